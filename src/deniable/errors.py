@@ -1,0 +1,353 @@
+"""Every error deniable raises, and the one way they all look.
+
+    DeniableError
+    ├── BadParameter         DP111   a parameter that cannot be right                  (also a ValueError)
+    │   ├── DeltaTooLarge    DP110   a δ under which people may be published outright
+    │   └── EpsilonTooLarge  DP112   an ε that promises next to nothing
+    ├── MissingBounds        DP102   how much one person can change is not stated
+    ├── MissingRule          DP120   what to do with NULL and NaN is not stated
+    ├── MissingUnit          DP130   whom to protect is not stated
+    ├── UnitMismatch         DP131   two parties protect different units
+    ├── SensitivityMismatch  DP140   a value may move further than the mechanism covers
+    ├── HiddenValue          DP150   a private value was about to be shown             (also a TypeError)
+    ├── BudgetExceeded       DP201   the ceiling would be passed
+    ├── MixedLosses          DP210   two definitions of privacy in one sum             (also a TypeError)
+    ├── NoBound              DP220   nothing is proved for this in that definition
+    ├── NotAdaptive          DP221   a loss that may not enforce a ceiling
+    ├── UnknownKeys          DP301   the list of groups is itself private
+    ├── UnsupportedQuery     DP310   a question that cannot be bounded
+    ├── UnknownName          DP320   no such column or table                           (also a KeyError)
+    ├── SeedOutsideTests     DP401   predictable noise where people could be harmed
+    ├── LedgerFailure        DP501   the ledger cannot be read, written or trusted
+    ├── DataFailure          DP601   something failed while data were read; details are for the curator
+    └── MissingExtra         DP701   an optional package is not installed              (also an ImportError)
+
+Texts are functions of public facts only: never of a value, a row count or a minimum that comes from data.
+"""
+
+from __future__ import annotations
+
+import difflib
+import html
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import ClassVar
+
+NOTHING_SPENT = "nothing was spent"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Snippet:
+    """A line of what the user wrote, and the part of it that is at fault."""
+
+    text: str
+    start: int
+    end: int
+    note: str = ""
+
+    def __str__(self) -> str:
+        before = self.text.rfind("\n", 0, self.start) + 1
+        after = self.text.find("\n", self.start)
+        line = self.text[before : after if after >= 0 else len(self.text)]
+        width = max(1, min(self.end, before + len(line)) - self.start)
+        caret = " " * (self.start - before) + "^" * width
+        return f"    {line}\n    {caret} {self.note}".rstrip()
+
+
+class DeniableError(Exception):
+    """What went wrong, where, why, a fix to paste, and what it cost."""
+
+    code: ClassVar[str] = "DP000"
+
+    def __init__(
+        self,
+        what: str,
+        *,
+        why: str = "",
+        fix: str | Iterable[str] = "",
+        cost: str = NOTHING_SPENT,
+        snippet: Snippet | None = None,
+        hint: str = "",
+    ) -> None:
+        self.what = what
+        self.why = why
+        self.fix = fix if isinstance(fix, str) else "\n".join(fix)
+        self.cost = cost
+        self.snippet = snippet
+        self.hint = hint
+        super().__init__(what)
+
+    def __str__(self) -> str:
+        lines = [f"error[{self.code}]: {self.what}"]
+        if self.snippet is not None:
+            lines.append(str(self.snippet))
+        for label in ("why", "fix", "cost", "hint"):
+            text = getattr(self, label)
+            if text:
+                first, *rest = text.split("\n")
+                lines.append(f"  {label + ':':<6}{first}")
+                lines += [f"{'':8}{line}" for line in rest]
+        return "\n".join(lines)
+
+    def to_json(self) -> dict[str, str]:
+        """The same facts as a flat record, in the spirit of problem+json (RFC 9457)."""
+        record = {"type": "error", "code": self.code, "title": self.what}
+        parts = {"where": self.snippet, "why": self.why, "fix": self.fix, "cost": self.cost}
+        record |= {name: str(part) for name, part in parts.items() if part}
+        return record | ({"hint": self.hint} if self.hint else {})
+
+    def _repr_html_(self) -> str:
+        rows = "".join(
+            f"<dt>{label}</dt><dd style='white-space:pre-wrap'>{html.escape(text)}</dd>"
+            for label in ("why", "fix", "cost", "hint")
+            if (text := getattr(self, label))
+        )
+        where = f"<pre>{html.escape(str(self.snippet))}</pre>" if self.snippet else ""
+        return (
+            "<div role='alert' style='border-left:4px solid #b3261e;padding:.4em .8em'>"
+            f"<b>error[{self.code}]</b>: {html.escape(self.what)}{where}<dl>{rows}</dl></div>"
+        )
+
+    def _render_traceback_(self) -> list[str]:
+        """Notebooks show the message instead of a page of frames."""
+        return str(self).split("\n")
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return (_rebuild, (type(self), self.__dict__))
+
+
+def _rebuild(kind: type[DeniableError], state: dict[str, object]) -> DeniableError:
+    error = kind.__new__(kind)
+    Exception.__init__(error, state["what"])
+    error.__dict__.update(state)
+    return error
+
+
+class BadParameter(DeniableError, ValueError):
+    """A parameter that cannot be right; nothing was drawn or read."""
+
+    code = "DP111"
+
+    @classmethod
+    def of(cls, name: str, value: object, *, must: str, fix: str = "", why: str = "") -> BadParameter:
+        """`epsilon` must be a number above 0; you gave '1' (text)."""
+        return cls(f"{name} must be {must}; you gave {describe(value)}", why=why, fix=fix)
+
+
+def describe(value: object) -> str:
+    """A public parameter in a few words: its value, and its type where that is the surprise."""
+    shown = repr(value)
+    shown = shown if len(shown) <= 40 else shown[:37] + "…"
+    match value:
+        case bool():
+            return f"{shown} (a truth value)"
+        case str():
+            return f"{shown} (text)"
+        case int() | float() | None:
+            return shown
+        case _:
+            return f"{shown} ({type(value).__name__})"
+
+
+class DeltaTooLarge(BadParameter):
+    """A δ under which publishing some people's rows outright would count as private."""
+
+    code = "DP110"
+
+    @classmethod
+    def at(cls, delta: float, *, fix: str = "delta=1e-7") -> DeltaTooLarge:
+        """δ = 0.01 allows publishing about 1 in 100 people's rows."""
+        return cls(
+            f"δ = {delta:g} allows publishing about 1 in {max(1, round(1 / delta)):,} "
+            'people\'s rows outright and still counts as "private"',
+            why="δ is the chance that the promise fails; it should be far below 1 / (number of people)",
+            fix=fix,
+        )
+
+
+class EpsilonTooLarge(BadParameter):
+    """An ε that promises next to nothing, offered without saying so."""
+
+    code = "DP112"
+
+    @classmethod
+    def at(cls, epsilon: float, *, fix: str) -> EpsilonTooLarge:
+        """ε = 30 lets odds about a person change by a factor of e³⁰."""
+        return cls(
+            f"ε = {epsilon:g} lets an observer's odds about any person change by a factor of "
+            f"10^{epsilon / 2.302585:.0f}",
+            why="most published deployments choose an ε between 0.1 and 20",
+            fix=fix,
+        )
+
+
+class MissingBounds(DeniableError):
+    """How much one person can change the answer is not stated."""
+
+    code = "DP102"
+
+    @classmethod
+    def of(cls, what: str, column: str, *, table: str, snippet: Snippet | None = None) -> MissingBounds:
+        """AVG(income) needs bounds, because one person's income could be anything."""
+        return cls(
+            f"{what} needs bounds, because one person's {column} could be anything",
+            why="noise is sized to the most one person can change the answer",
+            fix=(
+                f"deniable set {table}.{column} --bounds LOW HIGH    "
+                "(what is plausible; do not look at the data)",
+                f"deniable bounds {table}.{column} --spend 0.1       (estimate them privately)",
+            ),
+            snippet=snippet,
+        )
+
+
+class MissingRule(DeniableError):
+    """What to do with NULL and NaN is not stated."""
+
+    code = "DP120"
+
+    @classmethod
+    def of(cls, column: str, *, table: str) -> MissingRule:
+        """`income` may contain NULL or NaN, and the schema does not say what to do."""
+        return cls(
+            f"`{column}` may contain NULL or NaN, and the schema of `{table}` does not say "
+            "what to do with them",
+            why="an answer that turns into NaN tells the world that someone's value is missing",
+            fix=f"deniable set {table}.{column} --missing drop        (or --missing 0)",
+            hint="decided from the schema; the data were not read",
+        )
+
+
+class MissingUnit(DeniableError):
+    """Whom to protect is not stated."""
+
+    code = "DP130"
+
+    @classmethod
+    def of(cls, table: str) -> MissingUnit:
+        """Nobody said whom to protect in `visits`."""
+        return cls(
+            f"nobody said whom to protect in `{table}`",
+            why="privacy is promised to someone; which rows are theirs is not in the data",
+            fix=(
+                'unit=dp.person("user_id", rows=10)    a person has many rows: at most 10 count',
+                "unit=dp.rows()                        only if every person has exactly one row",
+            ),
+        )
+
+
+class UnitMismatch(DeniableError):
+    """Two parties to one sum protect different units."""
+
+    code = "DP131"
+
+
+class SensitivityMismatch(DeniableError):
+    """A value may move further than the mechanism covers."""
+
+    code = "DP140"
+
+
+class HiddenValue(DeniableError, TypeError):
+    """A private value was about to be shown, stored or compared."""
+
+    code = "DP150"
+
+
+class BudgetExceeded(DeniableError):
+    """The ceiling would be passed; the answer was not computed."""
+
+    code = "DP201"
+
+
+class MixedLosses(DeniableError, TypeError):
+    """Two definitions of privacy met in one sum or comparison."""
+
+    code = "DP210"
+
+
+class NoBound(DeniableError):
+    """Nothing is proved for this mechanism in that definition of privacy."""
+
+    code = "DP220"
+
+
+class NotAdaptive(DeniableError):
+    """A loss that prices a list fixed in advance was offered as a running ceiling."""
+
+    code = "DP221"
+
+
+class UnknownKeys(DeniableError):
+    """The list of groups is itself private."""
+
+    code = "DP301"
+
+    @classmethod
+    def of(cls, column: str, *, snippet: Snippet | None = None) -> UnknownKeys:
+        """The list of values of `city` is itself private."""
+        return cls(
+            f"the list of values of `{column}` is itself private: a rare one could reveal a person",
+            why="a group that appears only because one person is in it tells that they are",
+            fix=(
+                f'give the list: columns={{"{column}": dp.keys([...])}}',
+                "or hide rare ones: unit=dp.person(..., groups=3) and a budget with a delta",
+            ),
+            snippet=snippet,
+        )
+
+
+class UnsupportedQuery(DeniableError):
+    """A question whose answer one person could change without bound."""
+
+    code = "DP310"
+
+
+class UnknownName(DeniableError, KeyError):
+    """No such column or table."""
+
+    code = "DP320"
+
+    @classmethod
+    def of(
+        cls, kind: str, name: str, *, known: Iterable[str], snippet: Snippet | None = None
+    ) -> UnknownName:
+        """No column `incom`; did you mean `income`?"""
+        names = sorted(known)
+        near = difflib.get_close_matches(name, names, n=1)
+        guess = f"did you mean `{near[0]}`?" if near else ""
+        return cls(
+            f"no {kind} `{name}`" + (f"; {guess}" if guess else ""),
+            fix=near[0] if near else "",
+            hint=f"known: {', '.join(names)}" if names else "",
+            snippet=snippet,
+        )
+
+
+class SeedOutsideTests(DeniableError):
+    """Predictable noise was asked for where people could be harmed by it."""
+
+    code = "DP401"
+
+
+class LedgerFailure(DeniableError):
+    """The ledger cannot be read, written or trusted."""
+
+    code = "DP501"
+
+
+class DataFailure(DeniableError):
+    """Something failed while data were read: one opaque, charged error; details for the curator only."""
+
+    code = "DP601"
+
+
+class MissingExtra(DeniableError, ImportError):
+    """An optional package is not installed."""
+
+    code = "DP701"
+
+    @classmethod
+    def of(cls, what: str, *, extra: str) -> MissingExtra:
+        """Plots need matplotlib."""
+        return cls(f"{what} is not installed", fix=f'pip install "deniable[{extra}]"')
