@@ -1,0 +1,111 @@
+"""Where randomness comes from: uniform 64-bit words, each used once.
+
+The operating system seeds OpenSSL's generator (an AES-256 counter DRBG, [NIST SP 800-90A]), which
+reseeds itself in a forked child. What we keep is a small buffer a thread, so that one scalar draw
+does not pay for a system call; it is dropped in a forked child, since a buffer shared by parent and
+child would be the same noise twice.
+"""
+
+from __future__ import annotations
+
+import os
+import ssl
+import threading
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import BadParameter
+
+Words = NDArray[np.uint64]
+
+# Requests from this many words on go straight to OpenSSL; smaller ones are cut from a block.
+BLOCK = 1024
+
+
+class Source(ABC):
+    """An endless supply of independent uniform bits; what is handed out is never handed out again."""
+
+    @abstractmethod
+    def words(self, count: int) -> Words:
+        """That many fresh, independent, uniform 64-bit words, in an array the caller may overwrite."""
+
+    def integer(self, bits: int) -> int:
+        """A fresh uniform integer of that many bits, for the exact fall-backs."""
+        count = -(-bits // 64)
+        return int.from_bytes(self.words(count).tobytes(), "little") >> (64 * count - bits)
+
+
+class SystemSource(Source):
+    """The operating system's cryptographic generator, stretched by OpenSSL; safe with forks and threads.
+
+    A call takes the thread's whole block away, cuts off what it needs and puts the rest back. So a
+    signal handler or finalizer that draws in between finds no block and opens its own: a word may
+    be lost, and cannot be used twice.
+    """
+
+    def __init__(self) -> None:
+        self._thread = threading.local()
+
+    def words(self, count: int) -> Words:
+        """Fresh words from this thread's block, or straight from OpenSSL when many are wanted."""
+        if count >= BLOCK:
+            return _fresh(count)
+        block, owner = self._thread.__dict__.pop("block", (_NOTHING, None))
+        life = (_forks[0], os.getpid())
+        if owner != life or block.size < count:
+            block = _fresh(BLOCK)
+        taken = block[:count].copy()
+        block[:count] = 0  # what was used should not linger in memory
+        self._thread.block = (block[count:], life)
+        return taken
+
+
+def current() -> Source:
+    """The source that samplers draw from when they are given none."""
+    return _current.get()
+
+
+@contextmanager
+def using(source: Source) -> Iterator[Source]:
+    """Let samplers draw from that source inside a `with` block (this thread and task only)."""
+    token = _current.set(chosen(source))
+    try:
+        yield source
+    finally:
+        _current.reset(token)
+
+
+def chosen(source: Source | None) -> Source:
+    """The given source, or the current one; anything else is refused before a word is drawn."""
+    if source is None:
+        return _current.get()
+    if not isinstance(source, Source):
+        raise BadParameter.of(
+            "source",
+            source,
+            must="a Source of randomness fit for privacy",
+            why="noise that someone can predict or repeat hides nobody",
+            fix="leave source out: the operating system's generator is used",
+        )
+    return source
+
+
+_NOTHING: Words = np.empty(0, dtype=np.uint64)
+_current: ContextVar[Source] = ContextVar("deniable_source", default=SystemSource())
+_forks = [0]
+
+
+def _fresh(count: int) -> Words:
+    return np.frombuffer(bytearray(ssl.RAND_bytes(8 * count)), dtype=np.uint64)
+
+
+def _forked() -> None:
+    _forks[0] += 1
+
+
+os.register_at_fork(after_in_child=_forked)

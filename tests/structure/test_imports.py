@@ -1,0 +1,63 @@
+"""What importing deniable loads, and what only a few files may touch."""
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import deniable
+
+SOURCE = Path(deniable.__file__).parent
+HEAVY = "numpy scipy duckdb sqlglot pandas polars pyarrow matplotlib psycopg ibis mpmath".split()
+
+
+def test_importing_deniable_loads_no_heavy_package():
+    code = f"import sys, deniable; print([m for m in {HEAVY} if m in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+def test_every_public_name_can_be_loaded_and_documents_itself():
+    for public in deniable.__all__:
+        value = getattr(deniable, public)
+        assert public == "__version__" or value.__doc__, public
+
+
+def test_an_unknown_name_is_an_attribute_error():
+    with pytest.raises(AttributeError, match="no attribute 'nonsense'"):
+        deniable.nonsense  # noqa: B018
+
+
+def test_what_a_type_checker_sees_is_what_is_there():
+    tree = ast.parse((SOURCE / "__init__.py").read_text())
+    (block,) = [n for n in tree.body if isinstance(n, ast.If)]
+    seen = {(n.module, a.name) for n in block.body for a in n.names}
+    assert seen == {(module, name) for name, module in deniable._HOME.items()}
+
+
+def callers(name: str, *, attribute: bool) -> set[str]:
+    """The files that call a function or method of this name."""
+    found = set()
+    for path in SOURCE.rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text())):
+            if not isinstance(node, ast.Call):
+                continue
+            function = node.func
+            hit = (
+                isinstance(function, ast.Attribute) and function.attr == name
+                if attribute
+                else isinstance(function, ast.Name) and function.id == name
+            )
+            if hit:
+                found.add(str(path.relative_to(SOURCE)))
+    return found
+
+
+RANDOM = {"RAND_bytes", "urandom", "default_rng", "token_bytes", "getrandbits", "SystemRandom"}
+
+
+@pytest.mark.parametrize("function", sorted(RANDOM))
+def test_randomness_is_drawn_only_in_sampling(function: str):
+    assert all(path.startswith("sampling/") for path in callers(function, attribute=True))

@@ -1,0 +1,77 @@
+"""One template for every error, whoever shows it."""
+
+import json
+import pickle
+import re
+from pathlib import Path
+
+import pytest
+
+from deniable import errors
+from deniable.errors import BadParameter, DeniableError, Snippet, UnknownName
+
+ALL = [
+    kind
+    for kind in vars(errors).values()
+    if isinstance(kind, type) and issubclass(kind, DeniableError) and kind is not DeniableError
+]
+
+
+@pytest.fixture
+def error() -> DeniableError:
+    query = "SELECT city,\n       AVG(incom) FROM people"
+    at = query.index("incom")
+    return UnknownName.of(
+        "column", "incom", known=["income", "city"], snippet=Snippet(text=query, start=at, end=at + 5)
+    )
+
+
+def test_codes_are_unique():
+    assert len({kind.code for kind in ALL}) == len(ALL)
+
+
+@pytest.mark.parametrize("kind", ALL, ids=lambda k: k.__name__)
+def test_the_tree_on_top_of_the_file_shows_every_error_with_its_code(kind: type[DeniableError]):
+    assert re.search(rf"[├└]── {kind.__name__} +{kind.code} ", errors.__doc__)
+
+
+@pytest.mark.parametrize("kind", ALL, ids=lambda k: k.__name__)
+def test_every_code_has_its_line_in_the_docs(kind: type[DeniableError]):
+    page = Path(__file__).parents[1] / "docs/errors/README.md"
+    assert f"| {kind.code} | `{kind.__name__}` |" in page.read_text()
+
+
+def test_the_text_has_what_where_why_fix_and_cost(error: DeniableError):
+    assert str(error).split("\n") == [
+        "error[DP320]: no column `incom`; did you mean `income`?",
+        "           AVG(incom) FROM people",
+        "               ^^^^^",
+        "  fix:  income",
+        "  cost: nothing was spent",
+        "  hint: known: city, income",
+    ]
+
+
+def test_json_html_and_notebook_tell_the_same_facts(error: DeniableError):
+    record = json.loads(json.dumps(error.to_json()))
+    assert record["code"] == "DP320"
+    assert record["title"] == error.what
+    for part in (error.what, error.cost, "AVG(incom)"):
+        assert part in error._repr_html_()
+    assert error._render_traceback_() == str(error).split("\n")
+
+
+def test_html_escapes_what_users_wrote():
+    assert "<script>" not in BadParameter("<script>")._repr_html_()
+
+
+def test_an_error_survives_the_way_between_processes(error: DeniableError):
+    twin = pickle.loads(pickle.dumps(error))
+    assert type(twin) is type(error)
+    assert str(twin) == str(error)
+
+
+@pytest.mark.parametrize("kind", ALL, ids=lambda k: k.__name__)
+def test_every_error_can_be_caught_by_the_root(kind: type[DeniableError]):
+    with pytest.raises(DeniableError, match="DP"):
+        raise kind("something")
