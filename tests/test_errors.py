@@ -22,7 +22,10 @@ def error() -> DeniableError:
     query = "SELECT city,\n       AVG(incom) FROM people"
     at = query.index("incom")
     return UnknownName.of(
-        "column", "incom", known=["income", "city"], snippet=Snippet(text=query, start=at, end=at + 5)
+        "column",
+        "incom",
+        known=["income", "city"],
+        snippet=Snippet(text=query, start=at, end=at + 5),
     )
 
 

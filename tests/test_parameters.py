@@ -9,7 +9,19 @@ import pytest
 from deniable import parameters
 from deniable.errors import BadParameter
 
-NOT_NUMBERS = [True, False, np.True_, "1", b"1", None, [1.0], np.array([1.0]), 1j, object(), Decimal(1)]
+NOT_NUMBERS = [
+    True,
+    False,
+    np.True_,
+    "1",
+    b"1",
+    None,
+    [1.0],
+    np.array([1.0]),
+    1j,
+    object(),
+    Decimal(1),
+]
 NOT_FINITE = [float("nan"), float("inf"), -float("inf"), np.float64("nan"), 10**400]
 
 
@@ -53,7 +65,9 @@ def test_a_delta_is_below_one():
 
 
 def test_text_is_named_as_text():
-    with pytest.raises(BadParameter, match=r"epsilon must be a number above 0; you gave '1' \(text\)"):
+    with pytest.raises(
+        BadParameter, match=r"epsilon must be a number above 0; you gave '1' \(text\)"
+    ):
         parameters.positive("epsilon", "1")
 
 

@@ -37,7 +37,9 @@ def test_looking_is_refused(look, value: dp.Sensitive):
         look(value)
 
 
-@pytest.mark.parametrize("look", [json.dumps, lambda v: v + 1, lambda v: sum([v]), lambda v: -v, round, vars])
+@pytest.mark.parametrize(
+    "look", [json.dumps, lambda v: v + 1, lambda v: sum([v]), lambda v: -v, round, vars]
+)
 def test_other_ways_find_nothing(look, value: dp.Sensitive):
     with pytest.raises(TypeError):
         look(value)

@@ -32,19 +32,25 @@ _HOMES = {
     "errors": [
         "BadParameter", "BudgetExceeded", "DataFailure", "DeltaTooLarge", "DeniableError",
         "EpsilonTooLarge", "HiddenValue", "LedgerFailure", "MissingBounds", "MissingExtra",
-        "MissingRule", "MissingUnit", "MixedLosses", "NoBound", "NotAdaptive", "SeedOutsideTests",
-        "SensitivityMismatch", "UnitMismatch", "UnknownKeys", "UnknownName", "UnsupportedQuery",
+        "MissingRule", "MissingUnit", "MixedLosses", "NoBound", "NotAdaptive",
+        "SeedOutsideTests", "SensitivityMismatch", "UnitMismatch", "UnknownKeys",
+        "UnknownName", "UnsupportedQuery",
     ],
     "units": ["Relation", "Unit", "person", "rows"],
+    "schema": ["Schema", "bounds", "column", "keys"],
     "sensitive": ["Sensitive"],
     "losses": [
-        "Approx", "Gdp", "Loss", "Profile", "Pure", "Renyi", "Zcdp", "epsilon", "mu", "parallel", "rho",
+        "Approx", "Gdp", "Loss", "Profile", "Pure", "Renyi", "Zcdp", "epsilon", "mu",
+        "parallel", "rho",
     ],
     "mechanisms": [
-        "DiscreteGaussian", "DiscreteLaplace", "Exponential", "Gaussian", "Laplace", "Mechanism",
-        "RandomizedResponse",
+        "AboveThreshold", "DiscreteGaussian", "DiscreteLaplace", "Exponential", "Gaussian",
+        "Laplace", "Mechanism", "NoisyMax", "PermuteAndFlip", "RandomizedResponse",
+        "SparseVector",
     ],
     "calibration": ["calibrate"],
+    "release": ["Plan", "Release"],
+    "session": ["Session", "open"],
 }  # fmt: skip
 _HOME = {name: module for module, names in _HOMES.items() for name in names}
 
@@ -65,7 +71,27 @@ def __dir__() -> list[str]:
 
 if TYPE_CHECKING:
     from .calibration import calibrate as calibrate
-    from .errors import *  # noqa: F403
+    from .errors import BadParameter as BadParameter
+    from .errors import BudgetExceeded as BudgetExceeded
+    from .errors import DataFailure as DataFailure
+    from .errors import DeltaTooLarge as DeltaTooLarge
+    from .errors import DeniableError as DeniableError
+    from .errors import EpsilonTooLarge as EpsilonTooLarge
+    from .errors import HiddenValue as HiddenValue
+    from .errors import LedgerFailure as LedgerFailure
+    from .errors import MissingBounds as MissingBounds
+    from .errors import MissingExtra as MissingExtra
+    from .errors import MissingRule as MissingRule
+    from .errors import MissingUnit as MissingUnit
+    from .errors import MixedLosses as MixedLosses
+    from .errors import NoBound as NoBound
+    from .errors import NotAdaptive as NotAdaptive
+    from .errors import SeedOutsideTests as SeedOutsideTests
+    from .errors import SensitivityMismatch as SensitivityMismatch
+    from .errors import UnitMismatch as UnitMismatch
+    from .errors import UnknownKeys as UnknownKeys
+    from .errors import UnknownName as UnknownName
+    from .errors import UnsupportedQuery as UnsupportedQuery
     from .losses import Approx as Approx
     from .losses import Gdp as Gdp
     from .losses import Loss as Loss
@@ -77,7 +103,26 @@ if TYPE_CHECKING:
     from .losses import mu as mu
     from .losses import parallel as parallel
     from .losses import rho as rho
+    from .mechanisms import AboveThreshold as AboveThreshold
+    from .mechanisms import DiscreteGaussian as DiscreteGaussian
+    from .mechanisms import DiscreteLaplace as DiscreteLaplace
+    from .mechanisms import Exponential as Exponential
+    from .mechanisms import Gaussian as Gaussian
+    from .mechanisms import Laplace as Laplace
+    from .mechanisms import Mechanism as Mechanism
+    from .mechanisms import NoisyMax as NoisyMax
+    from .mechanisms import PermuteAndFlip as PermuteAndFlip
+    from .mechanisms import RandomizedResponse as RandomizedResponse
+    from .mechanisms import SparseVector as SparseVector
+    from .release import Plan as Plan
+    from .release import Release as Release
+    from .schema import Schema as Schema
+    from .schema import bounds as bounds
+    from .schema import column as column
+    from .schema import keys as keys
     from .sensitive import Sensitive as Sensitive
+    from .session import Session as Session
+    from .session import open as open
     from .units import Relation as Relation
     from .units import Unit as Unit
     from .units import person as person

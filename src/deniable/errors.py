@@ -1,7 +1,7 @@
 """Every error deniable raises, and the one way they all look.
 
     DeniableError
-    ├── BadParameter         DP111   a parameter that cannot be right                  (also a ValueError)
+    ├── BadParameter         DP111   a parameter that cannot be right  (also a ValueError)
     │   ├── DeltaTooLarge    DP110   a δ under which people may be published outright
     │   └── EpsilonTooLarge  DP112   an ε that promises next to nothing
     ├── MissingBounds        DP102   how much one person can change is not stated
@@ -9,20 +9,21 @@
     ├── MissingUnit          DP130   whom to protect is not stated
     ├── UnitMismatch         DP131   two parties protect different units
     ├── SensitivityMismatch  DP140   a value may move further than the mechanism covers
-    ├── HiddenValue          DP150   a private value was about to be shown             (also a TypeError)
+    ├── HiddenValue          DP150   a private value was about to be shown  (also a TypeError)
     ├── BudgetExceeded       DP201   the ceiling would be passed
-    ├── MixedLosses          DP210   two definitions of privacy in one sum             (also a TypeError)
+    ├── MixedLosses          DP210   two definitions of privacy in one sum  (also a TypeError)
     ├── NoBound              DP220   nothing is proved for this in that definition
     ├── NotAdaptive          DP221   a loss that may not enforce a ceiling
     ├── UnknownKeys          DP301   the list of groups is itself private
     ├── UnsupportedQuery     DP310   a question that cannot be bounded
-    ├── UnknownName          DP320   no such column or table                           (also a KeyError)
+    ├── UnknownName          DP320   no such column or table  (also a KeyError)
     ├── SeedOutsideTests     DP401   predictable noise where people could be harmed
     ├── LedgerFailure        DP501   the ledger cannot be read, written or trusted
-    ├── DataFailure          DP601   something failed while data were read; details are for the curator
-    └── MissingExtra         DP701   an optional package is not installed              (also an ImportError)
+    ├── DataFailure          DP601   a failure while data were read; details are the curator's
+    └── MissingExtra         DP701   an optional package is not installed  (also an ImportError)
 
-Texts are functions of public facts only: never of a value, a row count or a minimum that comes from data.
+Texts are functions of public facts only: never of a value, a row count or a
+minimum that comes from data.
 """
 
 from __future__ import annotations
@@ -129,7 +130,9 @@ class BadParameter(DeniableError, ValueError):
     code = "DP111"
 
     @classmethod
-    def of(cls, name: str, value: object, *, must: str, fix: str = "", why: str = "") -> BadParameter:
+    def of(
+        cls, name: str, value: object, *, must: str, fix: str = "", why: str = ""
+    ) -> BadParameter:
         """`epsilon` must be a number above 0; you gave '1' (text)."""
         return cls(f"{name} must be {must}; you gave {describe(value)}", why=why, fix=fix)
 
@@ -160,7 +163,7 @@ class DeltaTooLarge(BadParameter):
         return cls(
             f"δ = {delta:g} allows publishing about 1 in {max(1, round(1 / delta)):,} "
             'people\'s rows outright and still counts as "private"',
-            why="δ is the chance that the promise fails; it should be far below 1 / (number of people)",
+            why="δ is the chance that the promise fails: keep it far below 1 / (number of people)",
             fix=fix,
         )
 
@@ -187,7 +190,9 @@ class MissingBounds(DeniableError):
     code = "DP102"
 
     @classmethod
-    def of(cls, what: str, column: str, *, table: str, snippet: Snippet | None = None) -> MissingBounds:
+    def of(
+        cls, what: str, column: str, *, table: str, snippet: Snippet | None = None
+    ) -> MissingBounds:
         """AVG(income) needs bounds, because one person's income could be anything."""
         return cls(
             f"{what} needs bounds, because one person's {column} could be anything",
@@ -337,7 +342,7 @@ class LedgerFailure(DeniableError):
 
 
 class DataFailure(DeniableError):
-    """Something failed while data were read: one opaque, charged error; details for the curator only."""
+    """Something failed while data were read: opaque, and charged; details are the curator's."""
 
     code = "DP601"
 

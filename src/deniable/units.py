@@ -74,7 +74,7 @@ class Unit:
         """The unit that `to_dict` wrote."""
         unknown = set(record) - {"relation", "column", "rows", "groups"}
         if unknown:
-            raise BadParameter(f"a unit has no field {sorted(unknown)[0]!r}")
+            raise BadParameter(f"a unit has no field {min(unknown)!r}")
         relation = record.get("relation", Relation.ADD_REMOVE)
         if "column" not in record:
             return rows(relation=relation)
@@ -100,7 +100,9 @@ def person(
 ) -> Unit:
     """All rows with the same value in `column` are one person's; at most `rows` of them count."""
     if not isinstance(column, str) or not column:
-        raise BadParameter.of("column", column, must="the name of the column that tells people apart")
+        raise BadParameter.of(
+            "column", column, must="the name of the column that tells people apart"
+        )
     return Unit(
         column=column,
         rows=parameters.whole("rows", rows),

@@ -43,8 +43,6 @@ def test_the_size_check_can_fail():
     assert body_length(function) == LONGEST_FUNCTION + 1
 
 
-@pytest.mark.parametrize(
-    "folder", sorted({p.parent for p in FILES if "src" in p.parts}), ids=name
-)
+@pytest.mark.parametrize("folder", sorted({p.parent for p in FILES if "src" in p.parts}), ids=name)
 def test_no_folder_holds_more_than_a_reader_can_survey(folder: Path):
     assert len(list(folder.glob("*.py"))) <= FULLEST_FOLDER

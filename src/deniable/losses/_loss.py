@@ -9,14 +9,14 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from typing import ClassVar, Protocol, Self, TypeVar
 
-from .. import parameters
-from ..errors import BadParameter, MixedLosses
+from deniable import parameters
+from deniable.errors import BadParameter, MixedLosses
 
 L = TypeVar("L", bound="Loss")
 
 
 class Facts(Protocol):
-    """What is proved about a mechanism: each method answers in one definition, ∞ or None if nothing is.
+    """What is proved about a mechanism: a method for each definition, ∞ or None if nothing is.
 
     A mechanism states what it can prove; every kind of loss reads from here what it needs
     (`Loss.from_facts`), so that no place in the code lists all mechanisms or all kinds.
@@ -52,7 +52,8 @@ class Loss(ABC):
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
-        Loss.kinds[cls.kind] = cls
+        if "kind" in cls.__dict__:
+            Loss.kinds[cls.kind] = cls
 
     @classmethod
     @abstractmethod
@@ -112,7 +113,7 @@ class Loss(ABC):
 
     def _same_kind(self, other: object, verb: str) -> Self:
         if type(other) is type(self):
-            return other  # type: ignore[return-value]
+            return other
         mine = type(self).__name__
         if not isinstance(other, Loss):
             raise MixedLosses(
@@ -146,10 +147,15 @@ class Loss(ABC):
             return self
         converters = self._converters()
         if kind not in converters:
-            known = ", ".join(f"dp.{k.__name__}" for k in converters)
+            known = ", ".join(f".to(dp.{k.__name__})" for k in converters)
             raise MixedLosses(
                 f"no theorem turns {type(self).__name__} into {getattr(kind, '__name__', kind)}",
-                fix=f"one of: {known}" if known else "",
+                fix=(
+                    "dp.epsilon(loss.epsilon_at(delta), delta=delta), at a δ of your choice",
+                    known,
+                )
+                if getattr(kind, "kind", "") == "approx"
+                else known,
             )
         converted = converters[kind]()
         assert isinstance(converted, kind)
@@ -161,4 +167,4 @@ class Loss(ABC):
         kind = record.get("kind")
         if kind not in Loss.kinds:
             raise BadParameter.of("kind", kind, must="one of " + ", ".join(sorted(Loss.kinds)))
-        return Loss.kinds[str(kind)]._from_dict(record)
+        return Loss.kinds[str(kind)]._from_dict(record)  # noqa: SLF001

@@ -7,20 +7,23 @@ what is charged: there is no second description to drift from the first.
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, ClassVar, Generic, Literal, TypeVar
 
-from .. import parameters
-from ..errors import BadParameter, NoBound, SensitivityMismatch
-from ..losses import Loss, Profile, convert
-from ..losses.pairs import ApproxPair, Pairs
-from ..sensitive import Sensitive
+from deniable import parameters
+from deniable.errors import BadParameter, NoBound, SensitivityMismatch
+from deniable.losses import Loss, Profile, Renyi, convert
+from deniable.losses.pairs import ApproxPair, Pairs
+from deniable.sensitive import Sensitive
+from deniable.units import Unit
 
 if TYPE_CHECKING:
     from .combine import Composed, Sampled
+    from .interactive import Handle, Interaction
 
 L = TypeVar("L", bound=Loss)
 T = TypeVar("T")
@@ -30,14 +33,18 @@ Norm = Literal["l1", "l2", "linf"]
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Step(Generic[T]):
-    """A mechanism and the value it will be applied to: what a session releases and an algorithm yields."""
+    """A mechanism and the value it will be applied to: what a session releases and an algorithm yields.
+
+    With a `handle` it is one question to a mechanism that the session opened and charged before.
+    """
 
     mechanism: Mechanism
     value: Sensitive[T]
+    handle: Handle | None = None
 
 
 class Mechanism(ABC):
-    """A randomised algorithm with proved privacy. Subclasses are frozen dataclasses of public parameters."""
+    """A randomised algorithm with proved privacy: a frozen dataclass of public parameters."""
 
     name: ClassVar[str]
     """Its name in ledgers, for ever."""
@@ -88,14 +95,33 @@ class Mechanism(ABC):
     def epsilon_at(self, delta: float = 0.0) -> float:
         """The smallest ε known to hold at this δ."""
         delta = parameters.fraction_below_one("delta", delta)
-        if delta == 0:
-            return self.pure()
-        return min(self.pure(), self.loss(Profile).epsilon_at(delta))
+        epsilon, lost = self.approx()
+        known = [self.pure(), epsilon if lost <= delta else math.inf]
+        if delta > 0:
+            known += [loss.epsilon_at(delta) for loss in self._curves()]
+        return min(known)
 
     def delta_at(self, epsilon: float) -> float:
         """The smallest δ known to hold at this ε."""
         epsilon = parameters.non_negative("epsilon", epsilon)
-        return 0.0 if epsilon >= self.pure() else self.loss(Profile).delta_at(epsilon)
+        if epsilon >= self.pure():
+            return 0.0
+        stated, lost = self.approx()
+        known = [1.0, lost if stated <= epsilon else 1.0]
+        return min(known + [loss.delta_at(epsilon) for loss in self._curves()])
+
+    def _curves(self) -> list[Loss]:
+        """Whole curves: the loss distribution, and Rényi where that was made from (ε, δ) only."""
+        kinds: list[type[Loss]] = [Profile, Renyi] if self._black_box() else [Profile]
+        known = []
+        for kind in kinds:
+            with contextlib.suppress(NoBound):
+                known.append(self.loss(kind))
+        return known
+
+    def _black_box(self) -> bool:
+        """Is its pair only that of the worst mechanism with the same (ε, δ)?"""
+        return type(self).pairs is Mechanism.pairs
 
     def error(self, confidence: float = 0.95) -> float:
         """Half-width of the interval that holds the noise of one number with this probability."""
@@ -132,6 +158,13 @@ class Mechanism(ABC):
                 else f"dp.{type(self).__name__}(..., sensitivity={bound:g})",
             )
 
+    def begin(self) -> Interaction:
+        """The private state of an interactive mechanism, drawn when a session has charged it in full."""
+        raise BadParameter(
+            f"{type(self).__name__} answers once: it needs a value, and cannot be opened",
+            fix="mechanism.on(dp.Sensitive(...))",
+        )
+
     def release(self, value: T) -> object:
         """Answer with noise, outside any session: you keep the books."""
         return self.draw(value)
@@ -153,21 +186,21 @@ class Mechanism(ABC):
         return Composed.of((self, 1), (other, 1))
 
     def sampled(self, *, rate: float) -> Sampled:
-        """Applied to a Poisson sample: each unit is in it with probability `rate`, independently."""
+        """Applied to a Poisson sample: each unit is in it with chance `rate`, independently."""
         from .combine import Sampled
 
-        return Sampled(mechanism=self, rate=rate)
+        return Sampled(of=self, rate=rate)
 
     # ---- records
 
     def to_dict(self) -> dict[str, object]:
-        """A flat record of the public parameters, for ledgers and certificates."""
-        fields = {f.name: getattr(self, f.name) for f in dataclasses.fields(self)}  # type: ignore[arg-type]
+        """A record of the public parameters in plain JSON types, for ledgers and certificates."""
+        fields = {f.name: _plain(getattr(self, f.name)) for f in dataclasses.fields(self)}  # type: ignore[arg-type]
         return {"mechanism": self.name} | fields
 
     @classmethod
     def _from_dict(cls, record: Mapping[str, object]) -> Mechanism:
-        return cls(**{k: v for k, v in record.items() if k != "mechanism"})
+        return cls(**{k: _rebuilt(v) for k, v in record.items() if k != "mechanism"})
 
     @staticmethod
     def from_dict(record: Mapping[str, object]) -> Mechanism:
@@ -177,3 +210,17 @@ class Mechanism(ABC):
             known = ", ".join(sorted(Mechanism.registry))
             raise BadParameter.of("mechanism", name, must=f"one of {known}")
         return Mechanism.registry[str(name)]._from_dict(record)
+
+
+def _plain(value: object) -> object:
+    """A parameter in JSON types: mechanisms and units become records, tuples become lists."""
+    if isinstance(value, Mechanism | Unit):
+        return value.to_dict()
+    return [_plain(part) for part in value] if isinstance(value, tuple | list) else value
+
+
+def _rebuilt(value: object) -> object:
+    """What `_plain` was given."""
+    if isinstance(value, Mapping):
+        return Mechanism.from_dict(value) if "mechanism" in value else Unit.from_dict(value)
+    return tuple(_rebuilt(part) for part in value) if isinstance(value, tuple | list) else value

@@ -1,6 +1,6 @@
 """Where randomness comes from: uniform 64-bit words, each used once.
 
-The operating system seeds OpenSSL's generator (an AES-256 counter DRBG, [NIST SP 800-90A]), which
+The operating system seeds OpenSSL's generator (an AES-256 counter DRBG, [BK15]), which
 reseeds itself in a forked child. What we keep is a small buffer a thread, so that one scalar draw
 does not pay for a system call; it is dropped in a forked child, since a buffer shared by parent and
 child would be the same noise twice.
@@ -19,7 +19,7 @@ from contextvars import ContextVar
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import BadParameter
+from deniable.errors import BadParameter
 
 Words = NDArray[np.uint64]
 
@@ -28,20 +28,22 @@ BLOCK = 1024
 
 
 class Source(ABC):
-    """An endless supply of independent uniform bits; what is handed out is never handed out again."""
+    """An endless supply of independent uniform bits, none of which is handed out twice."""
 
     @abstractmethod
     def words(self, count: int) -> Words:
-        """That many fresh, independent, uniform 64-bit words, in an array the caller may overwrite."""
+        """That many fresh, independent, uniform 64-bit words; the array is read-only."""
 
     def integer(self, bits: int) -> int:
         """A fresh uniform integer of that many bits, for the exact fall-backs."""
+        if bits <= 64:
+            return int(self.words(1)[0]) >> (64 - bits)
         count = -(-bits // 64)
         return int.from_bytes(self.words(count).tobytes(), "little") >> (64 * count - bits)
 
 
 class SystemSource(Source):
-    """The operating system's cryptographic generator, stretched by OpenSSL; safe with forks and threads.
+    """The operating system's cryptographic generator, through OpenSSL; safe with forks and threads.
 
     A call takes the thread's whole block away, cuts off what it needs and puts the rest back. So a
     signal handler or finalizer that draws in between finds no block and opens its own: a word may
@@ -55,14 +57,14 @@ class SystemSource(Source):
         """Fresh words from this thread's block, or straight from OpenSSL when many are wanted."""
         if count >= BLOCK:
             return _fresh(count)
-        block, owner = self._thread.__dict__.pop("block", (_NOTHING, None))
         life = (_forks[0], os.getpid())
-        if owner != life or block.size < count:
+        kept: tuple[Words, tuple[int, int]] | None = self._thread.__dict__.pop("kept", None)
+        if kept is not None and kept[1] == life and kept[0].size >= count:
+            block = kept[0]
+        else:
             block = _fresh(BLOCK)
-        taken = block[:count].copy()
-        block[:count] = 0  # what was used should not linger in memory
-        self._thread.block = (block[count:], life)
-        return taken
+        self._thread.kept = (block[count:], life)
+        return block[:count]
 
 
 def current() -> Source:
@@ -95,17 +97,19 @@ def chosen(source: Source | None) -> Source:
     return source
 
 
-_NOTHING: Words = np.empty(0, dtype=np.uint64)
-_current: ContextVar[Source] = ContextVar("deniable_source", default=SystemSource())
+_SYSTEM = SystemSource()
+_current: ContextVar[Source] = ContextVar("deniable_source", default=_SYSTEM)
 _forks = [0]
 
 
 def _fresh(count: int) -> Words:
-    return np.frombuffer(bytearray(ssl.RAND_bytes(8 * count)), dtype=np.uint64)
+    # A view of the bytes: a writable copy would cost more than the generator does.
+    return np.frombuffer(ssl.RAND_bytes(8 * count), dtype=np.uint64)
 
 
 def _forked() -> None:
     _forks[0] += 1
 
 
-os.register_at_fork(after_in_child=_forked)
+if hasattr(os, "register_at_fork"):  # everywhere that can fork
+    os.register_at_fork(after_in_child=_forked)

@@ -1,0 +1,282 @@
+"""Which features are worth trying on these answers, simplest first."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterator
+
+import numpy as np
+
+from .certify import FloatArray
+from .features import (
+    Binned,
+    Coded,
+    Feature,
+    Reading,
+    last_digit,
+    precision_cell,
+    precision_words,
+)
+from .outputs import GAP, TIME, IntArray, Path, Table, words
+
+_MOST_COLUMNS = 32
+_MOST_IN_PAIRS = 6
+_MOST_IN_CELLS = 4
+_CELLS = 32
+_FEW = 8
+_HUGE = 1e100
+_PRECEDENCE = {"key": 0, "length": 1, "entry": 2}
+_ODD = 0x1E3779B97F4A7C15
+
+
+def propose(first: Table, second: Table) -> Iterator[Feature]:
+    """Features of each leaf, then of all leaves together."""
+    paths = _telling_paths(first, second)
+    if TIME in first.columns:
+        yield from _numeric(
+            Reading("the call", _numbers(TIME), verb="takes", show=_duration), first, second
+        )
+    for path in paths:
+        yield from _of_column(path, first, second)
+    if len(first.columns.keys() | second.columns.keys()) > 1:
+        yield from _coded("the whole answer", _row_codes, _row_label, first, second)
+    numeric = [path for path in paths if _is_numeric(path, first, second)]
+    if len(numeric) > 1 and min(first.size, second.size) > 4 * len(numeric):
+        yield from _of_vector(numeric, first, second)
+
+
+def _telling_paths(first: Table, second: Table) -> list[Path]:
+    """Leaves that vary; of many those whose small samples differ most, in their own order."""
+    paths = list(dict.fromkeys([*first.columns, *second.columns]))
+    paths = [path for path in paths if path != TIME and _varies(path, first, second)]
+    # That a key is missing says more than the length, and the length more than a missing entry.
+    paths.sort(key=lambda path: _PRECEDENCE.get(path[-1][0], 0) if path else 0)
+    if len(paths) <= _MOST_COLUMNS:
+        return paths
+    small = [table.part(0, min(2000, table.size)) for table in (first, second)]
+    gaps = [
+        _distance(small[0].column(path).numbers, small[1].column(path).numbers) for path in paths
+    ]
+    best = sorted(np.argsort(-np.array(gaps), kind="stable")[:_MOST_COLUMNS])
+    return [paths[i] for i in best]
+
+
+def _varies(path: Path, first: Table, second: Table) -> bool:
+    a, b = first.column(path).identity, second.column(path).identity
+    return bool((a != a[0]).any() or (b != a[0]).any())
+
+
+def _distance(a: FloatArray, b: FloatArray) -> float:
+    """Kolmogorov's distance of two samples, gaps sorted last."""
+    a, b = np.sort(a), np.sort(b)
+    at = np.concatenate([a, b])
+    at = at[~np.isnan(at)]
+    if at.size == 0:
+        return 0.0
+    below = np.searchsorted(a, at, "right") / a.size - np.searchsorted(b, at, "right") / b.size
+    return float(np.abs(below).max())
+
+
+def _of_column(path: Path, first: Table, second: Table) -> Iterator[Feature]:
+    name = words(path)
+
+    def label(table: Table, row: int) -> str:
+        column = table.column(path)
+        known = column.labels.get(int(column.identity[row]))
+        return known if known is not None else f"{column.numbers[row]:.6g}"
+
+    numbers = _numbers(path)
+    exact = _coded(name, lambda table: table.column(path).identity, label, first, second)
+    if not _is_numeric(path, first, second):
+        yield from exact
+        return
+    ordered = _numeric(Reading(name, numbers), first, second)
+    known = np.concatenate([numbers(first), numbers(second)])
+    many = not np.isnan(known).any() and np.unique(known).size > _FEW
+    # "At most 3" says more than a list of many values, "is missing" more than "at most 3".
+    yield from itertools.chain(ordered, exact) if many else itertools.chain(exact, ordered)
+    digit = f"the last binary digit of {name}"
+    yield Reading(digit, lambda table: last_digit(numbers(table)), show=_power_of_two)
+    yield from _coded(
+        name,
+        lambda table: precision_cell(numbers(table)),
+        lambda table, row: precision_words(int(precision_cell(numbers(table)[row : row + 1])[0])),
+        first,
+        second,
+    )
+
+
+def _of_vector(paths: list[Path], first: Table, second: Table) -> Iterator[Feature]:
+    """Features of several numbers: extremes, ties, differences (reused noise), learned scores."""
+
+    def matrix(table: Table) -> FloatArray:
+        values = np.stack([_numbers(path)(table) for path in paths], axis=1)
+        return np.clip(np.nan_to_num(values), -_HUGE, _HUGE)
+
+    def ties(table: Table) -> FloatArray:
+        values = matrix(table)
+        return (values == values.max(axis=1, keepdims=True)).sum(axis=1).astype(np.float64)
+
+    plain: list[tuple[str, Callable[[Table], FloatArray]]] = [
+        ("the sum of the entries", lambda table: matrix(table).sum(axis=1)),
+        ("the largest entry", lambda table: matrix(table).max(axis=1)),
+        ("the smallest entry", lambda table: matrix(table).min(axis=1)),
+        ("the number of entries that tie for the largest", ties),
+    ]
+    for name, scores in plain:
+        yield from _numeric(Reading(name, scores), first, second)
+    for name, sign in (("the largest entry", 1.0), ("the smallest entry", -1.0)):
+        yield from _coded(
+            name,
+            lambda table, sign=sign: (sign * matrix(table)).argmax(axis=1),
+            lambda table, row, sign=sign: words(
+                paths[(sign * matrix(table.part(row, row + 1))).argmax()]
+            ),
+            first,
+            second,
+        )
+    for one, other in itertools.combinations(paths[:_MOST_IN_PAIRS], 2):
+        yield from _of_difference(one, other, first, second)
+    for one, other in itertools.combinations(paths[:_MOST_IN_CELLS], 2):
+        yield from _of_cells(one, other, first, second)
+    yield _likelihood(paths, first, second)
+    yield _linear(matrix, first, second)
+
+
+def _of_difference(one: Path, other: Path, first: Table, second: Table) -> Iterator[Feature]:
+    def difference(table: Table) -> FloatArray:
+        with np.errstate(invalid="ignore", over="ignore"):
+            return _numbers(one)(table) - _numbers(other)(table)
+
+    name = f"{words(one)} minus {words(other)}"
+    yield from _coded(
+        name,
+        lambda table: difference(table).view(np.int64),
+        lambda table, row: f"{difference(table.part(row, row + 1))[0]:.6g}",
+        first,
+        second,
+    )
+    yield from _numeric(Reading(name, difference), first, second)
+
+
+def _of_cells(one: Path, other: Path, first: Table, second: Table) -> Iterator[Feature]:
+    """Two entries together, each in bins: what only their combination tells."""
+    edges = [_edges(path, first, second) for path in (one, other)]
+
+    def cells(table: Table) -> IntArray:
+        at, also = (
+            np.searchsorted(edge, _numbers(path)(table), side="right")
+            for edge, path in zip(edges, (one, other), strict=True)
+        )
+        return at * (_CELLS + 1) + also
+
+    def label(table: Table, row: int) -> str:
+        pair = (_numbers(path)(table)[row] for path in (one, other))
+        return "about ({:.3g}, {:.3g})".format(*pair)
+
+    yield from _coded(f"the pair of {words(one)} and {words(other)}", cells, label, first, second)
+
+
+def _edges(path: Path, first: Table, second: Table) -> FloatArray:
+    """Each value if there are few; else bins of equal weight."""
+    values = np.concatenate([_numbers(path)(table) for table in (first, second)])
+    values = np.sort(values[~np.isnan(values)])
+    distinct = np.unique(values)
+    if distinct.size <= _CELLS:
+        return distinct
+    return np.unique(values[np.linspace(0, values.size - 1, _CELLS).astype(np.int64)])
+
+
+def _likelihood(paths: list[Path], first: Table, second: Table) -> Reading:
+    """The sum of the entries' log-likelihood ratios: the best score of independent entries."""
+    parts = [Binned.learn(Reading(words(path), _numbers(path)), first, second) for path in paths]
+    known = [part for part in parts if part is not None]
+
+    def score(table: Table) -> FloatArray:
+        total = np.zeros(table.size)
+        for part in known:
+            total += np.nan_to_num(part.scores(table))
+        return total
+
+    return Reading("the learned log-likelihood ratio of all entries", score)
+
+
+def _linear(matrix: Callable[[Table], FloatArray], first: Table, second: Table) -> Reading:
+    """Least squares on the entries and their squares: tells shifts and spreads that go together."""
+    pooled = np.concatenate([matrix(first), matrix(second)])
+    low, centre, high = np.quantile(pooled, [0.05, 0.5, 0.95], axis=0)
+    spread = np.where(high > low, high - low, 1.0)
+
+    def design(table: Table) -> FloatArray:
+        z = np.clip((matrix(table) - centre) / spread, -4.0, 4.0)
+        return np.concatenate([z, z * z], axis=1)
+
+    a, b = design(first), design(second)
+    within = np.cov(a, rowvar=False) + np.cov(b, rowvar=False)
+    ridge = 1e-6 * np.eye(within.shape[0])
+    weights = np.linalg.solve(within + ridge, a.mean(axis=0) - b.mean(axis=0))
+    return Reading("a learned linear score of the entries", lambda table: design(table) @ weights)
+
+
+def _numeric(reading: Reading, first: Table, second: Table) -> Iterator[Feature]:
+    yield reading
+    binned = Binned.learn(reading, first, second)
+    if binned is not None:
+        yield binned
+
+
+def _coded(
+    name: str,
+    codes: Callable[[Table], IntArray],
+    label: Callable[[Table, int], str],
+    first: Table,
+    second: Table,
+) -> Iterator[Feature]:
+    learned = Coded.learn(name, codes, label, first=first, second=second)
+    if learned is not None:
+        yield learned
+
+
+def _numbers(path: Path) -> Callable[[Table], FloatArray]:
+    return lambda table: table.column(path).numbers
+
+
+def _is_numeric(path: Path, first: Table, second: Table) -> bool:
+    return any(not np.isnan(table.column(path).numbers).all() for table in (first, second))
+
+
+def _row_codes(table: Table) -> IntArray:
+    """One identity for a whole answer: a sum of its leaves' identities, each with its own weight.
+
+    Leaves that are gaps weigh nothing, so that tables with different leaves agree.
+    """
+    total = np.zeros(table.size, dtype=np.int64)
+    for path, column in table.columns.items():
+        if path == TIME:
+            continue
+        weight = np.int64((hash(path) * _ODD | 1) & 0x7FFF_FFFF_FFFF_FFFF)
+        with np.errstate(over="ignore"):
+            mixed = (column.identity ^ (column.identity >> np.int64(31))) * weight
+            total += np.where(column.identity == GAP, np.int64(0), mixed)
+    return total
+
+
+def _row_label(table: Table, row: int) -> str:
+    shown = []
+    for path, column in table.columns.items():
+        same = int(column.identity[row])
+        if path == TIME or column.labels.get(same) in ("missing", "a list", "a dictionary"):
+            continue
+        shown.append(column.labels.get(same, f"{column.numbers[row]:.6g}"))
+    return "(" + ", ".join(shown[:8]) + (", …)" if len(shown) > 8 else ")")
+
+
+def _duration(seconds: float) -> str:
+    for unit, size in (("s", 1.0), ("ms", 1e-3), ("µs", 1e-6)):
+        if seconds >= size:
+            return f"{seconds / size:.3g} {unit}"
+    return f"{seconds / 1e-9:.0f} ns"
+
+
+def _power_of_two(exponent: float) -> str:
+    return f"2^{exponent:.0f}"

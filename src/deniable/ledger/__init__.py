@@ -1,0 +1,18 @@
+"""The record of what was released: append-only, hash-chained, durable, and never overspent.
+
+opening      open_ledger: in memory, in a SQLite file, in Postgres
+ledger       Ledger: charge, share, answer, recall; the one arbiter of spending
+books        what a ledger says: spent, left, entries, head, verify
+chain        does a line follow from the one before?
+header       the first line: ceiling, filter, unit
+entry        what a line holds and how it is hashed
+store        what a place for lines must do: memory, sqlite, postgres (sql: what those two share)
+steps        the named steps of writing a line, for tests that fail or kill at each
+"""
+
+from .chain import Head
+from .entry import Entry, Standing
+from .ledger import Ledger
+from .opening import open_ledger
+
+__all__ = ["Entry", "Head", "Ledger", "Standing", "open_ledger"]

@@ -1,0 +1,190 @@
+"""Does one line follow from the one before? The chain, the totals and the ceiling, checked again.
+
+A hash chain tells that a line was changed, removed from the middle or moved. It cannot tell that
+the newest lines were cut off: the shorter chain is a perfect chain. For that, keep `ledger.head()`
+somewhere else and give it to `ledger.verify(anchor=…)`.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+
+from deniable import parameters
+from deniable.errors import LedgerFailure
+from deniable.losses.filters import Filter, Price
+from deniable.mechanisms import Mechanism
+
+from .entry import Entry, Standing, canonical, fits, names, row_of
+from .store import Row
+
+NOT_TRUSTED = "nothing was spent; this ledger admits nothing until it is put right"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Head:
+    """Where a ledger ends: what to keep outside it, so that a tail cut off later is found."""
+
+    sequence: int
+    hash: str
+    total: Price
+
+    def to_dict(self) -> dict[str, object]:
+        """A flat record, for a log or a colleague."""
+        return {"sequence": self.sequence, "hash": self.hash, "total": self.total.to_dict()}
+
+    @staticmethod
+    def from_dict(record: Mapping[str, object]) -> Head:
+        """The head that `to_dict` wrote."""
+        total = record["total"]
+        assert isinstance(total, Mapping)
+        return Head(
+            sequence=int(str(record["sequence"])),
+            hash=str(record["hash"]),
+            total=Price.from_dict(total),
+        )
+
+
+class Walk:
+    """A walk along the lines that recomputes what each line claims.
+
+    Hashes, order, totals and the ceiling can be checked from any line on. A `whole` walk starts at
+    the header, so it also knows every share and every charge, and prices each charge again.
+    """
+
+    def __init__(self, start: Row, *, filter: Filter, where: str, whole: bool) -> None:  # noqa: A002
+        self._filter, self._where, self._whole = filter, where, whole
+        self._standings: dict[str, Standing] = {}
+        self._unanswered: dict[int, str | None] = {}
+        self._prices: dict[str, Price] = {}
+        self.at = self._intact(start)
+        self._believe(self.at)
+
+    def step(self, row: Row) -> Entry:
+        """Go to the next line, or raise LedgerFailure naming what is wrong with it."""
+        before, entry = self.at, self._intact(row)
+        if entry.sequence != before.sequence + 1:
+            raise self._broken(before.sequence + 1, "is missing")
+        if entry.previous != before.hash:
+            raise self._broken(entry.sequence, "does not follow from the line before it")
+        if "unknown" in (before.kind, entry.kind):
+            self._believe(entry)
+        else:
+            self._check_totals(entry)
+            if self._whole:
+                self._check_price(entry)
+                self._check_standing(entry)
+                self._check_answer(entry)
+        self.at = entry
+        return entry
+
+    def _intact(self, row: Row) -> Entry:
+        """The line is what its hash and its looked-up parts say."""
+        with suppress(ValueError, KeyError, TypeError):
+            record = json.loads(row.line)
+            if row_of(row.line, record) == row:
+                return Entry(record=record, hash=row.hash)
+        raise self._broken(row.sequence, "was changed after it was written")
+
+    def _believe(self, entry: Entry) -> None:
+        """Take the totals as they are stated: before the first step, and after a strange line."""
+        if entry.kind != "unknown":
+            self._total, self._committed = totals(entry)
+        self._stated = entry.record.get("total", {}), entry.record.get("committed", {})
+
+    def _check_totals(self, entry: Entry) -> None:
+        if entry.kind in ("charge", "share") and entry.repeats is None:
+            price = _given(entry.price)
+            if entry.kind == "charge":
+                self._total = self._total + price
+            if entry.kind == "share" or "standing" not in entry.record:
+                self._committed = self._committed + price
+            self._stated = self._total.to_dict(), self._committed.to_dict()
+        if (entry.record.get("total"), entry.record.get("committed")) != self._stated:
+            raise self._broken(entry.sequence, "states a total that is not the sum")
+        if not self._filter.admits(self._committed):
+            raise self._broken(entry.sequence, "passes the ceiling")
+
+    def _check_price(self, entry: Entry) -> None:
+        """Price it again: what a later proof made cheaper is fine, the reverse is told.
+
+        Blocks are priced numerically; a later version may end a little higher, as sound as before.
+        """
+        if entry.kind != "charge" or names(entry.mechanisms).difference(Mechanism.registry):
+            return
+        delta = entry.record.get("delta")
+        text = canonical({"of": entry.mechanisms, "at": delta})
+        if text not in self._prices:
+            least = [
+                price_of(Mechanism.from_dict(m), self._filter, delta) for m in entry.mechanisms
+            ]
+            self._prices[text] = sum(least, Price.zero)
+        slack = 1e-9 if delta is None else 1e-2
+        if not fits(self._prices[text], _given(entry.price), slack=slack):
+            raise self._broken(entry.sequence, "was charged less than it costs")
+
+    def _check_standing(self, entry: Entry) -> None:
+        asker, price = entry.asker, entry.price
+        old = self._standings.get(asker) if asker is not None else None
+        new = old
+        if entry.kind == "share":
+            new = (old or Standing.none()).reserve(_given(price))
+        elif entry.kind == "charge" and old is not None:
+            new = old.use(_given(price))
+        if asker is None or new is None:
+            return
+        if entry.standing != new or not fits(new.used, new.reserved):
+            raise self._broken(entry.sequence, f"does not keep to the share of {asker}")
+        self._standings[asker] = new
+
+    def _check_answer(self, entry: Entry) -> None:
+        if entry.kind == "charge" and entry.repeats is None:
+            self._unanswered[entry.sequence] = entry.question
+        if entry.kind == "answer":
+            paid = self._unanswered.pop(entry.charge or 0, None)
+            if paid is None or paid != entry.question:
+                raise self._broken(entry.sequence, "is an answer without its charge")
+
+    def _broken(self, sequence: int, how: str) -> LedgerFailure:
+        return LedgerFailure(
+            f"line {sequence} of the ledger {how}",
+            why="what was spent can no longer be proved from this ledger",
+            fix=f"restore {self._where} from a copy whose verify() passes",
+            cost=NOT_TRUSTED,
+        )
+
+
+def price_of(mechanism: Mechanism, filter: Filter, delta: object) -> Price:  # noqa: A002
+    """What one use costs: by itself, or with a δ as one block fixed in advance."""
+    if delta is None:
+        return filter.price(mechanism)
+    given = parameters.fraction_below_one("delta", delta)
+    return filter.block(mechanism.epsilon_at(given), given)
+
+
+def totals(entry: Entry) -> tuple[Price, Price]:
+    """What a line says was charged in all, and committed in all; the header says nothing yet."""
+    if entry.kind == "header":
+        return Price.zero, Price.zero
+    return _given(entry.total), _given(entry.committed)
+
+
+def check_anchor(anchor: Head, row: Row | None, *, where: str) -> None:
+    """The ledger still holds the line that was its last when the anchor was taken."""
+    if row is not None and row.hash == anchor.hash:
+        return
+    how = "was cut off" if row is None else "is another one"
+    raise LedgerFailure(
+        f"line {anchor.sequence} of the ledger {how}: the anchor does not match",
+        why="the lines are a valid chain, but not the one this anchor was taken from; "
+        "only an anchor kept outside shows a tail cut off",
+        fix=f"restore {where} from a copy that contains the anchor",
+        cost=NOT_TRUSTED,
+    )
+
+
+def _given(price: Price | None) -> Price:
+    assert price is not None
+    return price

@@ -1,0 +1,229 @@
+"""The lines of a ledger: what each says, how it is written, and how it is chained to the last.
+
+A line is one JSON object: keys sorted, no blanks, ASCII only. Its hash is the SHA-256 of its bytes,
+and the next line repeats that hash as `previous`. What is hashed is what is stored, byte for byte,
+so no later change in how numbers are printed can break an old chain.
+
+    >>> line = canonical({"b": 1, "a": [0.1, None]})
+    >>> line
+    '{"a":[0.1,null],"b":1}'
+    >>> digest(line)[:8]
+    '39c1a64c'
+
+The contract with the future: a field is never removed, never changes its meaning, and a new one is
+always optional. A kind of line that a reader does not know counts as spending everything.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import cast
+
+from deniable.errors import BadParameter
+from deniable.losses.filters import Price
+from deniable.losses.rounding import within
+
+from .store import Row
+
+FORMAT = 1
+KINDS = ("header", "charge", "answer", "share", "note")
+
+Record = Mapping[str, object]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Entry:
+    """One line of a ledger: `record` is all of it as written, the properties what it says."""
+
+    record: Record
+    hash: str
+
+    @property
+    def sequence(self) -> int:
+        """Its number, from 1; the header is 0."""
+        return int(str(self.record["sequence"]))
+
+    @property
+    def time(self) -> dt.datetime:
+        """When it was written (UTC)."""
+        return dt.datetime.fromisoformat(str(self.record["time"]))
+
+    @property
+    def kind(self) -> str:
+        """charge, answer, share or note; "unknown" if a later version wrote it."""
+        kind = str(self.record.get("kind"))
+        return kind if kind in KINDS else "unknown"
+
+    @property
+    def asker(self) -> str | None:
+        """Who asked, if it was said."""
+        return self._text("asker")
+
+    @property
+    def question(self) -> str | None:
+        """A keyed hash of what was asked: the same for the same question, in this ledger."""
+        return self._text("question")
+
+    @property
+    def what(self) -> str:
+        """What was asked or noted, in words."""
+        return self._text("what") or ""
+
+    @property
+    def mechanisms(self) -> list[Record]:
+        """The public parameters of the mechanisms that were charged."""
+        found = self.record.get("mechanisms", [])
+        assert isinstance(found, list)
+        return found
+
+    @property
+    def price(self) -> Price | None:
+        """What was charged or reserved, in the ledger's native units."""
+        return self._price("price")
+
+    @property
+    def total(self) -> Price | None:
+        """All that was charged to the ceiling up to here."""
+        return self._price("total")
+
+    @property
+    def committed(self) -> Price | None:
+        """All that was charged outside shares up to here, and all shares in full."""
+        return self._price("committed")
+
+    @property
+    def standing(self) -> Standing | None:
+        """The asker's share after this line, if they have one."""
+        found = self.record.get("standing")
+        if not isinstance(found, dict):
+            return None
+        return Standing(
+            reserved=Price.from_dict(found["reserved"]), used=Price.from_dict(found["used"])
+        )
+
+    @property
+    def charge(self) -> int | None:
+        """For an answer: the number of the charge that paid for it."""
+        return self._number("charge")
+
+    @property
+    def repeats(self) -> int | None:
+        """For a charge to a share alone: the number of the stored answer that was shown again."""
+        return self._number("repeats")
+
+    @property
+    def value(self) -> object:
+        """For an answer: what was released."""
+        return self.record.get("value")
+
+    @property
+    def previous(self) -> str:
+        """The hash of the line before."""
+        return str(self.record.get("previous"))
+
+    def _text(self, name: str) -> str | None:
+        found = self.record.get(name)
+        return None if found is None else str(found)
+
+    def _number(self, name: str) -> int | None:
+        found = self.record.get(name)
+        return None if found is None else int(str(found))
+
+    def _price(self, name: str) -> Price | None:
+        found = self.record.get(name)
+        return Price.from_dict(found) if isinstance(found, dict) else None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Standing:
+    """What was reserved for one asker, and how much of it they used, in native units."""
+
+    reserved: Price
+    used: Price
+
+    @staticmethod
+    def none() -> Standing:
+        """Nothing reserved, nothing used."""
+        return Standing(reserved=Price.zero, used=Price.zero)
+
+    def reserve(self, price: Price) -> Standing:
+        """With more reserved."""
+        return Standing(reserved=self.reserved + price, used=self.used)
+
+    def use(self, price: Price) -> Standing:
+        """With more used; the caller checks that it fits."""
+        return Standing(reserved=self.reserved, used=self.used + price)
+
+    def to_dict(self) -> dict[str, object]:
+        """As it is written in a line."""
+        return {"reserved": self.reserved.to_dict(), "used": self.used.to_dict()}
+
+
+def canonical(record: Record) -> str:
+    """The one way to write a record as text."""
+    try:
+        return json.dumps(record, sort_keys=True, separators=(",", ":"), allow_nan=False)
+    except (TypeError, ValueError) as error:
+        raise BadParameter(
+            "a ledger holds plain JSON only: text, numbers, truth values, lists and objects",
+            why=str(error),
+            fix="value.tolist() for an array, float(value) for a NumPy number",
+        ) from None
+
+
+def digest(line: str) -> str:
+    """The hash of a line."""
+    return hashlib.sha256(line.encode("ascii")).hexdigest()
+
+
+def sealed(record: Record, *, after: Entry | None) -> Row:
+    """The record as the next line: numbered, dated and chained to the line before."""
+    now = dt.datetime.now(dt.UTC).isoformat(timespec="microseconds")
+    place = {
+        "sequence": 0 if after is None else after.sequence + 1,
+        "previous": "" if after is None else after.hash,
+        "time": now,
+    }
+    full = {k: v for k, v in record.items() if v is not None} | place
+    return row_of(canonical(full), full)
+
+
+def row_of(line: str, record: Record) -> Row:
+    """A line with its hash and the parts of its record that are looked up."""
+    return Row(
+        sequence=cast(int, record["sequence"]),
+        line=line,
+        hash=digest(line),
+        kind=cast(str, record["kind"]),
+        asker=cast("str | None", record.get("asker")),
+        question=cast("str | None", record.get("question")),
+        mechanisms=",".join(sorted(names(record.get("mechanisms")))) or None,
+    )
+
+
+def opened(row: Row) -> Entry:
+    """The entry that a line holds."""
+    return Entry(record=json.loads(row.line), hash=row.hash)
+
+
+def names(part: object) -> set[str]:
+    """Every mechanism named in a record, however deep."""
+    if isinstance(part, list | tuple):
+        return set().union(*map(names, part))
+    if not isinstance(part, dict):
+        return set()
+    own = {part["mechanism"]} if isinstance(part.get("mechanism"), str) else set()
+    return own.union(*map(names, part.values()))
+
+
+def fits(price: Price, ceiling: Price, *, slack: float = 0.0) -> bool:
+    """Is a price within another in every coordinate, to the resolution of ceilings?"""
+    names = ("epsilon", "delta", "rho", "mu_squared")
+    pairs = [(getattr(price, n), getattr(ceiling, n)) for n in names]
+    if price.renyi:  # a curve that is absent is 0 at every order
+        pairs += zip(price.renyi, ceiling.renyi or (0.0,) * len(price.renyi), strict=True)
+    return all(within(figure, most * (1 + slack)) for figure, most in pairs)

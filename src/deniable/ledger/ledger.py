@@ -1,0 +1,270 @@
+"""The one arbiter of spending: compare and append, in one step, before anything is computed.
+
+Why the ceiling holds. `committed` is all that was charged outside shares, plus all shares in full.
+A charge outside shares, or a new share, is admitted only if the filter admits `committed` after it;
+a charge to a share only if what was used stays within the share in every coordinate of the price.
+So what was truly spent is at most `committed`, coordinate by coordinate; a filter that admits a
+total admits every smaller one; hence the ceiling holds, and every share can be used in full
+whatever others do. All sums are rounded up.
+
+A stored answer that is shown again tells the world nothing new: it is free for the ceiling. To its
+asker it may be new, so it is charged to their share.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+from collections.abc import Callable
+from contextlib import suppress
+from typing import NamedTuple
+
+from deniable.errors import BadParameter, BudgetExceeded, LedgerFailure
+from deniable.losses import Loss
+from deniable.losses.filters import Price
+from deniable.mechanisms import Mechanism
+from deniable.units import Unit
+
+from . import chain, show
+from .books import Books
+from .entry import Entry, Standing, canonical, fits, opened, sealed
+from .header import units_differ
+from .steps import reached
+from .store import CommitUnsure, Reading, Row
+
+Compose = Callable[[Reading, Entry], dict[str, object]]
+
+
+class Ledger(Books):
+    """What was released against one ceiling, for one unit: append-only, chained, durable.
+
+    Opened with `open_ledger`; only a session appends to it.
+    """
+
+    # ---- spending
+
+    def charge(
+        self,
+        mechanism: Mechanism,
+        *,
+        unit: Unit,
+        delta: float | None = None,
+        asker: str | None = None,
+        question: str | None = None,
+        what: str = "",
+    ) -> Entry:
+        """Pay for one use of a mechanism, durably, or raise BudgetExceeded having written nothing.
+
+        With `delta` a plan fixed in advance is paid as one block: its ε at this δ, and the δ itself
+        out of the filter's reserve.
+        """
+        if unit != self.unit:
+            raise units_differ(self.unit, unit, where=self.where)
+        price = self.price(mechanism, delta=delta)
+        record = {
+            "kind": "charge",
+            "asker": _checked(asker),
+            "question": question,
+            "what": what or None,
+            "mechanisms": [mechanism.to_dict()],
+            "delta": delta,
+            "price": price.to_dict(),
+        }
+
+        def compose(lines: Reading, last: Entry) -> dict[str, object]:
+            self._refuse_unknown()
+            total, committed = chain.totals(last)
+            standing = self._standing(lines, asker)
+            if standing is None:
+                committed = self._admitted(committed, price)
+            else:
+                standing = _used(standing, price)
+            return record | _state(total + price, committed, standing)
+
+        return self._write(compose)
+
+    def price(self, mechanism: Mechanism, *, delta: float | None = None) -> Price:
+        """What one use of a mechanism costs here, in native units. Asking is free."""
+        return chain.price_of(mechanism, self.filter, delta)
+
+    def share(self, asker: str, amount: Loss) -> Entry:
+        """Reserve an amount for one asker: they spend within it, and nobody else from it."""
+        price = self.filter.price_of(amount)
+        record = {"kind": "share", "asker": _checked(asker), "price": price.to_dict()}
+
+        def compose(lines: Reading, last: Entry) -> dict[str, object]:
+            self._refuse_unknown()
+            total, committed = chain.totals(last)
+            standing = (self._standing(lines, asker) or Standing.none()).reserve(price)
+            return record | _state(total, self._admitted(committed, price), standing)
+
+        return self._write(compose)
+
+    # ---- answers
+
+    def fingerprint(self, question: object) -> str:
+        """A keyed hash of a question (plain JSON): the same for the same question, here only."""
+        text = canonical({"question": question}).encode()
+        return hmac.new(self._key, text, hashlib.sha256).hexdigest()
+
+    def answer(self, charge: Entry, value: object) -> Entry:
+        """Keep what was released for a charge, so that the same question can be answered again."""
+        if charge.kind != "charge" or charge.question is None or charge.repeats is not None:
+            raise BadParameter(
+                "an answer is kept for a charge that names its question",
+                fix="ledger.charge(..., question=ledger.fingerprint(...))",
+            )
+        question = charge.question
+        record = {
+            "kind": "answer", "charge": charge.sequence, "question": question, "value": value,
+        }  # fmt: skip
+
+        def compose(lines: Reading, last: Entry) -> dict[str, object]:
+            about = [opened(row) for row in lines.asked(question)]
+            if all(entry.hash != charge.hash for entry in about):
+                raise BadParameter("this charge is not in this ledger")
+            if any(entry.charge == charge.sequence for entry in about):
+                raise BadParameter(
+                    "this charge has its answer already",
+                    why="a second draw is a second release, and one charge pays for one",
+                )
+            return record | _state(*chain.totals(last), None)
+
+        return self._write(compose)
+
+    def recall(self, question: str, *, asker: str | None = None) -> Entry | None:
+        """The stored answer, or None: free for the ceiling, not for another asker's share."""
+        with self._store.reading() as lines:
+            found = _find(lines, question, _checked(asker))
+            shared = self._standing(lines, asker) is not None
+        if found is None:
+            return None
+        if shared and not found.paid:
+            self._repeat(found, asker)
+        return found.answer
+
+    def _repeat(self, found: _Found, asker: str | None) -> None:
+        """Charge a stored answer to a share, and not to the ceiling."""
+        price = found.charge.price
+        assert price is not None
+        record = {
+            "kind": "charge",
+            "asker": asker,
+            "question": found.charge.question,
+            "mechanisms": found.charge.mechanisms,
+            "price": price.to_dict(),
+            "repeats": found.answer.sequence,
+        }
+
+        def compose(lines: Reading, last: Entry) -> dict[str, object]:
+            standing = self._standing(lines, asker)
+            assert standing is not None  # a share is never taken back
+            return record | _state(*chain.totals(last), _used(standing, price))
+
+        self._write(compose)
+
+    def note(self, what: str) -> Entry:
+        """Write down something for later readers; it costs nothing."""
+        record = {"kind": "note", "what": what}
+        return self._write(lambda _, last: record | _state(*chain.totals(last), None))
+
+    # ---- the one place where a line is written
+
+    def _write(self, compose: Compose) -> Entry:
+        row: Row | None = None
+        try:
+            with self._store.writing() as lines:
+                last = self._catch_up(lines)
+                reached("begun")
+                record = compose(lines, last)
+                if (strange := self.strange) is not None:
+                    raise LedgerFailure(
+                        f"{self.where} holds {strange}, which this version does not know",
+                        why="adding to what is not understood could hide what it cost",
+                        fix="pip install --upgrade deniable",
+                    )
+                row = sealed(record, after=last)
+                reached("checked")
+                lines.append(row)
+                reached("appended")
+        except CommitUnsure as unsure:
+            assert row is not None
+            raise self._decided(unsure.failure, row) from unsure
+        reached("committed")
+        return opened(row)
+
+    def _decided(self, failure: LedgerFailure, row: Row) -> LedgerFailure:
+        """Read whether a line whose commit failed was kept; if it was, it counts."""
+        found: list[Row] | None = None
+        with suppress(LedgerFailure, CommitUnsure), self._store.writing() as lines:
+            # Our turn again: the failed transaction has ended, one way or the other.
+            found = lines.since(row.sequence, limit=1)
+        if found is None:
+            failure.cost = "unknown until the ledger can be read again; no answer was released"
+        elif found and found[0].hash == row.hash:
+            failure.cost = f"line {row.sequence} was kept and counts; no answer was released"
+        return failure
+
+    # ---- checks
+
+    def _refuse_unknown(self) -> None:
+        strange = self.strange
+        if strange is not None:
+            raise BudgetExceeded(
+                f"the ledger holds {strange}, which this version does not know",
+                why="what is not understood may have cost anything, so it counts as everything",
+                fix="pip install --upgrade deniable (or import the module that defines it)",
+            )
+
+    def _admitted(self, committed: Price, price: Price) -> Price:
+        after = committed + price
+        if self.filter.admits(after):
+            return after
+        left = show.what_is_left(self.filter.left(committed))
+        raise BudgetExceeded(
+            f"this would pass the ceiling of {self.budget}",
+            why=f"it costs {self.filter.spent(price)}, and what is left is {left}",
+            fix="ask for less: a smaller spend, or a wider ±",
+        )
+
+
+class _Found(NamedTuple):
+    answer: Entry
+    charge: Entry
+    paid: bool
+
+
+def _find(lines: Reading, question: str, asker: str | None) -> _Found | None:
+    """A stored answer, preferably one that this asker has paid for, else the oldest."""
+    about = {row.sequence: opened(row) for row in lines.asked(question)}
+    repeated = {e.repeats for e in about.values() if asker is not None and e.asker == asker}
+    found = [
+        _Found(entry, charge, charge.asker == asker or entry.sequence in repeated)
+        for entry in about.values()
+        if entry.charge is not None and (charge := about.get(entry.charge)) is not None
+    ]
+    return min(found, key=lambda one: not one.paid, default=None)
+
+
+def _used(standing: Standing, price: Price) -> Standing:
+    after = standing.use(price)
+    if fits(after.used, after.reserved):
+        return after
+    raise BudgetExceeded(
+        "this would pass your share",
+        why="a share is reserved for one asker, and is all they can spend",
+        fix="ask for less: a smaller spend, or a wider ±; or ask the curator for a larger share",
+    )
+
+
+def _state(total: Price, committed: Price, standing: Standing | None) -> dict[str, object]:
+    state: dict[str, object] = {"total": total.to_dict(), "committed": committed.to_dict()}
+    return state | ({} if standing is None else {"standing": standing.to_dict()})
+
+
+def _checked(asker: object) -> str | None:
+    if asker is None:
+        return None
+    if not isinstance(asker, str) or not asker.isprintable() or not 0 < len(asker) <= 200:
+        raise BadParameter.of("asker", asker, must="a printable name of 1 to 200 characters")
+    return asker

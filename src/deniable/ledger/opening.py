@@ -1,0 +1,91 @@
+"""Open a ledger, or start one: in memory, in a file, or in Postgres."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from deniable.errors import BadParameter, LedgerFailure, MissingUnit
+from deniable.losses import Loss
+from deniable.losses.filters import filter_for
+from deniable.sampling.source import current
+from deniable.units import Unit
+
+from .entry import sealed
+from .header import Header
+from .ledger import Ledger
+from .memory import MemoryStore
+from .postgres import PostgresStore
+from .sqlite import SqliteStore
+from .store import Store
+
+_POSTGRES = ("postgresql://", "postgres://")
+
+
+def open_ledger(
+    where: str | Path | None = None,
+    *,
+    budget: Loss | None = None,
+    unit: Unit | None = None,
+    name: str = "ledger",
+    patience: float = 60.0,
+) -> Ledger:
+    """Open the ledger at a path (SQLite), a postgresql:// address or in memory; start it if new.
+
+    With `budget` and `unit` a new ledger is started where there is none, and an existing one must
+    have the same. Without them an existing ledger is opened as it is. `where` alone says which one:
+    postgresql://host/database#survey is the ledger `survey` of that database. `name` is a title. A
+    charge waits `patience` seconds for others.
+
+    >>> import deniable as dp
+    >>> ledger = open_ledger(budget=dp.epsilon(1.0), unit=dp.rows())
+    >>> entry = ledger.charge(dp.Laplace(scale=4.0), unit=dp.rows())
+    >>> ledger
+    <Ledger 'ledger' in memory: spent ε = 0.25 of ε = 1, lines: 1, protects rows()>
+    """
+    create = budget is not None
+    if create and unit is None:
+        raise MissingUnit.of(name)
+    store = _store(where, create=create, patience=patience)
+    try:
+        with store.reading() as lines:
+            started = lines.last() is not None
+        if not started:
+            _start(store, budget=budget, unit=unit, name=name)
+        ledger = Ledger(store)
+        ledger.header.agree(unit=unit, budget=budget, where=store.where)
+    except BaseException:
+        store.close()
+        raise
+    return ledger
+
+
+def _store(where: str | Path | None, *, create: bool, patience: float) -> Store:
+    match where:
+        case None:
+            return MemoryStore()
+        case str() if where.startswith(_POSTGRES):
+            return PostgresStore(where, create=create, patience=patience)
+        case Path() | str() if str(where):
+            path = Path(where)
+            if not create and not path.exists():
+                raise _nothing_there(str(path))
+            return SqliteStore(path, create=create, patience=patience)
+    raise BadParameter.of("ledger", where, must="None, a path, or postgresql://...")
+
+
+def _start(store: Store, *, budget: Loss | None, unit: Unit | None, name: str) -> None:
+    """Write the header, unless another process just did."""
+    if budget is None or unit is None:
+        raise _nothing_there(store.where)
+    header = Header(name=name, unit=unit, budget=budget, filter=filter_for(budget))
+    with store.writing() as lines:
+        if lines.last() is None:
+            lines.append(sealed(header.to_record(), after=None))
+            lines.keep(f"{current().integer(256):064x}")
+
+
+def _nothing_there(where: str) -> LedgerFailure:
+    return LedgerFailure(
+        f"there is no ledger at {where}",
+        fix="give budget= and unit= to start one",
+    )

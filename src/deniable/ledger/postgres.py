@@ -1,0 +1,206 @@
+"""A ledger in Postgres, for several machines: each ledger is a schema of its own.
+
+The address alone says which: postgresql://host/database#survey is the schema `deniable_survey`, and
+without a fragment it is `deniable_ledger`.
+
+One writer. A transaction-level advisory lock is taken before the total is read. Unlike a locked row
+it needs no right to UPDATE, so the role that charges can be granted SELECT and INSERT alone.
+
+Durability. Each transaction asks for synchronous_commit itself (a pooled connection may have been
+set otherwise), and a server that runs without fsync is refused.
+
+A lost connection. Before COMMIT was sent nothing was written. After it, nobody can know until the
+table is read again: `ledger.py` does so once the lock is free, that is, once the lost transaction
+has ended one way or the other. A charge that landed stays spent; its answer is never released.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING, Any
+
+from deniable.errors import BadParameter, LedgerFailure, MissingExtra
+
+from .sql import TABLES, OneConnection, SqlLines
+from .store import CommitUnsure, Reading, Writing
+
+if TYPE_CHECKING:
+    import psycopg
+
+_GUARDS = (
+    """CREATE FUNCTION refuse_change() RETURNS trigger LANGUAGE plpgsql AS
+       $$ BEGIN RAISE EXCEPTION 'a ledger is append-only'; END $$""",
+    *(
+        f"""CREATE TRIGGER {table}_only_grows BEFORE UPDATE OR DELETE OR TRUNCATE ON {table}
+            EXECUTE FUNCTION refuse_change()"""
+        for table in ("entries", "secret")
+    ),
+)
+
+
+class PostgresStore:
+    """One ledger in one schema; a charge waits `patience` seconds for others to finish."""
+
+    def __init__(self, address: str, *, create: bool, patience: float = 60.0) -> None:
+        self._driver = _driver()
+        self._url, _, name = address.partition("#")
+        self._patience = patience
+        self._schema = f"deniable_{_simple(name or 'ledger')}"
+        self.where = f"{_without_password(self._driver, self._url)}#{name or 'ledger'}"
+        self._one = OneConnection(self._connect)
+        try:
+            self._prepare(create=create)
+        except BaseException:
+            self.close()
+            raise
+
+    @contextmanager
+    def reading(self) -> Iterator[Reading]:
+        """One consistent view; it waits for no one and makes no one wait."""
+        with self._transaction("REPEATABLE READ, READ ONLY") as connection:
+            yield _lines(connection)
+
+    @contextmanager
+    def writing(self) -> Iterator[Writing]:
+        """The only writer, from the first look at the total until the line is durable."""
+        with self._transaction("READ COMMITTED, READ WRITE") as connection:
+            self._lock(connection)
+            yield _lines(connection)
+
+    def close(self) -> None:
+        """End the connection."""
+        self._one.close()
+
+    @contextmanager
+    def _transaction(self, isolation: str) -> Iterator[psycopg.Connection]:
+        with self._one.lock:
+            try:
+                connection = self._begin(isolation)
+                yield connection
+            except self._driver.Error as error:
+                self._forget()
+                raise self._failure(error) from error
+            except BaseException:
+                self._forget()
+                raise
+            try:
+                connection.execute("COMMIT")
+            except self._driver.Error as error:
+                self._forget()
+                raise CommitUnsure(self._failure(error)) from error
+
+    def _begin(self, isolation: str) -> psycopg.Connection:
+        """Start a transaction; a connection that died while idle is replaced once, at no risk."""
+        begin = (
+            f"BEGIN ISOLATION LEVEL {isolation}; "
+            f"SET LOCAL search_path TO {self._schema}; "
+            f"SET LOCAL synchronous_commit TO on; "
+            f"SET LOCAL lock_timeout TO '{round(1000 * self._patience)}ms'"
+        )
+        with self._one.held() as connection:
+            try:
+                connection.execute(begin)
+            except self._driver.OperationalError:
+                self._forget()
+            else:
+                return connection
+        with self._one.held() as connection:
+            connection.execute(begin)
+            return connection
+
+    def _lock(self, connection: psycopg.Connection) -> None:
+        connection.execute("SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", (self._schema,))
+
+    def _forget(self) -> None:
+        """Roll back by closing: the server ends the transaction of a connection that is gone."""
+        with suppress(self._driver.Error):
+            self.close()
+
+    def _connect(self) -> psycopg.Connection:
+        connection = self._driver.connect(
+            self._url,
+            autocommit=True,
+            prepare_threshold=None,  # so that it also works behind a connection pool
+            connect_timeout=max(2, round(self._patience)),
+            application_name="deniable ledger",
+        )
+        row = connection.execute("SELECT current_setting('fsync')").fetchone()
+        if row != ("on",):
+            connection.close()
+            raise LedgerFailure(
+                f"{self.where} is not durable: the server runs with fsync = off",
+                why="a power cut could forget charges whose answers were already shown",
+                fix="set fsync = on in postgresql.conf",
+            )
+        return connection
+
+    def _prepare(self, *, create: bool) -> None:
+        """Create the schema if there is none; another process may be doing the same."""
+        exists = "SELECT 1 FROM pg_tables WHERE schemaname = %s AND tablename = 'entries'"
+        with self._transaction("READ COMMITTED, READ ONLY") as connection:
+            found = connection.execute(exists, (self._schema,)).fetchone()
+        if found:
+            return
+        if not create:
+            raise LedgerFailure(
+                f"there is no ledger at {self.where}",
+                fix="give budget= and unit= to start one",
+            )
+        with self._transaction("READ COMMITTED, READ WRITE") as connection:
+            self._lock(connection)
+            if connection.execute(exists, (self._schema,)).fetchone() is None:
+                connection.execute(f"CREATE SCHEMA IF NOT EXISTS {self._schema}")
+                for statement in (*TABLES, *_GUARDS):
+                    connection.execute(statement)
+
+    def _failure(self, error: psycopg.Error) -> LedgerFailure:
+        cause, fix = "the server refused", ""
+        if isinstance(error, self._driver.errors.LockNotAvailable):
+            cause, fix = "others kept the ledger locked for too long", "try again"
+        elif isinstance(error, self._driver.errors.DiskFull):
+            cause, fix = "the server's disk is full", "free some space on the server"
+        elif isinstance(error, self._driver.errors.InsufficientPrivilege):
+            cause, fix = (
+                "this role may not do that",
+                f"GRANT SELECT, INSERT ON {self._schema}.entries",
+            )
+        elif isinstance(error, self._driver.OperationalError):
+            cause, fix = "the connection was lost or refused", "is the server running? ask again"
+        why = (str(error).splitlines() or [""])[0]
+        return LedgerFailure(f"{self.where} cannot be used: {cause}", why=why, fix=fix)
+
+
+def _driver() -> Any:
+    try:
+        import psycopg  # noqa: PLC0415  (an optional package, loaded when first needed)
+    except ImportError:
+        raise MissingExtra.of("psycopg, which speaks to Postgres,", extra="postgres") from None
+    return psycopg
+
+
+def _simple(name: str) -> str:
+    """A name that is safe as part of a schema's name."""
+    lowered = name.lower()
+    if not (lowered.isascii() and lowered.replace("_", "").isalnum() and len(lowered) <= 50):
+        must = "up to 50 letters, digits and _ (it names a schema)"
+        raise BadParameter.of("the ledger's name after #", name, must=must)
+    return lowered
+
+
+def _without_password(driver: Any, url: str) -> str:
+    try:
+        parts = driver.conninfo.conninfo_to_dict(url)
+    except driver.ProgrammingError:
+        raise BadParameter(
+            "the ledger's address cannot be read", fix="postgresql://user@host:5432/database"
+        ) from None
+    return f"postgresql://{parts.get('host') or 'localhost'}/{parts.get('dbname') or ''}"
+
+
+def _lines(connection: psycopg.Connection) -> SqlLines:
+    def run(sql: str, values: Sequence[object]) -> list[tuple[object, ...]]:
+        cursor = connection.execute(sql.replace("?", "%s"), tuple(values))
+        return cursor.fetchall() if cursor.description else []
+
+    return SqlLines(run)

@@ -1,0 +1,87 @@
+"""How a ledger looks in a terminal and in a notebook."""
+
+from __future__ import annotations
+
+import html
+from itertools import islice
+from typing import TYPE_CHECKING
+
+from deniable.losses import Loss
+from deniable.losses.rounding import shown_down, shown_up
+
+if TYPE_CHECKING:
+    from .books import Books
+    from .entry import Entry
+
+NEWEST = 20  # lines shown in a notebook
+
+
+def as_text(books: Books) -> str:
+    """One line: where, how much, for whom."""
+    return (
+        f"<Ledger {books.name!r} in {books.where}: {_spent(books)} of {books.budget}, "
+        f"lines: {len(books.entries)}, protects {books.unit!r}>"
+    )
+
+
+def as_html(books: Books) -> str:
+    """A caption and the newest lines, newest first."""
+    count = len(books.entries)
+    newest = books.entries[max(0, count - NEWEST) :][::-1]
+    body = "".join(_row(entry) for entry in newest)
+    more = f" (the newest {NEWEST} of {count} lines)" if count > NEWEST else ""
+    caption = (
+        f"Ledger <b>{html.escape(books.name)}</b>: {html.escape(_spent(books))} of "
+        f"{html.escape(str(books.budget))}; protects {html.escape(str(books.unit))}{more}"
+    )
+    heads = "".join(
+        f"<th scope='col'>{name}</th>"
+        for name in ("line", "time", "kind", "asker", "what", "price")
+    )
+    return (
+        f"<table><caption style='text-align:left'>{caption}</caption>"
+        f"<thead><tr>{heads}</tr></thead><tbody>{body}</tbody></table>"
+    )
+
+
+def what_is_left(loss: Loss) -> str:
+    """Figures of what is left, for people: each rounded down."""
+    symbols = {"epsilon": "ε", "delta": "δ", "rho": "ρ", "mu": "μ"}
+    figures = [
+        f"{symbol} = {shown_down(getattr(loss, name))}"
+        for name, symbol in symbols.items()
+        if hasattr(loss, name)
+    ]
+    return ", ".join(figures) or str(loss)
+
+
+def _spent(books: Books) -> str:
+    strange = books.strange
+    return f"spent {books.spent}" if strange is None else f"closed by {strange}"
+
+
+def _row(entry: Entry) -> str:
+    what = entry.what or ", ".join(str(m.get("mechanism")) for m in islice(entry.mechanisms, 5))
+    cells = (
+        str(entry.sequence),
+        f"{entry.time:%Y-%m-%d %H:%M:%S}",
+        entry.kind,
+        entry.asker or "",
+        what,
+        _priced(entry),
+    )
+    return "<tr>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in cells) + "</tr>"
+
+
+def _priced(entry: Entry) -> str:
+    """The price in native units, each figure rounded up."""
+    if entry.price is None:
+        return ""
+    figures = {
+        "ε": entry.price.epsilon,
+        "δ": entry.price.delta,
+        "ρ": entry.price.rho,
+        "μ²": entry.price.mu_squared,
+        "Rényi": min(entry.price.renyi, default=0.0),
+    }
+    return ", ".join(f"{name} {shown_up(value)}" for name, value in figures.items() if value)

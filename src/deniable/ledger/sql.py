@@ -1,0 +1,170 @@
+"""What SQLite and Postgres share: the table, the look-ups, and one connection a process."""
+
+from __future__ import annotations
+
+import os
+import threading
+import weakref
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Generic, Protocol, TypeVar
+
+from .store import Row
+
+
+class Closable(Protocol):
+    """A connection, as far as this file cares."""
+
+    def close(self) -> object:
+        """End it."""
+
+
+C = TypeVar("C", bound=Closable)
+
+TABLES = (
+    """CREATE TABLE entries (
+        sequence INTEGER PRIMARY KEY, line TEXT NOT NULL, hash TEXT NOT NULL,
+        kind TEXT NOT NULL, asker TEXT, question TEXT, mechanisms TEXT)""",
+    "CREATE INDEX entries_kind ON entries (kind, asker)",
+    "CREATE INDEX entries_asker ON entries (asker, sequence) WHERE asker IS NOT NULL",
+    "CREATE INDEX entries_question ON entries (question, sequence) WHERE question IS NOT NULL",
+    "CREATE INDEX entries_mechanisms ON entries (mechanisms) WHERE mechanisms IS NOT NULL",
+    "CREATE TABLE secret (key TEXT NOT NULL)",
+)
+
+_SELECT = "SELECT sequence, line, hash, kind, asker, question, mechanisms FROM entries "
+
+# The different values of an indexed column: one jump each, instead of a scan of every line.
+_DIFFERENT = """
+    WITH RECURSIVE different(value) AS (
+        SELECT min({column}) FROM entries WHERE {column} IS NOT NULL
+        UNION ALL
+        SELECT (SELECT min({column}) FROM entries WHERE {column} > value)
+        FROM different WHERE value IS NOT NULL)
+    SELECT value FROM different WHERE value IS NOT NULL
+"""
+
+
+class SqlLines:
+    """The lines of a ledger in a table, through a function that runs one statement."""
+
+    def __init__(self, run: Callable[[str, Sequence[object]], list[tuple[object, ...]]]) -> None:
+        self._run = run
+
+    def last(self) -> Row | None:
+        """The newest line."""
+        return self._one("ORDER BY sequence DESC LIMIT 1")
+
+    def since(self, sequence: int, *, limit: int) -> list[Row]:
+        """The lines from this one on, in order."""
+        return self._rows("WHERE sequence >= ? ORDER BY sequence LIMIT ?", sequence, limit)
+
+    def latest_of(self, asker: str) -> Row | None:
+        """The newest line of this asker."""
+        return self._one("WHERE asker = ? ORDER BY sequence DESC LIMIT 1", asker)
+
+    def asked(self, question: str) -> list[Row]:
+        """Every line about this question, oldest first."""
+        return self._rows("WHERE question = ? ORDER BY sequence", question)
+
+    def sharers(self) -> list[str]:
+        """Everyone who was ever given a share."""
+        sql = "SELECT DISTINCT asker FROM entries WHERE kind = 'share' ORDER BY asker"
+        return [str(asker) for (asker,) in self._run(sql, ())]
+
+    def kinds(self) -> list[str]:
+        """Every kind of line there is."""
+        return self._different("kind")
+
+    def mechanisms(self) -> list[str]:
+        """Every set of mechanisms that was ever charged together."""
+        return self._different("mechanisms")
+
+    def key(self) -> str:
+        """The secret under which questions are hashed."""
+        return str(self._run("SELECT key FROM secret", ())[0][0])
+
+    def append(self, row: Row) -> None:
+        """Write the next line; the primary key refuses a second line of the same number."""
+        self._run("INSERT INTO entries VALUES (?, ?, ?, ?, ?, ?, ?)", row)
+
+    def keep(self, key: str) -> None:
+        """Write the secret under which questions are hashed."""
+        self._run("INSERT INTO secret VALUES (?)", (key,))
+
+    def _different(self, column: str) -> list[str]:
+        return [str(value) for (value,) in self._run(_DIFFERENT.format(column=column), ())]
+
+    def _one(self, condition: str, *values: object) -> Row | None:
+        rows = self._rows(condition, *values)
+        return rows[0] if rows else None
+
+    def _rows(self, condition: str, *values: object) -> list[Row]:
+        return [Row._make(found) for found in self._run(_SELECT + condition, values)]
+
+
+class OneConnection(Generic[C]):
+    """One connection, used by one thread at a time, and never carried across a fork.
+
+    Forking waits for the transaction under way. The child opens a connection of its own and keeps,
+    unused, the one it inherited: closing it there could end it for the parent.
+    """
+
+    def __init__(self, connect: Callable[[], C]) -> None:
+        self._connect = connect
+        self._open: list[C] = []  # at most one
+        self.lock = threading.RLock()
+        weakref.finalize(self, _close, self._open)
+        _all.add(self)  # type: ignore[arg-type]  # all that is done with them is closing
+
+    @contextmanager
+    def held(self) -> Iterator[C]:
+        """The connection, for this thread alone."""
+        with self.lock:
+            if not self._open:
+                self._open.append(self._connect())
+            yield self._open[0]
+
+    def close(self) -> None:
+        """Close the connection; the next use opens a new one."""
+        with self.lock:
+            _close(self._open)
+
+    def inherited(self) -> None:
+        """Start afresh in a forked child."""
+        self.lock = threading.RLock()
+        _inherited.extend(self._open)
+        self._open.clear()
+
+
+def _close(connections: list[C]) -> None:
+    while connections:
+        connections.pop().close()
+
+
+_all: weakref.WeakSet[OneConnection[Closable]] = weakref.WeakSet()
+_held: list[OneConnection[Closable]] = []
+_inherited: list[Closable] = []
+_turn = threading.RLock()  # one fork at a time fills and empties _held
+
+
+def _before() -> None:
+    _turn.acquire()
+    _held.extend(_all)
+    for one in _held:
+        one.lock.acquire()
+
+
+def _in_parent() -> None:
+    while _held:
+        _held.pop().lock.release()
+    _turn.release()
+
+
+def _in_child() -> None:
+    while _held:
+        _held.pop().inherited()
+    _turn.release()
+
+
+os.register_at_fork(before=_before, after_in_parent=_in_parent, after_in_child=_in_child)

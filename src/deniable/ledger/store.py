@@ -1,0 +1,85 @@
+"""Where the lines of a ledger are kept: what memory, SQLite and Postgres each provide.
+
+A store appends lines and finds them again, one writer at a time. It knows nothing of privacy: what
+a line means, what it costs and whether it may be written is decided once, in `ledger.py`.
+"""
+
+from __future__ import annotations
+
+from contextlib import AbstractContextManager
+from typing import NamedTuple, Protocol
+
+from deniable.errors import LedgerFailure
+
+
+class Row(NamedTuple):
+    """One line of a ledger, its hash, and the parts of the line that are looked up."""
+
+    sequence: int
+    line: str
+    hash: str
+    kind: str
+    asker: str | None
+    question: str | None
+    mechanisms: str | None
+
+
+class Reading(Protocol):
+    """What may be asked of a store; each answer comes from an index, not from a scan."""
+
+    def last(self) -> Row | None:
+        """The newest line."""
+
+    def since(self, sequence: int, *, limit: int) -> list[Row]:
+        """The lines from this one on, in order, at most `limit` of them."""
+
+    def latest_of(self, asker: str) -> Row | None:
+        """The newest line of this asker."""
+
+    def asked(self, question: str) -> list[Row]:
+        """Every line about this question, oldest first."""
+
+    def sharers(self) -> list[str]:
+        """Everyone who was ever given a share."""
+
+    def kinds(self) -> list[str]:
+        """Every kind of line there is."""
+
+    def mechanisms(self) -> list[str]:
+        """Every set of mechanisms that was ever charged together."""
+
+    def key(self) -> str:
+        """The secret under which questions are hashed; never part of a line."""
+
+
+class Writing(Reading, Protocol):
+    """The one writer: what is read here stays true until what is appended here is durable."""
+
+    def append(self, row: Row) -> None:
+        """Write the next line."""
+
+    def keep(self, key: str) -> None:
+        """Write the secret under which questions are hashed."""
+
+
+class Store(Protocol):
+    """A place for one ledger. Leaving `writing()` normally means: what was appended is durable."""
+
+    where: str
+
+    def reading(self) -> AbstractContextManager[Reading]:
+        """Look things up, waiting for no other asker."""
+
+    def writing(self) -> AbstractContextManager[Writing]:
+        """Wait for the turn, look things up, append; an exception takes everything back."""
+
+    def close(self) -> None:
+        """Let go of the file or connection."""
+
+
+class CommitUnsure(Exception):
+    """The last step of writing failed: whether the line was kept must be found by reading."""
+
+    def __init__(self, failure: LedgerFailure) -> None:
+        super().__init__(failure.what)
+        self.failure = failure

@@ -1,0 +1,71 @@
+"""Bounds on privacy loss: values with `+`, `*` and `<=`; used as a ceiling, a budget.
+
+    pure · approx · zcdp · gdp · renyi      a definition each, all valid in adaptive sessions
+    profile                                 the whole loss distribution, for lists fixed in advance
+    convert                                 from one definition to another, a theorem each
+    amplify                                 what sampling and shuffling save
+    disjoint                                parallel composition over public parts
+    filters                                 ceilings for analysts who choose as they go
+    textbook                                the composition theorems of the literature, to compare
+    rounding                                figures that are never below the truth
+
+There is no accountant: the kind of a loss is the accountant, and composition is `+` and `*`.
+
+    >>> epsilon(1.0) + epsilon(0.5)
+    Pure(epsilon=1.5)
+    >>> 2 * rho(0.25) <= rho(0.5)
+    True
+"""
+
+from __future__ import annotations
+
+from typing import overload
+
+from deniable import parameters
+
+from . import convert, rounding
+from ._loss import Facts, Loss
+from .approx import Approx
+from .disjoint import parallel
+from .gdp import Gdp
+from .profile import Profile
+from .pure import Pure
+from .renyi import Renyi
+from .zcdp import Zcdp
+
+__all__ = [
+    "Approx",
+    "Facts",
+    "Gdp",
+    "Loss",
+    "Profile",
+    "Pure",
+    "Renyi",
+    "Zcdp",
+    "convert",
+    "epsilon",
+    "mu",
+    "parallel",
+    "rho",
+    "rounding",
+]
+
+
+@overload
+def epsilon(epsilon: float) -> Pure: ...
+@overload
+def epsilon(epsilon: float, *, delta: float) -> Approx: ...
+def epsilon(epsilon: float, *, delta: float | None = None) -> Pure | Approx:
+    """ε of pure, or with a δ of approximate, differential privacy."""
+    epsilon = parameters.non_negative("epsilon", epsilon)
+    return Pure(epsilon) if delta is None else Approx(epsilon, delta=delta)
+
+
+def rho(rho: float) -> Zcdp:
+    """ρ of zero-concentrated differential privacy."""
+    return Zcdp(parameters.non_negative("rho", rho))
+
+
+def mu(mu: float) -> Gdp:
+    """μ of Gaussian differential privacy."""
+    return Gdp(parameters.non_negative("mu", mu))

@@ -1,0 +1,102 @@
+"""Filters that watch one sum: ε, ρ or μ²."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+
+from deniable.losses import rounding
+from deniable.losses._figure import no_bound
+from deniable.losses._loss import Facts
+from deniable.losses.gdp import Gdp
+from deniable.losses.pure import Pure
+from deniable.losses.zcdp import Zcdp
+
+from ._filter import Filter
+from .price import Price
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class PureFilter(Filter):
+    """Σε ≤ ε: the likelihood ratio of a whole transcript is the product of its steps'  [RRUV16]."""
+
+    budget: Pure
+
+    kind = "pure"
+
+    def price(self, facts: Facts) -> Price:
+        """Its ε."""
+        epsilon = facts.pure()
+        if math.isinf(epsilon):
+            raise no_bound(Pure)
+        return Price(epsilon=epsilon)
+
+    def admits(self, total: Price) -> bool:
+        """Σε ≤ ε."""
+        return rounding.within(total.epsilon, self.budget.epsilon)
+
+    def spent(self, total: Price) -> Pure:
+        """Σε."""
+        return Pure(total.epsilon)
+
+    def left(self, total: Price) -> Pure:
+        """ε − Σε."""
+        return Pure(difference(self.budget.epsilon, total.epsilon))
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class ZcdpFilter(Filter):
+    """Σρ ≤ ρ: the Rényi filter at every order at once       [FZ21, Thm 4.5; L21; WRRW23, Thm 1]."""
+
+    budget: Zcdp
+
+    kind = "zcdp"
+
+    def price(self, facts: Facts) -> Price:
+        """Its ρ."""
+        return Price(rho=Zcdp.from_facts(facts).rho)
+
+    def admits(self, total: Price) -> bool:
+        """Σρ ≤ ρ."""
+        return rounding.within(total.rho, self.budget.rho)
+
+    def spent(self, total: Price) -> Zcdp:
+        """Σρ."""
+        return Zcdp(total.rho)
+
+    def left(self, total: Price) -> Zcdp:
+        """ρ − Σρ."""
+        return Zcdp(difference(self.budget.rho, total.rho))
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class GdpFilter(Filter):
+    """Σμ² ≤ μ²                                                                 [ST22, Thm 1.2]."""
+
+    budget: Gdp
+
+    kind = "gdp"
+
+    def price(self, facts: Facts) -> Price:
+        """Its μ²."""
+        mu = Gdp.from_facts(facts).mu
+        return Price(mu_squared=rounding.product(mu, mu))
+
+    def admits(self, total: Price) -> bool:
+        """Σμ² ≤ μ²."""
+        return rounding.within(total.mu_squared, self.budget.mu**2)
+
+    def spent(self, total: Price) -> Gdp:
+        """√Σμ²."""
+        return Gdp(rounding.up(math.sqrt(total.mu_squared)))
+
+    def left(self, total: Price) -> Gdp:
+        """√(μ² − Σμ²)."""
+        return Gdp(rounding.down(math.sqrt(difference(self.budget.mu**2, total.mu_squared))))
+
+
+def difference(ceiling: float, spent: float) -> float:
+    """What is left under a ceiling, rounded down; nothing where it is passed."""
+    if math.isinf(ceiling):
+        return ceiling
+    return math.nextafter(ceiling - spent, 0.0) if spent < ceiling else 0.0

@@ -1,0 +1,331 @@
+"""Pairs whose loss takes countably many values: randomized response, lattice noise, black boxes."""
+
+from __future__ import annotations
+
+import math
+from abc import abstractmethod
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import ClassVar
+
+import numpy as np
+
+from deniable import parameters
+from deniable.errors import BadParameter
+
+from ._pair import ULP, Cells, Complexes, Lattice, Pair, Reals, log_of_sum
+
+
+class AtomicPair(Pair):
+    """A pair given by its atoms. Masses and losses are rounded up: that can only raise a price."""
+
+    @abstractmethod
+    def atoms(self) -> tuple[Reals, Reals]:
+        """The finite losses in rising order, and their masses under P, both rounded up."""
+
+    def log_mgf(self, z: Complexes) -> tuple[Complexes, Reals]:
+        """ln Σ pⱼ e^(z lⱼ), in blocks that stay in cache."""
+        losses, masses = self.atoms()
+        values, errors = np.empty(z.shape, complex), np.empty(z.shape)
+        block = max(1, 2**16 // len(losses))
+        for start in range(0, len(z), block):
+            part = z[start : start + block]
+            top = (np.log(masses) + part.real.max() * losses).max()
+            terms = np.exp(np.outer(part, losses) + (np.log(masses) - top))
+            size = np.abs(terms).sum(axis=1)
+            reach = np.abs(part) * np.abs(losses).max() + abs(top)
+            relative = 8 * ULP * (8 + len(losses) + reach)
+            log, error = log_of_sum(terms.sum(axis=1), size, relative)
+            values[start : start + block] = log + top
+            errors[start : start + block] = error + 8 * ULP * abs(top)
+        return values, errors
+
+    def nodes(self, c: float, t: float) -> int:
+        """One for each atom."""
+        del c, t
+        return len(self.atoms()[0])
+
+    def masses(self, edges: Reals) -> Cells:
+        """Sums over the atoms in each interval."""
+        losses, masses = self.atoms()
+        cell = np.searchsorted(edges, losses, side="left") - 1
+        inside = (cell >= 0) & (cell < len(edges) - 1)
+        size = len(edges) - 1
+        p = np.bincount(cell[inside], masses[inside], size)
+        q = np.bincount(cell[inside], (masses * np.exp(-losses))[inside], size)
+        relative = 8 * ULP * (4 + len(losses) + np.abs(losses).max())
+        return Cells(p, q, relative * p, relative * q)
+
+    def support(self, mass: float) -> tuple[float, float]:
+        """From the least to the largest loss."""
+        del mass
+        losses, _ = self.atoms()
+        return float(losses[0]), float(losses[-1])
+
+    def lattice(self) -> Lattice | None:
+        """Two atoms always lie on a lattice; of three, only those of equal distance."""
+        losses, masses = self.atoms()
+        if len(losses) > 2:
+            return None
+        step = up(float(losses[-1] - losses[0])) if len(losses) == 2 else 1.0
+        return Lattice(float(losses[0]), step, masses)
+
+    def delta_alone(self, epsilon: float) -> float:
+        """Σ p(1 − e^(ε−l))₊."""
+        losses, masses = self.atoms()
+        parts = masses * -np.expm1(np.minimum(0.0, epsilon - losses))
+        return min(1.0, math.fsum(parts) * (1 + 16 * ULP))
+
+    def largest_loss(self) -> float:
+        """The last atom."""
+        return float(self.atoms()[0][-1])
+
+
+class ComputedAtoms(AtomicPair):
+    """Atoms that follow from another pair's: rising losses and their masses, both rounded up."""
+
+    def __init__(self, losses: Reals, masses: Reals) -> None:
+        self._atoms = losses, masses
+
+    def atoms(self) -> tuple[Reals, Reals]:
+        """As computed."""
+        return self._atoms
+
+
+@dataclass(frozen=True, kw_only=True)
+class AtomsPair(AtomicPair):
+    """Finitely many losses and their probabilities under P; what is missing to 1 is a loss of ∞."""
+
+    name: ClassVar[str] = "atoms"
+    losses: tuple[float, ...]
+    probabilities: tuple[float, ...]
+
+    def __post_init__(self) -> None:
+        losses = tuple(parameters.real("losses", loss) for loss in self.losses)
+        chances = tuple(parameters.probability("probabilities", p) for p in self.probabilities)
+        if not losses or len(losses) != len(chances):
+            raise BadParameter.of("losses", losses, must="as many as there are probabilities")
+        if math.fsum(chances) > 1 + 2.0**-50:
+            raise BadParameter.of("probabilities", chances, must="at most 1 in sum")
+        under_q = math.fsum(p * math.exp(-loss) for loss, p in zip(losses, chances, strict=True))
+        if under_q > 1 + 1e-9:
+            raise BadParameter(
+                f"these losses are not those of two distributions: Σ p·e^(−loss) = {under_q:g}",
+                why="the second distribution would have more than all of the probability",
+            )
+
+    def atoms(self) -> tuple[Reals, Reals]:
+        """As given, with equal losses merged."""
+        losses, where = np.unique(np.array(self.losses), return_inverse=True)
+        masses = np.bincount(where, np.array(self.probabilities), len(losses))
+        kept = masses > 0
+        return losses[kept], masses[kept] * (1 + len(self.losses) * 4 * ULP)
+
+    def infinite_mass(self) -> float:
+        """What is missing to 1, beyond rounding."""
+        missing = 1 - math.fsum(self.probabilities)
+        return missing if missing > 2.0**-50 else 0.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class ApproxPair(AtomicPair):
+    """The worst of all (ε, δ)-private mechanisms: randomized response that sometimes tells all.
+
+    L = ∞ with chance δ; else ε with odds e^ε : 1 against −ε.         [KOV15, Thm 3.1 and Lemma 3.6]
+    """
+
+    name: ClassVar[str] = "approx"
+    epsilon: float
+    delta: float = 0.0
+
+    def __post_init__(self) -> None:
+        parameters.non_negative("epsilon", self.epsilon)
+        parameters.probability("delta", self.delta)
+
+    def atoms(self) -> tuple[Reals, Reals]:
+        """At ±ε."""
+        if self.epsilon == 0:
+            return np.zeros(1), np.array([up(1 - self.delta)])
+        low = up((1 - self.delta) / (1 + math.exp(min(self.epsilon, 700.0))))
+        high = up((1 - self.delta) / (1 + math.exp(-self.epsilon)))
+        return np.array([-self.epsilon, self.epsilon]), np.array([low, high])
+
+    def infinite_mass(self) -> float:
+        """δ."""
+        return self.delta
+
+    def group(self, size: int) -> ApproxPair:
+        """(kε, δ(e^(kε) − 1)/(e^ε − 1)) for k units  [Vad17, Lemma 2.2]."""
+        if self.delta == 0 or self.epsilon == 0:
+            return ApproxPair(epsilon=up(size * self.epsilon), delta=min(1.0, size * self.delta))
+        growth = math.expm1(min(700.0, size * self.epsilon)) / math.expm1(self.epsilon)
+        return ApproxPair(epsilon=up(size * self.epsilon), delta=min(1.0, up(self.delta * growth)))
+
+    def dominates(self, other: Pair) -> bool:
+        """A black box contains every mechanism within its bounds."""
+        if isinstance(other, ApproxPair):
+            return self.epsilon >= other.epsilon and self.delta >= other.delta
+        return other.two_sided and other.largest_loss() <= self.epsilon
+
+
+@dataclass(frozen=True, kw_only=True)
+class ResponsePair(AtomicPair):
+    """k-ary randomized response: the truth with odds e^ε : 1 against each other answer.
+
+    Under P: ε with chance e^ε/(e^ε+k−1), −ε with 1/(e^ε+k−1), else 0.        [KOV16, Eq 3]
+    """
+
+    name: ClassVar[str] = "response"
+    two_sided: ClassVar[bool] = True
+    epsilon: float
+    categories: int = 2
+
+    def __post_init__(self) -> None:
+        parameters.positive("epsilon", self.epsilon)
+        parameters.whole("categories", self.categories, least=2)
+
+    def atoms(self) -> tuple[Reals, Reals]:
+        """At ε, 0 and −ε."""
+        others = (self.categories - 1) * math.exp(-self.epsilon)
+        high = 1 / (1 + others)
+        low = high * math.exp(-self.epsilon)
+        return three_points(self.epsilon, high, low, low * (self.categories - 2))
+
+    def lattice(self) -> Lattice:
+        """Steps of ε from −ε."""
+        return _whole_steps(self.atoms(), self.epsilon)
+
+
+@dataclass(frozen=True, kw_only=True)
+class StaircasePair(AtomicPair):
+    """Staircase noise: steps of width Δ that fall by e^(−ε), each with its top `fraction` γ.
+
+    L is ±ε or 0, by symmetry with P(L = −ε) = e^(−ε)·P(L = ε); the total variation
+    P(|X| ≤ Δ/2) = (1 − e^(−ε))·P(L = ε) grows with the shift, so the shift Δ is worst.  [GV14]
+    """
+
+    name: ClassVar[str] = "staircase"
+    two_sided: ClassVar[bool] = True
+    epsilon: float
+    fraction: float
+
+    def __post_init__(self) -> None:
+        parameters.positive("epsilon", self.epsilon)
+        parameters.confidence("fraction", self.fraction)
+
+    def atoms(self) -> tuple[Reals, Reals]:
+        """At ε, 0 and −ε."""
+        shrink, gamma = math.exp(-self.epsilon), self.fraction
+        top = min(gamma, 0.5) + max(0.5 - gamma, 0.0) * shrink
+        high = top / (gamma + shrink * (1 - gamma))
+        return three_points(self.epsilon, high, high * shrink, max(0, 1 - high * (1 + shrink)))
+
+    def lattice(self) -> Lattice:
+        """Steps of ε from −ε."""
+        return _whole_steps(self.atoms(), self.epsilon)
+
+
+@dataclass(frozen=True, kw_only=True)
+class DiscreteLaplacePair(AtomicPair):
+    """Noise on the integers with mass ∝ e^(−|x|/scale), against itself moved by `shift`.
+
+    L = (|x − Δ| − |x|)/scale takes the Δ + 1 values (Δ − 2j)/scale; at Δ = 1 it is randomized
+    response of ε = 1/scale.                                                       [GRS12]
+    """
+
+    name: ClassVar[str] = "discrete_laplace"
+    two_sided: ClassVar[bool] = True
+    scale: float
+    shift: int = 1
+
+    def __post_init__(self) -> None:
+        parameters.positive("scale", self.scale)
+        parameters.whole("shift", self.shift)
+
+    def atoms(self) -> tuple[Reals, Reals]:
+        """From −Δ/scale to Δ/scale in steps of 2/scale."""
+        jumps = np.arange(self.shift, -1, -1)
+        ratio = math.exp(-1 / self.scale)
+        inner = -math.expm1(-1 / self.scale)
+        weights = np.where((jumps == 0) | (jumps == self.shift), 1.0, inner) / (1 + ratio)
+        masses = weights * np.exp(-jumps / self.scale)
+        losses = np.nextafter((self.shift - 2 * jumps) / self.scale, np.inf)
+        kept = masses > 0
+        return losses[kept], masses[kept] * (1 + 16 * ULP * (1 + self.shift / self.scale))
+
+    def lattice(self) -> Lattice:
+        """Steps of 2/scale."""
+        losses, masses = self.atoms()
+        return Lattice(float(losses[0]), up(2 / self.scale), masses)
+
+    def group(self, size: int) -> DiscreteLaplacePair:
+        """Neighbours `size` steps apart are `size` times as far from each other."""
+        return DiscreteLaplacePair(scale=self.scale, shift=self.shift * size)
+
+
+@dataclass(frozen=True, kw_only=True)
+class DiscreteGaussianPair(AtomicPair):
+    """Noise on the integers with mass ∝ e^(−x²/2σ²), against itself moved by `shift`.
+
+    L = (Δ² − 2Δx)/2σ². Beyond 38σ lies a mass below 2e^(−722): it is counted as a loss of ∞.
+                                                                                   [CKS20]
+    """
+
+    name: ClassVar[str] = "discrete_gaussian"
+    sigma: float
+    shift: int = 1
+
+    def __post_init__(self) -> None:
+        parameters.positive("sigma", self.sigma)
+        parameters.whole("shift", self.shift)
+        if self.sigma > 2.0**14:
+            raise BadParameter.of(
+                "sigma",
+                self.sigma,
+                must="at most 2¹⁴ steps of the lattice",
+                fix="a coarser lattice, or dp.Gaussian: real noise rounded to the lattice",
+            )
+
+    def atoms(self) -> tuple[Reals, Reals]:
+        """From x = 38σ down to −38σ: rising losses."""
+        return _discrete_gaussian(self.sigma, self.shift)
+
+    def infinite_mass(self) -> float:
+        """Both tails beyond 38σ, by Chernoff: P(|X| > x) ≤ 2e^(−x²/2σ²); rounded up to 2⁻¹⁰²²."""
+        return 2.0**-1022
+
+    def lattice(self) -> Lattice:
+        """Steps of Δ/σ²."""
+        losses, masses = self.atoms()
+        return Lattice(float(losses[0]), up(self.shift / self.sigma**2), masses)
+
+    def group(self, size: int) -> DiscreteGaussianPair:
+        """Neighbours `size` steps apart are `size` times as far from each other."""
+        return DiscreteGaussianPair(sigma=self.sigma, shift=self.shift * size)
+
+
+def up(value: float) -> float:
+    """A little more than a formula of a few operations gave."""
+    return value * (1 + 16 * ULP) if value > 0 else value * (1 - 16 * ULP)
+
+
+@lru_cache(maxsize=8)
+def _discrete_gaussian(sigma: float, shift: int) -> tuple[Reals, Reals]:
+    reach = math.ceil(38 * sigma)
+    x = np.arange(reach, -reach - 1, -1.0)
+    weights = np.exp(-(x**2) / (2 * sigma**2))
+    losses = (shift**2 - 2 * shift * x) / (2 * sigma**2)
+    masses = weights / math.fsum(weights) * (1 + 8 * ULP * (8 + x**2 / sigma**2))
+    kept = masses > 0
+    return (losses + 4 * ULP * np.abs(losses))[kept], masses[kept]
+
+
+def three_points(epsilon: float, high: float, low: float, zero: float) -> tuple[Reals, Reals]:
+    """Atoms at −ε, 0 and ε, their masses rounded up."""
+    losses = np.array([-epsilon, 0.0, epsilon])
+    return losses, np.array([up(low), zero * (1 + 64 * ULP) + 64 * ULP * (zero > 0), up(high)])
+
+
+def _whole_steps(atoms: tuple[Reals, Reals], step: float) -> Lattice:
+    losses, masses = atoms
+    return Lattice(float(losses[0]), step, masses)

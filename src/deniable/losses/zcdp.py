@@ -1,0 +1,47 @@
+"""Zero-concentrated differential privacy: the Rényi divergence at every order α is at most ρ·α."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Mapping
+from typing import Self
+
+from . import _figure, convert
+from ._loss import Facts, Loss
+
+
+@dataclasses.dataclass(frozen=True)
+class Zcdp(_figure.OneFigure):
+    """ρ-zero-concentrated differential privacy                                        [BS16].
+
+    Composition adds: ρ₁ + ρ₂, also when the second mechanism is chosen after the first answer.
+    The natural currency of Gaussian noise.
+
+    >>> round(Zcdp(0.5).epsilon_at(1e-6), 3)
+    5.222
+    """
+
+    rho: float
+
+    kind = "zcdp"
+    figure = "rho"
+    symbol = "ρ"
+
+    @classmethod
+    def from_facts(cls, facts: Facts) -> Self:
+        """The least ρ among what is stated and what follows from ε and μ."""
+        pure, gaussian = convert.pure_to_zcdp(facts.pure()), convert.gdp_to_zcdp(facts.gdp())
+        return cls._proved(facts.zcdp(), pure, gaussian)
+
+    def _epsilon(self, delta: float) -> float:
+        return convert.zcdp_to_approx(self.rho, delta)
+
+    def _delta(self, epsilon: float) -> float:
+        return convert.zcdp_to_delta(self.rho, epsilon)
+
+    def _group(self, size: int) -> Self:
+        """k²ρ                                                                  [BS16, Prop 1.9]."""
+        return self._times(size * size)
+
+    def _converters(self) -> Mapping[type[Loss], Callable[[], Loss]]:
+        return _figure.conversions(_figure.Stated(rho=self.rho), "renyi")

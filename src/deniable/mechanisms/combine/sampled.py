@@ -1,0 +1,215 @@
+"""Mechanisms that see only a random sample of the units."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import ClassVar, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from deniable import parameters
+from deniable.errors import BadParameter
+from deniable.losses import amplify, rounding
+from deniable.losses.pairs import Pairs, sampled
+from deniable.mechanisms._mechanism import Mechanism, Norm
+from deniable.mechanisms.numbers._additive import Integers, RealNoise, as_numbers
+from deniable.sampling import permutation, poisson_mask
+from deniable.sensitive import Sensitive
+
+T = TypeVar("T")
+
+_INT64 = np.iinfo(np.int64)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sampled(Mechanism):
+    """Sampled: a mechanism on a Poisson sample; also m.sampled(rate=q).
+
+    Releases   M(x_S), each unit in S with probability q, independently; nobody sees S
+    Privacy    the mixtures of M's dominating pair, in both directions      [ZDW22, Thm 11]
+               (ε, δ) → (ln(1 + q(e^ε − 1)), qδ)                            [BBG18, Thm 8]
+               Gaussian noise in Rényi divergence                           [MTZ19, Thm 4]
+    Error      that of M, about the sum over the sample; divide by q for the sum over all
+    Assumes    units are added or removed; what M assumes, of one unit's part in the sample
+    Numerics   the sample is drawn exactly; rows are summed in integers, floats on M's lattice and
+               rounded towards 0, which lets no row grow
+
+    The value is an array with one row a unit, which is summed over the sample; or a pair of such
+    rows and a function of the rows in the sample, whose value M is then asked about.
+
+    >>> from deniable.mechanisms.numbers import Gaussian
+    >>> step = Gaussian(sigma=1.0).sampled(rate=0.01)
+    >>> step.epsilon_at(1e-6) < Gaussian(sigma=1.0).epsilon_at(1e-6)
+    True
+    """
+
+    name: ClassVar[str] = "sampled"
+    norm: ClassVar[Norm] = "linf"
+
+    of: Mechanism
+    rate: float
+
+    def __post_init__(self) -> None:
+        _check_inner(self.of)
+        object.__setattr__(self, "rate", parameters.probability("rate", self.rate))
+        if self.rate == 0:
+            raise BadParameter.of("rate", self.rate, must="above 0 and at most 1")
+
+    def pure(self) -> float:
+        """ln(1 + q(e^ε − 1))."""
+        epsilon = self.of.pure()
+        return amplify.poisson(epsilon, rate=self.rate)[0] if math.isfinite(epsilon) else math.inf
+
+    def approx(self) -> tuple[float, float]:
+        """(ln(1 + q(e^ε − 1)), qδ)."""
+        epsilon, delta = self.of.approx()
+        if math.isinf(epsilon) or delta >= 1:
+            return math.inf, 0.0
+        return amplify.poisson(epsilon, delta=delta, rate=self.rate)
+
+    def renyi(self, order: float) -> float:
+        """That of the sampled Gaussian where M is Gaussian-private; else what follows from ε."""
+        mu = self.of.gdp()
+        if math.isinf(mu):
+            return super().renyi(order)
+        sigma = math.nextafter(1 / mu, 0.0)
+        curve = amplify.sampled_gaussian_renyi(order, rate=self.rate, sigma=sigma)
+        return min(curve, super().renyi(order))
+
+    def pairs(self) -> Pairs | None:
+        """The mixtures of M's pair with itself."""
+        inner = self.of.pairs()
+        return sampled(inner, rate=self.rate) if inner is not None else None
+
+    def error(self, confidence: float = 0.95) -> float:
+        """That of M."""
+        return self.of.error(confidence)
+
+    def _check_covers(self, value: Sensitive[T]) -> None:
+        self.of._check_covers(value)  # noqa: SLF001
+
+    def draw(self, value: object) -> object:
+        """M's answer about a fresh sample of the rows."""
+        rows, statistic = _rows_and_statistic(value)
+        return _answer(self.of, rows[poisson_mask(len(rows), self.rate)], statistic)
+
+
+@dataclass(frozen=True, kw_only=True)
+class SampledWithoutReplacement(Mechanism):
+    """Sampled without replacement: a mechanism on m of n units, all choices equally likely.
+
+    Releases   M(x_S), S uniform among the sets of m units; nobody sees S
+    Privacy    (ε, δ) → (ln(1 + q(e^ε − 1)), qδ), q = m/n                    [BBG18, Thm 9]
+    Error      that of M, about the sum over the sample; multiply by n/m for the sum over all
+    Assumes    units are replaced, and their number n is public; what M assumes of such neighbours
+    Numerics   the sample is drawn exactly; rows are summed in integers, floats on M's lattice and
+               rounded towards 0
+
+    Rows come as for `Sampled`. Under replace, M's sensitivity is how far *exchanging* one row moves
+    the answer.
+    """
+
+    name: ClassVar[str] = "sampled_without_replacement"
+    norm: ClassVar[Norm] = "linf"
+
+    of: Mechanism
+    size: int
+    population: int
+
+    def __post_init__(self) -> None:
+        _check_inner(self.of)
+        population = parameters.whole("population", self.population)
+        if parameters.whole("size", self.size) > population:
+            raise BadParameter.of("size", self.size, must=f"at most the population, {population}")
+
+    def pure(self) -> float:
+        """ln(1 + q(e^ε − 1))."""
+        epsilon = self.of.pure()
+        return self._amplified(epsilon)[0] if math.isfinite(epsilon) else math.inf
+
+    def approx(self) -> tuple[float, float]:
+        """(ln(1 + q(e^ε − 1)), qδ)."""
+        epsilon, delta = self.of.approx()
+        if math.isinf(epsilon) or delta >= 1:
+            return math.inf, 0.0
+        return self._amplified(epsilon, delta)
+
+    def epsilon_at(self, delta: float = 0.0) -> float:
+        """From M's ε at δ/q."""
+        delta = parameters.fraction_below_one("delta", delta)
+        wider = delta * self.population / self.size * (1 - 2.0**-50)
+        if wider >= 1:
+            return 0.0
+        epsilon = self.of.epsilon_at(wider)
+        return self._amplified(epsilon)[0] if math.isfinite(epsilon) else math.inf
+
+    def delta_at(self, epsilon: float) -> float:
+        """q times M's δ at ln(1 + (e^ε − 1)/q)."""
+        epsilon = parameters.non_negative("epsilon", epsilon)
+        rate = self.size / self.population
+        # ln(1 + (e^ε − 1)/q) = ε + ln((1 − e^(−ε))/q + e^(−ε))
+        near = math.exp(-epsilon)
+        wider = epsilon + math.log((1 - near) / rate + near)
+        delta = self.of.delta_at(max(0.0, rounding.down(wider)))
+        return rounding.up(rate * delta)
+
+    def _amplified(self, epsilon: float, delta: float = 0.0) -> tuple[float, float]:
+        return amplify.without_replacement(
+            epsilon, delta=delta, size=self.size, population=self.population
+        )
+
+    def error(self, confidence: float = 0.95) -> float:
+        """That of M."""
+        return self.of.error(confidence)
+
+    def _check_covers(self, value: Sensitive[T]) -> None:
+        self.of._check_covers(value)  # noqa: SLF001
+
+    def draw(self, value: object) -> object:
+        """M's answer about a fresh sample of the rows."""
+        rows, statistic = _rows_and_statistic(value)
+        if len(rows) != self.population:
+            raise BadParameter(f"there must be {self.population} rows, as `population` says")
+        return _answer(self.of, rows[permutation(self.population)[: self.size]], statistic)
+
+
+def _check_inner(of: object) -> None:
+    if not isinstance(of, Mechanism):
+        raise BadParameter.of("of", of, must="a dp.Mechanism")
+
+
+def _rows_and_statistic(value: object) -> tuple[NDArray[np.generic], Callable[..., object] | None]:
+    if isinstance(value, tuple) and len(value) == 2 and callable(value[1]):
+        return np.asarray(value[0]), value[1]
+    rows = as_numbers(value)
+    if rows.ndim == 0:
+        raise BadParameter("the value must be an array with one row a unit")
+    return rows, None
+
+
+def _answer(
+    mechanism: Mechanism, rows: NDArray[np.generic], statistic: Callable[..., object] | None
+) -> object:
+    if statistic is not None:
+        return mechanism.draw(statistic(rows))
+    if rows.dtype == np.int64:
+        return mechanism.draw(_exact_sum(rows.astype(np.int64)))
+    if not isinstance(mechanism, RealNoise):
+        raise BadParameter(
+            f"{type(mechanism).__name__} cannot add up floats",
+            fix="whole numbers, or a function of the rows: release((rows, function))",
+        )
+    steps = np.trunc(np.ldexp(rows.astype(np.float64), -mechanism.lattice.exponent))
+    return mechanism.draw_points(_exact_sum(np.clip(steps, -(2.0**62), 2.0**62).astype(np.int64)))
+
+
+def _exact_sum(rows: Integers) -> Integers:
+    """The sum over rows, without wrapping around: held at the ends of int64."""
+    largest = int(np.abs(rows, dtype=np.float64).max(initial=0.0))
+    if largest * len(rows) < 2**62:
+        return np.array(rows.sum(axis=0, dtype=np.int64))
+    total = np.sum(rows.astype(object), axis=0)
+    return np.array(np.clip(total, _INT64.min, _INT64.max), dtype=np.int64)

@@ -1,0 +1,78 @@
+"""Mechanisms that answer many questions for one price: what a session needs to know of them.
+
+An interactive mechanism (sparse vector, a plan fixed in advance) is opened once: the session
+charges it in full, calls `Mechanism.begin` for its private state, keeps that state, and hands out a
+`Handle`. Steps made by the handle cost nothing more. A session accepts only handles that it made
+itself, so a free step cannot be written by hand.
+
+    opened = yield SparseVector(epsilon=1.0, answers=3)       # charged in full, here
+    above = yield opened.on(Sensitive(..., linf=1))           # free
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable
+from typing import TypeVar, final
+
+from deniable.errors import BadParameter
+from deniable.sensitive import Sensitive
+
+from ._mechanism import Mechanism, Step
+
+T = TypeVar("T")
+
+
+class Interaction(ABC):
+    """What an opened mechanism remembers between questions; the session that opened it holds it."""
+
+    @abstractmethod
+    def answering(self) -> Mechanism | None:
+        """The mechanism that the next value will meet; None when no answers are left.
+
+        Depends on the answers given so far, never on values: it is public.
+        """
+
+    @abstractmethod
+    def ask(self, value: object) -> object:
+        """Answer one more question, with noise. Called by sessions, never by other code."""
+
+
+@final
+class Handle:
+    """A mechanism that a session has opened and charged; `on` makes free steps for that session."""
+
+    __slots__ = ("__weakref__", "mechanism")
+
+    def __init__(self, mechanism: Mechanism) -> None:
+        self.mechanism = mechanism
+
+    def on(self, value: Sensitive[T]) -> Step[T]:
+        """One question to the opened mechanism, as a free step."""
+        if not isinstance(value, Sensitive):
+            raise BadParameter(
+                f"an opened mechanism takes a dp.Sensitive; you gave a {type(value).__name__}",
+                fix="handle.on(dp.Sensitive(lambda: ..., linf=1))",
+            )
+        return Step(self.mechanism, value, handle=self)
+
+    def __repr__(self) -> str:
+        return f"Handle({self.mechanism!r})"
+
+
+class Series(Interaction):
+    """A list of mechanisms fixed in advance, each used once, in order."""
+
+    def __init__(self, parts: Iterable[tuple[Mechanism, int]]) -> None:
+        self._left = [(part, times) for part, times in reversed(list(parts)) if times > 0]
+
+    def answering(self) -> Mechanism | None:
+        """The first mechanism that was not used yet."""
+        return self._left[-1][0] if self._left else None
+
+    def ask(self, value: object) -> object:
+        """Use it up, then draw: an answer that fails is not given a second chance."""
+        part, times = self._left.pop()
+        if times > 1:
+            self._left.append((part, times - 1))
+        return part.draw(value)

@@ -1,0 +1,75 @@
+"""What mechanisms on private keys share: how counts come in, in which order keys go out."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from typing import ClassVar, TypeAlias, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from deniable import parameters
+from deniable.errors import BadParameter, SensitivityMismatch
+from deniable.mechanisms._mechanism import Mechanism, Norm
+from deniable.mechanisms.numbers._additive import as_numbers
+from deniable.sensitive import Sensitive
+
+Counts: TypeAlias = Mapping[Hashable, int] | tuple[Sequence[Hashable], Sequence[int]]
+T = TypeVar("T")
+
+_ORDERED = (str, bytes, int, dt.date)
+
+
+class KeyMechanism(Mechanism):
+    """Shows some of the keys that people have, from how many people have each.
+
+    The value is {key: number of distinct people}, or the pair (keys, numbers). A person has at most
+    `groups` keys, so one person moves at most that many numbers, each by one. (Where people are
+    replaced, they leave some keys and enter others: give `groups` twice the limit.)
+    """
+
+    norm: ClassVar[Norm] = "linf"
+
+    groups: int
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "groups", parameters.whole("groups", self.groups))
+
+    def _check_covers(self, value: Sensitive[T]) -> None:
+        most, total = value.bound("linf"), value.bound("l1")
+        if most is None or total is None or most > 1 or total > self.groups:
+            raise SensitivityMismatch(
+                f"{type(self).__name__} covers counts of which one unit moves at most "
+                f"{self.groups}, each by one",
+                why="a person who alone has many keys, or is counted twice, shows more easily",
+                fix=f"dp.Sensitive(..., linf=1, l1={self.groups})",
+            )
+
+
+def checked_counts(value: object) -> tuple[list[Hashable], NDArray[np.int64]]:
+    """Keys that someone has, and by how many people; refused before anything is drawn."""
+    if isinstance(value, Mapping):
+        keys, given = list(value), as_numbers(list(value.values()))
+    elif isinstance(value, tuple) and len(value) == 2:
+        keys = value[0].tolist() if isinstance(value[0], np.ndarray) else list(value[0])
+        given = as_numbers(value[1])
+    else:
+        raise BadParameter("keys come as {key: number of people} or as (keys, numbers)")
+    if given.dtype != np.int64 and given.size:
+        raise BadParameter("numbers of people must be whole numbers")
+    if given.shape != (len(keys),) or len(set(keys)) != len(keys):
+        raise BadParameter("every key must come once, with one number of people")
+    present = given > 0
+    return [key for key, there in zip(keys, present.tolist(), strict=True) if there], given[
+        present
+    ].astype(np.int64)
+
+
+def in_order(keys: Iterable[Hashable]) -> list[Hashable]:
+    """Sorted: the order in which rows came must not be shown."""
+    listed = list(keys)
+    kinds = {type(key) for key in listed}
+    if len(kinds) == 1 and issubclass(kinds.pop(), _ORDERED):
+        return sorted(listed)  # type: ignore[type-var]
+    return sorted(listed, key=lambda key: (type(key).__name__, repr(key)))

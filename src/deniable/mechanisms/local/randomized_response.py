@@ -1,0 +1,133 @@
+"""Randomized response: every person answers for themselves, with a die in hand."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from statistics import NormalDist
+from typing import ClassVar, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from deniable import parameters
+from deniable.errors import BadParameter
+from deniable.losses.pairs import Pairs, ResponsePair
+from deniable.mechanisms._mechanism import Mechanism, Norm
+from deniable.sampling import below, bernoulli
+from deniable.sampling.exact import exp_bounds
+
+_DIGITS = 50
+_LARGEST = 64.0  # beyond this ε a lie is rarer than 2⁻⁹⁰: the truth is told as if ε were 64
+
+
+@dataclass(frozen=True, kw_only=True)
+class RandomizedResponse(Mechanism):
+    """Randomized response: tell the truth with a known probability, else any category at random.
+
+    Releases   the true category with probability λ, else one of all k uniformly
+    Privacy    ε-DP for each person, λ = (e^ε − 1)/(e^ε − 1 + k)             [War65; KOV16, Eq 3]
+    Error      a count estimated from n reports errs by √(n·p(1 − p))/λ or so: see `estimate`
+    Assumes    categories are numbered 0 … k − 1 and fixed in advance
+    Numerics   λ is rounded down to 50 binary digits and drawn exactly: the true ε is at most ε
+
+    >>> RandomizedResponse.two_coins().truth
+    Fraction(1, 2)
+    >>> survey = RandomizedResponse(epsilon=2.0, categories=3)
+    >>> survey.estimate(survey.release([0] * 900 + [2] * 100)).counts.shape
+    (3,)
+    """
+
+    name: ClassVar[str] = "randomized_response"
+    norm: ClassVar[Norm] = "linf"
+
+    epsilon: float
+    categories: int = 2
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "epsilon", parameters.positive("epsilon", self.epsilon))
+        categories = parameters.whole("categories", self.categories, least=2)
+        object.__setattr__(self, "categories", categories)
+
+    @classmethod
+    def two_coins(cls) -> Self:
+        """The first coin says whether to tell the truth; if not, the second answers: ε = ln 3."""
+        return cls(epsilon=math.nextafter(math.log(3), math.inf))
+
+    @property
+    def truth(self) -> Fraction:
+        """λ, the probability of telling the truth on purpose."""
+        one = 1 << 128
+        low, _ = exp_bounds(Fraction(min(self.epsilon, _LARGEST)), 128)
+        share = Fraction(low - one, low - one + self.categories * one)
+        if share <= 0:
+            return Fraction(0)
+        # Relative to the rarer of truth and lie, so that neither loses its digits.
+        rarer = min(share, 1 - share)
+        places = rarer.numerator.bit_length() - rarer.denominator.bit_length() - _DIGITS
+        return Fraction(2) ** places * math.floor(share / Fraction(2) ** places)
+
+    def pure(self) -> float:
+        """ε."""
+        return self.epsilon
+
+    def pairs(self) -> Pairs:
+        """Its own law, over all categories: most have the same probability either way."""
+        return Pairs.symmetric(ResponsePair(epsilon=self.epsilon, categories=self.categories))
+
+    def draw(self, value: object) -> int | NDArray[np.int64]:
+        """One report for each true category."""
+        true = _categories(value, self.categories)
+        count = max(1, true.size)
+        tell = bernoulli(self.truth, count)[: true.size].reshape(true.shape)
+        other = below(self.categories, count)[: true.size].reshape(true.shape)
+        reports = np.where(tell, true, other)
+        return reports if true.ndim else int(reports)
+
+    def estimate(self, reports: ArrayLike, *, confidence: float = 0.95) -> Estimate:
+        """How many people are in each category, from their reports: unbiased, with its ±.
+
+        If n people report, y of them category j, E y = λ·c + n(1 − λ)/k: c = (y − n(1 − λ)/k)/λ.
+        For two coins the share is 2·(y/n − ¼).
+        """
+        seen = np.bincount(_categories(reports, self.categories).ravel(), minlength=self.categories)
+        people = int(seen.sum())
+        truth = float(self.truth)
+        if truth == 0:
+            raise BadParameter.of("epsilon", self.epsilon, must="large enough to learn anything")
+        false = (1 - truth) / self.categories
+        right = truth + false
+        counts = ((seen - people * false) / truth).astype(np.float64)
+        inside = np.clip(counts, 0, people)
+        variance = inside * right * (1 - right) + (people - inside) * false * (1 - false)
+        reach = NormalDist().inv_cdf((1 + parameters.confidence("confidence", confidence)) / 2)
+        return Estimate(
+            counts=counts,
+            errors=(reach * np.sqrt(variance) + 0.5) / truth,
+            people=people,
+            confidence=confidence,
+        )
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Estimate:
+    """Estimated counts of people by category, with the half-width of each one's interval."""
+
+    counts: NDArray[np.float64]
+    errors: NDArray[np.float64]
+    people: int
+    confidence: float
+
+    @property
+    def shares(self) -> NDArray[np.float64]:
+        """The counts as shares of all people."""
+        return self.counts / max(1, self.people)
+
+
+def _categories(value: object, categories: int) -> NDArray[np.int64]:
+    array = np.asarray(value)
+    inside = array.dtype.kind in "iu" and ((array >= 0) & (array < categories)).all()
+    if not inside and array.size:
+        raise BadParameter(f"categories must be whole numbers from 0 to {categories - 1}")
+    return array.astype(np.int64)

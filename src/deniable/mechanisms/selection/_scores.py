@@ -1,0 +1,64 @@
+"""What every mechanism that picks the best of several candidates shares: how scores come in."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from deniable import parameters
+from deniable.errors import BadParameter
+from deniable.mechanisms._mechanism import Mechanism, Norm
+
+
+@dataclass(frozen=True, kw_only=True)
+class Selection(Mechanism):
+    """Picks a candidate whose score is nearly the best. Candidates are public; scores are private.
+
+    `sensitivity` is how far one unit can move any one score (L∞). `monotonic` says that adding a
+    unit moves no score down, or none up: counts are so; then half the noise is enough.
+    """
+
+    norm: ClassVar[Norm] = "linf"
+
+    epsilon: float
+    sensitivity: float = 1.0
+    monotonic: bool = False
+
+    def __post_init__(self) -> None:
+        parameters.positive("epsilon", self.epsilon)
+        parameters.positive("sensitivity", self.sensitivity)
+        if not isinstance(self.monotonic, bool):
+            raise BadParameter.of("monotonic", self.monotonic, must="True or False")
+
+    def pure(self) -> float:
+        """ε."""
+        return self.epsilon
+
+    @property
+    def scale(self) -> Fraction:
+        """Scale of the noise added to each score, exactly: 2Δ/ε, or Δ/ε if monotonic."""
+        moved = Fraction(self.sensitivity) * (1 if self.monotonic else 2)
+        return moved / Fraction(self.epsilon)
+
+    def error(self, confidence: float = 0.95, *, candidates: int) -> float:
+        """How far below the best the chosen score may be, with this probability, among so many."""
+        beta = 1 - parameters.confidence("confidence", confidence)
+        return float(self.scale) * math.log(parameters.whole("candidates", candidates) / beta)
+
+
+def checked_scores(scores: ArrayLike) -> NDArray[np.float64]:
+    """One float64 a candidate, all finite; refused before anything is drawn."""
+    given = np.asarray(scores)
+    if given.ndim != 1 or given.size == 0 or given.dtype.kind not in "iuf":
+        raise BadParameter("scores must be a list of numbers, one a candidate, and at least one")
+    if given.dtype.kind != "f" and int(abs(given).max()) > 2**53:
+        raise BadParameter("scores must be whole numbers of at most 2⁵³, or floats")
+    array = given.astype(np.float64)
+    if not np.isfinite(array).all():
+        raise BadParameter("scores must be finite numbers")
+    return array

@@ -1,0 +1,76 @@
+"""The first query in a stream that passes a threshold."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import ClassVar
+
+from deniable.mechanisms._mechanism import Mechanism, Norm
+
+from .sparse_vector import SparseStream, SparseVector
+
+
+@dataclass(frozen=True, kw_only=True)
+class AboveThreshold(Mechanism):
+    """AboveThreshold: the first query of a stream that is above a threshold, or None.
+
+    Releases   the first i with qᵢ + Lap(2Δ/ε₂) ≥ T + Lap(Δ/ε₁); Lap(Δ/ε₂) if monotonic
+    Privacy    ε-DP, ε = ε₁ + ε₂, however long the stream                      [DR14, Thm 3.23;
+               LSL17, Thm 2]
+    Error      all of k answers are right about queries further than error(confidence, queries=k)
+               from T
+    Assumes    Δ ≥ max |qᵢ(x) − qᵢ(x′)| over neighbours; queries may depend on earlier answers
+    Numerics   exact: real noise, compared lazily; only the index leaves
+
+    It is SparseVector with one answer; None means that no query passed, never −1.
+
+    >>> AboveThreshold(epsilon=100.0).release([0, 500, 0], threshold=250)
+    1
+    >>> AboveThreshold(epsilon=100.0).release([0, 0], threshold=250) is None
+    True
+    """
+
+    name: ClassVar[str] = "above_threshold"
+    norm: ClassVar[Norm] = "linf"
+
+    epsilon: float
+    sensitivity: float = 1.0
+    monotonic: bool = False
+    threshold: float = 0.0
+
+    def __post_init__(self) -> None:
+        _ = self.as_sparse  # checks the parameters
+
+    @property
+    def as_sparse(self) -> SparseVector:
+        """The same mechanism as a sparse vector of one answer."""
+        return SparseVector(
+            epsilon=self.epsilon,
+            answers=1,
+            sensitivity=self.sensitivity,
+            monotonic=self.monotonic,
+            threshold=self.threshold,
+        )
+
+    def pure(self) -> float:
+        """ε."""
+        return self.epsilon
+
+    def error(self, confidence: float = 0.95, *, queries: int) -> float:
+        """How far from the threshold that many answers are all right, with this probability."""
+        return self.as_sparse.error(confidence, queries=queries)
+
+    def begin(self) -> SparseStream:
+        """The stream's private state: the noisy threshold."""
+        return SparseStream(self.as_sparse)
+
+    def draw(self, value: Iterable[float]) -> int | None:
+        """The index of the first query above, or None."""
+        found = self.as_sparse.draw(value)
+        return found[0] if found else None  # type: ignore[return-value]
+
+    def release(self, value: Iterable[float], *, threshold: float | None = None) -> int | None:
+        """The first query above the threshold, outside any session: you keep the books."""
+        found = self.as_sparse.release(value, threshold=threshold)
+        return found[0] if found else None  # type: ignore[return-value]

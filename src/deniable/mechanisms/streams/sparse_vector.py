@@ -1,0 +1,156 @@
+"""The sparse vector technique: many questions, paid only for those that pass a threshold."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import ClassVar
+
+import numpy as np
+
+from deniable import parameters
+from deniable.errors import BadParameter
+from deniable.mechanisms._mechanism import Mechanism, Norm
+from deniable.mechanisms.interactive import Interaction
+from deniable.mechanisms.numbers import Laplace
+
+from ._race import Race
+
+
+@dataclass(frozen=True, kw_only=True)
+class SparseVector(Mechanism):
+    """SparseVector: say of each query in a stream whether it is above a threshold, c times yes.
+
+    Releases   for each query in turn whether qᵢ + Lap(2cΔ/ε₂) ≥ T + Lap(Δ/ε₁); stops after c yes.
+               If monotonic: Lap(cΔ/ε₂). With values: also qᵢ + Lap(cΔ/ε₃) of those above
+    Privacy    ε-DP, ε = ε₁ + ε₂ (+ ε₃), however long the stream       [LSL17, Thm 2, Alg. 1, 7]
+    Error      all of k answers are right about queries further than error(confidence, queries=k)
+               from T
+    Assumes    Δ ≥ max |qᵢ(x) − qᵢ(x′)| over neighbours; queries may depend on earlier answers;
+               monotonic: adding a unit moves no query down, or none up
+    Numerics   exact: real noise, compared lazily; values are on a lattice
+
+    ε₁ : ε₂ = 1 : (2c)^⅔, or 1 : c^⅔ if monotonic, is the split of least error  [LSL17, Sec. 4.2];
+    with values ε₃ is half of ε. The threshold's noise is drawn once and kept; a query's value is
+    drawn anew.
+
+    >>> SparseVector(epsilon=100.0, answers=2).release([0, 500, 0, 500, 500], threshold=250)
+    [1, 3]
+    """
+
+    name: ClassVar[str] = "sparse_vector"
+    norm: ClassVar[Norm] = "linf"
+
+    epsilon: float
+    answers: int
+    sensitivity: float = 1.0
+    monotonic: bool = False
+    values: bool = False
+    threshold: float = 0.0
+
+    def __post_init__(self) -> None:
+        parameters.positive("epsilon", self.epsilon)
+        parameters.whole("answers", self.answers)
+        parameters.positive("sensitivity", self.sensitivity)
+        parameters.real("threshold", self.threshold)
+        for flag in ("monotonic", "values"):
+            if not isinstance(getattr(self, flag), bool):
+                raise BadParameter.of(flag, getattr(self, flag), must="True or False")
+
+    def pure(self) -> float:
+        """ε."""
+        return self.epsilon
+
+    @property
+    def split(self) -> tuple[Fraction, Fraction, Fraction]:
+        """ε₁ (threshold), ε₂ (queries), ε₃ (values): they add up to ε exactly."""
+        whole = Fraction(self.epsilon)
+        third = whole / 2 if self.values else Fraction(0)
+        ratio = Fraction(float(self._moves) ** (2 / 3))
+        first = (whole - third) / (1 + ratio)
+        return first, whole - third - first, third
+
+    @property
+    def scales(self) -> tuple[Fraction, Fraction]:
+        """Scales of the threshold's and of each query's noise."""
+        first, second, _ = self.split
+        return Fraction(self.sensitivity) / first, self._moves * Fraction(self.sensitivity) / second
+
+    @property
+    def _moves(self) -> int:
+        return self.answers if self.monotonic else 2 * self.answers
+
+    def error(self, confidence: float = 0.95, *, queries: int) -> float:
+        """How far from the threshold that many answers are all right, with this probability."""
+        beta = (1 - parameters.confidence("confidence", confidence)) / 2
+        once, each = map(float, self.scales)
+        return once * math.log(1 / beta) + each * math.log(
+            parameters.whole("queries", queries) / beta
+        )
+
+    def begin(self) -> SparseStream:
+        """The stream's private state: the noisy threshold."""
+        return SparseStream(self)
+
+    def draw(self, value: Iterable[float]) -> list[int] | list[tuple[int, float]]:
+        """Which queries of the stream are above; with values, what they are, noisily."""
+        stream, found = SparseStream(self), []
+        for index in stream.race.winners(value):
+            found.append((index, stream.noisy(stream.race.last)) if self.values else index)
+            if len(found) == self.answers:
+                break
+        return found  # type: ignore[return-value]
+
+    def release(
+        self, value: Iterable[float], *, threshold: float | None = None
+    ) -> list[int] | list[tuple[int, float]]:
+        """Which queries are above the threshold, outside any session: you keep the books."""
+        return self._at(threshold).draw(value)
+
+    def _at(self, threshold: float | None) -> SparseVector:
+        if threshold is None:
+            return self
+        record = {k: v for k, v in self.to_dict().items() if k != "mechanism"}
+        return SparseVector(**(record | {"threshold": threshold}))  # type: ignore[arg-type]
+
+
+class SparseStream(Interaction):
+    """A noisy threshold that queries are compared with until it has said yes often enough."""
+
+    def __init__(self, mechanism: SparseVector) -> None:
+        self._mechanism = mechanism
+        self._left = mechanism.answers
+        self.race = Race(mechanism.threshold, *mechanism.scales)
+
+    def answering(self) -> Mechanism | None:
+        """The mechanism itself, until its last yes."""
+        return self._mechanism if self._left else None
+
+    def ask(self, value: object) -> bool | float | None:
+        """Whether this query is above; with values, its noisy value or None."""
+        above = self.race.above(checked_query(value))
+        self._left -= above
+        if not self._mechanism.values:
+            return above
+        return self.noisy(value) if above else None
+
+    def noisy(self, value: object) -> float:
+        """The value of a query that was above, with fresh noise of its own."""
+        mechanism = self._mechanism
+        third = mechanism.split[2]
+        scale = mechanism.answers * Fraction(mechanism.sensitivity) / third
+        up = math.nextafter(float(scale), math.inf)
+        drawn = Laplace(scale=up, sensitivity=mechanism.sensitivity).draw(value)
+        assert isinstance(drawn, int | float)
+        return drawn
+
+
+def checked_query(value: object) -> float | int:
+    """One finite number."""
+    if isinstance(value, np.generic | np.ndarray) and np.ndim(value) == 0:
+        value = value.item()
+    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+        raise BadParameter("a query's value must be a finite number")
+    return value

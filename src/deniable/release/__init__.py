@@ -1,0 +1,32 @@
+"""Answers, and what can be said of them.
+
+    _release       the answer, its ±, its loss, its provenance
+    noisy          a column of noisy answers and what is known of its noise
+    plan           cost, ± and steps, before anything is spent
+    certificate    the claim, for sceptics and registries
+    frame, card    tables for terminals and notebooks
+    numbers        ε and ± to three digits, δ as 1e-07; spent rounds up, left rounds down
+
+A release holds noisy values and public facts: it can be shown, stored and sent.
+"""
+
+from __future__ import annotations
+
+from ._release import Provenance, Release, answer_of
+from .certificate import Certificate
+from .frame import Frame
+from .noisy import Additive, Noisy, Spread, Tabulated
+from .plan import Plan
+
+__all__ = [
+    "Additive",
+    "Certificate",
+    "Frame",
+    "Noisy",
+    "Plan",
+    "Provenance",
+    "Release",
+    "Spread",
+    "Tabulated",
+    "answer_of",
+]

@@ -1,0 +1,262 @@
+"""A release: the answer, its ±, what it cost, and where it came from."""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from importlib import import_module
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
+
+from deniable.errors import BadParameter
+from deniable.losses import Loss
+from deniable.mechanisms import Mechanism
+from deniable.units import Unit
+
+from . import card
+from .certificate import Certificate, certify
+from .frame import Frame, box
+from .noisy import Additive, Noisy, decode, encode
+from .numbers import amount, plus_minus
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import pyarrow as pa
+    from matplotlib.axes import Axes
+
+ONLY_NOISE = (
+    "± covers the noise, with 95 %, not the bias of clipping values or bounding a person's rows"
+)
+
+
+def _version() -> str:
+    """The version of deniable; asked when needed, because the package loads this module."""
+    return str(import_module("deniable").__version__)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Provenance:
+    """Where an answer came from; public facts only."""
+
+    question: str
+    table: str
+    time: str
+    version: str = field(default_factory=_version)
+    entry: int | None = None
+    entry_hash: str = ""
+    ledger: str = ""
+    price: Mapping[str, object] = field(default_factory=dict)
+    budget: Mapping[str, object] = field(default_factory=dict)
+    size: int | None = None
+    bounds: Mapping[str, object] = field(default_factory=dict)
+    note: str = ONLY_NOISE
+
+    def to_dict(self) -> dict[str, object]:
+        """A record, for stored answers and certificates."""
+        return {
+            name: dict(value) if isinstance(value, Mapping) else value
+            for name, value in vars(self).items()
+        }
+
+
+@dataclass(frozen=True, kw_only=True)
+class Release:
+    """Public keys, noisy answers, and everything needed to defend them."""
+
+    keys: Mapping[str, tuple[object, ...]] = field(default_factory=dict)
+    answers: Mapping[str, Noisy]
+    loss: Loss
+    mechanisms: tuple[Mapping[str, object], ...]
+    unit: Unit
+    provenance: Provenance
+    randomness: str = ""
+    free: str = ""
+    """Why this answer cost nothing this time, if it did."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "keys", MappingProxyType(dict(self.keys)))
+        object.__setattr__(self, "answers", MappingProxyType(dict(self.answers)))
+        lengths = {len(k) for k in self.keys.values()}
+        lengths |= {len(a.cells) for a in self.answers.values()}
+        assert len(lengths) <= 1, "all columns of a release have one length"
+
+    # ---- the answer
+
+    @property
+    def value(self) -> object:
+        """The plain value of a one-cell answer; an array where one array was asked for."""
+        if len(self.answers) == 1:
+            (answer,) = self.answers.values()
+            if answer.shape is not None:
+                import numpy as np  # noqa: PLC0415  (answers without arrays need none)
+
+                return np.array(answer.cells).reshape(answer.shape)
+            if len(answer.cells) == 1:
+                return answer.cells[0]
+        raise BadParameter(
+            f"this answer is a table of {', '.join(self.answers)}: it has no single value",
+            fix="r.rows(), r.to_pandas() or r.to_arrow()",
+            cost="nothing more was spent",
+        )
+
+    def rows(self) -> list[dict[str, object]]:
+        """One dictionary a row: keys, noisy values, and <column>_error (95 %)."""
+        return self._frame().rows()
+
+    def to_pandas(self) -> pd.DataFrame:
+        """The same as a pandas frame."""
+        return self._frame().to_pandas()
+
+    def to_arrow(self) -> pa.Table:
+        """The same as a PyArrow table."""
+        return self._frame().to_arrow()
+
+    def interval(self, confidence: float = 0.95) -> Frame:
+        """Keys, <column>_low and <column>_high; a pair covers the noise with that probability."""
+        columns: dict[str, tuple[object, ...]] = dict(self.keys)
+        for name, answer in self.answers.items():
+            pairs = [pair or (None, None) for pair in answer.intervals(confidence)]
+            columns[f"{name}_low"] = tuple(low for low, _ in pairs)
+            columns[f"{name}_high"] = tuple(high for _, high in pairs)
+        return Frame(columns)
+
+    def _frame(self) -> Frame:
+        columns: dict[str, tuple[object, ...]] = dict(self.keys)
+        for name, answer in self.answers.items():
+            columns[name] = answer.cells
+            if name in self._errors:
+                columns[f"{name}_error"] = self._errors[name]
+        return Frame(columns)
+
+    @functools.cached_property
+    def _errors(self) -> dict[str, tuple[float | None, ...]]:
+        """The ± (95 %) of each column that has any."""
+        errors = {name: answer.errors() for name, answer in self.answers.items()}
+        return {name: told for name, told in errors.items() if any(e is not None for e in told)}
+
+    # ---- the claim
+
+    def certificate(self) -> Certificate:
+        """Everything a sceptic needs to check the claim; JSON, HTML, and a registry's fields."""
+        return certify(self)
+
+    def to_dict(self) -> dict[str, object]:
+        """A record from which the same release can be read back."""
+        return {
+            "keys": {name: [encode(k) for k in keys] for name, keys in self.keys.items()},
+            "answers": {name: answer.to_dict() for name, answer in self.answers.items()},
+            "loss": self.loss.to_dict(),
+            "mechanisms": [dict(record) for record in self.mechanisms],
+            "unit": self.unit.to_dict(),
+            "provenance": self.provenance.to_dict(),
+            "randomness": self.randomness,
+        }
+
+    @staticmethod
+    def from_dict(record: Mapping[str, object]) -> Release:
+        """The release that `to_dict` wrote; as an answer given again it is free."""
+        parts: Mapping[str, Mapping[str, object]] = record  # type: ignore[assignment]
+        keys: Mapping[str, list[object]] = record["keys"]  # type: ignore[assignment]
+        answers: Mapping[str, Mapping[str, object]] = record["answers"]  # type: ignore[assignment]
+        return Release(
+            keys={name: tuple(map(decode, values)) for name, values in keys.items()},
+            answers={name: Noisy.from_dict(answer) for name, answer in answers.items()},
+            loss=Loss.from_dict(parts["loss"]),
+            mechanisms=tuple(record["mechanisms"]),  # type: ignore[arg-type]
+            unit=Unit.from_dict(parts["unit"]),
+            provenance=Provenance(**parts["provenance"]),  # type: ignore[arg-type]
+            randomness=str(record["randomness"]),
+            free="answered before",
+        )
+
+    # ---- for people
+
+    def plot(self, *, ax: Axes | None = None) -> Axes:
+        """Bars of the first column of answers, with 95 % whiskers."""
+        from deniable.plots.bars import bars  # noqa: PLC0415  (pictures are optional)
+
+        name, answer = next(iter(self.answers.items()))
+        numbers = [v for v in answer.cells if isinstance(v, int | float)]
+        if len(numbers) < len(answer.cells):
+            raise BadParameter(f"`{name}` is not a column of numbers: there is nothing to plot")
+        labels = [", ".join(map(str, row)) for row in zip(*self.keys.values(), strict=True)]
+        told = self._errors.get(name, (None,) * len(numbers))
+        errors = [math.nan if e is None else e for e in told]
+        return bars(
+            labels or [name] * len(numbers),
+            numbers,
+            errors,
+            title=self.provenance.question,
+            axis_label=name,
+            caption=f"protects {self.unit}; {amount(self.loss, 'up')}; whiskers: noise, 95 %",
+            ax=ax,
+        )
+
+    def _table(self, most: int = 40) -> tuple[list[str], list[list[str]]]:
+        """The head and the rows as text; of a long answer the first rows and the last."""
+        count = len(next(iter(self.answers.values())).cells) if self.answers else 0
+        half = most // 2
+        rows = [*range(half), *range(count - half, count)] if count > most else range(count)
+        columns = [[str(keys[row]) for row in rows] for keys in self.keys.values()]
+        for name, answer in self.answers.items():
+            errors = self._errors.get(name, (None,) * count)
+            columns.append([plus_minus(answer.cells[row], errors[row]) for row in rows])
+        shown = [list(row) for row in zip(*columns, strict=True)]
+        if count > most:
+            shown.insert(half, ["…"] * len(columns))
+        return [*self.keys, *self.answers], shown
+
+    def _cost(self) -> str:
+        return f"free: {self.free}" if self.free else f"spent {amount(self.loss, 'up')}"
+
+    def _notes(self) -> list[str]:
+        estimands = {n: a.estimand for n, a in self.answers.items() if a.estimand}
+        shown = [self.provenance.note] if self._errors and self.provenance.note else []
+        return [f"{name}: {text}" for name, text in estimands.items()] + shown
+
+    def __str__(self) -> str:
+        lines = [box(*self._table()), f"{self._cost()} · protects {self.unit}", *self._notes()]
+        return "\n".join(([self.provenance.question] if self.provenance.question else []) + lines)
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        made = [f"{m.get('mechanism')}: {_rest(m)}" for m in self.mechanisms]
+        how = {"cost": self._cost(), "protects": str(self.unit), "note": " ".join(self._notes())}
+        source = {"table": self.provenance.table, "time": self.provenance.time}
+        source |= {"ledger entry": self.provenance.entry_hash[:16]}
+        return card.card(
+            self.provenance.question or "release",
+            card.table(*self._table()),
+            card.facts(how),
+            card.folded("how was this made?", card.facts(source | {"drawn by": "; ".join(made)})),
+        )
+
+
+def answer_of(mechanism: Mechanism, drawn: Any) -> tuple[dict[str, tuple[object, ...]], Noisy]:
+    """Keys and column of what one mechanism drew: a number, an array, an index, anything else."""
+    spread = Additive(mechanism=mechanism)
+    if hasattr(drawn, "tolist") and hasattr(drawn, "shape"):
+        shape: tuple[int, ...] = tuple(drawn.shape)
+        flat = drawn.reshape(-1).tolist() if shape else [drawn.tolist()]
+        if not shape:
+            return {}, Noisy(cells=tuple(flat), spread=spread)
+        return _index(shape), Noisy(cells=tuple(flat), shape=shape, spread=spread)
+    if isinstance(drawn, list) and all(isinstance(v, int | float) for v in drawn):
+        return _index((len(drawn),)), Noisy(cells=tuple(drawn), shape=(len(drawn),), spread=spread)
+    return {}, Noisy(cells=(drawn,), spread=spread)
+
+
+def _index(shape: tuple[int, ...]) -> dict[str, tuple[object, ...]]:
+    import numpy as np  # noqa: PLC0415
+
+    if len(shape) == 1:
+        return {"index": tuple(range(shape[0]))}
+    places = np.indices(shape).reshape(len(shape), -1).tolist()
+    return {f"index_{axis}": tuple(place) for axis, place in enumerate(places)}
+
+
+def _rest(record: Mapping[str, object]) -> str:
+    return ", ".join(f"{k} = {v}" for k, v in record.items() if k != "mechanism")

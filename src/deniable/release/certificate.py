@@ -1,0 +1,269 @@
+"""A certificate: what is claimed of one release, with all that a sceptic needs to check it.
+
+It holds public facts only. Its `registry` part has the fields that public registries of deployments
+ask for; what only the curator can know is left empty for them to fill.
+"""
+
+from __future__ import annotations
+
+import inspect
+import json
+import math
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from html import escape
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from deniable.losses import Loss
+from deniable.mechanisms import Mechanism
+from deniable.units import Relation, Unit
+
+from .numbers import amount, definition, digits, parameters_of, probability
+
+if TYPE_CHECKING:
+    from ._release import Release
+
+FORMAT: Final = 1
+_DELTAS: Final = (1e-5, 1e-6, 1e-7, 1e-9)
+_HEADINGS: Final = ("Releases", "Privacy", "Error", "Assumes", "Numerics")
+_FLAVOURS: Final = {
+    "pure": "Pure DP",
+    "approx": "Approximate DP",
+    "zcdp": "Zero-concentrated DP",
+    "gdp": "Gaussian DP",
+    "renyi": "Rényi DP",
+    "profile": "Privacy loss distribution",
+}
+
+
+@dataclass(frozen=True)
+class Certificate(Mapping[str, object]):
+    """A nested record that reads as a dictionary, and prints as JSON, HTML or text."""
+
+    record: Mapping[str, object]
+
+    def __getitem__(self, name: str) -> object:
+        return self.record[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.record)
+
+    def __len__(self) -> int:
+        return len(self.record)
+
+    def to_dict(self) -> dict[str, object]:
+        """The record itself."""
+        return dict(self.record)
+
+    def to_json(self, path: str | os.PathLike[str] | None = None) -> str:
+        """JSON text, also written to `path` if one is given."""
+        return _kept(json.dumps(self.record, indent=2, ensure_ascii=False, allow_nan=False), path)
+
+    def to_html(self, path: str | os.PathLike[str] | None = None) -> str:
+        """A page that needs nothing else, also written to `path` if one is given."""
+        page = (
+            "<!doctype html><html lang='en'><head><meta charset='utf-8'>"
+            "<meta name='viewport' content='width=device-width'>"
+            "<meta name='color-scheme' content='light dark'><title>Certificate of a private release"
+            "</title></head><body style='font-family:system-ui,sans-serif;max-width:60em;"
+            f"margin:2em auto;padding:0 1em'><h1>Certificate</h1>{_html(self.record)}</body></html>"
+        )
+        return _kept(page, path)
+
+    def _repr_html_(self) -> str:
+        return f"<div style='font-size:13px'>{_html(self.record)}</div>"
+
+    def __str__(self) -> str:
+        return "\n".join(_lines(self.record, ""))
+
+    __repr__ = __str__
+
+
+def certify(release: Release) -> Certificate:
+    """The certificate of a release."""
+    where = release.provenance
+    mechanisms = [_mechanism(record) for record in release.mechanisms]
+    record = {
+        "format": FORMAT,
+        "claim": _claim(release),
+        "loss": _loss(release.loss, release.provenance.budget),
+        "mechanisms": mechanisms,
+        "question": {"asked": where.question, "table": where.table, "bounds": dict(where.bounds)},
+        "estimand": {n: a.estimand or "the number asked for" for n, a in release.answers.items()},
+        "uncertainty": where.note,
+        "randomness": release.randomness,
+        "ledger": {
+            "entry": where.entry,
+            "entry_hash": where.entry_hash,
+            "charged": dict(where.price),
+            "kept_in": where.ledger,
+            "check": "The hash is the head of the ledger's chain as it was when this was charged: "
+            "it covers every earlier line. The chain shows a changed or removed line. It cannot "
+            "show that the newest lines were cut off, unless a head is kept elsewhere.",
+        },
+        "software": {"deniable": where.version},
+        "time": where.time,
+        "registry": _registry(release, mechanisms),
+    }
+    return Certificate(record)
+
+
+def _claim(release: Release) -> dict[str, object]:
+    unit, budget = release.unit, release.provenance.budget
+    claim: dict[str, object] = {
+        "definition": definition(release.loss),
+        "this_release": amount(release.loss, "up"),
+        "protects": str(unit),
+        "unit": unit.to_dict(),
+        "neighbours": _neighbours(unit),
+    }
+    if budget:
+        ceiling = Loss.from_dict(budget)
+        claim["all_releases_together"] = f"at most {amount(ceiling)} ({definition(ceiling)})"
+    return claim
+
+
+def _neighbours(unit: Unit) -> str:
+    whose = "one row" if unit.column is None else f"all rows of one person, told by {unit.column}"
+    if unit.relation is Relation.ADD_REMOVE:
+        return f"two tables are neighbours if one is the other without {whose}"
+    return f"two tables are neighbours if they differ in {whose}; the number of units is public"
+
+
+def _loss(loss: Loss, budget: Mapping[str, object]) -> dict[str, object]:
+    deltas = {float(str(budget["delta"]))} if "delta" in budget else set()
+    shown = {}
+    for delta in sorted(deltas | set(_DELTAS), reverse=True):
+        epsilon = loss.epsilon_at(delta)
+        if math.isfinite(epsilon):
+            shown[probability(delta)] = digits(epsilon, "up")
+    return {"native": loss.to_dict(), "epsilon_at_delta": shown}
+
+
+def _mechanism(record: Mapping[str, object]) -> dict[str, object]:
+    """A mechanism's parameters, and what its docstring says of privacy, error and numerics."""
+    kind = Mechanism.registry.get(str(record.get("mechanism")))
+    lattice = getattr(Mechanism.from_dict(record), "lattice", None) if kind else None
+    grid = f"multiples of 2^{lattice.exponent}" if lattice is not None else None
+    told = {name.lower(): text for name, text in _headings(kind).items()}
+    return dict(record) | told | ({"lattice": grid} if grid else {})
+
+
+def _headings(kind: type[Mechanism] | None) -> dict[str, str]:
+    found: dict[str, str] = {}
+    heading = ""
+    for line in inspect.cleandoc((kind.__doc__ if kind else None) or "").splitlines():
+        first, _, rest = line.partition(" ")
+        if first in _HEADINGS:
+            heading = first
+            found[heading] = " ".join(rest.split())
+        elif heading and line.startswith(" "):
+            found[heading] += " " + " ".join(line.split())
+        else:
+            heading = ""
+    return found
+
+
+# ---- the fields of a registry of deployments
+
+_BY_CURATOR: Final = None
+
+
+def _registry(release: Release, mechanisms: list[dict[str, object]]) -> dict[str, object]:
+    names = sorted({str(m.get("mechanism")) for m in mechanisms})
+    deployment = {
+        "product": _product(release),
+        "dp_flavor": _flavour(release),
+        "privacy_loss": {
+            "privacy_unit": "Row-level" if release.unit.column is None else "User-level",
+            "privacy_unit_description": str(release.unit),
+            "privacy_parameters": parameters_of(release.loss) or None,
+            "privacy_parameters_description": amount(release.loss, "up"),
+        },
+        "model": {
+            "model_name": "Central",
+            "release_type": _BY_CURATOR,
+            "data_source_type": _BY_CURATOR,
+            "access_type": "Interactive",
+        },
+        "accounting": {
+            "post_processing": _BY_CURATOR,
+            "composition": "adaptive, by a filter in the definition the ceiling is stated in; "
+            "each release is charged before data are read",
+        },
+        "implementation": {
+            "pre_processing_eda_hyperparameter_tuning": _BY_CURATOR,
+            "mechanisms": f"{', '.join(names)}; deniable {release.provenance.version}",
+            "justification": _BY_CURATOR,
+        },
+        "resources": {"sources": _BY_CURATOR, "registry_authors": _BY_CURATOR},
+    }
+    return {"status": "Draft", "tier": 3, "deployment": deployment}
+
+
+def _product(release: Release) -> dict[str, object]:
+    return {
+        "name": _BY_CURATOR,
+        "data_curators": _BY_CURATOR,
+        "intended_use": _BY_CURATOR,
+        "data_product_region": _BY_CURATOR,
+        "data_product_sector": _BY_CURATOR,
+        "data_product_type": "Summary statistics",
+        "description": release.provenance.question or None,
+        "publication_date": release.provenance.time[:10] or None,
+    }
+
+
+def _flavour(release: Release) -> dict[str, object]:
+    return {
+        "name": _FLAVOURS.get(release.loss.kind, release.loss.kind),
+        "input_metric": _neighbours(release.unit),
+        "bound_on_input_distance": 1,
+        "output_measure": definition(release.loss),
+        "bound_on_output_distance": amount(release.loss, "up"),
+        "data_domain": _BY_CURATOR,
+        "unprotected_quantities": "the schema: types, bounds, lists of keys, the size if stated",
+    }
+
+
+# ---- forms
+
+
+def _kept(text: str, path: str | os.PathLike[str] | None) -> str:
+    if path is not None:
+        Path(path).write_text(text, encoding="utf-8")
+    return text
+
+
+def _html(part: object) -> str:
+    match part:
+        case Mapping():
+            items = "".join(
+                f"<dt style='font-weight:600'>{escape(str(name)).replace('_', ' ')}</dt>"
+                f"<dd style='margin:0 0 .3em 1.4em'>{_html(value)}</dd>"
+                for name, value in part.items()
+            )
+            return f"<dl style='margin:.2em 0'>{items}</dl>"
+        case list() | tuple():
+            return "".join(f"<div>{_html(value)}</div>" for value in part)
+        case None:
+            return "<i>for the curator to fill</i>"
+    return escape(str(part))
+
+
+def _lines(part: object, indent: str) -> Iterator[str]:
+    match part:
+        case Mapping():
+            for name, value in part.items():
+                if isinstance(value, Mapping | list | tuple):
+                    yield f"{indent}{name}"
+                    yield from _lines(value, indent + "  ")
+                else:
+                    yield f"{indent}{name}: {'' if value is None else value}"
+        case list() | tuple():
+            for value in part:
+                yield from _lines(value, indent + "  ")
+        case _:
+            yield f"{indent}{part}"

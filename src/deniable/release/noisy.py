@@ -1,0 +1,198 @@
+"""A column of noisy answers, and what is known of its noise.
+
+The ± covers the noise alone: neither the bias of clipping nor that of bounding a person's rows.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import ClassVar, TypeGuard
+
+from deniable import parameters
+from deniable.errors import BadParameter, NoBound
+from deniable.mechanisms import Mechanism
+
+Interval = tuple[float, float]
+Reach = Callable[[int, float], tuple[float, float, float]]
+"""From a row's number and its value to the low end, the high end and the ± (the longer arm)."""
+
+
+class Spread(ABC):
+    """How far the noisy numbers of one column may lie from the truth they estimate."""
+
+    kind: ClassVar[str]
+
+    @abstractmethod
+    def at(self, confidence: float) -> Reach:
+        """What holds the noiseless number of a row with at least this probability."""
+
+    @abstractmethod
+    def to_dict(self) -> dict[str, object]:
+        """A record, for stored answers."""
+
+    @staticmethod
+    def from_dict(record: Mapping[str, object]) -> Spread:
+        """The spread that `to_dict` wrote."""
+        kind = record.get("kind")
+        for spread in (Additive, Tabulated):
+            if kind == spread.kind:
+                return spread.read(record)
+        raise BadParameter.of("kind", kind, must="one of additive, tabulated")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Additive(Spread):
+    """A mechanism's own noise, times a public factor."""
+
+    kind = "additive"
+    mechanism: Mechanism
+    factor: float = 1.0
+
+    def at(self, confidence: float) -> Reach:
+        """value ± factor × error, the same for every row."""
+        half = self.factor * self.mechanism.error(confidence)
+        return lambda _, value: (value - half, value + half, half)
+
+    def to_dict(self) -> dict[str, object]:
+        """The mechanism's record and the factor."""
+        return {"kind": self.kind, "mechanism": self.mechanism.to_dict(), "factor": self.factor}
+
+    @classmethod
+    def read(cls, record: Mapping[str, object]) -> Additive:
+        """The record that `to_dict` wrote."""
+        mechanism = Mechanism.from_dict(record["mechanism"])  # type: ignore[arg-type]
+        return cls(mechanism=mechanism, factor=record["factor"])  # type: ignore[arg-type]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Tabulated(Spread):
+    """Intervals worked out beforehand at a few confidences, for ratios and other derived numbers.
+
+    Asked at another confidence it answers with the next higher one it has: wider, never too narrow.
+    """
+
+    kind = "tabulated"
+    intervals: Mapping[float, Sequence[Interval]]
+
+    def at(self, confidence: float) -> Reach:
+        """The intervals at the least tabulated confidence that suffices."""
+        enough = [c for c in self.intervals if c >= confidence]
+        if not enough:
+            must = f"at most {max(self.intervals):g} for this column"
+            raise BadParameter.of("confidence", confidence, must=must)
+        chosen = self.intervals[min(enough)]
+
+        def reach(row: int, value: float) -> tuple[float, float, float]:
+            low, high = chosen[row]
+            return low, high, max(high - value, value - low)
+
+        return reach
+
+    def to_dict(self) -> dict[str, object]:
+        """The table, with confidences as text because JSON has no other names."""
+        table = {repr(c): [list(pair) for pair in rows] for c, rows in self.intervals.items()}
+        return {"kind": self.kind, "intervals": table}
+
+    @classmethod
+    def read(cls, record: Mapping[str, object]) -> Tabulated:
+        """The record that `to_dict` wrote."""
+        table: Mapping[str, list[list[float]]] = record["intervals"]  # type: ignore[assignment]
+        rows = {float(c): tuple((low, high) for low, high in pairs) for c, pairs in table.items()}
+        return cls(intervals=rows)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Noisy:
+    """One column of answers: the values, their shape if they are one array, and their spread.
+
+    `estimand` says what the numbers estimate where that is not what was asked: a sum of clipped
+    values, an average over at most ten rows a person.
+    """
+
+    cells: tuple[object, ...]
+    shape: tuple[int, ...] | None = None
+    spread: Spread | None = None
+    estimand: str = ""
+
+    def intervals(self, confidence: float = 0.95) -> tuple[Interval | None, ...]:
+        """An interval for each value; None where there is no ± to show."""
+        return tuple(None if told is None else told[:2] for told in self._told(confidence))
+
+    def errors(self, confidence: float = 0.95) -> tuple[float | None, ...]:
+        """The ± of each value; None where there is none to show."""
+        return tuple(None if told is None else told[2] for told in self._told(confidence))
+
+    def _told(self, confidence: float) -> list[tuple[float, float, float] | None]:
+        confidence = parameters.confidence("confidence", confidence)
+        nothing: list[tuple[float, float, float] | None] = [None] * len(self.cells)
+        if self.spread is None or not any(map(_is_number, self.cells)):
+            return nothing
+        try:
+            reach = self.spread.at(confidence)
+        except NoBound:  # a noise scale that depends on data may not be shown
+            return nothing
+        return [
+            reach(row, cell) if _is_number(cell) else None for row, cell in enumerate(self.cells)
+        ]
+
+    def to_dict(self) -> dict[str, object]:
+        """A record, for stored answers."""
+        record: dict[str, object] = {"cells": [encode(v) for v in self.cells]}
+        if self.shape is not None:
+            record["shape"] = list(self.shape)
+        if self.spread is not None:
+            record["spread"] = self.spread.to_dict()
+        return record | ({"estimand": self.estimand} if self.estimand else {})
+
+    @staticmethod
+    def from_dict(record: Mapping[str, object]) -> Noisy:
+        """The column that `to_dict` wrote."""
+        shape: Sequence[int] | None = record.get("shape")  # type: ignore[assignment]
+        spread: Mapping[str, object] | None = record.get("spread")  # type: ignore[assignment]
+        return Noisy(
+            cells=tuple(map(decode, record["cells"])),  # type: ignore[call-overload]
+            shape=None if shape is None else tuple(shape),
+            spread=None if spread is None else Spread.from_dict(spread),
+            estimand=str(record.get("estimand", "")),
+        )
+
+
+def _is_number(cell: object) -> TypeGuard[int | float]:
+    return isinstance(cell, int | float) and not isinstance(cell, bool)
+
+
+def encode(value: object) -> object:
+    """A plain answer as JSON can hold it: arrays, tuples and dates are marked as such."""
+    match value:
+        case None | bool() | int() | float() | str():
+            return value
+        case tuple():
+            return {"tuple": [encode(v) for v in value]}
+        case list():
+            return [encode(v) for v in value]
+    if hasattr(value, "tolist") and hasattr(value, "dtype"):
+        return {"array": value.tolist(), "dtype": str(value.dtype)}
+    if hasattr(value, "isoformat"):
+        return {type(value).__name__: value.isoformat()}
+    raise BadParameter.of("an answer", type(value), must="numbers, text, lists or arrays")
+
+
+def decode(record: object) -> object:
+    """The plain answer that `encode` wrote."""
+    if isinstance(record, list):
+        return [decode(v) for v in record]
+    if not isinstance(record, dict):
+        return record
+    if "tuple" in record:
+        return tuple(decode(v) for v in record["tuple"])
+    if "array" in record:
+        import numpy as np  # noqa: PLC0415  (answers without arrays need none)
+
+        return np.array(record["array"], dtype=record["dtype"])
+    import datetime as dt  # noqa: PLC0415
+
+    kind, text = next(iter(record.items()))
+    when: dt.date = getattr(dt, kind).fromisoformat(text)
+    return when

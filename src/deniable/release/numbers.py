@@ -1,0 +1,101 @@
+"""Numbers for people: ε and ± to three digits, δ as 1e-07; spent rounds up, left rounds down.
+
+>>> digits(0.12345), digits(1234.5), digits(12345.6), digits(0.00001234)
+('0.123', '1,234', '12,346', '1.23e-05')
+>>> digits(0.3201, "up"), digits(0.1899, "down")
+('0.321', '0.189')
+"""
+
+from __future__ import annotations
+
+import math
+from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Decimal
+from typing import Final, Literal
+
+from deniable.losses import Loss
+from deniable.losses.rounding import RESOLUTION
+
+Direction = Literal["near", "up", "down"]
+
+_ROUNDING: Final = {"near": ROUND_HALF_EVEN, "up": ROUND_CEILING, "down": ROUND_FLOOR}
+_SYMBOLS: Final = {"epsilon": "ε", "delta": "δ", "rho": "ρ", "mu": "μ"}
+
+
+def digits(number: float, direction: Direction = "near", *, significant: int = 3) -> str:
+    """Three significant digits, never fewer than the whole part has; never 0.000."""
+    if number == 0 or not math.isfinite(number):
+        return {math.inf: "∞", -math.inf: "-∞"}.get(number, "0" if number == 0 else "?")
+    exact = Decimal(number)
+    smallest = exact.adjusted() - significant + 1
+    if -5 < exact.adjusted() < 15:
+        text = f"{_rounded(exact, min(smallest, 0), direction):,f}"
+        return text.rstrip("0").rstrip(".") if "." in text else text
+    return _powers(_rounded(exact, smallest, direction), significant)
+
+
+def _powers(rounded: Decimal, significant: int) -> str:
+    """1.23e-05: two digits of exponent, as floats print it."""
+    figures, _, power = f"{rounded:.{significant - 1}e}".partition("e")
+    return f"{figures}e{int(power):+03d}"
+
+
+def _rounded(exact: Decimal, place: int, direction: Direction) -> Decimal:
+    """Rounded at that decimal place; the double called 0.1 is a tenth, and rounds up to 0.1."""
+    step = Decimal(1).scaleb(place)
+    near = exact.quantize(step, ROUND_HALF_EVEN)
+    same = abs(near - exact) <= abs(exact) * Decimal(RESOLUTION)
+    return near if same else exact.quantize(step, _ROUNDING[direction])
+
+
+def probability(delta: float, direction: Direction = "near") -> str:
+    """A δ, always in powers of ten: 1e-07, 7.5e-08."""
+    if delta == 0:
+        return "0"
+    exact = Decimal(delta)
+    figures, _, power = _powers(_rounded(exact, exact.adjusted() - 2, direction), 3).partition("e")
+    return f"{figures.rstrip('0').rstrip('.')}e{power}"
+
+
+def amount(loss: Loss, direction: Direction = "near") -> str:
+    """A loss in its own currency: ε 0.5, δ 1e-07."""
+    parts = [
+        f"{_SYMBOLS[name]} {(probability if name == 'delta' else digits)(figure, direction)}"
+        for name, figure in parameters_of(loss).items()
+    ]
+    return ", ".join(parts) if parts else f"ε {digits(loss.epsilon_at(1e-9), 'up')} at δ 1e-09"
+
+
+def plus_minus(value: object, error: float | None) -> str:
+    """41,210 ± 1,880: the value to as many decimals as its ± is worth."""
+    if not isinstance(value, float | int) or isinstance(value, bool):
+        return str(value)
+    if error is None or not math.isfinite(error):
+        return f"{value:,}" if isinstance(value, int) else digits(value, significant=6)
+    spread = digits(error)
+    if isinstance(value, int):
+        return f"{value:,} ± {spread}"
+    if "e" in spread:
+        return f"{digits(value, significant=6)} ± {spread}"
+    decimals = max(0, 2 - Decimal(error).adjusted()) if error else 6
+    return f"{value:,.{decimals}f} ± {spread}"
+
+
+def definition(loss: Loss) -> str:
+    """The definition of privacy a loss speaks in, as the literature calls it."""
+    return _DEFINITIONS.get(loss.kind, loss.kind)
+
+
+_DEFINITIONS: Final = {
+    "pure": "pure differential privacy (ε)",
+    "approx": "approximate differential privacy (ε, δ)",
+    "zcdp": "zero-concentrated differential privacy (ρ)",
+    "gdp": "Gaussian differential privacy (μ)",
+    "renyi": "Rényi differential privacy (α, ε)",
+    "profile": "a privacy profile: a curve of (ε, δ)",
+}
+
+
+def parameters_of(loss: Loss) -> dict[str, float]:
+    """The numbers a loss is made of, by the literature's names."""
+    found = {name: getattr(loss, name, None) for name in _SYMBOLS}
+    return {name: figure for name, figure in found.items() if isinstance(figure, float | int)}

@@ -1,0 +1,57 @@
+"""A plan: what an answer will cost and how good it will be, before anything is spent."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+
+from deniable.losses import Loss
+
+from . import card
+from .numbers import amount, digits
+
+
+@dataclass(frozen=True, kw_only=True)
+class Plan:
+    """Cost, ± by column (95 %; None where none can be told in advance) and steps in plain words."""
+
+    question: str
+    cost: Loss
+    errors: Mapping[str, float | None]
+    steps: list[str] = field(default_factory=list)
+    left: Loss | None = None
+    notes: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "errors", MappingProxyType(dict(self.errors)))
+
+    def _expected(self) -> str:
+        known = [f"{name} ± {digits(e, 'up')}" for name, e in self.errors.items() if e is not None]
+        unknown = [f"{name} ± unknown in advance" for name, e in self.errors.items() if e is None]
+        return ", ".join(known + unknown)
+
+    def _facts(self) -> dict[str, str]:
+        left = f" (leaves {amount(self.left, 'down')})" if self.left is not None else ""
+        expected = self._expected()
+        return {
+            "cost": amount(self.cost, "up") + left,
+            "expect": f"{expected}, with 95 %" if expected else "",
+        }
+
+    def __str__(self) -> str:
+        lines = [self.question] if self.question else []
+        lines += [f"  {number}  {step}" for number, step in enumerate(self.steps, 1)]
+        lines += [f"  {name:<7} {text}" for name, text in self._facts().items() if text]
+        return "\n".join([*lines, *(f"  note    {note}" for note in self.notes)])
+
+    def _repr_html_(self) -> str:
+        from html import escape  # noqa: PLC0415  (notebooks only)
+
+        steps = "".join(f"<li>{escape(step)}</li>" for step in self.steps)
+        notes = {f"note {n}": note for n, note in enumerate(self.notes, 1)}
+        return card.card(
+            self.question or "plan",
+            f"<ol style='margin:.4em 0;padding-left:1.6em'>{steps}</ol>",
+            card.facts(self._facts() | notes),
+        )

@@ -1,0 +1,48 @@
+"""Exact randomness: the only place where noise is drawn.
+
+    source      where words come from: the operating system's generator; `using` swaps it in tests
+    seeded      words that repeat, for tests and replayed audits; refuses to run elsewhere
+    public      seeded randomness that protects nobody: made-up rows, attacks, demonstrations
+    exact       certified e^x, ln x and cos πx in Python integers
+    floats      how far float64 functions may be wrong, tested on this machine before the first draw
+    lazy        real random numbers known to as many digits as a comparison needs
+    inversion   exact floors of shifted exponentials: the engine of the next
+    laplace     discrete Laplace, real Laplace rounded to a lattice, geometric
+    uniform     integers below a bound, coins, binomials, permutations, Poisson samples
+    lattice     the grid on which every number is released
+    gaussian    discrete Gaussian, real Gaussian rounded to a lattice
+    select      the index of a noisy maximum
+
+Every sampler takes `source=`; left out, it draws from `current()`. Every sampler is exact: floats
+decide where their error cannot matter, and exact arithmetic on further bits of the same uniform
+decides the rest. Parameters are checked before a word is drawn. The work for a draw is fixed but
+for those rare cases, so the time it takes tells nothing of the noise.
+"""
+
+from __future__ import annotations
+
+from .laplace import discrete_laplace, geometric, rounded_laplace
+from .lattice import Lattice
+from .public import PublicRandom
+from .seeded import SeededSource
+from .source import Source, SystemSource, current, using
+from .uniform import below, bernoulli, bernoulli_exp, binomial, permutation, poisson_mask
+
+__all__ = [
+    "Lattice",
+    "PublicRandom",
+    "SeededSource",
+    "Source",
+    "SystemSource",
+    "below",
+    "bernoulli",
+    "bernoulli_exp",
+    "binomial",
+    "current",
+    "discrete_laplace",
+    "geometric",
+    "permutation",
+    "poisson_mask",
+    "rounded_laplace",
+    "using",
+]

@@ -1,0 +1,149 @@
+"""A proposal under the staircase, known to ever more binary digits, and what is made of it.
+
+See `steps` for the law. Here is its exact arithmetic: Python integers and certified
+exponentials only, except for one float64 comparison with a margin that spares most of them.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Protocol, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from deniable.sampling.exact import exp_bounds
+from deniable.sampling.lazy import Uniform
+
+WIDTH_BITS = 6
+"""The steps are 2⁻⁶ wide."""
+STEPS = 550
+"""More than the steps in the table (they end at 8.6), and the mark of its residual."""
+R_BITS, V_BITS = 43, 21
+"""How many digits of R and V the first word of a proposal holds."""
+UNIT = 2.0 ** -(R_BITS + WIDTH_BITS)
+"""What the last of those digits of R is worth in z."""
+
+# exp(−t²/2)/hⱼ in float64 for j < STEPS: t² and its counterpart are below 82 and right to 2⁻⁴⁵,
+# the unknown digits move t² by less than 2·9·2⁻⁴⁹ < 2⁻⁴⁴, and exp is right to 2⁻⁵⁰: below 2⁻⁴³.
+EXP_MARGIN = 2.0**-40
+
+Number = TypeVar("Number", float, NDArray[np.float64])
+
+
+@dataclass(frozen=True, kw_only=True)
+class Digits:
+    """The signed step s, and R and V as far as they are known."""
+
+    step: int
+    place: Uniform
+    chance: Uniform
+
+    @property
+    def j(self) -> int:
+        """How many steps from the middle."""
+        return self.step if self.step >= 0 else ~self.step
+
+    def ends(self) -> tuple[int, int]:
+        """z lies in [low, high]·2^−(digits of R + 6)."""
+        low = (self.step << self.place.width) + self.place.value
+        return low, low + 1
+
+    def squares(self) -> tuple[Fraction, Fraction]:
+        """The ends of z²."""
+        low, high = sorted(end * end for end in self.ends())
+        scale = 1 << (2 * (self.place.width + WIDTH_BITS))
+        return Fraction(low, scale), Fraction(high, scale)
+
+    def rounded(self, sigma: Fraction, offset: float) -> int:
+        """⌊offset + ½ + σz⌋"""
+        top, bottom = offset.as_integer_ratio()
+        while True:
+            # offset + ½ + σz = ((2·top + bottom)·scale + 2·bottom·p·z·2ᵇ) / (2·bottom·scale), with
+            # σ = p/q and scale = q·2ᵇ
+            scale = sigma.denominator << (self.place.width + WIDTH_BITS)
+            fixed, slope = (2 * top + bottom) * scale, 2 * bottom * sigma.numerator
+            whole = 2 * bottom * scale
+            low, high = self.ends()
+            x = (fixed + slope * low) // whole
+            if fixed + slope * high <= (x + 1) * whole:  # z = high has probability 0
+                return x
+            self.place.extend()
+
+    def verdict(self, t: float) -> bool | None:
+        """Is V < exp(−t²/2)/hⱼ? From a float64 t, or None if that is too close to tell."""
+        if self.j >= STEPS:
+            return None
+        height = max(0.0, (self.j - 0.5) * 2.0**-WIDTH_BITS)
+        chance = math.exp((height * height - t * t) / 2)
+        unit = 2.0**-self.chance.width
+        v = self.chance.value * unit
+        if v + unit < chance - EXP_MARGIN:
+            return True
+        return False if v > chance + EXP_MARGIN else None
+
+    def kept(self, squares: Callable[[], tuple[Fraction, Fraction]]) -> bool:
+        """The same with certainty; `squares` tells the ends of t², as well as R is known."""
+        start = Fraction(max(0, 2 * self.j - 1) ** 2, 1 << (2 * WIDTH_BITS + 2))
+        while True:
+            least, most = squares()
+            if self.chance.value < exp_bounds((start - most) / 2, self.chance.width)[0]:
+                return True
+            if self.chance.value >= exp_bounds((start - least) / 2, self.chance.width)[1]:
+                return False
+            self.place.extend()
+            self.chance.extend()
+
+
+class Target(Protocol):
+    """What is made of z, and how far out it counts as."""
+
+    sigma: Fraction
+    sigma_float: float
+
+    def reach(self, z: Number, x: Number) -> Number:
+        """±t in float64."""
+
+    def settle(self, digits: Digits, offset: float) -> int | None:
+        """x exactly, or None if the proposal is not kept."""
+
+
+class Rounded:
+    """⌊offset + ½ + σZ⌋ for a real standard normal Z."""
+
+    def __init__(self, sigma: Fraction) -> None:
+        self.sigma, self.sigma_float = sigma, float(sigma)
+
+    def reach(self, z: Number, x: Number) -> Number:  # noqa: ARG002
+        """±|z|"""
+        return z
+
+    def settle(self, digits: Digits, offset: float) -> int | None:
+        """Kept or not, then rounded."""
+        kept = digits.verdict(digits.ends()[0] * UNIT)
+        if kept is None:
+            kept = digits.kept(digits.squares)
+        return digits.rounded(self.sigma, offset) if kept else None
+
+
+class Discrete:
+    """x with probability proportional to exp(−x²/2σ²), for σ ≥ 64 and offset 0."""
+
+    def __init__(self, sigma: Fraction) -> None:
+        self.sigma, self.sigma_float = sigma, float(sigma)
+
+    def reach(self, z: Number, x: Number) -> Number:  # noqa: ARG002
+        """±|x|/σ"""
+        return x / self.sigma_float
+
+    def settle(self, digits: Digits, offset: float) -> int | None:
+        """Rounded, then kept or not."""
+        x = digits.rounded(self.sigma, offset)
+        kept = digits.verdict(x / self.sigma_float)
+        if kept is None:
+            square = (x / self.sigma) ** 2
+            kept = digits.kept(lambda: (square, square))
+        return x if kept else None

@@ -1,0 +1,15 @@
+"""What is public about tables: types, bounds, keys, missing values, the unit; TOML both ways.
+
+    columns     what is known of one column
+    tables      the columns of a table, or the tables of a database; whom they protect
+    toml        the exact writer (the standard library only reads)
+
+Nothing here is ever read from the data, not even from the statistics a file keeps of itself.
+"""
+
+from __future__ import annotations
+
+from .columns import Column, bounds, column, keys
+from .tables import Schema
+
+__all__ = ["Column", "Schema", "bounds", "column", "keys"]

@@ -1,0 +1,239 @@
+"""What is known of one column without looking: type, bounds, keys, rule for missing values.
+
+    >>> bounds(0, 125)
+    bounds(0.0, 125.0)
+    >>> keys(["HS-grad", "Masters"])
+    keys(['HS-grad', 'Masters'])
+    >>> column("timestamp")
+    column('timestamp')
+
+Types are total: a value that is not of the column's type counts as missing, so that no row can make
+a question fail.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from numbers import Integral, Real
+from typing import Final
+
+from deniable import parameters
+from deniable.errors import BadParameter, MissingRule
+
+Scalar = bool | int | float | str | dt.date | dt.datetime
+
+DROP: Final = "drop"
+TYPES: Final = ("int", "float", "text", "bool", "date", "timestamp")
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Column:
+    """The public facts of one column.
+
+    `missing` says what a NULL, a NaN or a value of another type counts as: "drop" leaves the row
+    out of the answer, a value stands in for it, None means that nobody said. With `keys` it also
+    covers values that are not on the list.
+    """
+
+    type: str
+    low: Scalar | None = None
+    high: Scalar | None = None
+    keys: tuple[Scalar, ...] | None = None
+    missing: Scalar | None = None
+
+    def __post_init__(self) -> None:
+        parameters.one_of("type", self.type, TYPES)
+        if (self.low is None) != (self.high is None):
+            raise BadParameter("a column has both bounds or none", fix="dp.bounds(LOW, HIGH)")
+        if self.low is not None:
+            _check_bounds(self)
+        if self.keys is not None:
+            _check_keys(self)
+        if self.missing is not None and self.missing != DROP:
+            _check_missing(self)
+
+    @property
+    def bounds(self) -> tuple[Scalar, Scalar] | None:
+        """The range values are clipped to; a list of numeric keys is one, too."""
+        if self.low is not None and self.high is not None:
+            return self.low, self.high
+        if self.keys is not None and self.type == "int":
+            numbers = [k for k in self.keys if isinstance(k, int)]
+            return min(numbers), max(numbers)
+        return None
+
+    def rule(self, name: str, *, table: str) -> Scalar:
+        """What to do with missing values; MissingRule if nobody said."""
+        if self.missing is None:
+            raise MissingRule.of(name, table=table)
+        return self.missing
+
+    def __repr__(self) -> str:
+        if self.keys is not None:
+            shown = list(self.keys[:3])
+            more = f", … {len(self.keys) - 3} more" if len(self.keys) > 3 else ""
+            text = f"keys([{', '.join(map(repr, shown))}{more}]"
+        elif self.low is not None:
+            kind = "" if self.type == "float" else f", type={self.type!r}"
+            text = f"bounds({self.low!r}, {self.high!r}{kind}"
+        else:
+            return f"column({self.type!r}{_missing_shown(self, default=None)})"
+        return f"{text}{_missing_shown(self, default=DROP)})"
+
+
+def bounds(low: object, high: object, *, type: str = "float", missing: object = DROP) -> Column:  # noqa: A002
+    """Values lie in [low, high]; what lies outside is moved to the nearer end."""
+    parameters.one_of("type", type, [t for t in TYPES if t not in ("text", "bool")])
+    return Column(
+        type=type,
+        low=_of_type("low", low, type),
+        high=_of_type("high", high, type),
+        missing=_rule(missing, type),
+    )
+
+
+def keys(values: Iterable[object], *, missing: object = DROP) -> Column:
+    """The values there can be, as a public list; others count as missing."""
+    if isinstance(values, str | bytes) or not isinstance(values, Iterable):
+        raise BadParameter.of("keys", values, must="a list of values", fix='dp.keys(["a", "b"])')
+    listed = tuple(values)
+    if not listed:
+        raise BadParameter("a list of keys needs at least one value", fix='dp.keys(["a", "b"])')
+    kind = _key_type(listed[0])
+    return Column(
+        type=kind,
+        keys=tuple(_of_type(f"keys[{i}]", k, kind) for i, k in enumerate(listed)),
+        missing=_rule(missing, kind),
+    )
+
+
+def column(type: str, *, missing: object = None) -> Column:  # noqa: A002
+    """A column of which only the type is known: enough to filter by, not to sum or group by."""
+    parameters.one_of("type", type, TYPES)
+    return Column(type=type, missing=None if missing is None else _rule(missing, type))
+
+
+# ---- values of a type
+
+_MUST: Final = {
+    "int": "a whole number of 64 bits",
+    "float": "a finite number",
+    "text": "text",
+    "bool": "True or False",
+    "date": "a datetime.date",
+    "timestamp": "a datetime.datetime without time zone",
+}
+
+
+def _of_type(name: str, value: object, kind: str) -> Scalar:
+    """The value in the Python type that stands for this column type."""
+    match kind:
+        case "float" if isinstance(value, Real) and not isinstance(value, bool):
+            # Adding 0.0 turns -0.0 into 0.0: two zeros would be two spellings of one bound.
+            return parameters.real(name, value) + 0.0
+        case "int" if isinstance(value, Integral | float) and not isinstance(value, bool):
+            whole = isinstance(value, Integral) or value.is_integer()
+            if whole and -(2**63) <= int(value) < 2**63:
+                return int(value)
+        case "text" if isinstance(value, str):
+            if not _storable(value):
+                raise BadParameter(f"{name} is text that cannot be written as UTF-8")
+            return str(value)
+        case "bool" if isinstance(value, bool) or type(value).__name__ in ("bool_", "bool"):
+            return bool(value)
+        case "date" if isinstance(value, dt.date) and not isinstance(value, dt.datetime):
+            return value
+        case "timestamp" if isinstance(value, dt.datetime) and value.tzinfo is None:
+            return dt.datetime.combine(value.date(), value.time().replace(fold=0))
+    raise BadParameter.of(name, value, must=_MUST[kind])
+
+
+def _storable(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:  # a lone surrogate
+        return False
+    return "\0" not in text
+
+
+def _key_type(value: object) -> str:
+    if isinstance(value, bool) or type(value).__name__ == "bool_":
+        return "bool"
+    if isinstance(value, Integral):
+        return "int"
+    if isinstance(value, str):
+        return "text"
+    if isinstance(value, dt.datetime):
+        return "timestamp"
+    if isinstance(value, dt.date):
+        return "date"
+    raise BadParameter.of(
+        "keys[0]",
+        value,
+        must="text, a whole number, a truth value or a date",
+        why="two fractions that print alike can differ, and NaN equals nothing"
+        if isinstance(value, Real)
+        else "",
+    )
+
+
+def _rule(missing: object, kind: str) -> Scalar:
+    if isinstance(missing, str) and missing == DROP:
+        return DROP
+    try:
+        return _of_type("missing", missing, kind)
+    except BadParameter:
+        raise BadParameter.of("missing", missing, must=f'"{DROP}" or {_MUST[kind]}') from None
+
+
+# ---- consistency
+
+
+def _check_bounds(column: Column) -> None:
+    low, high = column.low, column.high
+    if column.type in ("text", "bool"):
+        raise BadParameter(f"a column of type {column.type} has no bounds", fix="dp.keys([...])")
+    if column.keys is not None:
+        raise BadParameter("a column has bounds or keys, not both")
+    low, high = _of_type("low", low, column.type), _of_type("high", high, column.type)
+    if not low < high:  # type: ignore[operator]
+        raise BadParameter(
+            f"low must be below high; you gave {low} and {high}",
+            why="" if low == high else "they look swapped",
+            fix="" if low == high else f"dp.bounds({high}, {low})",
+        )
+    if isinstance(low, float) and isinstance(high, float) and math.isinf(high - low):
+        raise BadParameter("bounds lie too far apart: their distance is no finite number")
+
+
+def _check_keys(column: Column) -> None:
+    seen: set[Scalar] = set()
+    for key in column.keys or ():
+        _of_type("keys", key, column.type)
+        if key in seen:
+            raise BadParameter(f"the key {key!r} is listed twice")
+        seen.add(key)
+    if not seen:
+        raise BadParameter("a list of keys needs at least one value", fix='dp.keys(["a", "b"])')
+
+
+def _check_missing(column: Column) -> None:
+    missing = _of_type("missing", column.missing, column.type)
+    if column.keys is not None and missing not in column.keys:
+        raise BadParameter(
+            f"missing={missing!r} is not among the keys",
+            why="rows without a listed value would get a group nobody announced",
+            fix=f"dp.keys([..., {missing!r}], missing={missing!r})",
+        )
+    if column.low is not None and not column.low <= missing <= column.high:  # type: ignore[operator]
+        raise BadParameter(
+            f"missing={missing!r} lies outside the bounds {column.low} to {column.high}",
+            why="what stands in for a missing value is clipped like any other",
+        )
+
+
+def _missing_shown(column: Column, *, default: str | None) -> str:
+    return "" if column.missing == default else f", missing={column.missing!r}"

@@ -1,0 +1,237 @@
+"""The public facts of a table, or of several: columns, whom they protect, about how many.
+
+>>> schema = Schema(columns={"age": bounds(0, 125)}, size=30_000)
+>>> schema["age"].bounds
+(0.0, 125.0)
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import os
+import tomllib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import MappingProxyType
+from typing import TypeVar
+
+from deniable import parameters
+from deniable.errors import BadParameter, UnknownName
+from deniable.units import Unit
+
+from .columns import DROP, Column, bounds, column, keys
+from .toml import dumps
+
+T = TypeVar("T")
+
+_FIELDS = {
+    "schema": ("size", "public", "unit", "columns", "tables"),
+    "column": ("type", "bounds", "keys", "missing"),
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Schema:
+    """What is public about one table (`columns`) or several (`tables`, each a Schema of columns).
+
+    `unit` is whom the data protect; `size` is about how many of them there are, where that is
+    public knowledge; `public` marks a table that is about nobody, such as a list of post codes.
+    """
+
+    columns: Mapping[str, Column] = field(default_factory=dict)
+    unit: Unit | None = None
+    size: int | None = None
+    public: bool = False
+    tables: Mapping[str, Schema] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        columns = _named("columns", self.columns, Column, fix='{"age": dp.bounds(0, 125)}')
+        tables = _named("tables", self.tables, Schema, fix='{"people": dp.Schema(columns=...)}')
+        object.__setattr__(self, "columns", columns)
+        object.__setattr__(self, "tables", tables)
+        if self.unit is not None and not isinstance(self.unit, Unit):
+            raise BadParameter.of("unit", self.unit, must='dp.rows() or dp.person("id", rows=...)')
+        if self.size is not None:
+            object.__setattr__(self, "size", parameters.whole("size", self.size))
+        if not isinstance(self.public, bool):
+            raise BadParameter.of("public", self.public, must="True or False")
+        _check_tables(self)
+
+    def __getitem__(self, name: str) -> Column:
+        """The facts of one column."""
+        if name not in self.columns:
+            raise UnknownName.of("column", name, known=self.columns)
+        return self.columns[name]
+
+    def __contains__(self, name: object) -> bool:
+        return name in self.columns
+
+    def __hash__(self) -> int:
+        return hash(self.to_toml())
+
+    def table(self, name: str) -> Schema:
+        """The facts of one table; those of an only table fit whatever it is called."""
+        if not self.tables:
+            return self
+        if name not in self.tables:
+            raise UnknownName.of("table", name, known=self.tables)
+        return self.tables[name]
+
+    # ---- TOML
+
+    def to_toml(self, path: str | os.PathLike[str] | None = None) -> str:
+        """The schema as TOML text, also written to `path` if one is given."""
+        text = dumps(self.to_dict())
+        if path is not None:
+            target = Path(path)
+            draft = target.with_name(target.name + ".draft")
+            draft.write_text(text, encoding="utf-8", newline="\n")
+            draft.replace(target)
+        return text
+
+    @staticmethod
+    def from_toml(path: str | os.PathLike[str]) -> Schema:
+        """The schema that `to_toml` wrote, or that you wrote by hand."""
+        try:
+            record = tomllib.loads(Path(path).read_text(encoding="utf-8"))
+        except FileNotFoundError:
+            raise BadParameter(f"there is no schema at {os.fspath(path)}") from None
+        except (tomllib.TOMLDecodeError, UnicodeDecodeError, OSError) as error:
+            raise BadParameter(f"{os.fspath(path)} cannot be read as TOML: {error}") from None
+        return Schema.from_dict(record)
+
+    def to_dict(self) -> dict[str, object]:
+        """A nested record of what was stated; nothing else is written."""
+        record: dict[str, object] = {}
+        if self.size is not None:
+            record["size"] = self.size
+        if self.public:
+            record["public"] = True
+        if self.unit is not None:
+            record["unit"] = self.unit.to_dict()
+        if self.columns:
+            record["columns"] = {name: _column_to_dict(c) for name, c in self.columns.items()}
+        if self.tables:
+            record["tables"] = {name: table.to_dict() for name, table in self.tables.items()}
+        return record
+
+    @staticmethod
+    def from_dict(record: Mapping[str, object]) -> Schema:
+        """The schema that `to_dict` wrote."""
+        _known_fields(record, "schema")
+        unit = record.get("unit")
+        return Schema(
+            columns=_each("columns", record, _column_from_dict),
+            unit=None if unit is None else Unit.from_dict(_mapping("unit", unit)),
+            size=record.get("size"),  # type: ignore[arg-type]
+            public=record.get("public", False),  # type: ignore[arg-type]
+            tables=_each("tables", record, Schema.from_dict),
+        )
+
+
+# ---- checks
+
+
+def _named(what: str, given: object, kind: type, *, fix: str) -> Mapping[str, object]:
+    if not isinstance(given, Mapping):
+        raise BadParameter.of(what, given, must="a dictionary by name", fix=f"{what}={fix}")
+    folded: dict[str, str] = {}
+    for name, value in given.items():
+        if not isinstance(name, str) or not name or not name.isprintable():
+            raise BadParameter.of("the name of a column or table", name, must="printable text")
+        if not isinstance(value, kind):
+            raise BadParameter.of(f"{what}[{name!r}]", value, must=f"as in {fix}")
+        if folded.setdefault(name.lower(), name) != name:
+            raise BadParameter(
+                f"`{folded[name.lower()]}` and `{name}` are one name to SQL, which ignores case"
+            )
+    return MappingProxyType(dict(given))
+
+
+def _check_tables(schema: Schema) -> None:
+    if schema.public and schema.unit is not None:
+        raise BadParameter("a public table is about nobody: it has no unit")
+    if not schema.tables:
+        return
+    if schema.columns or schema.public:
+        raise BadParameter("a schema describes one table (columns=) or several (tables=), not both")
+    for name, table in schema.tables.items():
+        if table.tables:
+            raise BadParameter(f"`{name}` is one table: it cannot have tables of its own")
+        if table.unit is not None:
+            raise BadParameter(
+                f"the unit belongs to the schema as a whole, not to `{name}` alone",
+                why="one promise covers all tables together: a person may be in each",
+                fix="dp.Schema(tables=..., unit=...)",
+            )
+
+
+# ---- records
+
+
+def _column_to_dict(facts: Column) -> dict[str, object]:
+    record: dict[str, object] = {"type": facts.type}
+    if facts.low is not None:
+        record["bounds"] = [facts.low, facts.high]
+    if facts.keys is not None:
+        record["keys"] = list(facts.keys)
+    if facts.missing is not None:
+        record["missing"] = facts.missing
+    return record
+
+
+def _column_from_dict(record: Mapping[str, object]) -> Column:
+    _known_fields(record, "column")
+    missing = record.get("missing", DROP)
+    kind = str(record.get("type", "float"))
+    if "bounds" in record and "keys" in record:
+        raise BadParameter("a column has bounds or keys, not both")
+    if "keys" in record:
+        made = keys(record["keys"], missing=missing)  # type: ignore[arg-type]
+        if record.get("type", made.type) != made.type:
+            raise BadParameter(f"the keys are of type {made.type}, not {kind}")
+        return made
+    if "bounds" in record:
+        pair = record["bounds"]
+        if not isinstance(pair, list) or len(pair) != 2:
+            raise BadParameter.of("bounds", pair, must="a pair [low, high]")
+        low, high = map(_at_midnight, pair) if kind == "timestamp" else pair
+        return bounds(low, high, type=kind, missing=missing)
+    if "type" not in record:
+        raise BadParameter("a column needs a type, bounds or keys", fix='type = "text"')
+    return column(kind, missing=record.get("missing"))
+
+
+def _at_midnight(value: object) -> object:
+    """A bare date is fine as the bound of a timestamp."""
+    if isinstance(value, dt.date) and not isinstance(value, dt.datetime):
+        return dt.datetime.combine(value, dt.time())
+    return value
+
+
+def _mapping(what: str, value: object) -> Mapping[str, object]:
+    if not isinstance(value, Mapping):
+        raise BadParameter.of(what, value, must="a table")
+    return value
+
+
+def _each(
+    what: str, record: Mapping[str, object], read: Callable[[Mapping[str, object]], T]
+) -> dict[str, T]:
+    """Read every entry, and name the one that is wrong."""
+    made = {}
+    for name, entry in _mapping(what, record.get(what, {})).items():
+        try:
+            made[name] = read(_mapping(f"{what}.{name}", entry))
+        except BadParameter as error:
+            raise BadParameter(
+                f"in {what}.{name}: {error.what}", why=error.why, fix=error.fix
+            ) from None
+    return made
+
+
+def _known_fields(record: Mapping[str, object], kind: str) -> None:
+    for name in record:
+        if name not in _FIELDS[kind]:
+            raise UnknownName.of(f"field of a {kind}", name, known=_FIELDS[kind])

@@ -1,0 +1,151 @@
+"""Sample and aggregate: any function at all, run on disjoint parts of the data.
+
+Each unit is put into one of k public parts by a keyed hash of who it is, so that one unit touches
+one part and moves nobody else; the answers of the parts are clipped to a range and averaged. One
+unit changes one answer: the average moves by at most (high − low)/k, whatever the function does.
+[NRS07, Sec. 4]
+
+The function may fail, return NaN or find no rows: that part answers with the middle of the range.
+It is run on rows of other people, so it must be the curator's own.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from collections.abc import Callable, Generator, Hashable, Iterable, Sequence
+from typing import TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from deniable import parameters, units
+from deniable.errors import BadParameter, MissingUnit
+from deniable.mechanisms import IntervalExponential, Laplace, Step
+from deniable.sampling import below, current
+from deniable.sampling.lattice import Lattice
+from deniable.sensitive import Sensitive
+from deniable.units import Relation, Unit
+
+Floats = NDArray[np.float64]
+Row = TypeVar("Row")
+_BITS = 40
+
+
+def sample_and_aggregate(
+    rows: Sequence[Row],
+    function: Callable[[list[Row]], float],
+    *,
+    parts: int,
+    low: float,
+    high: float,
+    epsilon: float,
+    people: Iterable[Hashable] | None = None,
+    unit: Unit | None = None,
+) -> Generator[Step[int], int, float]:
+    """The average answer of `function` over disjoint samples: for a session to run.
+
+    `people` names whom each row belongs to, `unit` is theirs; without them every row is its own
+    unit.
+    """
+    parts, unit = parameters.whole("parts", parts), _unit(people, unit)
+    lattice = _lattice(low, high)
+    # Answers become whole numbers of lattice steps from `low`, so their sum is exact.
+    steps = _touched(unit) * (lattice.point(high) - lattice.point(low))
+    mechanism = Laplace.calibrate(epsilon=epsilon, sensitivity=steps)
+
+    def total() -> int:
+        answers = _answers(rows, function, parts=parts, low=low, high=high, people=people)
+        grid = lattice.to_grid(answers, low=low, high=high, missing=low)
+        return int((grid - lattice.point(low)).sum())
+
+    noisy = yield mechanism.on(Sensitive(total, l1=steps, unit=unit))
+    mean = low + noisy * lattice.width / parts
+    return min(max(mean, low), high)
+
+
+def sample_and_aggregate_median(
+    rows: Sequence[Row],
+    function: Callable[[list[Row]], float],
+    *,
+    parts: int,
+    low: float,
+    high: float,
+    epsilon: float,
+    people: Iterable[Hashable] | None = None,
+    unit: Unit | None = None,
+) -> Generator[Step[tuple[Floats, Floats]], float, float]:
+    """The median answer of `function` over disjoint samples; a far too wide range costs little.
+
+    The exponential mechanism finds a number with half of the answers on either side; one unit
+    moves one answer across it, which changes that score by at most 1.
+    [Smi11, Alg. 2]
+    """
+    parts, unit = parameters.whole("parts", parts), _unit(people, unit)
+    moves = _touched(unit)
+    mechanism = IntervalExponential(epsilon=epsilon, low=low, high=high, sensitivity=moves)
+
+    def pieces() -> tuple[Floats, Floats]:
+        answers = np.sort(_answers(rows, function, parts=parts, low=low, high=high, people=people))
+        return np.concatenate([[low], answers, [high]]), -np.abs(np.arange(parts + 1) - parts / 2)
+
+    answer = yield mechanism.on(Sensitive(pieces, linf=moves, unit=unit))
+    return answer
+
+
+def _answers(
+    rows: Sequence[Row],
+    function: Callable[[list[Row]], float],
+    *,
+    parts: int,
+    low: float,
+    high: float,
+    people: Iterable[Hashable] | None,
+) -> Floats:
+    """One answer a part, clipped; the middle of the range where the function gives none."""
+    samples: list[list[Row]] = [[] for _ in range(parts)]
+    for row, part in zip(rows, _parts(len(rows), people, parts), strict=True):
+        samples[part].append(row)
+    return np.array([_one_answer(function, sample, low, high) for sample in samples])
+
+
+def _one_answer(
+    function: Callable[[list[Row]], float], sample: list[Row], low: float, high: float
+) -> float:
+    try:
+        answer = float(function(sample)) if sample else math.nan
+    except Exception:  # noqa: BLE001  whatever the function raises may depend on rows
+        answer = math.nan
+    return (low + high) / 2 if math.isnan(answer) else min(max(answer, low), high)
+
+
+def _parts(count: int, people: Iterable[Hashable] | None, parts: int) -> list[int]:
+    """The part of each row, decided by a secret and by whom the row belongs to."""
+    if people is None:  # every row is placed by a coin of its own: adding one moves no other
+        return [int(part) for part in below(parts, count)]
+    key = current().words(4).tobytes()
+    return [_hashed(repr(person).encode(), key) % parts for person in people]
+
+
+def _hashed(name: bytes, key: bytes) -> int:
+    return int.from_bytes(hashlib.blake2b(name, key=key, digest_size=16).digest(), "big")
+
+
+def _unit(people: Iterable[Hashable] | None, unit: Unit | None) -> Unit:
+    if people is None:
+        return unit or units.rows()
+    if unit is None or unit.column is None:
+        raise MissingUnit.of("people")
+    return unit
+
+
+def _touched(unit: Unit) -> int:
+    """How many parts one unit can change: its own; under replacement also its successor's."""
+    return 1 if unit.relation is Relation.ADD_REMOVE else 2
+
+
+def _lattice(low: float, high: float) -> Lattice:
+    low, high = parameters.real("low", low), parameters.real("high", high)
+    if not low < high or math.isinf(high - low):
+        raise BadParameter.of("high", high, must=f"above low = {low:g}")
+    return Lattice.for_bounds(low, high, bits=_BITS)

@@ -1,0 +1,97 @@
+"""What may be a ceiling, and what may be spent under it."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from deniable.errors import BadParameter, DeltaTooLarge, MixedLosses, NotAdaptive
+from deniable.losses import Approx, Gdp, Loss, Pure, Zcdp
+from deniable.mechanisms import Mechanism
+
+LARGEST_DELTA: Final = 1e-3
+_SYMBOL: Final[dict[type[Loss], str]] = {Pure: "ε", Approx: "ε", Zcdp: "ρ", Gdp: "μ"}
+_FIX: Final = "budget=dp.epsilon(1.0), dp.epsilon(1.0, delta=1e-7), dp.rho(0.1) or dp.mu(0.5)"
+
+
+def ceiling(budget: object, *, size: int | None) -> Loss:
+    """The budget, if it can be a ceiling for analysts who choose as they go."""
+    if not isinstance(budget, Loss):
+        number = isinstance(budget, int | float) and not isinstance(budget, bool)
+        fix = f"budget=dp.epsilon({budget})" if number else _FIX
+        raise BadParameter.of("budget", budget, must="a loss", fix=fix)
+    if not budget.adaptive:
+        raise NotAdaptive(
+            f"a {type(budget).__name__} cannot be a session's ceiling",
+            why="it prices a list fixed in advance; in a session later questions follow answers",
+            fix=_FIX,
+        )
+    if type(budget) not in _SYMBOL:
+        raise BadParameter(f"a {type(budget).__name__} cannot be a session's ceiling", fix=_FIX)
+    _above_nothing("budget", budget)
+    if isinstance(budget, Approx):
+        _check_delta(budget.delta, size=size)
+    return budget
+
+
+def spend(amount: object, *, budget: Loss) -> Loss:
+    """An amount to spend in a session of this budget, in a currency that the session counts in."""
+    if not isinstance(amount, Loss):
+        number = isinstance(amount, int | float) and not isinstance(amount, bool)
+        fix = f"spend=dp.epsilon({amount if number else 0.1})"
+        raise BadParameter.of("spend", amount, must="a loss", fix=fix)
+    _above_nothing("spend", amount)
+    if type(amount) is type(budget) or (isinstance(amount, Pure) and isinstance(budget, Approx)):
+        return amount
+    counts, offered = (_SYMBOL.get(type(x), type(x).__name__) for x in (budget, amount))
+    if counts == offered:
+        raise MixedLosses(
+            "this session has no δ, and you offered to spend one",
+            fix="spend=dp.epsilon(...)    or open the session with a delta",
+        )
+    raise MixedLosses(
+        f"this session counts in {counts} and you offered {offered}",
+        why="a sum is proved only within one definition of privacy",
+        fix=_worth(amount, budget) or f"open the session with a budget in {offered}",
+    )
+
+
+def alone(mechanism: Mechanism, *, budget: Loss) -> Loss:
+    """What one use of a mechanism loses by itself, in the session's definition, as tight as known.
+
+    Under an (ε, δ) ceiling the ledger counts in finer units, so these do not add up to `spent`.
+    """
+    if not isinstance(budget, Approx):
+        return mechanism.loss(type(budget))
+    epsilon = mechanism.epsilon_at(budget.delta)
+    if mechanism.pure() <= epsilon:
+        return Approx(mechanism.pure(), delta=0.0)
+    return Approx(epsilon, delta=budget.delta)
+
+
+def _worth(amount: Loss, budget: Loss) -> str:
+    """What the amount is worth in the session's own currency, where a theorem tells."""
+    if isinstance(budget, Approx):
+        return ""
+    try:
+        converted = amount.to(type(budget))
+    except MixedLosses:
+        return ""
+    name = {"ε": "epsilon", "ρ": "rho", "μ": "mu"}[_SYMBOL[type(budget)]]
+    return f"spend=dp.{name}({getattr(converted, name):.3g})"
+
+
+def _above_nothing(name: str, loss: Loss) -> None:
+    figures = [getattr(loss, figure, None) for figure in ("epsilon", "rho", "mu")]
+    if not any(figure is not None and figure > 0 for figure in figures):
+        raise BadParameter(
+            f"{name} must be above 0: nothing can be answered for nothing",
+            fix=f"{name}=dp.epsilon(0.1)",
+        )
+
+
+def _check_delta(delta: float, *, size: int | None) -> None:
+    if size is not None and delta > 1 / size:
+        people = f"(the schema says about {size:,} people)"
+        raise DeltaTooLarge.at(delta, fix=f"delta={0.1 / size:.0e}    {people}")
+    if delta >= LARGEST_DELTA:
+        raise DeltaTooLarge.at(delta)

@@ -1,0 +1,83 @@
+"""Compute, then draw: the few lines that touch people's values, kept apart from all others.
+
+Whatever goes wrong in here may depend on rows. So nothing leaves but noisy answers, or a `Broken`
+whose text is for the curator alone: no exception, no traceback whose frames hold values.
+"""
+
+from __future__ import annotations
+
+import math
+import traceback
+from collections.abc import Callable, Iterable
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from typing import Any
+
+from deniable import sensitive
+from deniable.errors import BadParameter
+from deniable.sensitive import Sensitive
+
+_computing: ContextVar[bool] = ContextVar("computing", default=False)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Broken:
+    """Something failed while data were read; or the program was told to stop meanwhile."""
+
+    detail: str = field(default="", repr=False)
+    stopped_by: type[BaseException] | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Failure:
+    """What the curator may know of a failure; `detail` may hold people's values: not shown."""
+
+    time: str
+    entry: int
+    question: str
+    detail: str = field(repr=False)
+
+
+def refuse_inside(what: str) -> None:
+    """An error if a value is being computed: what is asked may not depend on rows either."""
+    if _computing.get():
+        raise BadParameter(f"nothing may be {what} while a value is computed")
+
+
+def answers(
+    parts: Iterable[tuple[Callable[[Any], object], Sensitive[Any]]],
+) -> list[object] | Broken:
+    """The noisy answers of mechanisms that were charged, in order."""
+    token = _computing.set(True)
+    try:
+        return [finite(draw(finite(sensitive.compute(value)))) for draw, value in parts]
+    except (KeyboardInterrupt, SystemExit) as stop:
+        return Broken(stopped_by=type(stop))
+    except BaseException as error:  # noqa: BLE001  (all of them may depend on rows)
+        return Broken(detail="".join(traceback.format_exception(error)))
+    finally:
+        _computing.reset(token)
+
+
+def finite(value: object) -> object:
+    """The value, if no number in it is NaN or infinite: those pass through noise unchanged."""
+    if isinstance(value, float):
+        if not math.isfinite(value):
+            raise ValueError("a value is not a finite number")
+        return value
+    if value is None or isinstance(value, bool | int | str):
+        return value
+    import numpy as np  # noqa: PLC0415  (plain numbers need none)
+
+    if isinstance(value, list | tuple) or hasattr(value, "__array__"):
+        try:
+            array = np.asarray(value)
+        except ValueError:  # ragged: lists of different lengths
+            array = np.array([*value], dtype=object)  # type: ignore[misc]
+        if array.dtype.kind in "fc":
+            if not np.isfinite(array).all():
+                raise ValueError("a value is not a finite number")
+        elif array.dtype.kind == "O" and array.ndim:
+            for part in array.flat:
+                finite(part)
+    return value

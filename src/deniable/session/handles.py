@@ -1,0 +1,82 @@
+"""The interactive mechanisms that a session has open: charged in full, asked for nothing more.
+
+Their private state stays here. A step is free only if its handle was made here, in this process,
+and nothing ever failed under it.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+import weakref
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+from deniable.errors import BadParameter, LedgerFailure
+from deniable.ledger import Entry
+from deniable.mechanisms import Mechanism, Step
+from deniable.mechanisms.interactive import Handle, Interaction
+
+
+@dataclass(frozen=True, kw_only=True)
+class Opened:
+    """One open mechanism: its private state, and the charge that paid for it."""
+
+    interaction: Interaction = field(repr=False)
+    entry: Entry
+    process: int = field(default_factory=os.getpid)
+    lock: threading.Lock = field(default_factory=threading.Lock)
+
+
+class Handles:
+    """Which handles are good, and for what."""
+
+    def __init__(self) -> None:
+        self._opened: weakref.WeakKeyDictionary[Handle, Opened] = weakref.WeakKeyDictionary()
+
+    def add(self, mechanism: Mechanism, interaction: Interaction, entry: Entry) -> Handle:
+        """A new handle for a mechanism that was charged."""
+        handle = Handle(mechanism)
+        self._opened[handle] = Opened(interaction=interaction, entry=entry)
+        return handle
+
+    @contextmanager
+    def asking(self, step: Step[Any]) -> Iterator[Opened]:
+        """Hold the mechanism for one question; an error under it closes it for good.
+
+        A failure tells something about the data, and must not be free without end.
+        """
+        assert step.handle is not None
+        opened = self._find(step.handle)
+        if opened.process != os.getpid():
+            raise LedgerFailure(
+                "a mechanism that was opened cannot be asked by another process",
+                why="parent and child would reuse the same noise",
+                fix="open it in the process that asks",
+            )
+        with opened.lock:
+            self._find(step.handle)  # another thread may have failed while this one waited
+            answering = opened.interaction.answering()
+            if answering is None:
+                raise BadParameter(
+                    f"{type(step.mechanism).__name__} has given all answers it was charged for",
+                    fix="open it again, and pay again",
+                )
+            answering.on(step.value)  # checks that the noise covers the value
+            try:
+                yield opened
+            except BaseException:
+                self._opened.pop(step.handle, None)
+                raise
+
+    def _find(self, handle: Handle) -> Opened:
+        opened = self._opened.get(handle)
+        if opened is None:
+            raise BadParameter(
+                "this mechanism is not open in this session",
+                why="a step is free only if its mechanism was charged here, and never failed",
+                fix="handle = session.open(mechanism)",
+            )
+        return opened

@@ -1,0 +1,60 @@
+"""For which neighbours is a mechanism's price proved? Asked before every charge.
+
+Most proofs need only that neighbours move a value so far, whatever neighbours are. A few lean on
+the relation itself: a Poisson sample needs a unit that is there or not, a sample of fixed size and
+a shuffle need one that is replaced. Scores are monotonic when a unit is added; when one is
+replaced, some go up and others down, and the saving is not proved.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator
+from typing import Final
+
+from deniable.errors import UnitMismatch
+from deniable.mechanisms import Mechanism
+from deniable.units import Relation, Unit
+
+RELATIONS: Final = {
+    "sampled": Relation.ADD_REMOVE,
+    "sampled_without_replacement": Relation.REPLACE,
+    "shuffled": Relation.REPLACE,
+}
+
+
+def check_proved(mechanism: Mechanism, unit: Unit) -> None:
+    """UnitMismatch if the price of the mechanism, or of a part, is not proved for the unit."""
+    for part in _parts(mechanism):
+        stated = getattr(part, "unit", None)
+        needed = Relation.ADD_REMOVE if getattr(part, "monotonic", False) else None
+        needed = RELATIONS.get(getattr(part, "name", ""), needed)
+        if isinstance(stated, Unit) and stated != unit:
+            whom = str(stated)
+        elif needed is not None and needed is not unit.relation:
+            whom = "units that are " + _WORDS[needed]
+        else:
+            continue
+        raise UnitMismatch(
+            f"{type(part).__name__} is priced for {whom}; the session protects {unit}",
+            why="its proof is about those neighbours only",
+            fix="monotonic=False" if getattr(part, "monotonic", False) else "another mechanism",
+        )
+
+
+_WORDS: Final = {
+    Relation.ADD_REMOVE: "added or removed",
+    Relation.REPLACE: "replaced by another",
+}
+
+
+def _parts(value: object) -> Iterator[Mechanism]:
+    """The mechanism itself and every mechanism among its parameters, however deep."""
+    if isinstance(value, tuple | list):
+        for part in value:
+            yield from _parts(part)
+    elif isinstance(value, Mechanism):
+        yield value
+        if dataclasses.is_dataclass(value):
+            for field in dataclasses.fields(value):
+                yield from _parts(getattr(value, field.name))

@@ -1,0 +1,95 @@
+"""Open a session: say whom you protect and how much may be learnt; the data are held, not read."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+
+from deniable.errors import BadParameter, MissingUnit, UnitMismatch
+from deniable.ledger import Ledger, open_ledger
+from deniable.losses import Loss
+from deniable.schema import Schema
+from deniable.units import Unit
+
+from . import budgets, sources
+from ._session import Session
+
+
+def open(  # noqa: A001  (dp.open is the promised name)
+    source: object,
+    *,
+    unit: Unit | None = None,
+    budget: Loss | None = None,
+    schema: Schema | Mapping[str, Schema] | str | os.PathLike[str] | None = None,
+    ledger: Ledger | str | Path | None = None,
+    name: str | None = None,
+) -> Session:
+    """Open data for private questions.
+
+    `source` is a path or glob (.csv, .parquet), a frame, an Ibis table, a connection, or several
+    tables by name. Only column names and types are looked at. `unit` is whom to protect, here or in
+    the schema. `budget` is the ceiling for everything that will ever be released from this ledger;
+    an existing ledger brings its own. A frame is called `data`, a file by its stem, unless `name`
+    says otherwise.
+    """
+    facts = _schema(schema)
+    whom = _unit(unit, facts, name or "data")
+    limit = None if budget is None else budgets.ceiling(budget, size=_size(facts))
+    if limit is None and ledger is None:
+        raise BadParameter(
+            "a session needs a budget",
+            why="without a ceiling every row can be learnt by asking often enough",
+            fix="budget=dp.epsilon(1.0)",
+        )
+    tables = sources.tables(source, schema=facts, unit=whom, name=name)
+    return Session(
+        tables=tables,
+        schema=facts,
+        ledger=_ledger(ledger, unit=whom, budget=limit, name=name or "+".join(tables)),
+    )
+
+
+def _schema(schema: object) -> Schema | None:
+    match schema:
+        case None | Schema():
+            return schema
+        case str() | os.PathLike():
+            return Schema.from_toml(schema)
+        case Mapping():
+            return Schema(tables=schema)
+    raise BadParameter.of("schema", schema, must="a dp.Schema or the path of one (.toml)")
+
+
+def _unit(unit: object, schema: Schema | None, table: str) -> Unit:
+    stated = None if schema is None else schema.unit
+    if unit is None and stated is None:
+        raise MissingUnit.of(table)
+    if unit is not None and not isinstance(unit, Unit):
+        raise BadParameter.of(
+            "unit", unit, must="a unit", fix='unit=dp.person("user_id", rows=10) or dp.rows()'
+        )
+    if unit is not None and stated is not None and unit != stated:
+        raise UnitMismatch(
+            f"you protect {unit}, and the schema says {stated}",
+            why="one of them would be promised more than is kept",
+            fix="leave out unit= here, or change the schema",
+        )
+    return unit or stated  # type: ignore[return-value]
+
+
+def _size(schema: Schema | None) -> int | None:
+    """About how many units there are, if the schema tells."""
+    if schema is None:
+        return None
+    sizes = [part.size for part in (schema, *schema.tables.values()) if part.size is not None]
+    return schema.size or max(sizes, default=None)
+
+
+def _ledger(
+    ledger: Ledger | str | Path | None, *, unit: Unit, budget: Loss | None, name: str
+) -> Ledger:
+    if isinstance(ledger, Ledger):
+        ledger.header.agree(unit=unit, budget=budget, where=ledger.where)
+        return ledger
+    return open_ledger(ledger, budget=budget, unit=unit, name=name)

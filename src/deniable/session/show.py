@@ -1,0 +1,87 @@
+"""How a session looks in a terminal and in a notebook: public facts, no rows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from deniable.losses import Loss
+from deniable.release import card
+from deniable.release.numbers import amount
+
+from .tables import Table
+
+if TYPE_CHECKING:
+    from ._session import Session
+
+_WIDTH = 24
+
+
+def as_text(session: Session) -> str:
+    """Four lines: what, whom, how much, where."""
+    filled = round(_WIDTH * _part(session))
+    bar = "▓" * filled + "░" * (_WIDTH - filled)
+    return "\n".join(
+        [
+            f"session on {', '.join(map(_table, session.tables.values()))}",
+            f"  protects  {session.unit}",
+            f"  spent     {_spent(session)}  {bar}",
+            f"  left      {amount(session.left, 'down')}",
+            f"  ledger    {session.ledger.where}, {_lines(session)}",
+        ]
+    )
+
+
+def as_html(session: Session) -> str:
+    """A small card with a bar."""
+    facts = {
+        "protects": str(session.unit),
+        "spent": _spent(session),
+        "left": amount(session.left, "down"),
+        "ledger": f"{session.ledger.where}, {_lines(session)}",
+    }
+    columns = [
+        [table.name, name, str(column)]
+        for table in session.tables.values()
+        for name, column in table.columns.items()
+    ]
+    return card.card(
+        "session on " + ", ".join(session.tables),
+        card.bar(_part(session)),
+        card.facts(facts),
+        card.folded("columns", card.table(["table", "column", "known of it"], columns)),
+    )
+
+
+def stated(tables: Mapping[str, Table]) -> dict[str, str]:
+    """The bounds and keys that were stated, by column: part of what a certificate tells."""
+    return {
+        f"{table.name}.{name}": repr(column)
+        for table in tables.values()
+        for name, column in table.columns.items()
+        if column.low is not None or column.keys is not None
+    }
+
+
+def _table(table: Table) -> str:
+    names = list(table.columns)
+    shown = ", ".join(names[:6]) + (f", … {len(names) - 6} more" if len(names) > 6 else "")
+    return f"{table.name} ({shown})"
+
+
+def _spent(session: Session) -> str:
+    return f"{amount(session.spent, 'up')} of {amount(session.budget)}"
+
+
+def _lines(session: Session) -> str:
+    count = len(session.ledger.entries)
+    return f"{count} {'line' if count == 1 else 'lines'}"
+
+
+def _part(session: Session) -> float:
+    return min(1.0, _figure(session.spent) / _figure(session.budget))
+
+
+def _figure(loss: Loss) -> float:
+    figures = (getattr(loss, name, None) for name in ("epsilon", "rho", "mu"))
+    return float(next(figure for figure in figures if figure is not None))

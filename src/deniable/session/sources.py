@@ -1,0 +1,290 @@
+"""From what people have to tables: files, frames, connections, or several by name.
+
+Only column names and types are looked at, never rows: not their number, not the statistics that a
+file keeps of itself, not what pandas or a CSV reader would guess from values.
+"""
+
+from __future__ import annotations
+
+import csv
+import glob
+import os
+import re
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, Final
+
+from deniable.errors import BadParameter, UnknownName
+from deniable.schema import Schema
+from deniable.units import Unit
+
+from .tables import Found, Table, check_names, described, type_of
+
+KINDS: Final = (
+    "a path or glob (.csv, .parquet), a pandas, Polars or PyArrow table, an Ibis table or "
+    'connection, a DuckDB connection, or {"people": ..., "visits": ...}'
+)
+
+
+def tables(
+    source: object, *, schema: Schema | None, unit: Unit, name: str | None
+) -> dict[str, Table]:
+    """Every table of a source by name, described from public facts."""
+    if isinstance(source, Mapping):
+        found = [each for key, part in source.items() for each in _of_mapping(key, part)]
+        if name is not None:
+            raise BadParameter("tables given by name have their names: name= is for one table")
+    else:
+        found = _found(source, name, schema)
+    wanted = _wanted(found, schema)
+    return {each.name: _described(each, schema, unit) for each in wanted}
+
+
+def _of_mapping(name: object, part: object) -> list[Found]:
+    if not isinstance(name, str) or not name:
+        raise BadParameter.of("the name of a table", name, must="text")
+    if isinstance(part, Mapping | list | tuple):
+        raise BadParameter(
+            f"`{name}` is a {type(part).__name__}, not a table",
+            fix=f'{{"{name}": pandas.DataFrame(...)}}',
+        )
+    found = _found(part, name, None)
+    if len(found) != 1:
+        raise BadParameter(f"`{name}` names a connection with {len(found)} tables; give one table")
+    return found
+
+
+def _wanted(found: list[Found], schema: Schema | None) -> list[Found]:
+    """The tables the schema speaks of; all of them where it names none."""
+    if schema is None or not schema.tables:
+        if schema is not None and schema.columns and len(found) > 1:
+            raise BadParameter(
+                "the schema describes one table, and the source has several",
+                fix='dp.Schema(tables={"people": dp.Schema(columns=...), ...})',
+            )
+        return found
+    by_name = {each.name: each for each in found}
+    for name in schema.tables:
+        if name not in by_name:
+            raise UnknownName.of("table", name, known=by_name)
+    return [by_name[name] for name in schema.tables]
+
+
+def _described(found: Found, schema: Schema | None, unit: Unit) -> Table:
+    facts = None if schema is None else schema.table(found.name)
+    if found.kind == "csv":
+        return _csv(found, facts, unit)
+    return described(found, facts, unit)
+
+
+def _found(source: object, name: str | None, schema: Schema | None) -> list[Found]:
+    if isinstance(source, str | os.PathLike):
+        return [_file(os.fspath(source), name)]
+    for kind in type(source).__mro__:
+        look = _LOOKS.get(kind.__module__.split(".")[0].lstrip("_"))
+        if look is not None:
+            return look(source, name, schema)
+    raise BadParameter(
+        f"a {type(source).__name__} is no source of tables",
+        fix=KINDS,
+        hint="pandas.DataFrame(...)" if isinstance(source, list | tuple) else "",
+    )
+
+
+# ---- files
+
+
+def _file(text: str, name: str | None) -> Found:
+    if "://" in text:
+        raise BadParameter(
+            "a path must be of this machine",
+            fix="open it with DuckDB and give the connection",
+        )
+    path = Path(text).expanduser()
+    paths = [path] if path.exists() else sorted(map(Path, glob.glob(str(path), recursive=True)))  # noqa: PTH207
+    if not paths:
+        raise BadParameter(f"there is no file {text}")
+    kinds = {p.suffix.lower() for p in paths}
+    if any(p.is_dir() for p in paths):
+        raise BadParameter(f"{text} is a folder", fix=f"{text.rstrip('/')}/*.parquet")
+    if len(kinds) > 1 or not kinds <= {".csv", ".parquet"}:
+        raise BadParameter(f"{text} is neither .csv nor .parquet", fix=KINDS)
+    called = name or _stem(path)
+    if kinds == {".csv"}:
+        return Found(name=called, kind="csv", types={}, source=tuple(map(str, paths)))
+    return _parquet(called, [str(p) for p in paths])
+
+
+def _stem(path: Path) -> str:
+    """The file's stem; of a glob, what is left of it without the wild parts."""
+    plain = re.sub(r"[*?]+|\[[^\]]*\]", "", path.stem).strip("-_. ")
+    parents = (re.sub(r"[*?\[\]]+", "", parent.name) for parent in path.parents)
+    return plain or next(filter(None, parents), "data")
+
+
+def _parquet(name: str, paths: list[str]) -> Found:
+    """Names and types from the files' footers; the statistics beside them are not read."""
+    import duckdb  # noqa: PLC0415  (opening a frame needs no engine)
+
+    footers = "SELECT DISTINCT list((name, type)) FROM parquet_schema(?) GROUP BY file_name"
+    try:
+        with duckdb.connect() as engine:
+            shapes = engine.execute(footers, [paths]).fetchall()
+            columns = engine.execute("DESCRIBE FROM read_parquet(?)", [paths]).fetchall()
+    except duckdb.Error:
+        shapes, columns = [], []
+    if not shapes:
+        raise BadParameter(f"`{name}` cannot be read as Parquet")
+    if len(shapes) > 1:
+        raise BadParameter(f"the files of `{name}` do not have the same columns and types")
+    types = {column: type_of(kind) for column, kind, *_ in columns}
+    return Found(name=name, kind="parquet", types=types, source=tuple(paths))
+
+
+def _csv(found: Found, facts: Schema | None, unit: Unit) -> Table:
+    """A CSV is read as the schema says; its first line only tells where each column is.
+
+    That line could be a row if the file has no header: so nothing of it is ever shown.
+    """
+    if facts is None or not facts.columns:
+        raise BadParameter(
+            f"`{found.name}` is a CSV: it needs a schema with types",
+            why="what a column holds would have to be guessed from its values",
+            fix='schema=dp.Schema(columns={"age": dp.bounds(0, 125), "city": dp.column("text")})',
+        )
+    assert isinstance(found.source, tuple)
+    headers = {_header(path, facts) for path in found.source}
+    if len(headers) > 1:
+        raise BadParameter(f"the files of `{found.name}` do not have the same first line")
+    ((delimiter, header),) = headers
+    missing = [column for column in facts.columns if column not in header]
+    twice = [c for c in facts.columns if sum(h.lower() == c.lower() for h in header) > 1]
+    if missing or twice:
+        fault = f"no `{missing[0]}`" if missing else f"`{twice[0]}` more than once"
+        raise BadParameter(
+            f"the first line of `{found.name}` has {fault}",
+            why="the first line of a CSV names its columns, and the schema must use the same names",
+        )
+    declared = dict.fromkeys(facts.columns)
+    table = described(Found(name=found.name, kind="csv", types=declared, source=()), facts, unit)
+    return Table(**vars(table) | {"source": found.source, "header": header, "delimiter": delimiter})
+
+
+def _header(path: str, facts: Schema) -> tuple[str, tuple[str, ...]]:
+    """The first line, cut by whichever of the usual separators finds most of the schema's names."""
+    try:
+        with Path(path).open(encoding="utf-8-sig", newline="") as file:
+            line = file.readline(1 << 20)
+        cuts = [(mark, tuple(next(csv.reader([line], delimiter=mark), ()))) for mark in ",;\t|"]
+    except (OSError, UnicodeDecodeError, csv.Error):
+        cuts = []
+    if not cuts:
+        raise BadParameter(f"the first line of {Path(path).name} cannot be read as UTF-8 CSV")
+    return max(cuts, key=lambda cut: len(set(cut[1]) & set(facts.columns)))
+
+
+# ---- frames
+
+
+def _pandas(frame: Any, name: str | None, _schema: Schema | None) -> list[Found]:
+    if not hasattr(frame, "dtypes") or not hasattr(frame, "columns"):
+        raise BadParameter("a pandas Series is one column, not a table", fix="series.to_frame()")
+    labels = check_names(list(frame.columns), table=name or "data")
+    dtypes = {
+        label: _pandas_type(str(kind)) for label, kind in zip(labels, frame.dtypes, strict=True)
+    }
+    return [Found(name=name or "data", kind="pandas", types=dtypes, source=frame)]
+
+
+def _pandas_type(dtype: str) -> str | None:
+    """What a pandas dtype says that no missing value could have changed.
+
+    One missing value turns whole numbers into floats and truth values into objects; so all NumPy
+    numbers count as float, and a NumPy truth value needs the schema's word.
+    """
+    if re.fullmatch(r"u?int\d+|float\d+", dtype):
+        return "float"
+    return None if dtype == "bool" else type_of(dtype)
+
+
+def _polars(frame: Any, name: str | None, _schema: Schema | None) -> list[Found]:
+    if not hasattr(frame, "collect_schema"):
+        raise BadParameter("a Polars Series is one column, not a table", fix="series.to_frame()")
+    types = {column: type_of(str(kind)) for column, kind in frame.collect_schema().items()}
+    return [Found(name=name or "data", kind="polars", types=types, source=frame)]
+
+
+def _arrow(table: Any, name: str | None, _schema: Schema | None) -> list[Found]:
+    if not hasattr(table, "schema") or hasattr(table, "read_next_batch"):
+        raise BadParameter(
+            "a PyArrow array or stream is no table that can be asked twice",
+            fix="reader.read_all()",
+        )
+    called = name or "data"
+    labels = check_names(list(table.schema.names), table=called)
+    kinds = {n: type_of(str(kind)) for n, kind in zip(labels, table.schema.types, strict=True)}
+    return [Found(name=called, kind="arrow", types=kinds, source=table)]
+
+
+# ---- connections
+
+
+def _duckdb(source: Any, name: str | None, schema: Schema | None) -> list[Found]:
+    if hasattr(source, "columns"):  # a relation: a question that was not run yet
+        names = check_names(list(source.columns), table=name or "data")
+        types = {n: type_of(str(kind)) for n, kind in zip(names, source.types, strict=True)}
+        return [Found(name=name or "data", kind="duckdb_relation", types=types, source=source)]
+    listing = (
+        "SELECT table_name, column_name, data_type FROM information_schema.columns "
+        "WHERE table_schema = current_schema() ORDER BY table_name, ordinal_position"
+    )
+    shapes: dict[str, dict[str, str | None]] = {}
+    for table, column, kind in source.cursor().execute(listing).fetchall():
+        shapes.setdefault(table, {})[column] = type_of(kind)
+    return [
+        Found(name=table, kind="duckdb", types=shapes[table], source=source, inner=table)
+        for table in _chosen(list(shapes), name, schema)
+    ]
+
+
+def _ibis(source: Any, name: str | None, schema: Schema | None) -> list[Found]:
+    if not hasattr(source, "list_tables"):
+        if not hasattr(source, "schema"):
+            raise BadParameter("this Ibis expression is no table", fix="expression.as_table()")
+        return [_ibis_table(source, name or _ibis_name(source), kind="ibis", held=source)]
+    chosen = _chosen(list(source.list_tables()), name, schema)
+    return [_ibis_table(source.table(t), t, kind="ibis_connection", held=source) for t in chosen]
+
+
+def _ibis_name(source: Any) -> str:
+    """A table's own name; what was made on the way (a filter, a table in memory) has none."""
+    try:
+        name = str(source.get_name())
+    except AttributeError:
+        return "data"
+    return "data" if name.startswith("ibis_") else name
+
+
+def _ibis_table(table: Any, name: str, *, kind: str, held: object) -> Found:
+    types = {column: type_of(str(dtype)) for column, dtype in table.schema().items()}
+    return Found(name=name, kind=kind, types=types, source=held, inner=name)
+
+
+def _chosen(found: list[str], name: str | None, schema: Schema | None) -> list[str]:
+    """Which tables of a connection are meant: the one named, those of the schema, or all."""
+    if not found:
+        raise BadParameter("this connection has no tables")
+    wanted = [name] if name is not None else list(schema.tables) if schema is not None else []
+    for each in wanted:
+        if each not in found:
+            raise UnknownName.of("table", each, known=found)
+    return wanted or found
+
+
+_LOOKS: Final[dict[str, Callable[[Any, str | None, Schema | None], list[Found]]]] = {
+    "pandas": _pandas,
+    "polars": _polars,
+    "pyarrow": _arrow,
+    "duckdb": _duckdb,
+    "ibis": _ibis,
+}

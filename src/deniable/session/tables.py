@@ -1,0 +1,137 @@
+"""What a session knows of a table: its name, its columns and where it is. Never its rows."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Final
+
+from deniable.errors import BadParameter, MissingUnit, UnknownName
+from deniable.schema import Column, Schema
+from deniable.units import Unit
+
+# One table for all engines: how each spells a type → what we call it. Lists, structs, durations and
+# binary are not here: a column of such a type can be used once the schema says what to read it as.
+_SPELLINGS: Final = (
+    (r"u?(int\d*|tinyint|smallint|integer|bigint|hugeint)", "int"),
+    (r"float\d*|double|halffloat|real|(decimal|numeric)\d*(\(.*\))?", "float"),
+    (r"(large_)?string(_view)?(\[\w+\])?|utf8|varchar(\(\d+\))?|text|uuid|str|object", "text"),
+    (r"categor(y|ical)(\(.*\))?|enum(\(.*\))?|dictionary<values=(large_)?string.*", "text"),
+    (r"bool(ean)?", "bool"),
+    (r"date(32|64)?(\[(day|ms)\])?", "date"),
+    (r"(timestamp|datetime)[^<]*", "timestamp"),
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Table:
+    """A table that is held, not read: what is public about it, and how to reach it.
+
+    `columns` are those that can be used; `unread` those whose type nobody stated. `source` is the
+    frame, the connection or the paths; `inner` what the source itself calls the table.
+    """
+
+    name: str
+    kind: str
+    columns: Mapping[str, Column]
+    unread: tuple[str, ...] = ()
+    public: bool = False
+    source: object = field(repr=False, compare=False)
+    inner: str = ""
+    header: tuple[str, ...] = field(default=(), repr=False)
+    delimiter: str = field(default=",", repr=False)
+
+    def column(self, name: str) -> Column:
+        """What is known of one column; an error that tells the fix if it cannot be used."""
+        if name in self.columns:
+            return self.columns[name]
+        if name in self.unread:
+            raise BadParameter(
+                f"nobody said how to read `{name}` of `{self.name}`",
+                why="its type does not follow from how it is stored, and rows are not looked at",
+                fix=f'dp.Schema(columns={{"{name}": dp.column("text")}})',
+            )
+        raise UnknownName.of("column", name, known=self.columns)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Found:
+    """What was found about a table before the schema is applied: column names and types alone."""
+
+    name: str
+    kind: str
+    types: Mapping[str, str | None]
+    source: object = field(repr=False)
+    inner: str = ""
+
+
+def type_of(spelling: str) -> str | None:
+    """The type an engine means by a word; None for one that we do not read unasked.
+
+    >>> type_of("BIGINT"), type_of("timestamp[us, tz=UTC]"), type_of("INTEGER[]")
+    ('int', 'timestamp', None)
+    """
+    word = spelling.lower().lstrip("!").removesuffix("[pyarrow]")
+    if word.endswith("[]"):
+        return None
+    return next((kind for pattern, kind in _SPELLINGS if re.fullmatch(pattern, word)), None)
+
+
+def check_names(names: Sequence[object], *, table: str) -> list[str]:
+    """The names of a table's columns: each text, each different even when case is ignored."""
+    if not names:
+        raise BadParameter(f"`{table}` has no columns")
+    checked: dict[str, str] = {}
+    for name in names:
+        if not isinstance(name, str) or not name:
+            raise BadParameter(
+                f"the columns of `{table}` need names that are text",
+                fix="frame.columns = [str(name) for name in frame.columns]",
+            )
+        if name.lower() in checked:
+            raise BadParameter(
+                f"`{table}` has two columns called `{checked[name.lower()]}` and `{name}`",
+                why="SQL ignores case: a question could mean either",
+                fix="rename one of them",
+            )
+        checked[name.lower()] = name
+    return list(checked.values())
+
+
+def described(found: Found, schema: Schema | None, unit: Unit) -> Table:
+    """The table with what the schema says of it; the schema's word on types is final."""
+    facts = Schema() if schema is None else schema
+    names = check_names(list(found.types), table=found.name)
+    for name in facts.columns:
+        if name not in found.types:
+            raise UnknownName.of(f"column of `{found.name}`", name, known=names)
+    if not facts.public:
+        _check_unit(unit, found.name, names)
+    typed = {name: Column(type=kind) for name, kind in found.types.items() if kind is not None}
+    columns = {name: facts.columns.get(name) or typed.get(name) for name in names}
+    return Table(
+        name=found.name,
+        kind=found.kind,
+        columns=MappingProxyType({n: c for n, c in columns.items() if c is not None}),
+        unread=tuple(name for name, known in columns.items() if known is None),
+        public=facts.public,
+        source=found.source,
+        inner=found.inner,
+    )
+
+
+def _check_unit(unit: Unit, table: str, names: Sequence[str]) -> None:
+    if unit.column is None or unit.column in names:
+        return
+    guess = UnknownName.of("column", unit.column, known=names)
+    raise MissingUnit(
+        f"`{table}` has no column `{unit.column}`, so nobody knows whose its rows are",
+        why="the session protects one person, told by that column, in every table that is private",
+        fix=(
+            f'unit=dp.person("{guess.fix or names[0]}", rows=...)',
+            "dp.Schema(..., public=True)    only if the table is about nobody",
+        ),
+        hint=guess.hint,
+    )

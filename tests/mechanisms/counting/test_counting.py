@@ -1,0 +1,121 @@
+"""Running totals: the noise of the theorems, and totals that are right but for it."""
+
+import math
+
+import numpy as np
+import pytest
+
+import deniable as dp
+from deniable.mechanisms import BinaryTreeCounter, Gaussian, Laplace, ToeplitzCounter
+from deniable.mechanisms.counting.toeplitz import _decoder, _square_root
+
+TREE = BinaryTreeCounter(steps=1024, noise=Gaussian(sigma=math.sqrt(11)))
+ROOT = ToeplitzCounter(steps=1024, sigma=1.0)
+
+
+def test_at_equal_privacy_the_root_has_a_tenth_of_the_noise_of_the_tree():
+    assert TREE.variance * TREE.gdp() ** 2 == pytest.approx(110, rel=1e-9)
+    assert ROOT.variance * ROOT.gdp() ** 2 == pytest.approx(10.7, abs=0.02)
+
+
+@pytest.mark.parametrize("steps", [1, 2, 3, 4, 7, 8, 1023, 1024])
+def test_a_value_is_in_as_many_stretches_as_is_paid_for(steps):
+    """Count the stretches a step is in: ⌊log₂ T⌋ + 1 for the first, and never more."""
+    members = [0] * (steps + 1)
+    for t in range(1, steps + 1):
+        for s in range(t - (t & -t) + 1, t + 1):
+            members[s] += 1
+    assert max(members) == BinaryTreeCounter(steps=steps, noise=Laplace(scale=1.0)).levels
+
+
+def test_prices_are_those_of_the_noise():
+    tree = BinaryTreeCounter(steps=100, noise=Laplace(scale=14.0, sensitivity=2.0))
+    assert tree.epsilon_at() == pytest.approx(7 * 2 / 14)
+    assert tree.epsilon_at(1e-6) == (7 * tree.noise).epsilon_at(1e-6)
+    assert tree.loss(dp.Zcdp) == 7 * tree.noise.loss(dp.Zcdp)
+    assert ROOT.loss(dp.Gdp).mu == ROOT.priced_as.gdp()
+
+
+@pytest.mark.parametrize("sigma", [2.0**-30, 1.0, 1e3, 2.0**37])
+def test_the_column_norm_is_rounded_up_and_close(sigma):
+    counter = ToeplitzCounter(steps=100, sigma=sigma, sensitivity=3.0)
+    exact = np.cumprod([1.0] + [1 - 1 / (2 * k) for k in range(1, 100)])
+    norm = 3 * math.sqrt(np.sum(exact**2))
+    used = (
+        3 * math.sqrt(sum(c * c for c in _square_root(100, counter.digits))) / 2.0**counter.digits
+    )
+    assert counter.priced_as.sensitivity >= used
+    assert counter.priced_as.sensitivity == pytest.approx(norm, rel=1e-3)
+
+
+def test_decoding_undoes_the_square_root():
+    column = np.array(_square_root(200, 40)) / 2.0**40
+    root = np.array([[column[i - j] if i >= j else 0.0 for j in range(200)] for i in range(200)])
+    decoder = _decoder(200, 40)
+    undo = np.array([[decoder[i - j] if i >= j else 0.0 for j in range(200)] for i in range(200)])
+    assert np.allclose(undo @ root, np.tril(np.ones((200, 200))), atol=1e-9)
+
+
+@pytest.mark.parametrize(
+    "counter", [TREE, ROOT, BinaryTreeCounter(steps=300, noise=Laplace(scale=1.0))]
+)
+def test_totals_follow_the_stream(counter):
+    stream = np.arange(300) % 7
+    totals = counter.release(stream)
+    assert totals.shape == (300,)
+    assert np.abs(totals - np.cumsum(stream)).max() < 12 * math.sqrt(counter.variance) + 5
+
+
+@pytest.mark.statistical
+@pytest.mark.parametrize(
+    "counter",
+    [ToeplitzCounter(steps=16, sigma=3.0), BinaryTreeCounter(steps=16, noise=Gaussian(sigma=3.0))],
+)
+def test_the_noise_has_the_stated_variance_at_its_worst_step(counter):
+    """600 runs: the sample variance is within 6.5 of its standard errors."""
+    worst = 15 if isinstance(counter, ToeplitzCounter) else 14
+    noise = np.array([counter.release([0] * 16)[worst] for _ in range(600)])
+    extra = 1 / 3 if isinstance(counter, BinaryTreeCounter) else 0.0  # four roundings of 1/12
+    stated = counter.variance + extra
+    assert abs(noise.var() / stated - 1) < 6.5 * math.sqrt(2 / 600)
+
+
+@pytest.mark.statistical
+@pytest.mark.parametrize("noise", [Gaussian(sigma=2.0), Laplace(scale=2.0)], ids=lambda m: m.name)
+def test_the_error_covers_the_worst_step(noise):
+    """500 runs at 90 %: a false alarm needs 6 standard deviations."""
+    counter = BinaryTreeCounter(steps=31, noise=noise)
+    totals = np.array([counter.release([0] * 31)[30] for _ in range(500)])
+    assert np.mean(np.abs(totals) <= counter.error(0.9)) > 0.9 - 6 * math.sqrt(0.09 / 500)
+
+
+def test_calibration_meets_the_target():
+    for target in ({"mu": 0.7}, {"rho": 0.1}, {"epsilon": 1.0, "delta": 1e-6}):
+        counter = ToeplitzCounter.calibrate(steps=500, sensitivity=2.0, **target)
+        plain = Gaussian.calibrate(sensitivity=1.0, **target)
+        assert counter.gdp() <= plain.gdp() * (1 + 1e-12)
+        assert counter.gdp() >= plain.gdp() * (1 - 1e-6)
+
+
+def test_large_counts_do_not_overflow_the_lattice():
+    totals = ROOT.release([2**40] * 50)
+    assert np.abs(totals - 2**40 * np.arange(1, 51)).max() < 2**40 * 1e-9 + 100
+
+
+@pytest.mark.parametrize("counter", [TREE, ROOT], ids=lambda m: m.name)
+def test_opened_it_takes_one_value_a_step_until_its_steps_are_used_up(counter):
+    short = type(counter).from_dict(counter.to_dict() | {"steps": 3})
+    running = short.begin()
+    for _ in range(3):
+        assert running.answering() is short
+        assert isinstance(running.ask(1), float)
+    assert running.answering() is None
+
+
+@pytest.mark.parametrize("counter", [TREE, ROOT], ids=lambda m: m.name)
+def test_streams_are_whole_numbers_and_not_too_long(counter):
+    for bad in ([], [1.5], 3, [[1]], [1] * 1025, [True]):
+        with pytest.raises(dp.BadParameter):
+            counter.release(bad)
+    with pytest.raises(dp.BadParameter):
+        counter.begin().ask(1.5)

@@ -1,0 +1,78 @@
+"""Randomized response tells the truth just as often as it may, and its counts can be undone."""
+
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from mpmath import mp
+
+import deniable as dp
+from deniable.mechanisms import RandomizedResponse
+from deniable.sampling.source import Source, using
+
+
+@given(st.floats(1e-9, 200.0), st.integers(2, 1000))
+def test_the_true_epsilon_is_at_most_the_claim_and_hardly_less(epsilon, categories):
+    truth = RandomizedResponse(epsilon=epsilon, categories=categories).truth
+    assert 0 < truth < 1
+    with mp.workdps(60):
+        lies = (1 - mp.mpf(truth.numerator) / truth.denominator) / categories
+        real = mp.log(1 + (mp.mpf(truth.numerator) / truth.denominator) / lies)
+        assert real <= mp.mpf(epsilon)
+        assert real >= mp.mpf(min(epsilon, 64.0)) * (1 - mp.mpf(10) ** -12)
+
+
+def test_two_coins_are_two_fair_coins():
+    m = RandomizedResponse.two_coins()
+    assert m.truth == Fraction(1, 2)
+    assert m.epsilon_at() == pytest.approx(math.log(3), rel=1e-15)
+    assert m.epsilon_at() >= math.log(3)
+
+
+def test_the_estimate_for_two_coins_is_twice_the_share_less_a_quarter():
+    reports = np.array([1] * 400 + [0] * 600)
+    estimate = RandomizedResponse.two_coins().estimate(reports)
+    assert estimate.shares[1] == pytest.approx(2 * (0.4 - 0.25))
+    assert estimate.counts.sum() == pytest.approx(1000)
+
+
+@pytest.mark.statistical
+@pytest.mark.parametrize("categories", [2, 5])
+def test_estimates_are_unbiased_and_within_their_error(categories):
+    """300 surveys of 400; covered 95 % of the time within 6 standard deviations."""
+    m = RandomizedResponse(epsilon=1.5, categories=categories)
+    people = np.arange(400) % 7 % categories
+    true = np.bincount(people, minlength=categories)
+    runs = [m.estimate(m.release(people)) for _ in range(300)]
+    counts = np.array([run.counts for run in runs])
+    spread = counts.std(axis=0) / math.sqrt(300)
+    assert (np.abs(counts.mean(axis=0) - true) < 6 * spread).all()
+    covered = np.mean([np.abs(run.counts - true) <= run.errors for run in runs])
+    assert covered > 0.95 - 6 * math.sqrt(0.95 * 0.05 / 300)
+    assert covered < 1
+
+
+def test_categories_outside_the_list_are_refused_and_nothing_is_drawn():
+    class NothingDrawn(Source):
+        def words(self, count):
+            raise AssertionError("randomness was drawn")
+
+    m = RandomizedResponse(epsilon=1.0, categories=3)
+    for bad in (3, -1, 1.0, "a", [0, 3], None, True, [True]):
+        with using(NothingDrawn()), pytest.raises(dp.BadParameter, match="from 0 to 2"):
+            m.release(bad)
+
+
+def test_shapes_are_kept():
+    m = RandomizedResponse(epsilon=1.0)
+    assert m.release(1) in (0, 1)
+    assert m.release(np.zeros((2, 3), dtype=int)).shape == (2, 3)
+    assert m.release([]).shape == (0,)
+
+
+def test_more_categories_cost_less_when_composed():
+    two, many = (100 * RandomizedResponse(epsilon=0.5, categories=k) for k in (2, 50))
+    assert many.epsilon_at(1e-6) < two.epsilon_at(1e-6)

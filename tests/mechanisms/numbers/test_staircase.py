@@ -1,0 +1,63 @@
+"""Staircase noise: the least that pure privacy of one number allows."""
+
+import math
+
+import numpy as np
+import pytest
+
+import deniable as dp
+from deniable.mechanisms import Laplace, Staircase
+
+
+@pytest.mark.parametrize("epsilon", [0.1, 1.0, 4.0, 10.0])
+def test_the_mean_error_is_the_least_possible(epsilon):
+    m = Staircase(epsilon=epsilon, sensitivity=3.0)
+    assert m.mean_error == pytest.approx(3 * math.exp(epsilon / 2) / math.expm1(epsilon), rel=1e-6)
+    assert m.mean_error < 3 / epsilon
+
+
+@pytest.mark.statistical
+def test_draws_have_that_mean():
+    """5,000 draws; 6.5 standard errors: a false alarm rate below 1e-10."""
+    m = Staircase(epsilon=2.0)
+    errors = np.abs([m.release(0.3) - 0.3 for _ in range(5000)])
+    assert abs(errors.mean() - m.mean_error) < 6.5 * errors.std() / math.sqrt(5000)
+    assert m.mean_error < 0.9 * Laplace(scale=0.5).scale
+
+
+def density(m: Staircase, x: np.ndarray) -> np.ndarray:
+    gamma, fall = m.high_cells / 2**20, math.exp(-m.epsilon)
+    stair, y = np.divmod(np.abs(x), 1.0)
+    height = (1 - fall) / (2 * (gamma + fall * (1 - gamma)))
+    return height * np.exp(-m.epsilon * (stair + (y >= gamma)))
+
+
+@pytest.mark.parametrize("epsilon", [0.5, 2.0])
+@pytest.mark.parametrize("move", [1.0, 0.7, 0.3, 0.05])
+def test_the_price_covers_every_move_up_to_the_sensitivity(epsilon, move):
+    m = Staircase(epsilon=epsilon)
+    x = (np.arange(-400_000, 400_000) + 0.5) / 20_000
+    p, q = density(m, x), density(m, x - move)
+    for at in (0.0, 0.2, 0.4, 0.6):
+        true = float(np.maximum(p - math.exp(at * epsilon) * q, 0).sum() / 20_000)
+        assert true <= m.delta_at(at * epsilon) * (1 + 1e-3) + 1e-6
+        if move == 1.0:
+            assert m.delta_at(at * epsilon) == pytest.approx(true, rel=1e-3)
+
+
+def test_vectors_are_refused():
+    with pytest.raises(dp.BadParameter, match="one number"):
+        Staircase(epsilon=1.0).release([1.0, 2.0])
+
+
+def test_answers_lie_on_the_lattice():
+    m = Staircase(epsilon=1.0, sensitivity=2.0)
+    for value in (1 / 3, -1e9, 5, 0.0):
+        steps = m.release(value) * 2**20 / 2.0
+        assert steps == int(steps)
+
+
+def test_the_end_of_the_floats_does_not_show_as_a_failure():
+    answers = [Staircase(epsilon=0.01, sensitivity=2.0**890).release(1.7e308) for _ in range(20)]
+    assert max(answers) <= 1.7976931348623157e308
+    assert min(answers) > 1e307

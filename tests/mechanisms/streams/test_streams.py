@@ -1,0 +1,105 @@
+"""What the sparse vector technique promises beyond the conformance suite."""
+
+import itertools
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from scipy import stats
+
+import deniable as dp
+from deniable.mechanisms import SparseVector
+from deniable.mechanisms.streams import _race
+from deniable.sampling.seeded import SeededSource
+from deniable.sampling.source import using
+
+
+def test_the_parts_of_epsilon_add_up_exactly_and_are_split_best():
+    for c, monotonic, values in itertools.product([1, 3, 100], [False, True], [False, True]):
+        vector = SparseVector(epsilon=0.7, answers=c, monotonic=monotonic, values=values)
+        first, second, third = vector.split
+        assert first + second + third == Fraction(0.7)
+        assert float(second / first) == pytest.approx((c if monotonic else 2 * c) ** (2 / 3))
+        assert (third == 0) != values
+
+
+def test_it_stops_after_its_answers():
+    stream = [1000.0] * 50
+    assert SparseVector(epsilon=10.0, answers=3).release(stream, threshold=500) == [0, 1, 2]
+
+
+def test_a_stream_may_be_endless():
+    queries = itertools.chain([0] * 20, itertools.repeat(10_000))
+    assert dp.AboveThreshold(epsilon=1.0).release(queries, threshold=5000) == 20
+
+
+def test_none_means_none():
+    assert dp.AboveThreshold(epsilon=1.0).release([], threshold=0) is None
+    assert dp.AboveThreshold(epsilon=1.0).release(np.zeros(10_000), threshold=1e6) is None
+
+
+@pytest.mark.parametrize("length", [1, 5, _race._BLOCK - 1, _race._BLOCK + 1, 10_000])
+def test_blocks_decide_as_single_queries_do(length: int):
+    """The same words give the same decisions, whether queries come in an array or one by one."""
+    queries = np.linspace(-30, 30, length)
+    vector = SparseVector(epsilon=1.0, answers=length + 1)
+    found = []
+    for stream in (queries, iter(queries.tolist())):
+        with using(SeededSource(7)):
+            found.append(vector.release(stream, threshold=0.5))
+    assert found[0] == found[1]
+
+
+def test_what_floats_cannot_tell_is_decided_lazily(monkeypatch):
+    """With the margin widened to everything, every query is decided exactly: the answers stay."""
+    queries, vector = np.linspace(-30, 30, 500), SparseVector(epsilon=1.0, answers=501)
+    with using(SeededSource(3)):
+        fast = vector.release(queries)
+    likely = _race.Race._likely
+    monkeypatch.setattr(
+        _race.Race, "_likely", lambda self, b, w: ((i, False) for i in range(len(b)))
+    )
+    with using(SeededSource(3)):
+        assert vector.release(queries) == fast
+    assert likely is not _race.Race._likely
+
+
+@pytest.mark.statistical
+def test_the_first_query_passes_with_its_exact_chance():
+    """P(2·L₁/ε₂ − L₂/ε₁ ≥ 1), by integrating over the threshold's noise; false alarm below 1e-7."""
+    mechanism = dp.AboveThreshold(epsilon=2.0)
+    once, each = (float(s) for s in mechanism.as_sparse.scales)
+    grid = np.linspace(-60, 60, 1_200_001)
+    density = np.exp(-np.abs(grid) / once) / (2 * once)
+    chance = np.trapezoid(density * stats.laplace.sf(1 + grid, scale=each), grid)
+    n = 20_000
+    passed = sum(mechanism.release([0.0], threshold=1.0) is not None for _ in range(n))
+    assert stats.binomtest(passed, n, chance).pvalue > 1e-7
+
+
+def test_values_come_with_fresh_noise():
+    vector = SparseVector(epsilon=20.0, answers=2, values=True)
+    (i, a), (j, b) = vector.release([1000.0, 0.0, 1000.0], threshold=500)
+    assert (i, j) == (0, 2)
+    assert a != b
+    assert abs(a - 1000) < 20
+
+
+@pytest.mark.statistical
+def test_the_stated_error_holds_over_a_long_stream():
+    vector = dp.AboveThreshold(epsilon=1.0)
+    reach = vector.error(0.95, queries=1000)
+    stream = np.concatenate([np.full(999, -reach), [reach]])
+    right = sum(vector.release(stream) == 999 for _ in range(400))
+    assert stats.binom.cdf(right, 400, 0.95) > 1e-8
+
+
+@pytest.mark.parametrize("bad", [float("nan"), float("inf"), "3", None])
+def test_bad_queries_are_refused(bad):
+    with pytest.raises(dp.BadParameter):
+        dp.AboveThreshold(epsilon=1.0).release([0.0, bad], threshold=1.0)
+
+
+def test_flags_are_flags():
+    with pytest.raises(dp.BadParameter, match="monotonic"):
+        SparseVector(epsilon=1.0, answers=1, monotonic=1)

@@ -1,0 +1,79 @@
+"""Certificates: everything a sceptic needs, and a registry's fields."""
+
+import json
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+import deniable as dp
+from deniable.mechanisms.numbers import Gaussian, Laplace
+from deniable.schema import Schema, bounds
+from deniable.session import open as open_session
+
+
+@pytest.fixture
+def certificate():
+    session = open_session(
+        pa.table({"age": [1.0], "id": [7]}),
+        unit=dp.person("id", rows=10, groups=3),
+        budget=dp.epsilon(3, delta=1e-7),
+        schema=Schema(columns={"age": bounds(0, 125)}),
+    )
+    step = Gaussian(sigma=30.0, sensitivity=10.0).on(dp.Sensitive(lambda: np.zeros(2), l2=10))
+    return session.release(step, question="how <old>").certificate()
+
+
+def test_it_states_the_claim_and_how_to_check_it(certificate):
+    claim, loss = certificate["claim"], certificate["loss"]
+    assert claim["protects"] == "one person (id, at most 10 rows in 3 groups), added or removed"
+    assert "all rows of one person" in claim["neighbours"]
+    assert claim["all_releases_together"].startswith("at most ε 3, δ 1e-07")
+    assert "1e-07" in loss["epsilon_at_delta"]
+    (mechanism,) = certificate["mechanisms"]
+    assert mechanism["mechanism"] == "gaussian"
+    assert mechanism["sigma"] == 30.0
+    assert mechanism["lattice"].startswith("multiples of 2^")
+    assert "numerics" in mechanism
+    assert len(certificate["ledger"]["entry_hash"]) == 64
+    assert certificate["ledger"]["charged"]
+    assert certificate["question"]["bounds"] == {"data.age": "bounds(0.0, 125.0)"}
+    assert certificate["software"]["deniable"] == dp.__version__
+    assert certificate["randomness"]
+
+
+def test_the_registry_part_leaves_to_the_curator_what_only_they_know(certificate):
+    deployment = certificate["registry"]["deployment"]
+    assert deployment["product"]["name"] is None
+    assert deployment["product"]["data_product_sector"] is None
+    assert deployment["dp_flavor"]["name"] == "Approximate DP"
+    assert deployment["privacy_loss"]["privacy_parameters"]["delta"] == 1e-7
+    assert deployment["privacy_loss"]["privacy_unit"] == "User-level"
+    assert deployment["model"]["model_name"] == "Central"
+
+
+def test_it_reads_as_json_html_and_text(certificate, tmp_path):
+    assert json.loads(certificate.to_json(tmp_path / "c.json")) == certificate.to_dict()
+    page = certificate.to_html(tmp_path / "c.html")
+    assert (tmp_path / "c.html").read_text(encoding="utf-8") == page
+    assert "how &lt;old&gt;" in page
+    assert "<script" not in page
+    assert "for the curator to fill" in page
+    assert "sigma: 30.0" in str(certificate)
+    assert "entry" in certificate._repr_html_()
+    assert set(certificate) == set(dict(certificate))
+    assert len(certificate) > 5
+
+
+@pytest.mark.parametrize(
+    ("budget", "flavour"),
+    [(dp.epsilon(1), "Pure DP"), (dp.rho(1), "Zero-concentrated DP"), (dp.mu(1), "Gaussian DP")],
+    ids=str,
+)
+def test_every_kind_of_session_can_certify(budget, flavour):
+    session = open_session(pa.table({"a": [1]}), unit=dp.rows(relation="replace"), budget=budget)
+    mechanism = Laplace(scale=10.0) if flavour == "Pure DP" else Gaussian(sigma=10.0)
+    certificate = session.release(mechanism.on(dp.Sensitive(lambda: 1.0, l1=1))).certificate()
+    assert certificate["registry"]["deployment"]["dp_flavor"]["name"] == flavour
+    assert "differ in one row" in certificate["claim"]["neighbours"]
+    json.loads(certificate.to_json())

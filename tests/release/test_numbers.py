@@ -1,0 +1,66 @@
+"""Numbers for people: three digits, honest directions, never 0.000."""
+
+import math
+from fractions import Fraction
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import deniable as dp
+from deniable.release.numbers import amount, digits, plus_minus, probability
+
+
+def read(text):
+    return Fraction(text.replace(",", ""))
+
+
+@given(st.floats(1e-300, 1e300))
+def test_up_is_never_below_and_down_never_above(number):
+    slack = Fraction(number) * Fraction(1, 2**39)  # the double called 0.1 may show as 0.1
+    assert read(digits(number, "up")) >= Fraction(number) - slack
+    assert read(digits(number, "down")) <= Fraction(number) + slack
+    assert abs(read(digits(number)) - Fraction(number)) <= Fraction(number) / 190
+    assert read(digits(number)) != 0
+
+
+@given(st.integers(1, 999), st.integers(-4, 5))
+def test_short_numbers_show_as_they_are(figures, power):
+    number = float(f"{figures}e{power}")
+    for direction in ("near", "up", "down"):
+        assert read(digits(number, direction)) == Fraction(f"{figures}e{power}")
+
+
+@pytest.mark.parametrize(
+    ("number", "shown"),
+    [(0.0, "0"), (math.inf, "∞"), (-math.inf, "-∞"), (math.nan, "?"), (1e6, "1,000,000"),
+     (-12.345, "-12.3"), (0.00004, "4.00e-05"), (3e-7, "3.00e-07"), (1e20, "1.00e+20")],
+)  # fmt: skip
+def test_odd_numbers(number, shown):
+    assert digits(number) == shown
+
+
+@pytest.mark.parametrize(
+    ("delta", "shown"), [(0.0, "0"), (1e-7, "1e-07"), (7.5e-8, "7.5e-08"), (0.001, "1e-03")]
+)
+def test_delta_is_a_power_of_ten(delta, shown):
+    assert probability(delta) == shown
+
+
+def test_losses_in_their_own_currency():
+    assert amount(dp.epsilon(0.3201), "up") == "ε 0.321"
+    assert amount(dp.epsilon(0.1899), "down") == "ε 0.189"
+    assert amount(dp.epsilon(1, delta=1e-7)) == "ε 1, δ 1e-07"
+    assert amount(dp.rho(0.5)) == "ρ 0.5"
+    assert amount(dp.mu(1)) == "μ 1"
+
+
+@pytest.mark.parametrize(
+    ("value", "error", "shown"),
+    [(41210.3, 1880.2, "41,210 ± 1,880"), (12.3456, 0.51, "12.346 ± 0.51"), (7, 2.0, "7 ± 2"),
+     (-3, 2.5, "-3 ± 2.5"), (1234567, None, "1,234,567"), ("Oslo", None, "Oslo"),
+     (True, 1.0, "True"),
+     (None, None, "None"), (1e-9, 3e-10, "1.00000e-09 ± 3.00e-10"), (0.5, math.inf, "0.5")],
+)  # fmt: skip
+def test_values_show_as_many_decimals_as_their_error_is_worth(value, error, shown):
+    assert plus_minus(value, error) == shown

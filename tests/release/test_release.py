@@ -1,0 +1,192 @@
+"""Releases: the answer in every form, its error, and the record it is stored as."""
+
+import json
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pytest
+
+import deniable as dp
+from deniable.errors import BadParameter, NoBound, UnknownName
+from deniable.mechanisms import Mechanism
+from deniable.mechanisms.numbers import Gaussian, Laplace
+from deniable.release import Additive, Frame, Noisy, Plan, Provenance, Release, Tabulated, answer_of
+from deniable.release.noisy import decode, encode
+
+LAPLACE, GAUSSIAN = Laplace(scale=10.0), Gaussian(sigma=3.0)
+MECHANISMS = (LAPLACE.to_dict(), GAUSSIAN.to_dict())
+
+
+def release(**changes):
+    made = Release(
+        keys={"city": ("Oslo", "Bergen")},
+        answers={
+            "n": Noisy(cells=(41, 29), spread=Additive(mechanism=LAPLACE)),
+            "age": Noisy(
+                cells=(38.5, 41.25),
+                spread=Tabulated(
+                    intervals={0.95: ((38.0, 39.5), (40.0, 42.0)), 0.99: ((30, 50), (30, 50))}
+                ),
+                estimand="the mean of ages clipped to [0, 125]",
+            ),
+        },
+        loss=dp.epsilon(0.1),
+        mechanisms=MECHANISMS,
+        unit=dp.person("id", rows=10),
+        provenance=Provenance(
+            question="SELECT <b>", table="people", time="2026-01-01T00:00:00+00:00",
+            entry=3, entry_hash="ab" * 32, budget=dp.epsilon(3, delta=1e-7).to_dict(),
+        ),
+        randomness="the operating system's generator",
+    )  # fmt: skip
+    return replace(made, **changes)
+
+
+def single(cell, **options):
+    return release(keys={}, answers={"value": Noisy(cells=(cell,), **options)})
+
+
+def test_rows_hold_keys_values_and_errors():
+    first, _ = release().rows()
+    assert list(first) == ["city", "n", "n_error", "age", "age_error"]
+    assert first["n_error"] == LAPLACE.error(0.95)
+    assert first["age_error"] == 1.0  # the longer arm
+
+
+def test_frames_are_what_people_have():
+    assert list(release().to_pandas().columns) == ["city", "n", "n_error", "age", "age_error"]
+    assert release().to_arrow().num_rows == 2
+
+
+def test_intervals_at_any_confidence():
+    frame = release().interval(0.5)
+    low, high = frame["n_low"][0], frame["n_high"][0]
+    assert (high - low) / 2 == pytest.approx(LAPLACE.error(0.5))
+    assert frame["age_low"] == (38.0, 40.0)  # the next higher confidence that was worked out
+    assert release().interval(0.99)["age_low"] == (30, 30)
+    with pytest.raises(BadParameter, match="at most"):
+        release().interval(0.999)
+    for confidence in (0, 1, 95, "a"):
+        with pytest.raises(BadParameter):
+            release().interval(confidence)
+
+
+def test_one_cell_has_a_value_and_several_have_none():
+    assert single(5).value == 5
+    assert single(None).value is None
+    with pytest.raises(BadParameter, match=r"r\.rows\(\)"):
+        _ = release().value
+
+
+@pytest.mark.parametrize(
+    "drawn",
+    [5, 5.5, True, None, "Oslo", np.float64(1.5), np.arange(3), np.zeros((2, 3)), [1, 2], (1, 2.5),
+     [(1, 2.5)], [], np.zeros(0)],
+    ids=repr,
+)  # fmt: skip
+def test_whatever_a_mechanism_draws_survives_storage(drawn):
+    keys, answer = answer_of(LAPLACE, drawn)
+    made = release(keys=keys, answers={"value": answer})
+    again = Release.from_dict(json.loads(json.dumps(made.to_dict())))
+    assert np.array_equal(np.asarray(again.value, dtype=object), np.asarray(drawn, dtype=object))
+    assert again.rows() == made.rows()
+    assert again.free
+
+
+def test_a_release_survives_storage_whole():
+    made = release()
+    again = Release.from_dict(json.loads(json.dumps(made.to_dict())))
+    assert replace(again, free="") == made
+
+
+def test_a_noise_scale_that_depends_on_data_shows_no_error():
+    @dataclass(frozen=True, kw_only=True)
+    class Smooth(Mechanism):
+        name = "test_smooth"
+        norm = "l1"
+
+        def draw(self, value):
+            return value
+
+        def error(self, confidence=0.95):
+            raise NoBound("the scale of the noise is private")
+
+    try:
+        made = single(5.0, spread=Additive(mechanism=Smooth()))
+        assert made.rows() == [{"value": 5.0}]
+        assert "±" not in str(made)
+        assert made.interval(0.95).rows() == [{"value_low": None, "value_high": None}]
+    finally:
+        del Mechanism.registry["test_smooth"]
+
+
+def test_text_is_a_box_with_errors_and_says_what_they_cover():
+    text = str(release())
+    assert "│ Oslo   │ 41 ± 30 │ 38.50 ± 1    │" in text
+    assert "spent ε 0.1 · protects one person (id, at most 10 rows)" in text
+    assert "not the bias of clipping" in text
+    assert "age: the mean of ages clipped" in text
+    assert "free: answered before" in str(release(free="answered before"))
+
+
+def test_long_answers_are_shortened_in_the_middle():
+    many = release(keys={}, answers={"n": Noisy(cells=tuple(range(1000)))})
+    assert len(str(many).splitlines()) < 60
+    assert "…" in str(many)
+
+
+def test_html_is_a_card_without_scripts_and_escapes_what_users_wrote():
+    page = release()._repr_html_()
+    assert "&lt;b&gt;" in page
+    assert "<b>SELECT <b>" not in page
+    assert "<script" not in page
+    assert "<details>" in page
+
+
+def test_a_plot_has_whiskers_and_a_caption():
+    axes = release().plot()
+    assert [text.get_text() for text in axes.get_yticklabels()] == ["Oslo", "Bergen"]
+    assert "protects one person" in axes.get_xlabel()
+    assert release().plot(ax=axes) is axes
+    with pytest.raises(BadParameter, match="nothing to plot"):
+        single("Oslo").plot()
+    assert single(5.0).plot().get_yticklabels()[0].get_text() == "value"
+
+
+def test_a_frame_finds_its_columns():
+    with pytest.raises(UnknownName, match="did you mean"):
+        _ = Frame({"city": (1,)})["cty"]
+    assert list(Frame({"a": (1,)})) == ["a"]
+    assert len(Frame({})) == 0
+    assert "<table" in Frame({"a": ("<b>",)})._repr_html_()
+
+
+def test_only_plain_answers_can_be_stored():
+    with pytest.raises(BadParameter, match="numbers, text"):
+        encode(object())
+    array = decode(encode((1, np.arange(2), [None, "a"])))
+    assert array[0] == 1
+    assert array[1].dtype == np.arange(2).dtype
+    assert array[2] == [None, "a"]
+
+
+def test_a_plan_prints_like_a_query_plan():
+    plan = Plan(
+        question="SELECT COUNT(*) FROM people",
+        cost=dp.epsilon(0.2501),
+        errors={"n": 11.98, "age": None},
+        steps=["keep at most 10 rows of each person", "count, with Laplace noise"],
+        left=dp.epsilon(0.7499),
+        notes=("decided without looking at the data",),
+    )
+    assert str(plan).splitlines() == [
+        "SELECT COUNT(*) FROM people",
+        "  1  keep at most 10 rows of each person",
+        "  2  count, with Laplace noise",
+        "  cost    ε 0.251 (leaves ε 0.749)",
+        "  expect  n ± 12, age ± unknown in advance, with 95 %",
+        "  note    decided without looking at the data",
+    ]
+    assert "<ol" in plan._repr_html_()
+    with pytest.raises(TypeError):
+        plan.errors["n"] = 1

@@ -1,0 +1,107 @@
+"""Columns: bounds, keys and rules for missing values."""
+
+import datetime as dt
+import math
+
+import numpy as np
+import pytest
+
+from deniable.errors import BadParameter, MissingRule
+from deniable.schema import Column, bounds, column, keys
+
+DAY, LATER = dt.date(2020, 1, 1), dt.date(2021, 1, 1)
+
+
+def test_bounds_take_the_type_that_is_stated():
+    assert bounds(0, 125) == Column(type="float", low=0.0, high=125.0, missing="drop")
+    assert isinstance(bounds(0, 125).low, float)
+    assert isinstance(bounds(0.0, 125.0, type="int").low, int)
+    assert bounds(np.int64(0), np.float32(2)).bounds == (0.0, 2.0)
+    assert bounds(DAY, LATER, type="date").bounds == (DAY, LATER)
+
+
+def test_there_is_one_zero():
+    assert math.copysign(1, bounds(-0.0, 1).low) == 1
+
+
+def test_keys_take_their_type_from_the_list():
+    assert keys(["a", "b"]).type == "text"
+    assert keys(range(1, 17)).type == "int"
+    assert keys(range(1, 17)).bounds == (1, 16)
+    assert keys([True, False]).type == "bool"
+    assert keys(np.array([1, 2])).keys == (1, 2)
+    assert keys([DAY]).type == "date"
+
+
+def test_what_is_missing_may_stand_for_a_key_or_a_number():
+    assert keys(["a", "other"], missing="other").missing == "other"
+    assert bounds(0, 10, missing=5).missing == 5.0
+    assert column("text").missing is None
+
+
+def test_a_rule_that_nobody_stated_is_an_error_with_its_fix():
+    assert bounds(0, 1).rule("income", table="people") == "drop"
+    with pytest.raises(MissingRule) as caught:
+        column("float").rule("income", table="people")
+    assert "deniable set people.income --missing drop" in caught.value.fix
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: bounds(1, 0),
+        lambda: bounds(1, 1),
+        lambda: bounds(0, math.inf),
+        lambda: bounds(math.nan, 1),
+        lambda: bounds("0", 1),
+        lambda: bounds(False, 1),
+        lambda: bounds(-1.7e308, 1.7e308),
+        lambda: bounds(0, 1.5, type="int"),
+        lambda: bounds(0, 2**63, type="int"),
+        lambda: bounds(0, math.inf, type="int"),
+        lambda: bounds(0, 1, type="text"),
+        lambda: bounds(0, 1, type="number"),
+        lambda: bounds(0, 1, missing="mean"),
+        lambda: bounds(0, 1, missing=2),
+        lambda: bounds(0, 1, missing=math.nan),
+        lambda: bounds(0, 1, missing=None),
+        lambda: bounds(DAY, LATER),
+        lambda: bounds(dt.datetime(2020, 1, 1, tzinfo=dt.UTC), 1, type="timestamp"),
+        lambda: keys([]),
+        lambda: keys("abc"),
+        lambda: keys(3),
+        lambda: keys(["a", "a"]),
+        lambda: keys(["a", None]),
+        lambda: keys(["a", 1]),
+        lambda: keys([1, True]),
+        lambda: keys([0.5]),
+        lambda: keys([math.nan]),
+        lambda: keys([None]),
+        lambda: keys(["\ud800"]),
+        lambda: keys(["a"], missing="b"),
+        lambda: column("varchar"),
+        lambda: column("int", missing="zero"),
+        lambda: Column(type="float", low=0.0),
+        lambda: Column(type="text", keys=()),
+    ],
+)
+def test_an_impossible_column_is_refused(make):
+    with pytest.raises(BadParameter):
+        make()
+
+
+def test_swapped_bounds_come_with_the_fix():
+    with pytest.raises(BadParameter) as caught:
+        bounds(100, 0)
+    assert caught.value.fix == "dp.bounds(0.0, 100.0)"
+
+
+def test_a_column_prints_as_it_was_made():
+    for text in (
+        "bounds(0.0, 1.0)",
+        "bounds(0, 1, type='int', missing=1)",
+        "keys(['a', 'b'])",
+        "column('date', missing='drop')",
+    ):
+        assert repr(eval(text)) == text
+    assert repr(keys(range(9))) == "keys([0, 1, 2, … 6 more])"

@@ -1,0 +1,67 @@
+"""Ceilings and spends: which are accepted, and what the others are told."""
+
+import pytest
+
+import deniable as dp
+from deniable.errors import BadParameter, DeltaTooLarge, MixedLosses, NotAdaptive
+from deniable.mechanisms.numbers import Gaussian
+from deniable.session.budgets import ceiling, spend
+
+
+@pytest.mark.parametrize(
+    "budget", [dp.epsilon(3), dp.epsilon(3, delta=1e-7), dp.rho(0.5), dp.mu(1)], ids=str
+)
+def test_the_four_kinds_may_be_ceilings(budget):
+    assert ceiling(budget, size=None) is budget
+
+
+@pytest.mark.parametrize("budget", [3, 3.0, "3", None, True, (3, 1e-7)])
+def test_a_bare_number_is_no_budget(budget):
+    with pytest.raises(BadParameter, match=r"dp\.epsilon"):
+        ceiling(budget, size=None)
+
+
+def test_a_loss_distribution_is_no_ceiling():
+    with pytest.raises(NotAdaptive, match="fixed in advance"):
+        ceiling(Gaussian(sigma=1.0).loss(dp.Profile), size=None)
+
+
+@pytest.mark.parametrize("delta", [1e-3, 0.01, 0.5])
+def test_a_large_delta_is_refused(delta):
+    with pytest.raises(DeltaTooLarge, match="publishing about 1 in"):
+        ceiling(dp.epsilon(1, delta=delta), size=None)
+
+
+def test_a_delta_is_compared_with_the_number_of_people_if_that_is_public():
+    ceiling(dp.epsilon(1, delta=1e-5), size=10_000)
+    with pytest.raises(DeltaTooLarge) as caught:
+        ceiling(dp.epsilon(1, delta=1e-5), size=2_000_000)
+    assert "2,000,000 people" in caught.value.fix
+    assert "delta=5e-08" in caught.value.fix
+
+
+@pytest.mark.parametrize("nothing", [dp.epsilon(0), dp.rho(0), dp.epsilon(0, delta=1e-9)], ids=str)
+def test_nothing_is_neither_a_budget_nor_a_spend(nothing):
+    with pytest.raises(BadParameter, match="above 0"):
+        ceiling(nothing, size=None)
+    with pytest.raises(BadParameter, match="above 0"):
+        spend(nothing, budget=dp.epsilon(1))
+
+
+@pytest.mark.parametrize("bad", [-1, "1", None, float("nan")])
+def test_an_epsilon_that_cannot_be_is_refused_with_what_was_given(bad):
+    with pytest.raises(BadParameter, match="epsilon must be"):
+        dp.epsilon(bad)
+
+
+def test_spends_are_in_the_sessions_currency():
+    assert spend(dp.epsilon(1), budget=dp.epsilon(3, delta=1e-7)) == dp.epsilon(1)
+    with pytest.raises(MixedLosses, match="counts in ε and you offered ρ"):
+        spend(dp.rho(0.1), budget=dp.epsilon(3))
+    with pytest.raises(MixedLosses) as caught:
+        spend(dp.epsilon(1), budget=dp.rho(1))
+    assert caught.value.fix == f"spend=dp.rho({dp.epsilon(1).to(dp.Zcdp).rho:.3g})"
+    with pytest.raises(MixedLosses, match="no δ"):
+        spend(dp.epsilon(1, delta=1e-9), budget=dp.epsilon(3))
+    with pytest.raises(BadParameter, match="must be a loss"):
+        spend(0.1, budget=dp.epsilon(3))

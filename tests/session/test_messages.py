@@ -1,0 +1,107 @@
+"""The commonest mistakes, and the whole text that each is answered with."""
+
+import pyarrow as pa
+import pytest
+
+import deniable as dp
+from deniable.errors import DeniableError
+from deniable.mechanisms.numbers import Laplace
+from deniable.schema import Schema, bounds, column
+from deniable.session import open as open_session
+
+DATA = pa.table({"income": [1.0], "user_id": [1]})
+
+
+def told(mistake):
+    with pytest.raises(DeniableError) as caught:
+        mistake()
+    return str(caught.value)
+
+
+def opened(**options):
+    return open_session(DATA, **{"unit": dp.rows(), "budget": dp.epsilon(0.5)} | options)
+
+
+def test_a_budget_that_is_a_bare_number():
+    assert told(lambda: opened(budget=3)) == (
+        "error[DP111]: budget must be a loss; you gave 3\n"
+        "  fix:  budget=dp.epsilon(3)\n"
+        "  cost: nothing was spent"
+    )
+
+
+def test_a_delta_that_is_too_large_for_so_many_people():
+    schema = Schema(size=2_000_000)
+    text = told(lambda: opened(budget=dp.epsilon(1, delta=1e-4), schema=schema))
+    assert text.startswith(
+        "error[DP110]: δ = 0.0001 allows publishing about 1 in 10,000 people's rows"
+    )
+    assert "  fix:  delta=5e-08    (the schema says about 2,000,000 people)\n" in text
+
+
+def test_nobody_said_whom_to_protect():
+    assert told(lambda: opened(unit=None, name="visits")) == (
+        "error[DP130]: nobody said whom to protect in `visits`\n"
+        "  why:  privacy is promised to someone; which rows are theirs is not in the data\n"
+        '  fix:  unit=dp.person("user_id", rows=10)    a person has many rows: at most 10 count\n'
+        "        unit=dp.rows()                        only if every person has exactly one row\n"
+        "  cost: nothing was spent"
+    )
+
+
+def test_a_column_that_is_not_there():
+    text = told(lambda: opened(schema=Schema(columns={"incom": bounds(0, 1)})))
+    assert text.startswith("error[DP320]: no column of `data` `incom`; did you mean `income`?")
+
+
+def test_missing_values_without_a_rule():
+    table = opened(schema=Schema(columns={"income": column("float")})).tables["data"]
+    text = told(lambda: table.column("income").rule("income", table="data"))
+    assert "fix:  deniable set data.income --missing drop" in text
+    assert "the data were not read" in text
+
+
+def test_two_currencies():
+    assert told(lambda: opened().spending(dp.rho(0.02))) == (
+        "error[DP210]: this session counts in ε and you offered ρ\n"
+        "  why:  a sum is proved only within one definition of privacy\n"
+        "  fix:  open the session with a budget in ρ\n"
+        "  cost: nothing was spent"
+    )
+
+
+def test_nothing_for_nothing():
+    text = told(lambda: opened().spending(dp.epsilon(0)))
+    assert "spend must be above 0: nothing can be answered for nothing" in text
+
+
+@pytest.mark.parametrize("spend", [0.5, "0.5", -1, None])
+def test_a_spend_that_is_no_loss(spend):
+    assert "spend=dp.epsilon(" in told(lambda: opened().spending(spend))
+
+
+def test_the_budget_is_gone():
+    session = opened()
+    step = Laplace(scale=3.0).on(dp.Sensitive(lambda: 1, l1=1))
+    session.release(step)
+    text = told(lambda: session.release(step))
+    assert text.startswith("error[DP201]")
+    assert "0.33" in text
+    assert "nothing was spent" in text
+
+
+def test_a_value_without_bounds_for_its_unit():
+    step = Laplace(scale=3.0).on(dp.Sensitive(lambda: 1, l1=1, unit=dp.person("user_id", rows=3)))
+    text = told(lambda: opened().release(step))
+    assert "one person (user_id, at most 3 rows), added or removed" in text
+    assert "the session protects one row, added or removed" in text
+
+
+def test_something_failed_on_the_data():
+    step = Laplace(scale=3.0).on(dp.Sensitive(lambda: 1 / 0, l1=1))
+    assert told(lambda: opened().release(step)) == (
+        "error[DP601]: something failed while the data were read\n"
+        "  why:  what failed may depend on people's values, so it is not told here\n"
+        "  fix:  the curator finds the details in session.failures\n"
+        "  cost: ε 0.334 was spent"
+    )

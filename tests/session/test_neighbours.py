@@ -1,0 +1,78 @@
+"""For whom a price is proved, and when nothing may be asked."""
+
+import pyarrow as pa
+import pytest
+
+import deniable as dp
+from deniable.errors import (
+    DataFailure,
+    UnitMismatch,
+)
+from deniable.mechanisms import Exponential, Mechanism, Step
+from deniable.mechanisms.combine import Parallel, SampledWithoutReplacement
+from deniable.mechanisms.numbers import Laplace
+from deniable.mechanisms.streams import SparseVector
+from deniable.session import open as open_session
+from deniable.session.neighbours import RELATIONS, check_proved
+
+DATA = pa.table({"age": [40, 50], "id": [1, 2]})
+EIGHTH = Laplace(scale=8.0)  # ε = 0.125: sums of it are exact in binary
+
+
+def session(budget=None, **options):
+    options = {"unit": dp.rows()} | options
+    return open_session(DATA, budget=budget or dp.epsilon(10.0), **options)
+
+
+def secret(value, **options):
+    return dp.Sensitive(lambda: value, **({"l1": 1, "linf": 1} | options))
+
+
+def test_nothing_is_asked_while_a_value_is_computed():
+    """Whether it is asked, and what, would depend on rows; and the ledger would show it."""
+    s = session()
+    handle = s.open(4 * EIGHTH)
+    inner = [lambda: s.release(EIGHTH.on(secret(1))), lambda: s.release(handle.on(secret(1)))]
+    for ask in inner:
+        before = s.spent
+        with pytest.raises(DataFailure):
+            s.release(EIGHTH.on(dp.Sensitive(lambda ask=ask: ask().value, l1=1)))
+        assert s.spent == before + dp.epsilon(0.125)
+        assert "while a value is computed" in s.failures[-1].detail
+
+
+REPLACE = dp.rows(relation="replace")
+
+
+@pytest.mark.parametrize(
+    ("mechanism", "unit"),
+    [
+        (EIGHTH.sampled(rate=0.1), REPLACE),
+        (3 * EIGHTH.sampled(rate=0.1), REPLACE),
+        (SampledWithoutReplacement(of=EIGHTH, size=1, population=9), dp.rows()),
+        (Exponential(epsilon=1.0, monotonic=True), REPLACE),
+        (SparseVector(epsilon=1.0, answers=1, monotonic=True, threshold=0.0), REPLACE),
+        (Parallel(parts=(EIGHTH, EIGHTH), unit=dp.rows()), REPLACE),
+        (Parallel(parts=(EIGHTH, EIGHTH), unit=REPLACE), dp.rows()),
+    ],
+    ids=lambda x: getattr(x, "name", None),
+)
+def test_a_price_holds_only_for_the_neighbours_it_was_proved_for(mechanism, unit):
+    with pytest.raises(UnitMismatch, match="priced for"):
+        check_proved(mechanism, unit)
+    other = dp.rows() if unit == REPLACE else REPLACE
+    check_proved(mechanism, other)
+    s = session(unit=unit)
+    with pytest.raises(UnitMismatch):
+        s.release(Step(mechanism, secret(1.0)))
+    assert s.spent == dp.epsilon(0)
+
+
+def test_every_mechanism_that_assumes_a_relation_is_known_to_do_so():
+    """A docstring that says what becomes of units must have its line in the table."""
+    words = {"units are replaced": "replace", "units are added or removed": "add_remove"}
+    for name, kind in Mechanism.registry.items():
+        text = " ".join((kind.__doc__ or "").split())
+        for phrase, relation in words.items():
+            if phrase in text:
+                assert RELATIONS.get(name) == relation, name

@@ -1,0 +1,66 @@
+"""There is one door: who charges, who draws and who computes is checked in the source itself."""
+
+import ast
+import functools
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+import deniable
+
+ROOT = Path(deniable.__file__).parent
+
+
+@functools.cache
+def attributes():
+    """How often each file, relative to the package, uses each attribute."""
+    found = {}
+    for path in ROOT.rglob("*.py"):
+        nodes = ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        used = (node for node in nodes if isinstance(node, ast.Attribute))
+        names = (
+            n.attr for n in used if getattr(n.value, "id", "") != "sampler"
+        )  # an auditor's own
+        found[path.relative_to(ROOT).as_posix()] = Counter(names)
+    return found
+
+
+def calls(name):
+    """The files in which something of this name is called or passed on."""
+    return {file for file, names in attributes().items() if names[name]}
+
+
+def count(name, file):
+    return attributes()[file][name]
+
+
+def test_only_the_session_charges_and_in_one_place():
+    chargers = {f for f in calls("charge") if not f.startswith("ledger/")}
+    assert chargers == {"session/_session.py"}
+    assert count("charge", "session/_session.py") == 1
+
+
+def test_only_the_session_computes_sensitive_values():
+    users = {
+        path.relative_to(ROOT).as_posix()
+        for path in ROOT.rglob("*.py")
+        if "sensitive.compute" in path.read_text(encoding="utf-8")
+        or "_Sensitive__compute" in path.read_text(encoding="utf-8")
+    }
+    assert users == {"session/drawing.py", "sensitive.py"}
+
+
+def test_only_sessions_and_mechanisms_draw():
+    drawers = {f for f in calls("draw") if not f.startswith(("mechanisms/", "sampling/"))}
+    assert drawers == {"session/_session.py"}
+    askers = {f for f in calls("ask") if not f.startswith("mechanisms/")}
+    assert askers <= {"session/_session.py"}
+
+
+@pytest.mark.parametrize("name", ["answer", "recall", "share", "note"])
+def test_only_the_session_and_the_curators_tools_write_to_a_ledger(name):
+    allowed = ("ledger/", "session/", "cli/", "server/")
+    writers = {f for f in calls(name) if not f.startswith(allowed)}
+    ledgers = {f for f in writers if "ledger." + name in (ROOT / f).read_text(encoding="utf-8")}
+    assert ledgers == set()

@@ -1,0 +1,93 @@
+"""Opening: whom to protect, how much may be learnt, of what."""
+
+import pyarrow as pa
+import pytest
+
+import deniable as dp
+from deniable.errors import (
+    BadParameter,
+    LedgerFailure,
+    MissingUnit,
+    UnitMismatch,
+)
+from deniable.mechanisms.numbers import Laplace
+from deniable.schema import Schema, bounds
+from deniable.session import open as open_session
+
+DATA = pa.table({"age": [40, 50], "id": [1, 2]})
+EIGHTH = Laplace(scale=8.0)  # ε = 0.125: sums of it are exact in binary
+
+
+def session(budget=None, **options):
+    options = {"unit": dp.rows()} | options
+    return open_session(DATA, budget=budget or dp.epsilon(10.0), **options)
+
+
+def secret(value, **options):
+    return dp.Sensitive(lambda: value, **({"l1": 1, "linf": 1} | options))
+
+
+# ---- opening
+
+
+def test_the_unit_may_be_said_here_or_in_the_schema():
+    schema = Schema(columns={"age": bounds(0, 125)}, unit=dp.person("id", rows=2))
+    assert open_session(DATA, schema=schema, budget=dp.epsilon(1)).unit == schema.unit
+    assert session(schema=schema, unit=dp.person("id", rows=2)).unit == schema.unit
+    with pytest.raises(UnitMismatch, match="the schema says"):
+        session(schema=schema, unit=dp.rows())
+
+
+def test_somebody_must_say_whom_to_protect():
+    with pytest.raises(MissingUnit) as caught:
+        open_session(DATA, budget=dp.epsilon(1))
+    assert "unit=dp.rows()" in caught.value.fix
+    with pytest.raises(BadParameter, match="a unit"):
+        open_session(DATA, unit="id", budget=dp.epsilon(1))
+
+
+def test_a_budget_is_needed_unless_the_ledger_brings_one(tmp_path):
+    with pytest.raises(BadParameter, match="needs a budget"):
+        open_session(DATA, unit=dp.rows())
+    path = tmp_path / "ledger.db"
+    session(dp.epsilon(1.0), ledger=path).close()
+    assert open_session(DATA, unit=dp.rows(), ledger=path).budget == dp.epsilon(1.0)
+    with pytest.raises(LedgerFailure, match="ceiling"):
+        session(dp.epsilon(2.0), ledger=path)
+
+
+def test_a_schema_may_be_a_file_or_several_by_name(tmp_path):
+    Schema(columns={"age": bounds(0, 125)}, unit=dp.rows()).to_toml(tmp_path / "data.toml")
+    opened = open_session(DATA, schema=tmp_path / "data.toml", budget=dp.epsilon(1))
+    assert opened.tables["data"].columns["age"] == bounds(0, 125)
+    several = open_session(
+        {"a": DATA, "b": DATA},
+        schema={"a": Schema(columns={"age": bounds(0, 1)}), "b": Schema()},
+        unit=dp.rows(),
+        budget=dp.epsilon(1),
+    )
+    assert list(several.tables) == ["a", "b"]
+    with pytest.raises(BadParameter, match="schema"):
+        session(schema=3)
+
+
+# ---- how it looks
+
+
+def test_a_session_shows_what_is_public():
+    s = session(schema=Schema(columns={"age": bounds(0, 125)}))
+    s.release(EIGHTH.on(secret(1.0)))
+    text = repr(s)
+    assert "data (age, id)" in text
+    assert "one row, added or removed" in text
+    assert "ε 0.125 of ε 10" in text
+    assert "ε 9.87" in text
+    assert "1 line" in text
+    page = s._repr_html_()
+    assert "<script" not in page
+    assert "bounds(0.0, 125.0)" in page
+
+
+def test_a_session_closes_its_ledger(tmp_path):
+    with session(ledger=tmp_path / "ledger.db") as s:
+        s.release(EIGHTH.on(secret(1.0)))

@@ -1,0 +1,102 @@
+"""Threads, forks and copies: one ceiling, one use of each draw."""
+
+import multiprocessing
+import pickle
+import threading
+
+import pyarrow as pa
+import pytest
+
+import deniable as dp
+from deniable.errors import (
+    BadParameter,
+    BudgetExceeded,
+    HiddenValue,
+    LedgerFailure,
+)
+from deniable.mechanisms.numbers import Laplace
+from deniable.session import open as open_session
+
+DATA = pa.table({"age": [40, 50], "id": [1, 2]})
+EIGHTH = Laplace(scale=8.0)  # ε = 0.125: sums of it are exact in binary
+
+
+def session(budget=None, **options):
+    options = {"unit": dp.rows()} | options
+    return open_session(DATA, budget=budget or dp.epsilon(10.0), **options)
+
+
+def secret(value, **options):
+    return dp.Sensitive(lambda: value, **({"l1": 1, "linf": 1} | options))
+
+
+def test_threads_share_one_ceiling():
+    s, refused = session(dp.epsilon(1.0)), []
+
+    def ask():
+        for _ in range(5):
+            try:
+                s.release(EIGHTH.on(secret(1.0)))
+            except BudgetExceeded:
+                refused.append(1)
+
+    threads = [threading.Thread(target=ask) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(s.ledger.entries) == 8
+    assert len(refused) == 32
+
+
+def test_threads_share_one_opened_mechanism():
+    s, answers = session(), []
+    handle = s.open(20 * EIGHTH)
+
+    def ask():
+        for _ in range(10):
+            try:
+                answers.append(s.release(handle.on(secret(0.0))).value)
+            except BadParameter:
+                return
+
+    threads = [threading.Thread(target=ask) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(answers) == 20
+
+
+def _child(s, handle, pipe):
+    said = []
+    for step in (EIGHTH.on(secret(1.0)), handle.on(secret(1.0))):
+        try:
+            s.release(step)
+            said.append("released")
+        except LedgerFailure as error:
+            said.append(error.what)
+    pipe.send(said)
+
+
+@pytest.mark.parametrize("durable", [False, True])
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_a_forked_child_neither_spends_twice_nor_reuses_noise(tmp_path, durable):
+    s = session(ledger=tmp_path / "ledger.db" if durable else None)
+    handle = s.open(2 * EIGHTH)
+    here, there = multiprocessing.Pipe()
+    child = multiprocessing.get_context("fork").Process(target=_child, args=(s, handle, there))
+    child.start()
+    alone, opened = here.recv()
+    child.join()
+    assert "another process" in opened
+    if durable:
+        assert alone == "released"
+        assert s.spent == 3 * dp.epsilon(0.125)
+    else:
+        assert "another process" in alone
+
+
+def test_a_session_cannot_be_copied():
+    with pytest.raises(HiddenValue):
+        pickle.dumps(session())

@@ -1,0 +1,174 @@
+"""Algorithms that choose as they go, and adversaries that do."""
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import deniable as dp
+from deniable.errors import (
+    BadParameter,
+    BudgetExceeded,
+    DataFailure,
+)
+from deniable.mechanisms.numbers import Gaussian, Laplace
+from deniable.session import open as open_session
+
+DATA = pa.table({"age": [40, 50], "id": [1, 2]})
+EIGHTH = Laplace(scale=8.0)  # ε = 0.125: sums of it are exact in binary
+
+
+def session(budget=None, **options):
+    options = {"unit": dp.rows()} | options
+    return open_session(DATA, budget=budget or dp.epsilon(10.0), **options)
+
+
+def secret(value, **options):
+    return dp.Sensitive(lambda: value, **({"l1": 1, "linf": 1} | options))
+
+
+def explode():
+    row = "Secret Person, 42"
+    raise ValueError(f"cannot parse {row}")
+
+
+# ---- algorithms
+
+
+def test_an_algorithm_is_sent_plain_values_and_its_result_returned():
+    def doubled(start):
+        first = yield EIGHTH.on(secret(start))
+        second, third = yield EIGHTH.on(secret(first)), EIGHTH.on(secret(np.zeros(2)))
+        (fourth,) = yield [EIGHTH.on(secret(second))]
+        return first, third, fourth
+
+    s = session()
+    first, third, fourth = s.run(doubled(1000.0), name="doubled")
+    assert isinstance(first, float)
+    assert third.shape == (2,)
+    assert isinstance(fourth, float)
+    assert s.spent == 4 * dp.epsilon(0.125)
+    assert len(s.ledger.entries) == 3
+    assert s.ledger.entries[1].what == "doubled, step 2"
+
+
+def test_an_algorithm_may_stop_early_when_the_budget_is_gone():
+    def greedy():
+        answers = []
+        try:
+            while True:
+                answers.append((yield EIGHTH.on(secret(1.0))))
+        except BudgetExceeded:
+            return answers
+
+    s = session(dp.epsilon(1.0))
+    assert len(s.run(greedy())) == 8
+    assert s.spent <= dp.epsilon(1.0)
+
+
+def test_an_error_reaches_the_caller_and_the_algorithm_is_closed():
+    closed = []
+
+    def careless():
+        try:
+            yield Laplace(scale=0.001).on(secret(1.0))
+        finally:
+            closed.append(1)
+
+    with pytest.raises(BudgetExceeded):
+        session(dp.epsilon(1.0)).run(careless())
+    assert closed == [1]
+
+    def mistaken():
+        yield EIGHTH.on(secret(1.0))
+        raise KeyError("mine")
+
+    with pytest.raises(KeyError, match="mine"):
+        session().run(mistaken())
+
+
+def test_a_failure_inside_an_algorithm_is_opaque_there_too():
+    def algorithm():
+        try:
+            yield EIGHTH.on(dp.Sensitive(explode, l1=1))
+        except DataFailure as error:
+            return error
+
+    error = session().run(algorithm())
+    assert "Secret" not in str(error)
+    assert error.__context__ is None
+    assert error.__cause__ is None
+
+
+@pytest.mark.parametrize("thing", [lambda: None, iter([1]), EIGHTH.on(secret(1)), None])
+def test_only_generators_run(thing):
+    with pytest.raises(BadParameter, match="generator"):
+        session().run(thing)
+
+
+def test_what_an_algorithm_yields_must_be_releasable():
+    def wrong():
+        try:
+            yield 5
+        except BadParameter as error:
+            return error.code
+
+    assert session().run(wrong()) == "DP111"
+
+
+def test_an_empty_algorithm_returns_its_result():
+    def nothing():
+        return 7
+        yield
+
+    assert session().run(nothing()) == 7
+
+
+# ---- adaptivity
+
+
+@settings(deadline=None, max_examples=30)
+@given(
+    st.sampled_from(["pure", "approx", "zcdp", "gdp"]),
+    st.lists(st.floats(0.3, 50.0), min_size=1, max_size=30),
+    st.integers(0, 2**32),
+)
+def test_no_adversary_passes_the_ceiling(kind, scales, salt):
+    """The next mechanism is chosen after seeing the answers; refused charges change nothing."""
+    budget = {
+        "pure": dp.epsilon(1.0),
+        "approx": dp.epsilon(1.0, delta=1e-6),
+        "zcdp": dp.rho(0.1),
+        "gdp": dp.mu(0.5),
+    }[kind]
+    s = session(budget)
+    admitted = []
+
+    def adversary():
+        last = float(salt)
+        for scale in scales:
+            shrunk = scale / (1 + (int(last * 7) ^ salt) % 5)
+            laplace = kind == "pure" or (kind != "gdp" and int(last) % 2)
+            mechanism = Laplace(scale=shrunk) if laplace else Gaussian(sigma=shrunk)
+            before = s.spent
+            try:
+                last = yield mechanism.on(secret(last))
+                admitted.append(mechanism)
+            except BudgetExceeded:
+                assert s.spent == before
+
+    s.run(adversary())
+    if kind == "approx":
+        order = s.ledger.filter.order
+        pure = sum(m.pure() for m in admitted)
+        total = sum(m.renyi(order) for m in admitted)
+        assert (
+            pure <= 1 + 1e-9
+            or dp.Renyi(orders=[order], values=[total]).epsilon_at(1e-6) <= 1 + 1e-9
+        )
+    else:
+        natural = {"pure": dp.Pure, "zcdp": dp.Zcdp, "gdp": dp.Gdp}[kind]
+        if admitted:
+            assert sum((m.loss(natural) for m in admitted[1:]), admitted[0].loss(natural)) <= budget
+    s.ledger.verify()
