@@ -47,6 +47,7 @@ def main(lines=1_000_000):
 def fill(ledger, lines):
     """Append charges and answers in one transaction: honest lines, without a flush for each."""
     price = ledger.price(COUNT)
+    ledger._store._one.now.execute("PRAGMA cache_size = -400000")  # room for the indexes, once
     with ledger._store.writing() as writing:
         last = ledger._catch_up(writing)
         total = price

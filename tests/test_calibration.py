@@ -16,7 +16,7 @@ from deniable.calibration import (
     least_loss,
 )
 from deniable.losses import convert
-from deniable.losses._figure import Stated
+from deniable.losses._loss import Stated
 
 
 class Noise(Stated):

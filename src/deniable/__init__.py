@@ -49,6 +49,7 @@ _HOMES = {
         "SparseVector",
     ],
     "calibration": ["calibrate"],
+    "data": ["load_adult"],
     "release": ["Plan", "Release"],
     "session": ["Session", "open"],
 }  # fmt: skip
@@ -71,6 +72,7 @@ def __dir__() -> list[str]:
 
 if TYPE_CHECKING:
     from .calibration import calibrate as calibrate
+    from .data import load_adult as load_adult
     from .errors import BadParameter as BadParameter
     from .errors import BudgetExceeded as BudgetExceeded
     from .errors import DataFailure as DataFailure

@@ -8,6 +8,7 @@ Answers are on the safe side: the number returned was itself tried and found to 
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Callable
 from typing import Protocol, cast
@@ -101,6 +102,7 @@ def _least(price: Callable[[float], float], target: float, *, relative: float) -
     if not target > 0:
         raise BadParameter.of("to", target, must="above 0", why="only silence loses nothing")
 
+    @functools.cache
     def excess(x: float) -> float:
         """Increasing in x = −ln s; at most 0 where the target is met."""
         try:

@@ -78,13 +78,11 @@ def test_the_same_test_catches_the_twin_with_a_fault(example):
 
 
 @pytest.mark.statistical
-@pytest.mark.parametrize("confidence", [0.5, 0.95, 0.99])
-def test_the_stated_error_covers(example, confidence):
-    if example.error is None:
-        pytest.skip("its answers are not numbers, or those of its parts")
-    answers = example.ask(example.mechanism, example.first, example.draws)
-    reach = example.error(example.mechanism, confidence)
-    covered = int(np.count_nonzero(np.abs(answers - example.truth) <= reach * (1 + 1e-12)))
+@pytest.mark.parametrize("confidence", [0.5, 0.95])
+def test_the_stated_error_covers(erring, confidence):
+    answers = erring.ask(erring.mechanism, erring.first, erring.draws)
+    reach = erring.error(erring.mechanism, confidence)
+    covered = int(np.count_nonzero(np.abs(answers - erring.truth) <= reach * (1 + 1e-12)))
     assert stats.binom.cdf(covered, len(answers), confidence) > ALARM
 
 
@@ -137,7 +135,7 @@ def test_the_auditor_finds_nothing(example):
         example.first,
         example.second,
         **claim,
-        samples=example.draws,
+        samples=min(example.draws, 2000),
         confidence=1 - 1e-8,
         batch=lambda value, n: example.ask(m, value, n),
     )

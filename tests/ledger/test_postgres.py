@@ -93,6 +93,28 @@ def test_an_ambiguous_commit_is_decided_by_reading(ledger, landed, monkeypatch):
     ledger.verify()
 
 
+def test_a_connection_lost_at_the_end_of_a_reading_is_an_ordinary_failure(ledger, monkeypatch):
+    real = ledger._store._one._open[0]
+
+    def execute(sql, *values):
+        if sql == "COMMIT":
+            raise psycopg.OperationalError("the network is gone")
+        return real.__class__.execute(real, sql, *values)
+
+    monkeypatch.setattr(real, "execute", execute, raising=False)
+    with pytest.raises(dp.LedgerFailure, match="connection was lost"):
+        len(ledger.entries)
+    assert len(ledger.entries) == 0
+
+
+def test_a_refusal_keeps_the_connection(ledger):
+    before = ledger._store._one.now
+    with pytest.raises(dp.BudgetExceeded):
+        ledger.charge(dp.Laplace(scale=0.1), unit=ROWS)
+    assert ledger._store._one.now is before
+    assert ledger.charge(TENTH, unit=ROWS).sequence == 1
+
+
 def test_what_cannot_be_read_back_is_said_to_be_unknown(ledger, monkeypatch):
     store = ledger._store
 

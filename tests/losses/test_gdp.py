@@ -5,7 +5,7 @@ import math
 import pytest
 
 import deniable as dp
-from deniable.losses._figure import Stated
+from deniable.losses._loss import Stated
 
 
 def test_squares_add_exactly():

@@ -43,7 +43,8 @@ def test_two_laplaces_agree_with_one_integral(first, second, place):
     check([(LaplacePair(ratio=first), 1), (LaplacePair(ratio=second), 1)], epsilon, exact)
 
 
-@settings(max_examples=3, deadline=None)
+@pytest.mark.slow
+@settings(max_examples=2, deadline=None)
 @given(st.floats(0.3, 1.2), st.floats(0.01, 0.6), st.floats(0.05, 1))
 def test_two_sampled_gaussians_agree_with_one_integral(mu, rate, epsilon):
     exact = truth.after_sampled_gaussian(
@@ -62,6 +63,17 @@ def test_lattices_agree_with_the_binomial_sum(epsilon0, times, place):
     law = grid.lattice([(pair.lattice(), times)], tilt, epsilon=epsilon)
     excess = mp.mpf(law.log_delta(epsilon)) - mp.log(exact)
     assert 0 <= excess < 1e-6
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.floats(0.05, 2), st.integers(2, 60), st.floats(0.02, 1.1), st.floats(0, 1.1))
+def test_far_from_where_it_was_laid_the_law_is_still_never_below(epsilon0, times, laid, asked):
+    pair = ApproxPair(epsilon=epsilon0)
+    tilt = contour.tilt_for([(pair, times)], epsilon=laid * times * epsilon0)
+    law = grid.lattice([(pair.lattice(), times)], tilt, epsilon=laid * times * epsilon0)
+    epsilon = asked * times * epsilon0
+    exact = truth.responses(epsilon0, times, epsilon)
+    assert exact == 0 or mp.mpf(law.log_delta(epsilon)) >= mp.log(exact)
 
 
 def test_without_rounding_up_the_price_would_be_too_low():

@@ -19,7 +19,7 @@ def test_delta_is_that_of_randomized_response_and_not_below_it(epsilon: float, a
         assert found <= truth * (1 + mp.mpf(1e-12)) + mp.mpf(1e-12)
 
 
-@given(st.floats(1e-6, 30), st.floats(0, 0.99))
+@given(st.floats(1e-12, 30), st.floats(0, 0.99))
 def test_epsilon_is_that_of_randomized_response_and_not_below_it(epsilon: float, delta: float):
     with mp.workdps(60):
         inside = mp.exp(epsilon) - delta * (1 + mp.exp(epsilon))

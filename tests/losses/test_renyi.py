@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import deniable as dp
 from deniable.losses import convert
-from deniable.losses._figure import Stated
+from deniable.losses._loss import Stated
 from deniable.losses.renyi import ORDERS
 
 

@@ -5,7 +5,7 @@ import math
 import pytest
 
 import deniable as dp
-from deniable.losses._figure import Stated
+from deniable.losses._loss import Stated
 
 
 def test_the_tight_conversion_beats_the_classic():

@@ -14,7 +14,11 @@ def laplace(ratio, epsilon):
     ratio, epsilon = mp.mpf(ratio), mp.mpf(epsilon)
     if epsilon >= ratio:
         return mp.mpf(0)
-    return 1 - mp.exp(max(epsilon, -ratio) / 2 - ratio / 2) if epsilon > -ratio else 1 - mp.exp(epsilon)
+    return (
+        1 - mp.exp(max(epsilon, -ratio) / 2 - ratio / 2)
+        if epsilon > -ratio
+        else 1 - mp.exp(epsilon)
+    )
 
 
 def sampled_gaussian(mu, rate, epsilon, *, added=False):

@@ -93,8 +93,11 @@ def test_whatever_a_mechanism_draws_survives_storage(drawn):
     assert again.free
 
 
-def test_a_release_survives_storage_whole():
+def test_a_release_survives_storage_whole_and_what_later_versions_add():
     made = release()
+    record = made.to_dict()
+    record["provenance"]["later"] = 1
+    assert Release.from_dict(record).provenance == made.provenance
     again = Release.from_dict(json.loads(json.dumps(made.to_dict())))
     assert replace(again, free="") == made
 

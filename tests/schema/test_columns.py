@@ -29,6 +29,7 @@ def test_keys_take_their_type_from_the_list():
     assert keys(range(1, 17)).type == "int"
     assert keys(range(1, 17)).bounds == (1, 16)
     assert keys([True, False]).type == "bool"
+    assert keys(np.array([True, False])).keys == (True, False)
     assert keys(np.array([1, 2])).keys == (1, 2)
     assert keys([DAY]).type == "date"
 

@@ -4,8 +4,8 @@ import pytest
 
 import deniable as dp
 from deniable.errors import BadParameter, DeltaTooLarge, MixedLosses, NotAdaptive
-from deniable.mechanisms.numbers import Gaussian
-from deniable.session.budgets import ceiling, spend
+from deniable.mechanisms.numbers import Gaussian, Laplace
+from deniable.session.budgets import alone, ceiling, spend
 
 
 @pytest.mark.parametrize(
@@ -52,6 +52,15 @@ def test_nothing_is_neither_a_budget_nor_a_spend(nothing):
 def test_an_epsilon_that_cannot_be_is_refused_with_what_was_given(bad):
     with pytest.raises(BadParameter, match="epsilon must be"):
         dp.epsilon(bad)
+
+
+def test_what_one_answer_loses_alone_is_told_tightly_and_in_the_sessions_currency():
+    budget = dp.epsilon(3, delta=1e-7)
+    assert alone(Laplace(scale=8.0), budget=budget) == dp.epsilon(0.125, delta=0.0)
+    loss = alone(Gaussian(sigma=30.0), budget=budget)
+    assert loss.delta == 1e-7
+    assert loss.epsilon == pytest.approx(Gaussian(sigma=30.0).epsilon_at(1e-7))
+    assert alone(Gaussian(sigma=1.0), budget=dp.rho(1)) == dp.rho(0.5)
 
 
 def test_spends_are_in_the_sessions_currency():

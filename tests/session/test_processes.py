@@ -1,6 +1,7 @@
 """Threads, forks and copies: one ceiling, one use of each draw."""
 
 import multiprocessing
+import os
 import pickle
 import threading
 
@@ -100,3 +101,21 @@ def test_a_forked_child_neither_spends_twice_nor_reuses_noise(tmp_path, durable)
 def test_a_session_cannot_be_copied():
     with pytest.raises(HiddenValue):
         pickle.dumps(session())
+
+
+def _killed(path):
+    s = session(ledger=path)
+    s.release(EIGHTH.on(dp.Sensitive(lambda: os._exit(9), l1=1)), question="how many")
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_a_process_that_dies_while_computing_has_paid(tmp_path):
+    path = tmp_path / "ledger.db"
+    session(ledger=path).close()
+    child = multiprocessing.get_context("fork").Process(target=_killed, args=(path,))
+    child.start()
+    child.join()
+    assert child.exitcode == 9
+    s = session(ledger=path)
+    assert s.spent == dp.epsilon(0.125)
+    assert not s.release(EIGHTH.on(secret(1)), question="how many").free

@@ -218,7 +218,7 @@ def test_arrays_and_text_survive_the_ledger(tmp_path):
 
 def test_shares_bind_those_who_have_one():
     s = session(dp.epsilon(1.0))
-    s.ledger.share("ana", dp.epsilon(0.2))
+    s.ledger.share("ana", amount=dp.epsilon(0.2))
     s.release(EIGHTH.on(secret(1)), asker="ana", question="a")
     with pytest.raises(BudgetExceeded):
         s.release(EIGHTH.on(secret(1)), asker="ana", question="b")

@@ -287,6 +287,25 @@ def test_a_folder_or_another_kind_of_file_is_refused_with_the_fix(tmp_path):
     assert caught.value.__context__ is None
 
 
+def test_a_parquet_column_that_is_there_twice_is_refused(tmp_path):
+    pq.write_table(pa.table([[1], [2]], names=["age", "age"]), tmp_path / "people.parquet")
+    with pytest.raises(BadParameter, match="two columns"):
+        tables(tmp_path / "people.parquet")
+
+
+def test_nested_parquet_columns_wait_for_the_schema(tmp_path):
+    nested = pa.table({"age": [1], "visit": [{"age": 1, "at": [1]}]})
+    pq.write_table(nested, tmp_path / "people.parquet")
+    assert only(tmp_path / "people.parquet").unread == ("visit",)
+
+
+def test_folder_names_are_no_columns(tmp_path):
+    for year in (2020, 2021):
+        (tmp_path / f"year={year}").mkdir()
+        pq.write_table(ARROW, tmp_path / f"year={year}" / "part.parquet")
+    assert list(only(tmp_path / "*" / "part.parquet").columns) == ["age", "city", "id"]
+
+
 def test_parquet_files_of_one_glob_must_agree(tmp_path):
     pq.write_table(ARROW, tmp_path / "a1.parquet")
     pq.write_table(ARROW.select(["age"]), tmp_path / "a2.parquet")

@@ -10,7 +10,19 @@ import pytest
 import deniable
 
 SOURCE = Path(deniable.__file__).parent
-HEAVY = ["numpy", "scipy", "duckdb", "sqlglot", "pandas", "polars", "pyarrow", "matplotlib", "psycopg", "ibis", "mpmath"]
+HEAVY = [
+    "numpy",
+    "scipy",
+    "duckdb",
+    "sqlglot",
+    "pandas",
+    "polars",
+    "pyarrow",
+    "matplotlib",
+    "psycopg",
+    "ibis",
+    "mpmath",
+]
 
 
 def test_importing_deniable_loads_no_heavy_package():

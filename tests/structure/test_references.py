@@ -19,7 +19,9 @@ def all_cited() -> set[str]:
 
 
 def known() -> set[str]:
-    return set(re.findall(r"^@\w+\{([^,]+),", (ROOT / "docs/references.bib").read_text(), re.MULTILINE))
+    return set(
+        re.findall(r"^@\w+\{([^,]+),", (ROOT / "docs/references.bib").read_text(), re.MULTILINE)
+    )
 
 
 def test_every_citation_has_its_reference():

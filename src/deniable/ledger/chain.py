@@ -13,7 +13,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 from deniable import parameters
-from deniable.errors import LedgerFailure
+from deniable.errors import DeniableError, LedgerFailure
 from deniable.losses.filters import Filter, Price
 from deniable.mechanisms import Mechanism
 
@@ -117,13 +117,17 @@ class Walk:
         delta = entry.record.get("delta")
         text = canonical({"of": entry.mechanisms, "at": delta})
         if text not in self._prices:
-            least = [
-                price_of(Mechanism.from_dict(m), self._filter, delta) for m in entry.mechanisms
-            ]
-            self._prices[text] = sum(least, Price.zero)
+            self._prices[text] = self._priced(entry, delta)
         slack = 1e-9 if delta is None else 1e-2
         if not fits(self._prices[text], _given(entry.price), slack=slack):
             raise self._broken(entry.sequence, "was charged less than it costs")
+
+    def _priced(self, entry: Entry, delta: object) -> Price:
+        try:
+            charged = [Mechanism.from_dict(record) for record in entry.mechanisms]
+            return sum((price_of(m, self._filter, delta) for m in charged), Price.zero)
+        except DeniableError:
+            raise self._broken(entry.sequence, "charges what has no price") from None
 
     def _check_standing(self, entry: Entry) -> None:
         asker, price = entry.asker, entry.price
@@ -165,8 +169,8 @@ def price_of(mechanism: Mechanism, filter: Filter, delta: object) -> Price:  # n
 
 
 def totals(entry: Entry) -> tuple[Price, Price]:
-    """What a line says was charged in all, and committed in all; the header says nothing yet."""
-    if entry.kind == "header":
+    """What a line says was charged in all, and committed in all; a header says nothing yet."""
+    if entry.kind == "header" or (entry.kind == "unknown" and entry.total is None):
         return Price.zero, Price.zero
     return _given(entry.total), _given(entry.committed)
 

@@ -87,7 +87,7 @@ class Ledger(Books):
         """What one use of a mechanism costs here, in native units. Asking is free."""
         return chain.price_of(mechanism, self.filter, delta)
 
-    def share(self, asker: str, amount: Loss) -> Entry:
+    def share(self, asker: str, *, amount: Loss) -> Entry:
         """Reserve an amount for one asker: they spend within it, and nobody else from it."""
         price = self.filter.price_of(amount)
         record = {"kind": "share", "asker": _checked(asker), "price": price.to_dict()}

@@ -16,7 +16,7 @@ from .ledger import Ledger
 from .memory import MemoryStore
 from .postgres import PostgresStore
 from .sqlite import SqliteStore
-from .store import Store
+from .store import Store, settled
 
 _POSTGRES = ("postgresql://", "postgres://")
 
@@ -78,7 +78,7 @@ def _start(store: Store, *, budget: Loss | None, unit: Unit | None, name: str) -
     if budget is None or unit is None:
         raise _nothing_there(store.where)
     header = Header(name=name, unit=unit, budget=budget, filter=filter_for(budget))
-    with store.writing() as lines:
+    with settled(), store.writing() as lines:
         if lines.last() is None:
             lines.append(sealed(header.to_record(), after=None))
             lines.keep(f"{current().integer(256):064x}")

@@ -20,10 +20,10 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
-from deniable.errors import BadParameter, LedgerFailure, MissingExtra
+from deniable.errors import BadParameter, DeniableError, LedgerFailure, MissingExtra
 
 from .sql import TABLES, OneConnection, SqlLines
-from .store import CommitUnsure, Reading, Writing
+from .store import CommitUnsure, Reading, Writing, settled
 
 if TYPE_CHECKING:
     import psycopg
@@ -58,7 +58,7 @@ class PostgresStore:
     @contextmanager
     def reading(self) -> Iterator[Reading]:
         """One consistent view; it waits for no one and makes no one wait."""
-        with self._transaction("REPEATABLE READ, READ ONLY") as connection:
+        with settled(), self._transaction("REPEATABLE READ, READ ONLY") as connection:
             yield _lines(connection)
 
     @contextmanager
@@ -81,6 +81,9 @@ class PostgresStore:
             except self._driver.Error as error:
                 self._forget()
                 raise self._failure(error) from error
+            except DeniableError:  # a refusal: the connection is as good as before
+                self._roll_back()
+                raise
             except BaseException:
                 self._forget()
                 raise
@@ -112,6 +115,13 @@ class PostgresStore:
     def _lock(self, connection: psycopg.Connection) -> None:
         connection.execute("SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", (self._schema,))
 
+    def _roll_back(self) -> None:
+        if self._one.now is not None:
+            try:
+                self._one.now.execute("ROLLBACK")
+            except self._driver.Error:
+                self._forget()
+
     def _forget(self) -> None:
         """Roll back by closing: the server ends the transaction of a connection that is gone."""
         with suppress(self._driver.Error):
@@ -138,7 +148,7 @@ class PostgresStore:
     def _prepare(self, *, create: bool) -> None:
         """Create the schema if there is none; another process may be doing the same."""
         exists = "SELECT 1 FROM pg_tables WHERE schemaname = %s AND tablename = 'entries'"
-        with self._transaction("READ COMMITTED, READ ONLY") as connection:
+        with settled(), self._transaction("READ COMMITTED, READ ONLY") as connection:
             found = connection.execute(exists, (self._schema,)).fetchone()
         if found:
             return
@@ -147,7 +157,7 @@ class PostgresStore:
                 f"there is no ledger at {self.where}",
                 fix="give budget= and unit= to start one",
             )
-        with self._transaction("READ COMMITTED, READ WRITE") as connection:
+        with settled(), self._transaction("READ COMMITTED, READ WRITE") as connection:
             self._lock(connection)
             if connection.execute(exists, (self._schema,)).fetchone() is None:
                 connection.execute(f"CREATE SCHEMA IF NOT EXISTS {self._schema}")
@@ -173,7 +183,7 @@ class PostgresStore:
 
 def _driver() -> Any:
     try:
-        import psycopg  # noqa: PLC0415  (an optional package, loaded when first needed)
+        import psycopg
     except ImportError:
         raise MissingExtra.of("psycopg, which speaks to Postgres,", extra="postgres") from None
     return psycopg

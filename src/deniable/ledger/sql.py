@@ -125,6 +125,11 @@ class OneConnection(Generic[C]):
                 self._open.append(self._connect())
             yield self._open[0]
 
+    @property
+    def now(self) -> C | None:
+        """The connection if one is open."""
+        return self._open[0] if self._open else None
+
     def close(self) -> None:
         """Close the connection; the next use opens a new one."""
         with self.lock:

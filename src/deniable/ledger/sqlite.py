@@ -17,10 +17,10 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from urllib.parse import quote
 
-from deniable.errors import LedgerFailure
+from deniable.errors import DeniableError, LedgerFailure
 
 from .sql import TABLES, OneConnection, SqlLines
-from .store import CommitUnsure, Reading, Writing
+from .store import CommitUnsure, Reading, Writing, settled
 
 APPLICATION = int.from_bytes(b"DPLG", "big")  # tells a ledger from any other SQLite file
 LAYOUT = 1
@@ -76,7 +76,7 @@ class SqliteStore:
     @contextmanager
     def reading(self) -> Iterator[Reading]:
         """One consistent view; a short one, since a reader makes writers wait."""
-        with self._transaction("BEGIN") as connection:
+        with settled(), self._transaction("BEGIN") as connection:
             yield _lines(connection)
 
     @contextmanager
@@ -99,6 +99,9 @@ class SqliteStore:
             except sqlite3.Error as error:
                 self._forget()
                 raise self._failure(error) from error
+            except DeniableError:  # a refusal: the connection is as good as before
+                self._roll_back()
+                raise
             except BaseException:
                 self._forget()
                 raise
@@ -110,10 +113,14 @@ class SqliteStore:
 
     def _forget(self) -> None:
         """Roll back and close: after a failure, a fresh connection reads what is really on disk."""
-        with suppress(sqlite3.Error), self._one.held() as connection:
-            connection.rollback()
+        self._roll_back()
         with suppress(sqlite3.Error):
             self.close()
+
+    def _roll_back(self) -> None:
+        if self._one.now is not None:
+            with suppress(sqlite3.Error):
+                self._one.now.rollback()
 
     def _connect(self) -> sqlite3.Connection:
         connection = sqlite3.connect(
@@ -134,13 +141,13 @@ class SqliteStore:
 
     def _prepare(self) -> None:
         """Make an empty file a ledger; another process may be doing the same."""
-        with self._transaction("BEGIN") as connection:
+        with settled(), self._transaction("BEGIN") as connection:
             ready = _is_ledger(connection)
         if ready:
             return
         if not self._create:
             raise self._foreign()
-        with self._transaction("BEGIN IMMEDIATE") as connection:
+        with settled(), self._transaction("BEGIN IMMEDIATE") as connection:
             if not _is_ledger(connection):
                 for statement in (*TABLES, *_GUARDS):
                     connection.execute(statement)

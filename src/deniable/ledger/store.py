@@ -6,7 +6,8 @@ a line means, what it costs and whether it may be written is decided once, in `l
 
 from __future__ import annotations
 
-from contextlib import AbstractContextManager
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager
 from typing import NamedTuple, Protocol
 
 from deniable.errors import LedgerFailure
@@ -83,3 +84,12 @@ class CommitUnsure(Exception):
     def __init__(self, failure: LedgerFailure) -> None:
         super().__init__(failure.what)
         self.failure = failure
+
+
+@contextmanager
+def settled() -> Iterator[None]:
+    """Where no charge is at stake, a commit that failed is a failure like any other."""
+    try:
+        yield
+    except CommitUnsure as unsure:
+        raise unsure.failure from unsure

@@ -64,7 +64,7 @@ def _amplified(epsilon: float, delta: float, rate: float) -> tuple[float, float]
 
 
 def shuffled_closed_form(epsilon: float, *, delta: float, population: int) -> float:
-    """ε of n shuffled ε₀-private reports at δ, by the closed form                 [FMT23, Thm 3.1].
+    """ε of n shuffled ε₀-private reports at δ, by the closed form                 [FMT23].
 
     ln(1 + (e^ε₀ − 1)·(4·√(2·ln(4/δ)/((e^ε₀ + 1)·n)) + 4/n)), for ε₀ ≤ ln(n/(8·ln(2/δ)) − 1); beyond
     that, ε₀ itself. Units are replaced: everyone sends one report, all with the same randomizer.
@@ -78,7 +78,7 @@ def shuffled_closed_form(epsilon: float, *, delta: float, population: int) -> fl
 
 
 def shuffled(epsilon: float, *, delta: float, population: int) -> float:
-    """ε of n shuffled ε₀-private reports at δ, from the exact law of the clones   [FMT23, Thm 3.2].
+    """ε of n shuffled ε₀-private reports at δ, from the exact law of the clones   [FMT23].
 
     Take a unit with reports P₀ or P₁. ε₀-privacy writes (P₀, P₁) as a part Q that tells nothing
     and two disjoint parts A₀, A₁ seen with odds e^ε₀ : 1 or 1 : e^ε₀. Any other unit's report is
@@ -125,7 +125,7 @@ class _Clones:
     """The law of what a shuffler shows about one unit, cut where less than 10⁻³² is left out."""
 
     def __init__(self, epsilon: float, population: int) -> None:
-        from scipy.stats import binom  # noqa: PLC0415  (half a second to load)
+        from scipy.stats import binom
 
         self.epsilon = epsilon
         share = 2 / (math.exp(epsilon) + 1)
@@ -168,7 +168,7 @@ def sampled_gaussian_renyi(order: float, *, rate: float, sigma: float) -> float:
     """Rényi divergence of Gaussian noise σ (sensitivity 1) on a Poisson sample of rate q.
 
     D_α = ln E[(1 − q + q·e^{(2x − 1)/2σ²})^α]/(α − 1) with x ~ N(0, σ²), which is the larger of
-    both directions                                                      [MTZ19, Thms 4 and 5].
+    both directions                                                      [MTZ19].
 
     Whole orders are a sum of positive terms; others are integrated, and never exceed the chord
     between the whole orders around them (ln E is convex in α); far out the chord is used alone.

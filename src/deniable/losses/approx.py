@@ -9,8 +9,8 @@ from typing import Self
 
 from deniable import parameters
 
-from . import _figure, convert, rounding
-from ._loss import Facts, Loss
+from . import convert, rounding
+from ._loss import Facts, Loss, Stated, conversions, figure_or_infinite, no_bound
 
 
 @dataclasses.dataclass(frozen=True)
@@ -35,7 +35,7 @@ class Approx(Loss):
     _ticks: tuple[int, int] = dataclasses.field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        epsilon = _figure.figure_or_infinite("epsilon", self.epsilon)
+        epsilon = figure_or_infinite("epsilon", self.epsilon)
         delta = parameters.fraction_below_one("delta", self.delta)
         self._set(rounding.ticks(epsilon), rounding.ticks(delta))
 
@@ -60,7 +60,7 @@ class Approx(Loss):
         if math.isinf(epsilon) or delta >= 1:
             epsilon, delta = facts.pure(), 0.0
         if math.isinf(epsilon):
-            raise _figure.no_bound(cls)
+            raise no_bound(cls)
         return cls(epsilon, delta=delta)
 
     def _plus(self, other: Self) -> Self:
@@ -103,23 +103,22 @@ class Approx(Loss):
         return cls._of(rounding.ticks(epsilon), rounding.ticks(delta))
 
     def _converters(self) -> Mapping[type[Loss], Callable[[], Loss]]:
-        facts = _figure.Stated(epsilon=self.epsilon, delta=self.delta)
+        facts = Stated(epsilon=self.epsilon, delta=self.delta)
         kinds = ("profile",) if self.delta else ("pure", "zcdp", "gdp", "renyi", "profile")
-        return _figure.conversions(facts, *kinds)
+        return conversions(facts, *kinds)
 
 
 def delta_of_response(epsilon: float, delta: float, at: float) -> float:
     """δ at another ε of randomized response, which dominates all (ε, δ)-privacy; rounded up.
 
-    δ + (1 − δ)·(e^ε − e^at)/(1 + e^ε) for at < ε, else δ                          [KOV15, Thm 3.4].
+    δ + (1 − δ)·(e^ε − e^at)/(1 + e^ε) for at < ε, else δ                          [KOV15].
     """
     if at >= epsilon or delta >= 1:
         return delta
     if math.isinf(epsilon):
         return 1.0
     share = -math.expm1(at - epsilon) / (1 + math.exp(-epsilon))
-    # at − ε is exact or errs by an ulp of ε, which is worth that much in the share.
-    return min(1.0, rounding.up(delta, (1 - delta) * share, 2.0**-52 * epsilon * (at > 0)))
+    return min(1.0, rounding.up(delta, (1 - delta) * share))
 
 
 def epsilon_of_response(epsilon: float, delta: float, at: float) -> float:
@@ -129,7 +128,7 @@ def epsilon_of_response(epsilon: float, delta: float, at: float) -> float:
     if at == delta or math.isinf(epsilon):
         return epsilon
     share = (at - delta) / (1 - delta) * (1 - rounding.FORMULA_ERROR)
-    remaining = 1 - share * (1 + math.exp(-epsilon))
-    if remaining <= 0:
+    lost = share * (1 + math.exp(-epsilon))
+    if lost >= 1:
         return 0.0
-    return min(epsilon, max(0.0, rounding.up(epsilon, math.log(remaining))))
+    return min(epsilon, max(0.0, rounding.up(epsilon, math.log1p(-lost))))

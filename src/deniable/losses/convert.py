@@ -26,7 +26,7 @@ from .rounding import FORMULA_ERROR, down, product, up
 def pure_to_zcdp(epsilon: float) -> float:
     """ρ = ε·tanh(ε/2), the least ρ that every ε-private mechanism satisfies; below the usual ε²/2.
 
-    Randomized response dominates every ε-private mechanism [KOV15, Thm 2.1]. With t = ε/2 and
+    Randomized response dominates every ε-private mechanism [KOV15]. With t = ε/2 and
     s = 2α − 1 its divergence is (α − 1)·D = ln cosh(st) − ln cosh(t), and α(α − 1) = (s² − 1)/4. As
     u ↦ ln cosh √u is concave, the difference is at most (s²t² − t²)·tanh(t)/2t = α(α − 1)·ε·tanh t.
     Equality as α → 1, so no smaller ρ will do. The bound ε²/2 is [BS16, Prop 3.3].
@@ -38,7 +38,7 @@ def pure_to_gdp(epsilon: float) -> float:
     """μ = −2·Φ⁻¹(1/(1 + e^ε)): the least μ that every ε-private mechanism satisfies.
 
     The trade-off of every ε-private mechanism lies above that of randomized response, which is
-    straight between (0, 1), (c, c) and (1, 0) with c = 1/(1 + e^ε) [DRS22, Prop 3]. A Gaussian
+    straight between (0, 1), (c, c) and (1, 0) with c = 1/(1 + e^ε) [DRS22]. A Gaussian
     trade-off is convex, so it lies below these segments as soon as it does at (c, c): that is
     Φ(Φ⁻¹(1 − c) − μ) ≤ c.
     """
@@ -66,7 +66,7 @@ def _log_upper_tail(x: float) -> float:
 def pure_to_renyi(epsilon: float, order: float) -> float:
     """The Rényi divergence of randomized response, which dominates all ε-private mechanisms.
 
-    D_α = ln((e^{αε} + e^{(1−α)ε})/(1 + e^ε))/(α − 1)                [KOV15, Thm 2.1; Mir17, Prop 5]
+    D_α = ln((e^{αε} + e^{(1−α)ε})/(1 + e^ε))/(α − 1)                [KOV15; Mir17, Prop 5]
     """
     order = check_order(order)
     if math.isinf(epsilon):
@@ -85,7 +85,7 @@ def pure_to_renyi(epsilon: float, order: float) -> float:
 def bounded_range_to_zcdp(epsilon: float) -> float:
     """ρ = ε²/8 for ε-bounded-range mechanisms: the exponential mechanism and Gumbel noisy max.
 
-    Not for Laplace noisy max nor permute-and-flip, whose range is wider  [CR21, Lemma 3.2].
+    Not for Laplace noisy max nor permute-and-flip, whose range is wider  [CR21].
     """
     return product(epsilon, epsilon / 8)
 
@@ -196,12 +196,12 @@ def best_order(epsilon: float, delta: float) -> float:
 
 
 def gdp_to_zcdp(mu: float) -> float:
-    """ρ = μ²/2: that of N(0, 1) against N(μ, 1), which dominate  [DRS22, Cor B.6]."""
+    """ρ = μ²/2: that of N(0, 1) against N(μ, 1), which dominate  [DRS22]."""
     return product(mu, mu / 2)
 
 
 def gdp_to_delta(mu: float, epsilon: float) -> float:
-    """δ(ε) = Φ(−ε/μ + μ/2) − e^ε·Φ(−ε/μ − μ/2), at any size  [BW18; DRS22, Cor 1]."""
+    """δ(ε) = Φ(−ε/μ + μ/2) − e^ε·Φ(−ε/μ − μ/2), at any size  [BW18; DRS22]."""
     return _from_log(gaussian_log_delta(epsilon, mu=mu)) if mu else 0.0
 
 

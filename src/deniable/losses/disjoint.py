@@ -10,8 +10,7 @@ from deniable import parameters
 from deniable.errors import BadParameter, NoBound
 from deniable.units import Relation, Unit
 
-from ._figure import OneFigure
-from ._loss import Loss
+from ._loss import Loss, OneFigure
 from .approx import Approx
 from .renyi import Renyi
 

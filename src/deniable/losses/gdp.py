@@ -6,12 +6,12 @@ import dataclasses
 from collections.abc import Callable, Mapping
 from typing import Self
 
-from . import _figure, convert, rounding
-from ._loss import Facts, Loss
+from . import convert, rounding
+from ._loss import Facts, Loss, OneFigure, Stated, conversions
 
 
 @dataclasses.dataclass(frozen=True)
-class Gdp(_figure.OneFigure):
+class Gdp(OneFigure):
     """μ-Gaussian differential privacy                                                [DRS22].
 
     Composition adds squares: √(μ₁² + μ₂²), also when the second mechanism is chosen after the first
@@ -47,8 +47,8 @@ class Gdp(_figure.OneFigure):
         return convert.gdp_to_delta(self.mu, epsilon)
 
     def _group(self, size: int) -> Self:
-        """kμ                                                                     [DRS22, Thm 6]."""
+        """kμ                                                                     [DRS22]."""
         return self._times(size * size)
 
     def _converters(self) -> Mapping[type[Loss], Callable[[], Loss]]:
-        return _figure.conversions(_figure.Stated(mu=self.mu), "zcdp", "renyi", "profile")
+        return conversions(Stated(mu=self.mu), "zcdp", "renyi", "profile")

@@ -58,8 +58,9 @@ class Grid:
         floor = math.exp(-self.theta * beyond) * (1 + 1e-9) if self.wraps else 0.0
         slips = self.error * float(np.linalg.norm(weights)) + ULP * (len(gap) + 32) * abs(total)
         log = self.log_m - self.theta * epsilon + 16 * ULP * (1 + abs(self.log_m))
-        bound = total + slips + floor
-        finite = log + math.log(bound) if bound > 0 else -math.inf
+        # Weights below e^(−690) may have been left out or lost to underflow; all masses are at most 1.
+        bound = total + slips + floor + 1e-299
+        finite = log + math.log(bound)
         return float(np.logaddexp(finite, math.log(self.infinite))) if self.infinite else finite
 
 
@@ -199,10 +200,12 @@ def picture(pairs: Sequence[tuple[Pair, int]], *, points: int) -> tuple[Reals, R
         mean += times * centre
         variance += times * float(masses @ (losses - centre) ** 2)
     reach = 8 * math.sqrt(variance) + 1e-9
-    step = 2 * reach / points
-    total = _Total(0.0, 2 * points)
+    fine = 16  # connecting the dots widens each loss by a step: too much for a step of the picture
+    step = 2 * reach / (fine * points)
+    total = _Total(0.0, 2 * fine * points)
     for pair, times in pairs:
         first, masses, _ = connect(pair, step, spare)
         total.compose(first, masses, step, times)
     law = total.law(step, 0.0, first=math.floor((mean - reach) / step), wraps=True)
-    return law.losses[:points], np.maximum(law.masses[:points], 0.0)
+    losses = law.losses[: fine * points].reshape(points, fine).mean(axis=1)
+    return losses, np.maximum(law.masses[: fine * points].reshape(points, fine).sum(axis=1), 0.0)

@@ -6,12 +6,12 @@ import dataclasses
 from collections.abc import Callable, Mapping
 from typing import Self
 
-from . import _figure, approx
-from ._loss import Facts, Loss
+from . import approx
+from ._loss import Facts, Loss, OneFigure, Stated, conversions
 
 
 @dataclasses.dataclass(frozen=True)
-class Pure(_figure.OneFigure):
+class Pure(OneFigure):
     """ε-differential privacy                                                         [DMNS06].
 
     Composition adds: ε₁ + ε₂, also when the second mechanism is chosen after the first answer.
@@ -44,5 +44,5 @@ class Pure(_figure.OneFigure):
         return self._times(size)
 
     def _converters(self) -> Mapping[type[Loss], Callable[[], Loss]]:
-        facts = _figure.Stated(epsilon=self.epsilon)
-        return _figure.conversions(facts, "approx", "zcdp", "gdp", "renyi", "profile")
+        facts = Stated(epsilon=self.epsilon)
+        return conversions(facts, "approx", "zcdp", "gdp", "renyi", "profile")

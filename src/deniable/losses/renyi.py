@@ -12,8 +12,8 @@ from typing import Self
 
 from deniable.errors import BadParameter, MixedLosses
 
-from . import _figure, convert, rounding
-from ._loss import Facts, Loss
+from . import convert, rounding
+from ._loss import Facts, Loss, figure_or_infinite, no_bound
 
 # The best order α, with α − 1 ≈ √(ln(1/δ)/ρ), runs over many magnitudes: geometric steps, fine
 # enough that the best order of the grid costs below 0.2 % of ε. Whole orders beyond 17, where the
@@ -48,7 +48,7 @@ class Renyi(Loss):
     def __post_init__(self) -> None:
         orders = tuple(convert.check_order(order) for order in _listed("orders", self.orders))
         values = tuple(
-            _figure.figure_or_infinite("values", value) for value in _listed("values", self.values)
+            figure_or_infinite("values", value) for value in _listed("values", self.values)
         )
         if len(orders) != len(values):
             raise BadParameter.of(
@@ -77,7 +77,7 @@ class Renyi(Loss):
         divergence = divergences(facts)
         values = tuple(map(divergence, ORDERS))
         if all(map(math.isinf, values)):
-            raise _figure.no_bound(cls)
+            raise no_bound(cls)
         return cls(orders=ORDERS, values=values)
 
     def at(self, order: float) -> float:
@@ -147,7 +147,7 @@ class Renyi(Loss):
         doublings = (size - 1).bit_length()
         orders = tuple(a for a in self.orders if a >= 2 and a * 2**doublings <= self.orders[-1])
         if not orders:
-            raise _figure.no_bound(type(self))
+            raise no_bound(type(self))
         far = [self.at(order * 2**doublings) for order in orders]
         values = tuple(convert.renyi_group(value, doublings) for value in far)
         return type(self)(orders=orders, values=values)

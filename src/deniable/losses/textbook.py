@@ -91,7 +91,7 @@ def kov_delta(epsilon: float, *, times: int, at: float) -> float:
     epsilon, times, _ = _checked(epsilon, times, 0.5)
     at = parameters.non_negative("at", at)
     lies = np.arange(times + 1)
-    loss = (times - 2 * lies) * epsilon
+    loss = (times - 2 * lies) * epsilon * (1 + 2.0**-51)  # upward, for those that count
     lies, loss = lies[loss > at], loss[loss > at]
     if not len(lies):
         return 0.0

@@ -6,12 +6,12 @@ import dataclasses
 from collections.abc import Callable, Mapping
 from typing import Self
 
-from . import _figure, convert
-from ._loss import Facts, Loss
+from . import convert
+from ._loss import Facts, Loss, OneFigure, Stated, conversions
 
 
 @dataclasses.dataclass(frozen=True)
-class Zcdp(_figure.OneFigure):
+class Zcdp(OneFigure):
     """ρ-zero-concentrated differential privacy                                        [BS16].
 
     Composition adds: ρ₁ + ρ₂, also when the second mechanism is chosen after the first answer.
@@ -44,4 +44,4 @@ class Zcdp(_figure.OneFigure):
         return self._times(size * size)
 
     def _converters(self) -> Mapping[type[Loss], Callable[[], Loss]]:
-        return _figure.conversions(_figure.Stated(rho=self.rho), "renyi")
+        return conversions(Stated(rho=self.rho), "renyi")

@@ -12,11 +12,11 @@ import dataclasses
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, ClassVar, Generic, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, TypeVar
 
 from deniable import parameters
 from deniable.errors import BadParameter, NoBound, SensitivityMismatch
-from deniable.losses import Loss, Profile, Renyi, convert
+from deniable.losses import Loss, Profile, Renyi, Zcdp, convert
 from deniable.losses.pairs import ApproxPair, Pairs
 from deniable.sensitive import Sensitive
 from deniable.units import Unit
@@ -33,7 +33,7 @@ Norm = Literal["l1", "l2", "linf"]
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Step(Generic[T]):
-    """A mechanism and the value it will be applied to: what a session releases and an algorithm yields.
+    """A mechanism and the value it meets: what a session releases and an algorithm yields.
 
     With a `handle` it is one question to a mechanism that the session opened and charged before.
     """
@@ -111,8 +111,8 @@ class Mechanism(ABC):
         return min(known + [loss.delta_at(epsilon) for loss in self._curves()])
 
     def _curves(self) -> list[Loss]:
-        """Whole curves: the loss distribution, and Rényi where that was made from (ε, δ) only."""
-        kinds: list[type[Loss]] = [Profile, Renyi] if self._black_box() else [Profile]
+        """Whole curves: the loss distribution; also Rényi where that was made from (ε, δ) only."""
+        kinds: list[type[Loss]] = [Profile, Renyi, Zcdp] if self._black_box() else [Profile]
         known = []
         for kind in kinds:
             with contextlib.suppress(NoBound):
@@ -121,17 +121,25 @@ class Mechanism(ABC):
 
     def _black_box(self) -> bool:
         """Is its pair only that of the worst mechanism with the same (ε, δ)?"""
-        return type(self).pairs is Mechanism.pairs
+        pairs = self.pairs()
+        return pairs is None or isinstance(pairs.remove, ApproxPair)
 
-    def error(self, confidence: float = 0.95) -> float:
-        """Half-width of the interval that holds the noise of one number with this probability."""
+    def error(self, confidence: float = 0.95) -> float:  # noqa: ARG002  there is none at any
+        """Half-width of the interval that holds the noise of one number with this probability.
+
+        Mechanisms that choose or compare ask for more: among how many candidates, over how many
+        queries.
+        """
         raise NoBound(f"{type(self).__name__} has no ±: its answers are not numbers")
 
     # ---- use
 
     @abstractmethod
-    def draw(self, value: T) -> object:
-        """Answer with noise. Called by `release` and by sessions, never by other code."""
+    def draw(self, value: Any) -> Any:
+        """Answer with noise. Called by `release` and by sessions, never by other code.
+
+        What a value is, and an answer, each mechanism says in its own signature.
+        """
 
     def on(self, value: Sensitive[T]) -> Step[T]:
         """This mechanism applied to a private value, as a step a session can release."""
@@ -144,7 +152,7 @@ class Mechanism(ABC):
         self._check_covers(value)
         return Step(self, value)
 
-    def _check_covers(self, value: Sensitive[T]) -> None:
+    def _check_covers(self, value: Sensitive[Any]) -> None:
         bound = value.bound(self.norm)
         covered = float(getattr(self, "sensitivity", math.inf))
         if bound is None or bound > covered:
@@ -159,13 +167,13 @@ class Mechanism(ABC):
             )
 
     def begin(self) -> Interaction:
-        """The private state of an interactive mechanism, drawn when a session has charged it in full."""
+        """The private state of an interactive mechanism, made once it is charged in full."""
         raise BadParameter(
             f"{type(self).__name__} answers once: it needs a value, and cannot be opened",
             fix="mechanism.on(dp.Sensitive(...))",
         )
 
-    def release(self, value: T) -> object:
+    def release(self, value: Any) -> Any:
         """Answer with noise, outside any session: you keep the books."""
         return self.draw(value)
 
@@ -209,7 +217,7 @@ class Mechanism(ABC):
         if name not in Mechanism.registry:
             known = ", ".join(sorted(Mechanism.registry))
             raise BadParameter.of("mechanism", name, must=f"one of {known}")
-        return Mechanism.registry[str(name)]._from_dict(record)
+        return Mechanism.registry[str(name)]._from_dict(record)  # noqa: SLF001
 
 
 def _plain(value: object) -> object:

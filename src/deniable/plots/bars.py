@@ -6,12 +6,10 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from deniable.errors import MissingExtra
+from . import style
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-_BAR, _WHISKER = "#3b73b9", "#333333"  # told apart in grey, too
 
 
 def bars(
@@ -28,14 +26,9 @@ def bars(
 
     Noise makes small counts negative now and then; they are drawn as they are.
     """
-    if ax is None:
-        try:
-            from matplotlib.figure import Figure  # noqa: PLC0415
-        except ImportError:
-            raise MissingExtra.of("matplotlib", extra="plots") from None
-        ax = Figure(figsize=(7, 1.2 + 0.3 * len(labels)), layout="constrained").add_subplot()
+    ax = style.canvas(ax, title=title, size=(7.2, 1.4 + 0.3 * len(labels)))
     places = range(len(labels))
-    ax.barh(places, values, color=_BAR, height=0.7)
+    ax.barh(places, values, color=style.LINES[0].color, height=0.7)
     known = [i for i in places if math.isfinite(errors[i])]
     if known:
         ax.errorbar(
@@ -43,12 +36,12 @@ def bars(
             known,
             xerr=[errors[i] for i in known],
             fmt="none",
-            ecolor=_WHISKER,
-            capsize=3,
+            ecolor=style.LINES[1].color,
+            elinewidth=2,
+            capsize=4,
         )
-    ax.axvline(0, color="black", linewidth=0.8)
+    ax.axvline(0, color=style.INK, linewidth=0.8)
     ax.set_yticks(list(places), labels)
     ax.invert_yaxis()  # the first label on top, as in the table
     ax.set_xlabel(f"{axis_label}\n{caption}" if caption else axis_label)
-    ax.set_title(title)
     return ax

@@ -43,7 +43,7 @@ def canvas(ax: Axes | None, *, title: str, size: tuple[float, float] = (7.2, 4.4
     """The given axes, or new ones; with a quiet frame."""
     if ax is None:
         try:
-            from matplotlib.figure import Figure  # noqa: PLC0415  (pictures are optional)
+            from matplotlib.figure import Figure
         except ImportError:
             raise MissingExtra.of("matplotlib", extra="plots") from None
         ax = Figure(figsize=size, dpi=120, layout="constrained").add_subplot()

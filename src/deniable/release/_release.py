@@ -49,7 +49,6 @@ class Provenance:
     ledger: str = ""
     price: Mapping[str, object] = field(default_factory=dict)
     budget: Mapping[str, object] = field(default_factory=dict)
-    size: int | None = None
     bounds: Mapping[str, object] = field(default_factory=dict)
     note: str = ONLY_NOISE
 
@@ -59,6 +58,12 @@ class Provenance:
             name: dict(value) if isinstance(value, Mapping) else value
             for name, value in vars(self).items()
         }
+
+    @staticmethod
+    def from_dict(record: Mapping[str, object]) -> Provenance:
+        """What `to_dict` wrote; what a later version added is left out."""
+        known = Provenance.__dataclass_fields__
+        return Provenance(**{k: v for k, v in record.items() if k in known})  # type: ignore[arg-type]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -90,7 +95,7 @@ class Release:
         if len(self.answers) == 1:
             (answer,) = self.answers.values()
             if answer.shape is not None:
-                import numpy as np  # noqa: PLC0415  (answers without arrays need none)
+                import numpy as np
 
                 return np.array(answer.cells).reshape(answer.shape)
             if len(answer.cells) == 1:
@@ -166,7 +171,7 @@ class Release:
             loss=Loss.from_dict(parts["loss"]),
             mechanisms=tuple(record["mechanisms"]),  # type: ignore[arg-type]
             unit=Unit.from_dict(parts["unit"]),
-            provenance=Provenance(**parts["provenance"]),  # type: ignore[arg-type]
+            provenance=Provenance.from_dict(parts["provenance"]),
             randomness=str(record["randomness"]),
             free="answered before",
         )
@@ -175,7 +180,7 @@ class Release:
 
     def plot(self, *, ax: Axes | None = None) -> Axes:
         """Bars of the first column of answers, with 95 % whiskers."""
-        from deniable.plots.bars import bars  # noqa: PLC0415  (pictures are optional)
+        from deniable.plots.bars import bars
 
         name, answer = next(iter(self.answers.items()))
         numbers = [v for v in answer.cells if isinstance(v, int | float)]
@@ -250,7 +255,7 @@ def answer_of(mechanism: Mechanism, drawn: Any) -> tuple[dict[str, tuple[object,
 
 
 def _index(shape: tuple[int, ...]) -> dict[str, tuple[object, ...]]:
-    import numpy as np  # noqa: PLC0415
+    import numpy as np
 
     if len(shape) == 1:
         return {"index": tuple(range(shape[0]))}

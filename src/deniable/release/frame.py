@@ -53,7 +53,7 @@ class Frame:
     def to_pandas(self) -> pd.DataFrame:
         """A pandas frame."""
         try:
-            import pandas as pd  # noqa: PLC0415
+            import pandas as pd
         except ImportError:
             raise MissingExtra.of("pandas", extra="frames") from None
         return pd.DataFrame({name: list(values) for name, values in self.columns.items()})
@@ -61,7 +61,7 @@ class Frame:
     def to_arrow(self) -> pa.Table:
         """A PyArrow table."""
         try:
-            import pyarrow as pa  # noqa: PLC0415
+            import pyarrow as pa
         except ImportError:
             raise MissingExtra.of("pyarrow", extra="frames") from None
         return pa.table({name: list(values) for name, values in self.columns.items()})
@@ -77,7 +77,7 @@ class Frame:
         return box(list(self.columns), self._text())
 
     def _repr_html_(self) -> str:
-        from .card import table  # noqa: PLC0415  (HTML is needed in notebooks only)
+        from .card import table
 
         return table(list(self.columns), self._text())
 

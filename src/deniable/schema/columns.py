@@ -52,6 +52,8 @@ class Column:
             _check_bounds(self)
         if self.keys is not None:
             _check_keys(self)
+        if self.missing is None and (self.low is not None or self.keys is not None):
+            object.__setattr__(self, "missing", DROP)
         if self.missing is not None and self.missing != DROP:
             _check_missing(self)
 
@@ -142,13 +144,18 @@ def _of_type(name: str, value: object, kind: str) -> Scalar:
             if not _storable(value):
                 raise BadParameter(f"{name} is text that cannot be written as UTF-8")
             return str(value)
-        case "bool" if isinstance(value, bool) or type(value).__name__ in ("bool_", "bool"):
+        case "bool" if _is_truth(value):
             return bool(value)
         case "date" if isinstance(value, dt.date) and not isinstance(value, dt.datetime):
             return value
         case "timestamp" if isinstance(value, dt.datetime) and value.tzinfo is None:
             return dt.datetime.combine(value.date(), value.time().replace(fold=0))
     raise BadParameter.of(name, value, must=_MUST[kind])
+
+
+def _is_truth(value: object) -> bool:
+    """Python's and NumPy's truth values, without loading NumPy."""
+    return type(value).__name__ in ("bool", "bool_")
 
 
 def _storable(text: str) -> bool:
@@ -160,7 +167,7 @@ def _storable(text: str) -> bool:
 
 
 def _key_type(value: object) -> str:
-    if isinstance(value, bool) or type(value).__name__ == "bool_":
+    if _is_truth(value):
         return "bool"
     if isinstance(value, Integral):
         return "int"

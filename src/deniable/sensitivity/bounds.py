@@ -97,8 +97,8 @@ def automatic_mean(
 ) -> Generator[Step[Integers] | Step[int], Integers | int, float]:
     """The average of a column of any scale; a quarter of ε pays for finding its bounds."""
     quarter = parameters.positive("epsilon", epsilon) / 4
-    low, high = yield from bounds_by_magnitude(values, epsilon=quarter)  # type: ignore[arg-type]
-    answer: float = yield from mean(values, low=low, high=high, epsilon=epsilon - quarter)  # type: ignore[arg-type]
+    low, high = yield from bounds_by_magnitude(values, epsilon=quarter)
+    answer: float = yield from mean(values, low=low, high=high, epsilon=epsilon - quarter)
     return answer
 
 

@@ -58,13 +58,13 @@ def clipped_sum(
     if not low < high:
         raise BadParameter.of("high", high, must=f"above low = {low:g}")
     lattice = Lattice.for_bounds(low - centre, high - centre, bits=_BITS)
-    bounds = {"low": low - centre, "high": high - centre}
-    steps = lattice.sensitivity(**bounds, relation=unit.relation.value)
+    least, most = low - centre, high - centre
+    steps = lattice.sensitivity(low=least, high=most, relation=unit.relation.value)
 
     def total() -> int:
         array = _floats(values)
         kept = array[~np.isnan(array)] - centre
-        points = lattice.to_grid(kept, **bounds, missing=bounds["low"])
+        points = lattice.to_grid(kept, low=least, high=most, missing=least)
         starts = range(0, points.size, _CHUNK)
         return sum(int(points[i : i + _CHUNK].sum()) for i in starts)
 

@@ -109,7 +109,8 @@ class TrimmedMean:
 
     Adding or removing a row adds or removes one value of the middle, and that value lies between
     x₍ₜ₎ and x₍ₙ₋ₜ₊₁₎; k units move those ends to x₍ₜ₋ₖ₎ and x₍ₙ₋ₜ₊₁₊ₖ₎ at most, and leave at least
-    N − k of the N = n − 2·trim rows: A_k = (x₍ₙ₋ₜ₊₁₊ₖ₎ − x₍ₜ₋ₖ₎)/(N − k), or high − low where N − k ≤ 1.
+    N − k of the N = n − 2·trim rows. So A_k = (x₍ₙ₋ₜ₊₁₊ₖ₎ − x₍ₜ₋ₖ₎)/(N − k), or high − low where
+    N − k ≤ 1.
     """
 
     trim: int

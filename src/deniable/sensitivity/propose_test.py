@@ -29,7 +29,7 @@ def propose_test_release(
     high: float,
     epsilon: float,
     delta: float,
-) -> Generator[Step[tuple[float, float]], float | None, float | None]:
+) -> Generator[Step[tuple[float, int]], float | None, float | None]:
     """A statistic with noise for a proposed local sensitivity, or None: for a session to run.
 
     Half of ε pays for the test, half for the answer.
@@ -39,7 +39,7 @@ def propose_test_release(
         bound=bound, epsilon_test=half, epsilon_release=half, delta=delta
     )
 
-    def compute() -> tuple[float, float]:
+    def compute() -> tuple[float, int]:
         data = sorted_within(values, low, high)
         return statistic.value(data, low, high), distance_to_instability(
             data, statistic, bound=bound, low=low, high=high
@@ -51,12 +51,16 @@ def propose_test_release(
 
 def distance_to_instability(
     data: Floats, statistic: Statistic, *, bound: float, low: float, high: float
-) -> float:
-    """The least number of units that may bring the local sensitivity above `bound`, or ∞."""
-    furthest = 2 * data.size + 2  # with all rows gone, and as many new ones, anything was possible
+) -> int:
+    """The least number of units that may bring the local sensitivity above `bound`.
+
+    It is held at one more than the number of rows, which one unit moves by 1 as well: a distance
+    that is stated too small is still safe, and one that is infinite would be no number.
+    """
+    furthest = data.size + 1
     for start in range(0, furthest, _BLOCK):
         distances = np.arange(start, min(start + _BLOCK, furthest))
         above = bounds_at(statistic, data, distances, low, high) > bound
         if above.any():
-            return float(start + int(above.argmax()))
-    return float("inf")
+            return start + int(above.argmax())
+    return furthest

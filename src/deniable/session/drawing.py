@@ -8,16 +8,59 @@ from __future__ import annotations
 
 import math
 import traceback
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Protocol
 
 from deniable import sensitive
 from deniable.errors import BadParameter
+from deniable.ledger import Entry
 from deniable.sensitive import Sensitive
 
 _computing: ContextVar[bool] = ContextVar("computing", default=False)
+_watcher: ContextVar[Watcher | None] = ContextVar("watcher", default=None)
+
+
+class Watcher(Protocol):
+    """Watches a rehearsal, in which noise is frozen and nothing is private: see `audit.replays`."""
+
+    def charged(self, entry: Entry) -> None:
+        """What was written in the ledger."""
+
+    def answer(
+        self, draw: Callable[[Any], object], value: Sensitive[Any], compute: Callable[[], object]
+    ) -> object:
+        """The answer to give, instead of draw(compute())."""
+
+
+@contextmanager
+def watched(watcher: Watcher) -> Iterator[None]:
+    """Let a watcher answer inside a `with` block (this thread and task only)."""
+    token = _watcher.set(watcher)
+    try:
+        yield
+    finally:
+        _watcher.reset(token)
+
+
+def refuse_rehearsal(ledger: str) -> None:
+    """An error if frozen noise would be charged to, or stored in, a ledger that outlives it."""
+    if _watcher.get() is not None and ledger != "memory":
+        raise BadParameter(
+            "a rehearsal keeps its books in memory",
+            why="its noise is frozen: a stored answer would pass for a private one",
+            fix="leave out ledger= in the program that is rehearsed",
+        )
+
+
+def charged(entry: Entry) -> Entry:
+    """Tell the watcher, if there is one."""
+    watcher = _watcher.get()
+    if watcher is not None:
+        watcher.charged(entry)
+    return entry
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,13 +93,20 @@ def answers(
     """The noisy answers of mechanisms that were charged, in order."""
     token = _computing.set(True)
     try:
-        return [finite(draw(finite(sensitive.compute(value)))) for draw, value in parts]
+        return [finite(_answer(draw, value)) for draw, value in parts]
     except (KeyboardInterrupt, SystemExit) as stop:
         return Broken(stopped_by=type(stop))
     except BaseException as error:  # noqa: BLE001  (all of them may depend on rows)
         return Broken(detail="".join(traceback.format_exception(error)))
     finally:
         _computing.reset(token)
+
+
+def _answer(draw: Callable[[Any], object], value: Sensitive[Any]) -> object:
+    watcher = _watcher.get()
+    if watcher is None:
+        return draw(finite(sensitive.compute(value)))
+    return watcher.answer(draw, value, lambda: finite(sensitive.compute(value)))
 
 
 def finite(value: object) -> object:
@@ -67,7 +117,7 @@ def finite(value: object) -> object:
         return value
     if value is None or isinstance(value, bool | int | str):
         return value
-    import numpy as np  # noqa: PLC0415  (plain numbers need none)
+    import numpy as np
 
     if isinstance(value, list | tuple) or hasattr(value, "__array__"):
         try:

@@ -124,19 +124,26 @@ def _stem(path: Path) -> str:
 
 def _parquet(name: str, paths: list[str]) -> Found:
     """Names and types from the files' footers; the statistics beside them are not read."""
-    import duckdb  # noqa: PLC0415  (opening a frame needs no engine)
+    import duckdb
 
-    footers = "SELECT DISTINCT list((name, type)) FROM parquet_schema(?) GROUP BY file_name"
+    footers = (
+        "SELECT DISTINCT list((name, type, num_children)) FROM parquet_schema(?) GROUP BY file_name"
+    )
+    # Folder names such as year=2020 tell which years somebody is in: they are no columns here.
+    columns_of = "DESCRIBE FROM read_parquet(?, hive_partitioning = false)"
     try:
         with duckdb.connect() as engine:
             shapes = engine.execute(footers, [paths]).fetchall()
-            columns = engine.execute("DESCRIBE FROM read_parquet(?)", [paths]).fetchall()
+            columns = engine.execute(columns_of, [paths]).fetchall()
     except duckdb.Error:
         shapes, columns = [], []
     if not shapes:
         raise BadParameter(f"`{name}` cannot be read as Parquet")
     if len(shapes) > 1:
         raise BadParameter(f"the files of `{name}` do not have the same columns and types")
+    root, *fields = shapes[0][0]
+    if root[2] == len(fields):  # flat: the engine would rename a column that is there twice
+        check_names([field[0] for field in fields], table=name)
     types = {column: type_of(kind) for column, kind, *_ in columns}
     return Found(name=name, kind="parquet", types=types, source=tuple(paths))
 

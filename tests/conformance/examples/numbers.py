@@ -79,7 +79,7 @@ EXAMPLES = {
         second=1.0,
         ask=one_by_one(),
         law=staircase,
-        draws=4000,
+        draws=2000,
         error=plain_error,
     ),
 }

@@ -16,7 +16,7 @@ def write(folder):
     budget = dp.epsilon(3.0, delta=1e-6)
     with open_ledger(path, budget=budget, unit=UNIT, name="visits 2026") as ledger:
         ledger.note("opened for the annual survey")
-        ledger.share("ann", dp.epsilon(0.5, delta=1e-8))
+        ledger.share("ann", amount=dp.epsilon(0.5, delta=1e-8))
         count = ledger.charge(
             dp.Laplace(scale=10.0), unit=UNIT, asker="bob", what="SELECT COUNT(*) FROM visits",
             question=ledger.fingerprint({"sql": "SELECT COUNT(*) FROM visits"}),

@@ -8,6 +8,8 @@ import dataclasses
 import math
 from collections.abc import Callable, Iterator
 
+from hypothesis import strategies as st
+
 from deniable.losses.filters import Filter, Price
 
 
@@ -43,6 +45,9 @@ class Coin:
     def pairs(self):
         return None
 
+
+PROBABILITIES = st.floats(0.001, 0.999)
+COINS = st.builds(Coin, PROBABILITIES, PROBABILITIES)
 
 Choice = Callable[[tuple[int, ...]], Coin | None]
 

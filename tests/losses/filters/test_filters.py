@@ -2,18 +2,17 @@
 
 import json
 import math
-import time
 
 import adversary
 import pytest
-from adversary import Coin
+from adversary import COINS, Coin
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import deniable as dp
 from deniable.losses import convert
-from deniable.losses._figure import Stated
-from deniable.losses.filters import Filter, Odometer, Price, filter_for
+from deniable.losses._loss import Stated
+from deniable.losses.filters import Filter, Price, filter_for
 
 BUDGETS = {
     "pure": dp.epsilon(1.0),
@@ -23,8 +22,6 @@ BUDGETS = {
     "renyi": dp.Renyi(orders=(1.5, 4.0, 16.0), values=(0.3, 0.5, 1.0)),
 }
 EVERY = pytest.mark.parametrize("budget", BUDGETS.values(), ids=BUDGETS)
-PROBABILITIES = st.floats(0.001, 0.999)
-COINS = st.builds(Coin, PROBABILITIES, PROBABILITIES)
 DEPTH = 3
 
 
@@ -239,7 +236,7 @@ def test_the_default_order_is_nearly_the_best(epsilon, delta):
     ceiling = filter_for(dp.epsilon(epsilon, delta=delta), reserve=0.0)
     admitted = ceiling.divergence / ceiling.order
     for order in (1.1, 1.5, 2.0, 3.0, 5.0, 10.0, 30.0, 100.0, 1000.0):
-        assert convert.approx_budget_as_renyi(epsilon, delta, order) / order <= admitted * 1.07
+        assert convert.approx_budget_as_renyi(epsilon, delta, order) / order <= admitted * 1.01
 
 
 def test_blocks_take_their_delta_from_the_reserve():
@@ -318,111 +315,16 @@ def test_order_and_reserve_are_checked_and_only_for_budgets_with_a_delta():
         filter_for(dp.epsilon(1.0)).price_of(1.0)
 
 
+@pytest.mark.parametrize(
+    "budget", [dp.Pure(math.inf), dp.Approx(math.inf, delta=1e-6), dp.Gdp(math.inf)]
+)
+def test_a_ceiling_is_finite(budget):
+    with pytest.raises(dp.BadParameter, match="finite"):
+        filter_for(budget)
+
+
 def test_a_budget_of_delta_zero_has_the_pure_rule_alone():
     ceiling = filter_for(dp.epsilon(1.0, delta=0.0))
     assert ceiling.divergence == 0.0
     assert ceiling.admits(ceiling.block(1.0))
     assert not ceiling.admits(ceiling.price_of(dp.rho(1e-9)))
-
-
-# ---- prices
-
-FIGURES = st.floats(0, 1e6) | st.just(math.inf)
-PRICES = st.builds(
-    lambda e, d, r, m, curve: Price(epsilon=e, delta=d, rho=r, mu_squared=m, renyi=curve),
-    FIGURES, FIGURES, FIGURES, FIGURES, st.tuples(FIGURES, FIGURES),
-)  # fmt: skip
-
-
-@given(PRICES, PRICES)
-def test_prices_add_componentwise_and_never_round_down(a, b):
-    total = a + b
-    assert total == b + a
-    for name in ("epsilon", "delta", "rho", "mu_squared"):
-        assert getattr(total, name) >= max(getattr(a, name), getattr(b, name))
-    assert a + Price.zero == a
-    assert sum([a]) == a
-
-
-@given(PRICES)
-def test_a_price_survives_its_record(price):
-    assert Price.from_dict(json.loads(json.dumps(price.to_dict()))) == price
-
-
-@given(PRICES, st.integers(0, 50))
-def test_a_multiple_of_a_price_is_not_above_the_sum_and_hardly_below(price, times):
-    summed = sum([price] * times, start=Price.zero)
-    multiple = times * price
-    assert multiple.epsilon <= summed.epsilon
-    assert math.isinf(multiple.epsilon) or multiple.epsilon >= summed.epsilon * (1 - 1e-13)
-
-
-def test_prices_of_different_filters_do_not_add():
-    with pytest.raises(dp.MixedLosses):
-        Price(renyi=(1.0,)) + Price(renyi=(1.0, 2.0))
-    with pytest.raises(dp.BadParameter):
-        Price.from_dict({"magic": 1.0})
-
-
-def test_a_million_equal_entries_are_priced_at_once_and_a_running_total_is_quick():
-    ceiling = filter_for(dp.epsilon(1.0, delta=1e-6))
-    one = ceiling.price_of(dp.rho(1e-9))
-    start = time.process_time()
-    ceiling.admits(10**6 * one)
-    total = Price.zero
-    for _ in range(20_000):
-        total += one
-    assert time.process_time() - start < 1.0
-    assert total.renyi[0] == pytest.approx((20_000 * one).renyi[0], rel=1e-11)
-
-
-# ---- odometers
-
-
-def test_an_odometer_reads_the_pure_sum_while_that_is_least():
-    odometer = Odometer.opened(delta=1e-6)
-    assert odometer.reading(odometer.block(0.05)).epsilon == 0.05
-    assert odometer.reading(odometer.block(100.0)).epsilon == 100.0
-
-
-def test_an_odometer_climbs_its_ladder_and_splits_its_delta():
-    odometer = Odometer.opened(delta=1e-6)
-    assert odometer.delta == 1e-6
-    assert sum(rung.budget.delta - rung.reserve for rung in odometer.rungs) == pytest.approx(
-        0.75e-6
-    )
-    one = odometer.price(Stated(mu=0.01))
-    readings = [odometer.reading(k * one) for k in (1, 10, 100, 1000, 10_000)]
-    epsilons = [reading.epsilon for reading in readings]
-    assert epsilons == sorted(epsilons)
-    for k, epsilon in zip((1, 10, 100, 1000, 10_000), epsilons, strict=True):
-        assert epsilon >= dp.Gdp(0.01 * math.sqrt(k)).epsilon_at(1e-6)
-    assert odometer.reading(10**9 * one) is None
-    assert odometer.reading(odometer.block(0.1, 1e-6)) is None  # more δ than blocks may take
-
-
-def test_an_odometer_survives_its_record():
-    odometer = Odometer.opened(delta=1e-6, rungs=3)
-    assert Odometer.from_dict(json.loads(json.dumps(odometer.to_dict()))) == odometer
-    with pytest.raises(dp.BadParameter):
-        Odometer.from_dict({"odometer": []})
-
-
-@given(data=st.data())
-@settings(max_examples=40, deadline=None)
-def test_no_moment_of_looking_breaks_the_odometer(data):
-    """The analyst stops when they like; what they then read costs δ over all transcripts."""
-    odometer = Odometer.opened(delta=1e-3, rungs=4, blocks=0.0)
-    excess = 0.0
-
-    def walk(history, total, p, q):
-        nonlocal excess
-        coin = data.draw(st.none() | COINS, label=str(history)) if len(history) < 3 else None
-        if coin is None:
-            excess += max(0.0, p - math.exp(odometer.reading(total).epsilon) * q)
-            return
-        for side, (a, b) in enumerate(coin.outcomes()):
-            walk((*history, side), total + odometer.price(coin), p * a, q * b)
-
-    walk((), Price.zero, 1.0, 1.0)
-    assert excess <= 1e-3

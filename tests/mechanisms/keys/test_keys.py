@@ -40,7 +40,7 @@ def test_chances_are_the_published_optimum(epsilon, delta):
     assert m.probability(10**9) == 1.0
 
 
-@settings(max_examples=30)
+@settings(max_examples=30, deadline=None)
 @given(st.floats(0.05, 20.0), st.floats(1e-12, 0.3), st.integers(1, 5))
 def test_both_inequalities_hold_exactly(epsilon, delta, groups):
     chances = _chances(epsilon, delta, groups)
@@ -84,6 +84,14 @@ def test_gaussian_thresholds_meet_the_claim(groups):
     wide = dp.Gaussian(sigma=m.sigma, sensitivity=math.sqrt(groups))
     assert m.delta_at(1.0) >= wide.delta_at(1.0) * (1 - 1e-9)
     assert m.epsilon_at(groups * tail_of_one_new_key(m) / 2) == math.inf
+
+
+def test_the_threshold_for_real_noise_is_too_low_for_rounded_noise():
+    """1 + ln(1/2δ)/ε is a whole number at δ = e⁻¹³/2, and lets through e^½ times that δ."""
+    delta = math.exp(-13) / 2
+    printed = LaplaceThreshold(scale=1.0, threshold=14)
+    assert printed.approx()[1] > 1.6 * delta
+    assert LaplaceThreshold.calibrate(epsilon=1.0, delta=delta).threshold == 15
 
 
 def test_a_person_with_many_keys_is_hidden_too():
@@ -140,6 +148,8 @@ def test_counts_that_are_shown_are_noisy_and_above_the_threshold():
         (["a"], [1, 2]),
         (["a", "a"], [1, 2]),
         5,
+        (["a", []], [1, 2]),
+        (5, [1]),
     ],
     ids=repr,
 )

@@ -5,7 +5,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from mpmath import mp
 
@@ -14,6 +14,7 @@ from deniable.mechanisms import RandomizedResponse
 from deniable.sampling.source import Source, using
 
 
+@settings(deadline=None)
 @given(st.floats(1e-9, 200.0), st.integers(2, 1000))
 def test_the_true_epsilon_is_at_most_the_claim_and_hardly_less(epsilon, categories):
     truth = RandomizedResponse(epsilon=epsilon, categories=categories).truth

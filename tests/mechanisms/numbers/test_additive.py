@@ -5,7 +5,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import deniable as dp
@@ -85,11 +85,13 @@ def test_a_list_is_read_by_types_and_not_by_sizes():
     assert as_numbers([]).size == 0
 
 
+@settings(deadline=None)
 @given(st.integers(-(2**70), 2**70), st.integers(-(2**70), 2**70))
 def test_clamping_never_moves_two_values_apart(x, y):
     assert abs(int(as_numbers(x)) - int(as_numbers(y))) <= abs(x - y)
 
 
+@settings(deadline=None)
 @given(st.lists(st.tuples(st.integers(-(2**63), 2**63 - 1), st.integers(-(2**63), 2**63 - 1))))
 def test_sums_are_held_at_the_ends_of_the_range(pairs):
     left, right = (np.array([p[i] for p in pairs], dtype=np.int64) for i in (0, 1))
@@ -108,11 +110,18 @@ def test_noise_at_the_ends_of_the_range_does_not_wrap_around(m):
     assert bottom.min() == INT64.min
 
 
+@pytest.mark.parametrize("m", [Laplace(scale=1e-9), Gaussian(sigma=1e-9)], ids=lambda m: m.name)
+def test_floats_beyond_the_lattice_are_held_and_do_not_warn(m):
+    assert m.release(1.7e308) > 1e3
+    assert m.release(np.array([-1.7e308]))[0] < -1e3
+
+
 def test_noise_wider_than_64_bits_saturates():
     answers = Laplace(scale=2.0**200).release(np.zeros(50, dtype=np.int64))
     assert set(np.abs(answers.astype(float))) <= {2.0**63}
 
 
+@settings(deadline=None)
 @given(st.floats(2.0**-900, 2.0**900), st.floats(2.0**-900, 2.0**900))
 def test_quotients_are_rounded_up_to_the_next_float(a, b):
     quotient = ratio_up(a, b)

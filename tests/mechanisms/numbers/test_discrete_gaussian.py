@@ -69,3 +69,10 @@ def test_the_error_is_the_least_whole_number_that_covers(sigma):
 
 def test_wide_noise_has_the_error_of_the_real_one():
     assert DiscreteGaussian(sigma=1e6).error(0.95) == pytest.approx(1.959964e6, rel=1e-5)
+
+
+def test_noise_too_wide_to_sum_is_priced_by_rho():
+    m = DiscreteGaussian(sigma=1e5, sensitivity=10**4)
+    real = Gaussian(sigma=1e5, sensitivity=1e4)
+    assert real.epsilon_at(1e-6) <= m.epsilon_at(1e-6) <= 1.2 * real.epsilon_at(1e-6)
+    assert m.loss(dp.Zcdp).epsilon_at(1e-6) >= m.epsilon_at(1e-6)

@@ -74,7 +74,7 @@ def test_vectors_of_discrete_noise_have_the_law(sigma):
 
 
 @pytest.mark.statistical
-@pytest.mark.parametrize("sigma", [Fraction(1, 3), 1, 10, 1000, 2**40, 2**60])
+@pytest.mark.parametrize("sigma", [Fraction(1, 3), 1, 10, 1000, 2**40, 2**60, 2**450])
 def test_single_draws_of_discrete_noise_have_the_law(sigma):
     drawn = np.concatenate([discrete_gaussian(sigma, 10) for _ in range(2000)]).astype(np.float64)
     assert discrete_law_holds(drawn, sigma)
@@ -128,11 +128,23 @@ def test_a_point_on_the_edge_is_settled_by_the_sign(scripted):
     assert 700 < drawn.sum() < 1300  # P < 1e-40
 
 
+def test_the_ends_of_the_range_of_sigma():
+    """2⁻⁹⁰⁰ is the point 0; 2⁹⁰⁰ is noise of that size."""
+    assert not discrete_gaussian(2.0**-900, 5).any()
+    assert not discrete_gaussian(2.0**-900, 1000).any()
+    assert not rounded_gaussian(2.0**-900, 0.25, 1000).any()
+    for drawn in (discrete_gaussian(2.0**900, 400), rounded_gaussian(2**900, 0.0, 400)):
+        sizes = [abs(x) / 2**900 for x in drawn]
+        assert 0.5 < sum(size < 1 for size in sizes) / 400 < 0.85  # 0.68, P < 1e-11
+        assert max(sizes) < 9
+
+
 def test_shapes_and_counts_are_as_asked():
     assert discrete_gaussian(3, 0).shape == (0,)
     assert rounded_gaussian(3, np.zeros((2, 0, 3))).shape == (2, 0, 3)
     assert rounded_gaussian(3, np.zeros((20, 30))).shape == (20, 30)
     assert rounded_gaussian(3).shape == (1,)
+    assert rounded_gaussian(3, 0, 5).shape == (5,)
     assert rounded_gaussian(3, 0.5, 7).dtype == discrete_gaussian(3, 7).dtype == np.int64
     assert all(type(x) is int for x in discrete_gaussian(2**60, 3))
     assert all(type(x) is int for x in rounded_gaussian(2**60, [0.0] * 20))

@@ -55,25 +55,24 @@ def word_of(step):
 def drawable(generator):
     """Steps that have a column of their own, from the middle to the far tail."""
     labels = np.unique(steps._table().labels)
-    return generator.choice(labels[np.abs(labels) < 540], 8).tolist()
+    return generator.choice(labels[np.abs(labels) < 540], 6).tolist()
 
 
 def near_thresholds(target, step, offset, generator):
     """Pairs (R, V) at distances 2⁰ … 2⁴² and 2⁰ … 2²⁰ from where a decision changes."""
-    for _ in range(2):
-        r = int(generator.integers(2**R_BITS))
-        z = (step + mpmath.mpf(r) / 2**R_BITS) * W
-        x = mpmath.floor(number(target.sigma) * z + number(Fraction(offset)) + mpmath.mpf(1) / 2)
-        edge = (x - number(Fraction(offset)) - mpmath.mpf(1) / 2) / number(target.sigma)
-        edge = int(mpmath.nint((edge / W - step) * 2**R_BITS))
-        t = z if isinstance(target, Rounded) else x / number(target.sigma)
-        j = step if step >= 0 else ~step
-        limit = int(mpmath.floor(mpmath.exp((height(j) ** 2 - t**2) / 2) * 2**V_BITS))
-        for power in range(43):
-            for sign in (-1, 0, 1):
-                yield edge + sign * 2**power, limit + sign * 2 ** (power % 21)
-                yield edge + sign * 2**power, int(generator.integers(2**V_BITS))
-                yield r, limit + sign * 2 ** (power % 21)
+    r = int(generator.integers(2**R_BITS))
+    z = (step + mpmath.mpf(r) / 2**R_BITS) * W
+    x = mpmath.floor(number(target.sigma) * z + number(Fraction(offset)) + mpmath.mpf(1) / 2)
+    edge = (x - number(Fraction(offset)) - mpmath.mpf(1) / 2) / number(target.sigma)
+    edge = int(mpmath.nint((edge / W - step) * 2**R_BITS))
+    t = z if isinstance(target, Rounded) else x / number(target.sigma)
+    j = step if step >= 0 else ~step
+    limit = int(mpmath.floor(mpmath.exp((height(j) ** 2 - t**2) / 2) * 2**V_BITS))
+    for power in range(43):
+        for sign in (-1, 0, 1):
+            yield edge + sign * 2**power, limit + sign * 2 ** (power % 21)
+            yield edge + sign * 2**power, int(generator.integers(2**V_BITS))
+            yield r, limit + sign * 2 ** (power % 21)
 
 
 def cases(target, offset, generator):
@@ -107,11 +106,21 @@ class Watched:
         return self.target.settle(digits, offset)
 
 
+DROPPED = (200, 0, 2**V_BITS - 1)
+
+
+def words_of(tried, *, spare=()):
+    """The words of these proposals, and of the spare ones; all further spare ones are dropped."""
+    extra = len(tried) // 64 + 16
+    all_of_them = [*tried, *spare, *[DROPPED] * (extra - len(spare))]
+    first = [word_of(step) for step, _, _ in all_of_them]
+    return first + [(r << V_BITS) | v for _, r, v in all_of_them]
+
+
 def decided(target, tried, offset, source_of):
     """What the vectorised sampler makes of these proposals."""
-    words = [word_of(step) for step, _, _ in tried] + [(r << V_BITS) | v for _, r, v in tried]
     out = np.empty(len(tried), dtype=np.int64)
-    lost = steps._chunk(target, offset, out, source_of(words)).tolist()
+    lost = steps._chunk(target, offset, out, source_of(words_of(tried))).tolist()
     places = set(lost)
     assert len(lost) == len(places)
     return [None if i in places else x for i, x in enumerate(out.tolist())]
@@ -134,7 +143,7 @@ class Trusting(Watched):
     def settle(self, digits, offset):
         z = digits.ends()[0] * UNIT
         x = math.floor(self.sigma_float * z + offset + 0.5)
-        t = float(self.reach(z, float(x)))
+        t = z if isinstance(self.target, Rounded) else x / self.sigma_float
         chance = math.exp(float(height(digits.j)) ** 2 / 2 - t * t / 2)
         return x if digits.chance.value * 2.0**-V_BITS < chance else None
 
@@ -233,16 +242,46 @@ def test_discrete_noise_fits_under_the_staircase(sigma, step, r):
 
 
 def test_a_residual_step_is_drawn_and_then_judged_like_any_other(scripted):
-    table = steps._table()
-    residual = word_of(RESIDUAL)
-    target = Rounded(Fraction(2**20))
+    target, far = Rounded(Fraction(2**20)), len(steps._table().units) / 64 * 2**20
+    tried = [(0, 1 << 30, 0)] * 11 + [(RESIDUAL, 1 << 30, 0)]
     # The residual's uniform is 1 − 2⁻¹²⁸: the far tail, with the sign that a later word gives.
     for then, sign in ((2**64 - 1, -1), (0, 1)):
-        count = 12
-        words = [word_of(0)] * (count - 1) + [residual] + [1 << 50] * count
-        source = scripted([*words, 2**64 - 1, 2**64 - 1, 0, 0, then])
-        out = np.empty(count, dtype=np.int64)
-        lost = steps._chunk(target, 0.0, out, source)
-        assert lost.size == 0
-        assert sign * out[-1] > 2**20 * len(table.units) / 64 - 2**15
+        source = scripted([*words_of(tried), 2**64 - 1, 2**64 - 1, 0, 0, then])
+        out = np.empty(12, dtype=np.int64)
+        assert steps._chunk(target, 0.0, out, source).size == 0
+        assert sign * out[-1] > far - 2**15
         assert (out[:-1] == out[0]).all()
+
+
+def test_spare_proposals_fill_the_holes_in_order(scripted):
+    """Also a spare one that only exact arithmetic can judge: leaving it out would favour others."""
+    target = Rounded(Fraction(2**20))
+    edge = next(
+        case for case in cases(target, 0.0, np.random.default_rng(5)) if unclear(target, case)
+    )
+    spare = [(3, 5, 0), DROPPED, edge, (7, 5, 0), (9, 5, 0)]
+    tried = [(0, 5, 0), DROPPED, (1, 5, 0), DROPPED, DROPPED, *[(0, 5, 0)] * 7]
+    out = np.empty(12, dtype=np.int64)
+    lost = steps._chunk(target, 0.0, out, scripted(words_of(tried, spare=spare)))
+    expected = [truth(target, *case, 0.0) for case in tried]
+    expected[1], expected[3], expected[4] = (truth(target, *spare[i], 0.0) for i in (0, 2, 3))
+    got = [None if i in lost.tolist() else x for i, x in enumerate(out.tolist())]
+    assert got == expected
+
+
+def unclear(target, case):
+    step, r, v = case
+    place = np.array([(step << R_BITS) + r])
+    second = np.array([(r << V_BITS) | v], dtype=np.uint64)
+    return steps._judge(target, place, second)[0][0]
+
+
+def test_places_that_no_spare_fills_are_drawn_again(scripted):
+    target = Rounded(Fraction(2**20))
+    out = np.empty(20, dtype=np.int64)
+    lost = steps._chunk(target, 0.0, out, scripted(words_of([DROPPED] * 20, spare=[(3, 5, 0)])))
+    assert lost.tolist() == list(range(1, 20))
+    assert out[0] == truth(target, 3, 5, 0, 0.0)
+    words = words_of([DROPPED] * 20) + words_of([(0, i, 0) for i in range(20)])
+    drawn = steps.draw(target, np.zeros(20), count=20, source=scripted(words))
+    assert drawn.tolist() == [truth(target, 0, i, 0, 0.0) for i in range(20)]

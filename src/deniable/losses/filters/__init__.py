@@ -7,10 +7,10 @@ a vector of figures that only grow; it admits a total or not; what it admits, wh
 whatever order, is private within the budget.
 
     budget   admitted while                                        theorem
-    Pure     Σε ≤ ε                                                [RRUV16, Thm 3.6]
-    Zcdp     Σρ ≤ ρ: all orders at once within a curve           [FZ21, Thm 4.5; L21; WRRW23, Thm 1]
-    Renyi    Σr(α) ≤ r(α) at every order α of the curve            [FZ21, Thm 4.5; L21]
-    Gdp      Σμ² ≤ μ²                                              [ST22, Thm 1.2]
+    Pure     Σε ≤ ε                                                [RRUV16]
+    Zcdp     Σρ ≤ ρ: all orders at once within a curve           [FZ21; Lec21; WRRW23]
+    Renyi    Σr(α) ≤ r(α) at every order α of the curve            [FZ21; Lec21]
+    Gdp      Σμ² ≤ μ²                                              [ST22]
     Approx   Σε ≤ ε, or Σr(α) ≤ r at one order α fixed at opening; and Σδ of blocks within a reserve
 
 *Why Approx is sound.* Write r for the largest divergence at order α that implies (ε, δ − reserve).
@@ -29,6 +29,8 @@ steps nearly doubles δ. That is why the order is fixed when the filter is made.
 """
 
 from __future__ import annotations
+
+import math
 
 from deniable.errors import BadParameter, NotAdaptive
 from deniable.losses._loss import Loss
@@ -64,17 +66,19 @@ def filter_for(budget: Loss, *, order: float | None = None, reserve: float | Non
     >>> filter_for(Approx(1.0, delta=1e-6)).order
     23.0
     """
+    if getattr(budget, "kind", "") not in Filter.kinds:
+        raise NotAdaptive(
+            f"a {type(budget).__name__} cannot be a running ceiling",
+            why="it composes lists fixed in advance; which list this is, is chosen as one goes",
+            fix="dp.epsilon(…), dp.epsilon(…, delta=…), dp.rho(…) or dp.mu(…)",
+        )
+    if math.isinf(budget.epsilon_at(0.5)):
+        raise BadParameter.of("budget", budget, must="finite", why="∞ would admit everything")
     if isinstance(budget, Approx):
         return ApproxFilter.opened(budget, order=order, reserve=reserve)
     if order is not None or reserve is not None:
         raise BadParameter(
             "order and reserve belong to a budget with a δ",
             fix="dp.epsilon(…, delta=…)",
-        )
-    if budget.kind not in Filter.kinds:
-        raise NotAdaptive(
-            f"a {type(budget).__name__} cannot be a running ceiling",
-            why="it composes lists fixed in advance; which list this is, is chosen as one goes",
-            fix="dp.epsilon(…), dp.epsilon(…, delta=…), dp.rho(…) or dp.mu(…)",
         )
     return Filter.kinds[budget.kind](budget=budget)  # type: ignore[call-arg]

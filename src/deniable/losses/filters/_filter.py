@@ -8,8 +8,7 @@ from typing import ClassVar
 
 from deniable import parameters
 from deniable.errors import BadParameter, MixedLosses, NoBound, NotAdaptive
-from deniable.losses._figure import Stated
-from deniable.losses._loss import Facts, Loss
+from deniable.losses._loss import Facts, Loss, Stated
 from deniable.losses.approx import Approx
 from deniable.losses.gdp import Gdp
 from deniable.losses.pure import Pure

@@ -11,8 +11,7 @@ from deniable import parameters
 from deniable.calibration import last_met
 from deniable.errors import BadParameter
 from deniable.losses import convert, rounding
-from deniable.losses._figure import Stated, no_bound
-from deniable.losses._loss import Facts, Loss
+from deniable.losses._loss import Facts, Loss, Stated, no_bound
 from deniable.losses.approx import Approx
 from deniable.losses.renyi import divergences
 
@@ -126,9 +125,9 @@ class ApproxFilter(Filter):
 
 
 def _best_order(epsilon: float, delta: float) -> float:
-    """The order at which (ε, δ) admits the most Gaussian noise; whole from 2 on."""
+    """The order at which (ε, δ) admits the most Gaussian noise; whole from 8 on."""
     if delta <= 0 or epsilon <= 0:
         return 2.0
 
     best = convert.best_order(epsilon, delta)
-    return best if best < 2 else float(round(best))
+    return best if best < 8 else float(round(best))

@@ -23,7 +23,7 @@ class Odometer:
     At any time, also one chosen after the answers, what was released is private as the reading
     says, up to δ in total: transcripts that read rung j are within filter j, so P(S ∩ j) exceeds
     e^{ε_j}·Q(S ∩ j) by at most δ_j, and Σδ_j = δ. The pure sum needs no δ and is read as it is.
-    After [RRUV16, Sec 6] and [FZ21, Sec 4.3].
+    After [RRUV16] and [FZ21].
 
     >>> odometer = Odometer.opened(delta=1e-6)
     >>> odometer.reading(Price.zero)

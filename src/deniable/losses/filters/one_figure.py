@@ -6,8 +6,7 @@ import dataclasses
 import math
 
 from deniable.losses import rounding
-from deniable.losses._figure import no_bound
-from deniable.losses._loss import Facts
+from deniable.losses._loss import Facts, no_bound
 from deniable.losses.gdp import Gdp
 from deniable.losses.pure import Pure
 from deniable.losses.zcdp import Zcdp
@@ -46,7 +45,7 @@ class PureFilter(Filter):
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class ZcdpFilter(Filter):
-    """Σρ ≤ ρ: the Rényi filter at every order at once       [FZ21, Thm 4.5; L21; WRRW23, Thm 1]."""
+    """Σρ ≤ ρ: the Rényi filter at every order at once       [FZ21; Lec21; WRRW23]."""
 
     budget: Zcdp
 
@@ -71,7 +70,7 @@ class ZcdpFilter(Filter):
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class GdpFilter(Filter):
-    """Σμ² ≤ μ²                                                                 [ST22, Thm 1.2]."""
+    """Σμ² ≤ μ²                                                                 [ST22]."""
 
     budget: Gdp
 

@@ -6,8 +6,7 @@ import dataclasses
 import math
 
 from deniable.losses import rounding
-from deniable.losses._figure import no_bound
-from deniable.losses._loss import Facts
+from deniable.losses._loss import Facts, no_bound
 from deniable.losses.renyi import Renyi, divergences
 
 from ._filter import Filter
@@ -17,7 +16,7 @@ from .price import Price
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class RenyiFilter(Filter):
-    """Σr(α) ≤ r(α) at *every* order of the budget, each of which is a filter [FZ21, Thm 4.5; L21].
+    """Σr(α) ≤ r(α) at *every* order of the budget, each of which is a filter [FZ21; Lec21].
 
     At every order, not at some: the order may not be chosen after the answers.
     """

@@ -202,7 +202,8 @@ def _answer(
             f"{type(mechanism).__name__} cannot add up floats",
             fix="whole numbers, or a function of the rows: release((rows, function))",
         )
-    steps = np.trunc(np.ldexp(rows.astype(np.float64), -mechanism.lattice.exponent))
+    with np.errstate(over="ignore"):  # a warning would tell that a row is large
+        steps = np.trunc(np.ldexp(rows.astype(np.float64), -mechanism.lattice.exponent))
     return mechanism.draw_points(_exact_sum(np.clip(steps, -(2.0**62), 2.0**62).astype(np.int64)))
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from deniable import parameters
 from deniable.errors import BadParameter
@@ -43,7 +43,7 @@ class Catastrophe(Mechanism):
         """(0, δ)."""
         return 0.0, self.delta
 
-    def _check_covers(self, value: Sensitive[object]) -> None:
+    def _check_covers(self, value: Sensitive[Any]) -> None:
         """Any value will do: it is published whole."""
 
     def draw(self, value: object) -> object:

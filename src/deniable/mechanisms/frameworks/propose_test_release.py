@@ -67,9 +67,11 @@ class ProposeTestRelease(Mechanism):
     def draw(self, value: tuple[float, float]) -> float | None:
         """The noisy answer, or None if the proposal did not pass."""
         answer, distance = value
-        if not (math.isfinite(answer) and distance >= 0):
-            raise BadParameter("the value must be (a finite number, a distance of at least 0)")
-        reach = Fraction(min(distance, 2**53)) - Fraction(self.threshold)
+        if not (math.isfinite(answer) and 0 <= distance < math.inf):
+            raise BadParameter(
+                "the value must be (a finite number, a finite distance of at least 0)"
+            )
+        reach = Fraction(distance) - Fraction(self.threshold)
         if lazy.sign(reach, (1 / Fraction(self.epsilon_test), lazy.Laplace())) <= 0:
             return None
         drawn = self.noise.draw(float(answer))

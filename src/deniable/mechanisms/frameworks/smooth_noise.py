@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from deniable import parameters
 from deniable.errors import BadParameter, NoBound
@@ -88,7 +88,7 @@ class SmoothNoise(Mechanism):
             fix="repeat the question through sample-and-aggregate, whose ± is public",
         )
 
-    def _check_covers(self, value: Sensitive[tuple[float, float]]) -> None:
+    def _check_covers(self, value: Sensitive[Any]) -> None:
         """The bound S travels with the value; `sensitivity.smooth` proves it."""
 
     @property

@@ -50,20 +50,20 @@ class KeyMechanism(Mechanism):
 def checked_counts(value: object) -> tuple[list[Hashable], NDArray[np.int64]]:
     """Keys that someone has, and by how many people; refused before anything is drawn."""
     if isinstance(value, Mapping):
-        keys, given = list(value), as_numbers(list(value.values()))
-    elif isinstance(value, tuple) and len(value) == 2:
-        keys = value[0].tolist() if isinstance(value[0], np.ndarray) else list(value[0])
-        given = as_numbers(value[1])
-    else:
+        value = (list(value), list(value.values()))
+    if not isinstance(value, tuple) or len(value) != 2:
         raise BadParameter("keys come as {key: number of people} or as (keys, numbers)")
-    if given.dtype != np.int64 and given.size:
-        raise BadParameter("numbers of people must be whole numbers")
-    if given.shape != (len(keys),) or len(set(keys)) != len(keys):
-        raise BadParameter("every key must come once, with one number of people")
-    present = given > 0
-    return [key for key, there in zip(keys, present.tolist(), strict=True) if there], given[
-        present
-    ].astype(np.int64)
+    keys, counts = value[0], as_numbers(value[1])
+    try:
+        listed: list[Hashable] = keys.tolist() if isinstance(keys, np.ndarray) else list(keys)
+        distinct = len(set(listed))
+    except TypeError:
+        raise BadParameter("keys must be a list of hashable values") from None
+    if counts.dtype != np.int64 or not counts.shape == (len(listed),) == (distinct,):
+        raise BadParameter("every key must come once, with one whole number of people")
+    present = counts > 0
+    kept = [key for key, there in zip(listed, present.tolist(), strict=True) if there]
+    return kept, counts[present].astype(np.int64)
 
 
 def in_order(keys: Iterable[Hashable]) -> list[Hashable]:

@@ -67,9 +67,8 @@ class PartitionSelection(KeyMechanism):
     def probability(self, people: int) -> float:
         """The chance that a key is shown which so many people have."""
         chances = _chances(self.epsilon, self.delta, self.groups)
-        return (
-            chances[min(parameters.whole("people", people, least=0), len(chances) - 1)] / 2**_BITS
-        )
+        place = min(parameters.whole("people", people, least=0), len(chances) - 1)
+        return chances[place] / (1 << _BITS)
 
     def draw(self, value: object) -> list[Hashable]:
         """The kept keys, sorted."""

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from deniable import parameters
 from deniable.errors import BadParameter
-from deniable.losses.pairs import Pairs, ResponsePair
+from deniable.losses.pairs import ApproxPair, Pairs, ResponsePair
 from deniable.mechanisms._mechanism import Mechanism, Norm
 from deniable.sampling import below, bernoulli
 from deniable.sampling.exact import exp_bounds
@@ -73,7 +73,12 @@ class RandomizedResponse(Mechanism):
         return self.epsilon
 
     def pairs(self) -> Pairs:
-        """Its own law, over all categories: most have the same probability either way."""
+        """Its own law: most categories have the same probability either way.
+
+        With two categories it is the worst of all ε-private mechanisms.
+        """
+        if self.categories == 2:
+            return Pairs.symmetric(ApproxPair(epsilon=self.epsilon))
         return Pairs.symmetric(ResponsePair(epsilon=self.epsilon, categories=self.categories))
 
     def draw(self, value: object) -> int | NDArray[np.int64]:

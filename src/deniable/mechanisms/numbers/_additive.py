@@ -79,14 +79,16 @@ class RealNoise(Additive):
         if flat.dtype == np.int64:
             noise = self._rounded(Fraction(self._spread), np.zeros(flat.shape))
             return answer_like(numbers, saturating_sum(flat.astype(np.int64), noise))
-        points, rests = self.lattice.split(flat)
+        with np.errstate(over="ignore"):  # a warning would tell that a value is large
+            points, rests = self.lattice.split(flat)
         return answer_like(numbers, self.draw_points(points, rests))
 
     def draw_points(self, points: Integers, rests: Floats | None = None) -> Floats:
         """For values on the lattice, in its steps (and rests): add noise, and back to floats."""
         spread = self.lattice.steps(self._spread)
         noise = self._rounded(spread, np.zeros(points.shape) if rests is None else rests)
-        return self.lattice.join(saturating_sum(points, noise))
+        with np.errstate(over="ignore"):
+            return self.lattice.join(saturating_sum(points, noise))
 
 
 class WholeNoise(Additive):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 from dataclasses import dataclass
 from fractions import Fraction
@@ -69,9 +70,14 @@ class DiscreteGaussian(WholeNoise):
         """α·Δ₂²/2σ²."""
         return rounding.up(order * self.zcdp())
 
-    def pairs(self) -> Pairs:
-        """The law against itself moved by Δ₂; smaller moves are dominated, as it is log-concave."""
-        return Pairs.symmetric(DiscreteGaussianPair(sigma=self.sigma, shift=self.sensitivity))
+    def pairs(self) -> Pairs | None:
+        """The law against itself moved by Δ₂; smaller moves are dominated, as it is log-concave.
+
+        None where σ is so large that its sum has too many terms: ρ is all but tight there.
+        """
+        with contextlib.suppress(BadParameter):
+            return Pairs.symmetric(DiscreteGaussianPair(sigma=self.sigma, shift=self.sensitivity))
+        return None
 
     def draw(self, value: object) -> int | float | Integers | Floats:
         """The value plus noise, in whole numbers."""

@@ -70,7 +70,8 @@ class Laplace(RealNoise):
         """
         epsilon = self.pure()
         if epsilon < 0.01:  # the alternating series, cut after a positive term: no cancellation
-            return rounding.up(epsilon**2 * (1 / 2 - epsilon / 6 + epsilon**2 / 24))
+            series = epsilon**2 * (1 / 2 - epsilon / 6 + epsilon**2 / 24)
+            return max(rounding.up(series), math.ulp(0.0))  # ε² may be below the least float
         return rounding.up(epsilon, -1.0, math.exp(-epsilon))
 
     def renyi(self, order: float) -> float:

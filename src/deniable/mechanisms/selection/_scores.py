@@ -45,7 +45,9 @@ class Selection(Mechanism):
         moved = Fraction(self.sensitivity) * (1 if self.monotonic else 2)
         return moved / Fraction(self.epsilon)
 
-    def error(self, confidence: float = 0.95, *, candidates: int) -> float:
+    def error(  # type: ignore[override]  # a choice errs by how many it chose from
+        self, confidence: float = 0.95, *, candidates: int
+    ) -> float:
         """How far below the best the chosen score may be, with this probability, among so many."""
         beta = 1 - parameters.confidence("confidence", confidence)
         return float(self.scale) * math.log(parameters.whole("candidates", candidates) / beta)

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from deniable import parameters
 from deniable.errors import BadParameter
@@ -57,10 +57,10 @@ class BestOf(Mechanism):
             2 * (1 - 1 / other) * self.mechanism.renyi(other) + 2 * runs / other
             for other in _ORDERS
         )
-        bound = self.mechanism.renyi(order) + second + runs / (order - 1)
-        return min(bound * (1 + 2**-48), super().renyi(order))
+        bound: float = self.mechanism.renyi(order) + second + runs / (order - 1)
+        return min(bound * (1 + 2.0**-48), super().renyi(order))
 
-    def _check_covers(self, value: Sensitive[Run]) -> None:
+    def _check_covers(self, value: Sensitive[Any]) -> None:
         """Nothing to compare: the runs carry their own noise."""
 
     def draw(self, value: Run) -> tuple[float, object]:

@@ -29,7 +29,7 @@ class IntervalExponential(Selection):
     Error      the score is within (2Δ/ε)·ln(m/β) of the best with probability 1 − β, where 1/m is
                the share of the interval that has the best score
     Assumes    Δ ≥ max |u(r, x) − u(r, x′)| over neighbours and r; low and high are public
-    Numerics   exact: candidates are the points of a grid of 2³⁹ to 2⁴⁰ steps from `low` up, fixed by
+    Numerics   exact: candidates are the points of a grid of 2³⁹ to 2⁴⁰ steps from `low` up, set by
                low and high; a piece counts as many points as it holds, in integers
 
     The value is (edges, scores): piece i is [edgesᵢ, edgesᵢ₊₁) and its score is scoresᵢ. The pieces

@@ -53,7 +53,9 @@ class NoisyMax(Selection):
             return Pairs.symmetric(BoundedRangePair(epsilon=self.epsilon))
         return super().pairs()
 
-    def error(self, confidence: float = 0.95, *, candidates: int) -> float:
+    def error(  # type: ignore[override]  # a choice errs by how many it chose from
+        self, confidence: float = 0.95, *, candidates: int
+    ) -> float:
         """How far below the best the chosen score may be, with this probability, among so many."""
         once = super().error(confidence, candidates=candidates)
         # Laplace noise errs on both sides; with the others one side is enough.

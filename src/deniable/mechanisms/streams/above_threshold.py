@@ -57,7 +57,9 @@ class AboveThreshold(Mechanism):
         """ε."""
         return self.epsilon
 
-    def error(self, confidence: float = 0.95, *, queries: int) -> float:
+    def error(  # type: ignore[override]  # a stream errs by how long it is
+        self, confidence: float = 0.95, *, queries: int
+    ) -> float:
         """How far from the threshold that many answers are all right, with this probability."""
         return self.as_sparse.error(confidence, queries=queries)
 

@@ -82,7 +82,9 @@ class SparseVector(Mechanism):
     def _moves(self) -> int:
         return self.answers if self.monotonic else 2 * self.answers
 
-    def error(self, confidence: float = 0.95, *, queries: int) -> float:
+    def error(  # type: ignore[override]  # a stream errs by how long it is
+        self, confidence: float = 0.95, *, queries: int
+    ) -> float:
         """How far from the threshold that many answers are all right, with this probability."""
         beta = (1 - parameters.confidence("confidence", confidence)) / 2
         once, each = map(float, self.scales)

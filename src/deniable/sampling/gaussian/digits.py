@@ -8,9 +8,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
 from fractions import Fraction
-from typing import Protocol, TypeVar
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,21 +30,34 @@ UNIT = 2.0 ** -(R_BITS + WIDTH_BITS)
 # the unknown digits move t² by less than 2·9·2⁻⁴⁹ < 2⁻⁴⁴, and exp is right to 2⁻⁵⁰: below 2⁻⁴³.
 EXP_MARGIN = 2.0**-40
 
-Number = TypeVar("Number", float, NDArray[np.float64])
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+Bools = NDArray[np.bool_]
 
 
-@dataclass(frozen=True, kw_only=True)
+def floors(place: Ints, sigma: float, offsets: Floats | float) -> tuple[Floats, Bools]:
+    """⌊offset + ½ + σz⌋ in float64, z in units of 2⁻⁴⁹, and where that is not certain.
+
+    |σz| ≤ 9σ is right to 9σ·2⁻⁵¹ and the sum to (9σ + 2)·2⁻⁵²; unknown digits of z move it by less
+    than σ·2⁻⁴⁹. Together that is below σ·2⁻⁴⁶ + 2⁻⁴⁹.
+    """
+    y = np.multiply(place, sigma * UNIT)
+    y += offsets + 0.5
+    x = np.floor(y)
+    y -= x
+    y -= 0.5
+    np.abs(y, out=y)
+    return x, y > 0.5 - (sigma * 2.0**-46 + 2.0**-49)
+
+
 class Digits:
-    """The signed step s, and R and V as far as they are known."""
+    """The signed step s, j steps from the middle, and R and V as far as they are known."""
 
-    step: int
-    place: Uniform
-    chance: Uniform
+    __slots__ = ("chance", "j", "place", "step")
 
-    @property
-    def j(self) -> int:
-        """How many steps from the middle."""
-        return self.step if self.step >= 0 else ~self.step
+    def __init__(self, *, step: int, place: Uniform, chance: Uniform) -> None:
+        self.step, self.place, self.chance = step, place, chance
+        self.j = max(step, ~step)
 
     def ends(self) -> tuple[int, int]:
         """z lies in [low, high]·2^−(digits of R + 6)."""
@@ -104,8 +116,8 @@ class Target(Protocol):
     sigma: Fraction
     sigma_float: float
 
-    def reach(self, z: Number, x: Number) -> Number:
-        """±t in float64."""
+    def reach(self, place: Ints) -> tuple[Floats, Bools]:
+        """±t in float64, and where that is not certain."""
 
     def settle(self, digits: Digits, offset: float) -> int | None:
         """x exactly, or None if the proposal is not kept."""
@@ -117,9 +129,9 @@ class Rounded:
     def __init__(self, sigma: Fraction) -> None:
         self.sigma, self.sigma_float = sigma, float(sigma)
 
-    def reach(self, z: Number, x: Number) -> Number:  # noqa: ARG002
-        """±|z|"""
-        return z
+    def reach(self, place: Ints) -> tuple[Floats, Bools]:
+        """z"""
+        return place * UNIT, np.zeros(place.size, dtype=np.bool_)
 
     def settle(self, digits: Digits, offset: float) -> int | None:
         """Kept or not, then rounded."""
@@ -135,9 +147,11 @@ class Discrete:
     def __init__(self, sigma: Fraction) -> None:
         self.sigma, self.sigma_float = sigma, float(sigma)
 
-    def reach(self, z: Number, x: Number) -> Number:  # noqa: ARG002
-        """±|x|/σ"""
-        return x / self.sigma_float
+    def reach(self, place: Ints) -> tuple[Floats, Bools]:
+        """x/σ"""
+        x, doubtful = floors(place, self.sigma_float, 0.0)
+        x /= self.sigma_float
+        return x, doubtful
 
     def settle(self, digits: Digits, offset: float) -> int | None:
         """Rounded, then kept or not."""

@@ -18,14 +18,12 @@ from deniable.sampling.source import Source, chosen
 
 from . import steps
 from .digits import EXP_MARGIN, Discrete, Rounded
-from .steps import LARGEST_WORD
+from .steps import FEW, LARGEST_WORD, LEAST_DISCRETE
 from .table import RESIDUAL, AliasTable, Weights, alias_table
 
 Integers = NDArray[np.int64]
 
 _CHUNK = 1 << 16
-_FEW = 12
-_STEPS_FROM = 64  # Discrete fits under the staircase from here on
 
 
 def discrete_gaussian(
@@ -40,10 +38,10 @@ def discrete_gaussian(
     (1000,)
     """
     law, size, source = _law(sigma), whole("count", count, least=0), chosen(source)
-    if size >= _FEW and _STEPS_FROM <= law.sigma <= LARGEST_WORD:
+    if size >= FEW and LEAST_DISCRETE <= law.sigma <= LARGEST_WORD:
         return steps.draw(law.discrete, 0.0, count=size, source=source)
     law.drawn += size
-    if size < _FEW or law.sigma > LARGEST_WORD or law.drawn <= law.worth_a_table:
+    if size < FEW or law.sigma > LARGEST_WORD or law.drawn <= law.worth_a_table:
         kind = np.int64 if law.sigma <= LARGEST_WORD else object
         return np.array([law.one(source) for _ in range(size)], dtype=kind)
     return law.many(size, source)
@@ -67,9 +65,9 @@ def rounded_gaussian(
     (3,)
     """
     law, source = _law(sigma), chosen(source)
-    if isinstance(offsets, float) and -1 <= offsets <= 1:
+    if isinstance(offsets, float | int) and not isinstance(offsets, bool) and -1 <= offsets <= 1:
         size = 1 if count is None else whole("count", count, least=0)
-        return steps.draw(law.rounded, offsets, count=size, source=source)
+        return steps.draw(law.rounded, float(offsets), count=size, source=source)
     rests = _rests(offsets)
     if count is not None:
         raise BadParameter.of("count", count, must="left out where there is an offset a draw")
@@ -114,9 +112,9 @@ class _Law:
         self.sigma = sigma
         self.discrete, self.rounded = Discrete(sigma), Rounded(sigma)
         self.drawn = 0
-        self.worth_a_table = int(2 * min(sigma, _STEPS_FROM)) + 2 * _FEW  # draws, in time
+        self.worth_a_table = 2 * FEW + 2 * math.ceil(min(sigma, LEAST_DISCRETE))
+        """A table takes about as long as this many draws by rejection."""
         self.rate = 1 / (2 * sigma * sigma)
-        self.rate_float = float(min(self.rate, Fraction(2**500)))
         # The least t with t² ≥ 1.3863·σ² > 2·ln 2·σ².
         square = sigma * sigma * Fraction(13863, 10000)
         self.t = math.isqrt(math.ceil(square) - 1) + 1
@@ -147,7 +145,8 @@ class _Law:
 
     def _keeps(self, x: int, g: int, v: int, source: Source) -> bool:
         """Is V < 2ᵍ·exp(−x²/2σ²), V having these first 64 digits, and more if need be?"""
-        chance = math.exp(g * _LN2 - self.rate_float * float(x) * float(x))
+        z = x * self.sigma.denominator / self.sigma.numerator  # correctly rounded, however large
+        chance = math.exp(g * _LN2 - z * z / 2)
         # The exponent y is right to 2⁻⁵⁰·y, and y·exp(−y + g·ln 2) < 2 as g·ln 2 ≤ √(y·ln 2).
         if abs(v * 2.0**-64 - chance) > EXP_MARGIN:
             return v * 2.0**-64 < chance

@@ -18,6 +18,7 @@ So the law is exact.
 
 from __future__ import annotations
 
+from array import array
 from dataclasses import replace
 from fractions import Fraction
 from functools import cache
@@ -29,7 +30,7 @@ from deniable.sampling.floats import check_floats
 from deniable.sampling.lazy import Uniform
 from deniable.sampling.source import Source, Words
 
-from .digits import EXP_MARGIN, R_BITS, STEPS, UNIT, V_BITS, WIDTH_BITS, Digits, Target
+from .digits import EXP_MARGIN, R_BITS, STEPS, V_BITS, WIDTH_BITS, Digits, Target, floors
 from .table import RESIDUAL, AliasTable, Weights, alias_table
 
 Ints = NDArray[np.int64]
@@ -39,8 +40,12 @@ Bools = NDArray[np.bool_]
 LARGEST_WORD = 2**52
 """Beyond this σ, results are Python integers."""
 
+LEAST_DISCRETE = 1 << WIDTH_BITS
+"""The σ from which the discrete law fits under the staircase."""
+FEW = 12
+"""Below this a loop in Python is cheaper than fifty calls of NumPy."""
+
 _CHUNK = 1 << 16  # words whose intermediates stay in the second-level cache
-_FEW = 12  # below this a loop in Python is cheaper than thirty calls of NumPy
 _V_MASK = (1 << V_BITS) - 1
 
 
@@ -48,7 +53,7 @@ def draw(target: Target, offsets: Floats | float, *, count: int, source: Source)
     """That many independent draws; `offsets` is one number, or one for each draw."""
     large = target.sigma > LARGEST_WORD
     out = np.empty(count, dtype=object if large else np.int64)
-    if count < _FEW or large:
+    if count < FEW or large:
         each = offsets.tolist() if isinstance(offsets, np.ndarray) else [offsets] * count
         out[:] = [_one(target, offset, source) for offset in each]
         return out
@@ -69,7 +74,7 @@ def _part(offsets: Floats | float, where: slice | Ints | int) -> Floats | float:
 
 def _one(target: Target, offset: float, source: Source) -> int:
     """One draw with Python's own numbers: the same words, the same law."""
-    mask, thresholds, labels = _staircase_lists()
+    mask, thresholds, labels = _compact()
     while True:
         bits = source.integer(128)
         first, second = bits & (1 << 64) - 1, bits >> 64
@@ -81,52 +86,66 @@ def _one(target: Target, offset: float, source: Source) -> int:
 
 
 def _chunk(target: Target, offsets: Floats | float, out: Ints, source: Source) -> Ints:
-    """Fill `out` with proposals; the places of those that are not kept are returned."""
-    words = source.words(2 * out.size)
-    first, second = words[: out.size], words[out.size :]
+    """Fill `out`; the few places that could not be filled are returned.
+
+    One proposal in 80 is dropped. Some more are made than there are places, and those that are not
+    dropped fill the holes in the order in which they were drawn, so no value is favoured.
+    """
+    size = out.size
+    total = size + size // 64 + 16
+    words = source.words(2 * total)
+    second = words[total:]
+    place, slow = _proposals(words[:total], second)
+    unclear, dropped = _judge(target, place[slow], second[slow])
+    unclear, dropped = slow[unclear], slow[dropped]
+    holes, alive = dropped[dropped < size], np.ones(total - size, dtype=np.bool_)
+    alive[dropped[holes.size :] - size] = False
+    spare = np.flatnonzero(alive)[: holes.size] + size
+    holes, lost = holes[: spare.size], holes[spare.size :]
+    place[holes] = place[spare]
+
+    x, doubtful = floors(place[:size], target.sigma_float, offsets)
+    np.copyto(out, x, casting="unsafe")
+    if not unclear.size and not doubtful.any():
+        return lost
+    origin = np.arange(size)
+    origin[holes] = spare
+    doubtful |= np.isin(origin, unclear)
+    doubtful[lost] = False
+    again = []
+    for i in np.flatnonzero(doubtful).tolist():
+        digits = _digits(int(place[i]) >> R_BITS, int(second[origin[i]]), source)
+        settled = target.settle(digits, float(_part(offsets, i)))
+        if settled is None:
+            again.append(i)
+        else:
+            out[i] = settled
+    return np.append(lost, np.array(again, dtype=np.int64))
+
+
+def _proposals(first: Words, second: Words) -> tuple[Ints, Ints]:
+    """z in units of 2⁻⁴⁹, exact in float64 as |z| < 2⁵³ of them; and which need a look at V."""
     place = _staircase().pick(first)
-    scratch = place & _V_MASK  # V below this is kept without a look at R
+    scratch = place & _V_MASK
     place ^= scratch
     slow = np.flatnonzero((second & np.uint64(_V_MASK)).view(np.int64) >= scratch)
     np.right_shift(second, np.uint64(V_BITS), out=scratch.view(np.uint64))
-    place += scratch  # z in units of 2⁻⁴⁹; |place| < 2⁵³, so float64 holds it exactly
-
-    sigma = target.sigma_float
-    y = np.multiply(place, sigma * UNIT)
-    y += offsets + 0.5
-    x = np.floor(y)
-    np.copyto(out, x, casting="unsafe")
-    y -= x
-    y -= 0.5
-    np.abs(y, out=y)
-    # |σz| ≤ 9σ is right to 9σ·2⁻⁵¹ and the sum to (9σ + 2)·2⁻⁵²; unknown digits move it by less
-    # than σ·2⁻⁴⁹. Together below σ·2⁻⁴⁶ + 2⁻⁴⁹.
-    doubtful = y > 0.5 - (sigma * 2.0**-46 + 2.0**-49)
-
-    kept, dropped = _judge(target, place[slow], second[slow], x[slow])
-    dropped &= ~doubtful[slow]
-    doubtful[slow[~(kept | dropped)]] = True
-    lost = []
-    for i in np.flatnonzero(doubtful).tolist():
-        digits = _digits(int(place[i]) >> R_BITS, int(second[i]), source)
-        settled = target.settle(digits, float(_part(offsets, i)))
-        if settled is None:
-            lost.append(i)
-        else:
-            out[i] = settled
-    return np.append(slow[dropped], np.array(lost, dtype=np.int64))
+    place += scratch
+    return place, slow
 
 
-def _judge(target: Target, place: Ints, second: Words, x: Floats) -> tuple[Bools, Bools]:
-    """Which of these proposals are surely kept, and which are surely not."""
+def _judge(target: Target, place: Ints, second: Words) -> tuple[Bools, Bools]:
+    """Which of these proposals float64 cannot judge, and which are surely dropped."""
     step = place >> R_BITS
     j = step ^ (step >> 63)
     height = np.maximum(0.0, (j - 0.5) * 2.0**-WIDTH_BITS)
-    reach = target.reach(place * UNIT, x)
+    reach, unclear = target.reach(place)
+    unclear |= j >= STEPS
     chance = np.exp((height * height - reach * reach) / 2)
     v = (second & np.uint64(_V_MASK)).view(np.int64) * 2.0**-V_BITS
-    known = j < STEPS
-    return known & (v + 2.0**-V_BITS < chance - EXP_MARGIN), known & (v > chance + EXP_MARGIN)
+    dropped = v > chance + EXP_MARGIN
+    unclear |= ~dropped & (v + 2.0**-V_BITS >= chance - EXP_MARGIN)
+    return unclear, dropped & ~unclear
 
 
 def _digits(step: int, second: int, source: Source) -> Digits:
@@ -154,6 +173,7 @@ def _staircase() -> AliasTable:
     (2j + 1)w², and 1.125w² for j = 0; as e⁻ᵉ ≥ 1 − e, V + 2⁻²¹ ≤ 1 − (2j + 1.125)w² is enough.
     """
     table = _table()
+    assert len(table.units) <= STEPS
     labels = table.labels
     j = labels ^ (labels >> 63)
     sure = (1 << V_BITS) - ((16 * j + 9) << (V_BITS - 2 * WIDTH_BITS - 3))
@@ -162,6 +182,7 @@ def _staircase() -> AliasTable:
 
 
 @cache
-def _staircase_lists() -> tuple[int, list[int], list[int]]:
+def _compact() -> tuple[int, array[int], array[int]]:
+    """The same for single draws: contiguous, so that no step is quicker to look up than another."""
     table = _staircase()
-    return int(table.mask), table.thresholds.tolist(), table.labels.tolist()
+    return int(table.mask), array("Q", table.thresholds.tolist()), array("q", table.labels.tolist())

@@ -1,0 +1,258 @@
+"""What every operator means: plain Python on single values, the reference for all engines.
+
+Nothing here raises, whatever the values: an operator that has no answer gives None (missing). A NaN
+never arises: `number` turns it into None. Text is compared by code point; letters change case in
+ASCII only, so that an engine's locale cannot matter.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import math
+import re
+from collections.abc import Callable
+from typing import Any, Final
+
+from .domain import EXACT, Scalar
+
+Value = Scalar | None
+
+# What text must look like to be cast; everything else is missing. Leading and trailing spaces are
+# allowed. Lengths are limited so that no engine can overflow.
+INT_TEXT: Final = r"^ *[+-]?[0-9]{1,18} *$"
+FLOAT_TEXT: Final = r"^ *[+-]?([0-9]{1,30}(\.[0-9]{0,30})?|\.[0-9]{1,30})([eE][+-]?[0-9]{1,2})? *$"
+DATE_TEXT: Final = r"^ *[0-9]{4}-[0-9]{2}-[0-9]{2} *$"
+TIMESTAMP_TEXT: Final = (
+    r"^ *[0-9]{4}-[0-9]{2}-[0-9]{2}[ T][0-9]{2}:[0-9]{2}(:[0-9]{2}(\.[0-9]{1,6})?)? *$"
+)
+TRUE_TEXTS: Final = ("true", "t", "1")
+FALSE_TEXTS: Final = ("false", "f", "0")
+
+EPOCH: Final = dt.date(1970, 1, 1)
+_LOWER = {ord(c): ord(c) + 32 for c in "ABCDEFGHIJKLMNOPQRSTUVWXYZ"}
+_UPPER = {small: capital for capital, small in _LOWER.items()}
+
+
+def number(value: float) -> Value:
+    """A float without NaN and without the second zero."""
+    return None if math.isnan(value) else value + 0.0
+
+
+def strict(run: Callable[..., Value]) -> Callable[..., Value]:
+    """Missing in, missing out."""
+
+    def total(*args: Value) -> Value:
+        return None if None in args else run(*args)
+
+    return total
+
+
+# ---- arithmetic
+
+
+def _arithmetic(
+    exact: Callable[[int, int], int], rounded: Callable[[float, float], float]
+) -> Callable[[Any, Any], Value]:
+    """Whole numbers exactly while they are exact as floats; else float64."""
+
+    def run(x: Any, y: Any) -> Value:
+        if isinstance(x, int) and isinstance(y, int):
+            whole = exact(x, y)
+            if abs(whole) <= EXACT and abs(x) <= EXACT and abs(y) <= EXACT:
+                return whole
+        return number(rounded(float(x), float(y)))
+
+    return run
+
+
+add = _arithmetic(lambda x, y: x + y, lambda x, y: x + y)
+subtract = _arithmetic(lambda x, y: x - y, lambda x, y: x - y)
+multiply = _arithmetic(lambda x, y: x * y, lambda x, y: x * y)
+
+
+def divide(x: float, y: float) -> Value:
+    """Always a float; x/0 is missing."""
+    return None if y == 0 else number(float(x) / float(y))
+
+
+def modulo(x: int, y: int) -> Value:
+    """The remainder of division towards zero: it has the sign of x; missing for y = 0."""
+    return None if y == 0 else int(math.copysign(1, x)) * (abs(x) % abs(y))
+
+
+def negate(x: Any) -> Value:
+    """-x, without a second zero."""
+    return -x if isinstance(x, int) else number(-x)
+
+
+def absolute(x: Any) -> Value:
+    """|x|."""
+    return abs(x)  # type: ignore[no-any-return]
+
+
+def sign(x: float) -> Value:
+    """-1, 0 or 1."""
+    return (x > 0) - (x < 0)
+
+
+def floor(x: float) -> Value:
+    """⌊x⌋, a whole number while it is one exactly, else the float itself."""
+    return _whole(x, math.floor)
+
+
+def ceil(x: float) -> Value:
+    """⌈x⌉, likewise."""
+    return _whole(x, math.ceil)
+
+
+def round_half_away(x: float, digits: int = 0) -> Value:
+    """sign(x)·⌊|x|·10ᵈ + ½⌋/10ᵈ in float64: halves go away from zero."""
+    if isinstance(x, int) and digits >= 0:
+        return x
+    scale = 10.0 ** abs(digits)
+    scaled = abs(float(x)) * scale if digits >= 0 else abs(float(x)) / scale
+    if not math.isfinite(scaled):
+        return float(x)
+    up = float(math.floor(scaled + 0.5))
+    back = up / scale if digits >= 0 else up * scale
+    signed = number(math.copysign(back, x))
+    return floor(signed) if digits <= 0 and isinstance(signed, float) else signed
+
+
+def sqrt(x: float) -> Value:
+    """√x; missing below 0."""
+    return None if x < 0 else math.sqrt(x)
+
+
+def ln(x: float) -> Value:
+    """The natural logarithm; missing at and below 0."""
+    return None if x <= 0 else math.log(x)
+
+
+def exp(x: float) -> Value:
+    """eˣ; beyond the floats it is infinite."""
+    try:
+        return math.exp(x)
+    except OverflowError:
+        return math.inf
+
+
+def power(x: float, y: float) -> Value:
+    """xʸ in float64; missing for 0 to a negative power and a negative number to a fraction."""
+    x, y = float(x), float(y)
+    if (x == 0 and y < 0) or (x < 0 and not y.is_integer()):
+        return None
+    try:
+        return number(math.pow(x, y))
+    except OverflowError:
+        return -math.inf if x < 0 and y % 2 == 1 else math.inf
+    except ValueError:  # pragma: no cover  (all such cases are caught above)
+        return None
+
+
+def least(*args: Any) -> Value:
+    """The smallest; missing if any is missing."""
+    return min(args)  # type: ignore[no-any-return]
+
+
+def greatest(*args: Any) -> Value:
+    """The largest; missing if any is missing."""
+    return max(args)  # type: ignore[no-any-return]
+
+
+def clip(x: Any, low: Any, high: Any) -> Value:
+    """The nearest value in [low, high]."""
+    return max(low, min(high, x))  # type: ignore[no-any-return]
+
+
+def bin_start(x: float, width: float) -> Value:
+    """Where the bin of x starts: ⌊x/width⌋·width; a whole number if both are."""
+    if isinstance(x, int) and isinstance(width, int):
+        return x // width * width
+    k = float(x) / float(width)
+    return number(math.floor(k) * float(width)) if math.isfinite(k) else number(k)
+
+
+def width_bucket(x: float, low: float, high: float, buckets: int) -> Value:
+    """1 to `buckets` from low to high; 0 below, buckets + 1 from high on."""
+    if x < low:
+        return 0
+    if x >= high:
+        return buckets + 1
+    share = (float(x) - float(low)) / (float(high) - float(low)) * buckets
+    return min(buckets, math.floor(share) + 1)
+
+
+def _whole(x: float, rule: Callable[[float], int]) -> Value:
+    if isinstance(x, int):
+        return x
+    if not math.isfinite(x):
+        return x
+    whole = rule(x)
+    return whole if abs(whole) <= EXACT else float(whole)
+
+
+# ---- logic
+
+
+def both(*args: Value) -> Value:
+    """AND of three values: false wins, then missing."""
+    return False if False in args else None if None in args else True
+
+
+def either(*args: Value) -> Value:
+    """OR of three values: true wins, then missing."""
+    return True if True in args else None if None in args else False
+
+
+def coalesce(*args: Value) -> Value:
+    """The first that is not missing."""
+    return next((value for value in args if value is not None), None)
+
+
+def case(*args: Value) -> Value:
+    """When, then, when, then, …, else: the first whose condition is true."""
+    for when, then in zip(args[:-1:2], args[1:-1:2], strict=True):
+        if when is True:
+            return then
+    return args[-1]
+
+
+def nullif(x: Value, y: Value) -> Value:
+    """Missing where x = y, else x."""
+    return None if x is not None and x == y else x
+
+
+def is_in(x: Value, *listed: Value) -> Value:
+    """Whether x is one of the constants listed."""
+    return x in listed
+
+
+# ---- text
+
+
+def lower(x: str) -> Value:
+    """ASCII capitals made small."""
+    return x.translate(_LOWER)
+
+
+def upper(x: str) -> Value:
+    """ASCII letters made capital."""
+    return x.translate(_UPPER)
+
+
+def substring(x: str, start: int, count: int | None = None) -> Value:
+    """`count` code points from the `start`-th on, counting from 1."""
+    return x[start - 1 :] if count is None else x[start - 1 : start - 1 + count]
+
+
+def like(x: str, pattern: str) -> Value:
+    """% stands for any text, _ for one code point; there is no escape."""
+    parts = {"%": ".*", "_": "."}
+    rule = "".join(parts.get(c) or re.escape(c) for c in pattern)
+    return re.fullmatch(rule, x, re.DOTALL) is not None
+
+
+def ilike(x: str, pattern: str) -> Value:
+    """LIKE without regard to the case of ASCII letters."""
+    return like(x.translate(_LOWER), pattern.translate(_LOWER))

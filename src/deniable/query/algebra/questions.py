@@ -1,0 +1,152 @@
+"""A question: rows, groups, aggregates, and what is made of the noisy numbers afterwards.
+
+Everything up to the aggregates touches data and is bounded. Outputs, HAVING, ORDER BY and LIMIT are
+expressions about keys and *noisy* aggregates: they cost nothing more.
+"""
+
+from __future__ import annotations
+
+import enum
+import math
+from dataclasses import dataclass, field
+
+from deniable.units import Unit
+
+from .domain import Domain, Kind, Scalar
+from .expressions import Column, Expression, Span
+from .relations import Relation
+
+
+class Function(enum.StrEnum):
+    """What can be asked of a group of rows."""
+
+    COUNT = "count"
+    """Rows, or rows where the argument is not missing."""
+    PERSONS = "persons"
+    """Distinct persons; no argument."""
+    DISTINCT = "distinct"
+    """Distinct values of the argument that are not missing."""
+    SUM = "sum"
+    AVG = "avg"
+    VAR_SAMP = "var_samp"
+    VAR_POP = "var_pop"
+    STDDEV_SAMP = "stddev_samp"
+    STDDEV_POP = "stddev_pop"
+    QUANTILE = "quantile"
+    MIN = "min"
+    """The lowest value, as a private quantile."""
+    MAX = "max"
+    """The highest value, as a private quantile."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Key:
+    """One thing to group by.
+
+    `values` are all groups there can be, in order, or None if they must be chosen privately. Rows
+    whose key is missing or not among them are in no group. Float keys are starts of bins, computed
+    by the same float64 operations as in the engine.
+    """
+
+    name: str
+    expression: Expression
+    values: tuple[Scalar, ...] | None
+    span: Span | None = field(default=None, compare=False)
+
+    @property
+    def column(self) -> Column:
+        """What outputs read; missing where a grouping set leaves the key out."""
+        return Column(name=self.name, domain=self.expression.domain)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Aggregate:
+    """One number for each group.
+
+    The argument of every function from SUM on is INT or FLOAT with both bounds known (they may be
+    equal), and rows where it is missing do not count. `where`: only rows for which it is true. `q`
+    belongs to QUANTILE.
+    """
+
+    name: str
+    function: Function
+    argument: Expression | None = None
+    where: Expression | None = None
+    q: float | None = None
+    span: Span | None = field(default=None, compare=False)
+
+    @property
+    def low(self) -> int | float:
+        """The least an argument can be."""
+        assert self.argument is not None
+        return self.argument.domain.low  # type: ignore[return-value]
+
+    @property
+    def high(self) -> int | float:
+        """The most an argument can be."""
+        assert self.argument is not None
+        return self.argument.domain.high  # type: ignore[return-value]
+
+    @property
+    def column(self) -> Column:
+        """What outputs read: a noisy number, unbounded and perhaps missing (an AVG of nobody)."""
+        return Column(name=self.name, domain=Domain(kind=Kind.FLOAT), span=self.span)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Output:
+    """One column of the answer: an expression about names of keys and aggregates."""
+
+    name: str
+    expression: Expression
+    span: Span | None = field(default=None, compare=False)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Order:
+    """One thing to sort the answer by; missing values come last."""
+
+    expression: Expression
+    descending: bool = False
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Question:
+    """What was asked: checked, typed and bounded; printed as a program.
+
+    `grouping_sets` are tuples of positions in `keys`; without ROLLUP and the like there is one, of
+    all keys (of none: one row). `text` is what the user wrote, if it was text.
+    """
+
+    unit: Unit
+    relation: Relation
+    keys: tuple[Key, ...] = ()
+    grouping_sets: tuple[tuple[int, ...], ...] = ((),)
+    aggregates: tuple[Aggregate, ...] = ()
+    outputs: tuple[Output, ...] = ()
+    having: Expression | None = None
+    order_by: tuple[Order, ...] = ()
+    limit: int | None = None
+    offset: int = 0
+    text: str = field(default="", compare=False)
+
+    @property
+    def person(self) -> str | None:
+        """The column of the relation that tells whose a row is; None if every row is a unit."""
+        return self.relation.person
+
+    @property
+    def cells(self) -> int | None:
+        """How many groups the answer has over all grouping sets; None if keys are private."""
+        total = 0
+        for chosen in self.grouping_sets:
+            lists = [self.keys[i].values for i in chosen]
+            if any(values is None for values in lists):
+                return None
+            total += math.prod(len(values or ()) for values in lists)
+        return total
+
+    def __repr__(self) -> str:
+        from .show import question_text  # noqa: PLC0415  (printing knows all of the tree)
+
+        return question_text(self)

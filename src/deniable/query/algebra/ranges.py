@@ -1,0 +1,374 @@
+"""Range arithmetic: where a result lies if its parts lie where they are promised to.
+
+Sound for what engines compute, not only for real numbers: + − · / and √ are correctly rounded, so
+rounding is monotone and the rounded ends are ends of the rounded results; ln, exp and power may be
+off by some units in the last place, so their ends are moved outwards by _SLACK.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import math
+from collections.abc import Callable, Sequence
+from itertools import product
+from typing import Any, Final
+
+from .domain import EXACT, Domain, Kind, Number, Scalar
+from .meaning import bin_start, round_half_away, width_bucket
+from .moments import truncate
+
+_SLACK: Final = 2.0**-46
+
+
+def ends(domain: Domain) -> tuple[Number, Number]:
+    """The range of a number, with infinities for what is not known."""
+    low = -math.inf if domain.low is None else domain.low
+    high = math.inf if domain.high is None else domain.high
+    return low, high  # type: ignore[return-value]
+
+
+def ranged(low: Number, high: Number, *, whole: bool, nullable: bool, ruled: bool = True) -> Domain:
+    """A number in [low, high]: an INT if it is whole and exact as a float, else a FLOAT.
+
+    A float that may be infinite may also have come out as NaN, which is missing.
+    """
+    if whole and -EXACT <= low and high <= EXACT:
+        return Domain(kind=Kind.INT, low=int(low), high=int(high), nullable=nullable, ruled=ruled)
+    low, high = _float(low), _float(high)
+    known = math.isfinite(low) and math.isfinite(high)
+    return Domain(
+        kind=Kind.FLOAT,
+        low=low + 0.0 if math.isfinite(low) else None,
+        high=high + 0.0 if math.isfinite(high) else None,
+        nullable=nullable or not known,
+        ruled=ruled,
+    )
+
+
+def strict_missing(args: Sequence[Domain]) -> dict[str, bool]:
+    """Missing if any part is; under a rule if all such parts are."""
+    return {
+        "nullable": any(d.nullable for d in args),
+        "ruled": all(d.ruled or not d.nullable for d in args),
+    }
+
+
+def _whole(*args: Domain) -> bool:
+    return all(d.kind is Kind.INT and _exact(d) for d in args)
+
+
+def _exact(domain: Domain) -> bool:
+    low, high = ends(domain)
+    return -EXACT <= low and high <= EXACT
+
+
+def _float(x: Number) -> float:
+    try:
+        return float(x)
+    except OverflowError:
+        return math.inf if x > 0 else -math.inf
+
+
+# ---- arithmetic
+
+
+def add(x: Domain, y: Domain) -> Domain:
+    """[a, b] + [c, d] = [a + c, b + d]."""
+    (a, b), (c, d) = _pair(x, y)
+    return ranged(a + c, b + d, whole=_whole(x, y), **strict_missing([x, y]))
+
+
+def subtract(x: Domain, y: Domain) -> Domain:
+    """[a, b] − [c, d] = [a − d, b − c]."""
+    (a, b), (c, d) = _pair(x, y)
+    return ranged(a - d, b - c, whole=_whole(x, y), **strict_missing([x, y]))
+
+
+def multiply(x: Domain, y: Domain) -> Domain:
+    """The hull of the four products of ends."""
+    corners = [_times(p, q) for p, q in product(*_pair(x, y))]
+    return ranged(min(corners), max(corners), whole=_whole(x, y), **strict_missing([x, y]))
+
+
+def divide(x: Domain, y: Domain) -> Domain:
+    """The hull of quotients of ends, on each side of zero; unbounded if y may be tiny."""
+    missing = strict_missing([x, y])
+    low, high = ends(y)
+    missing["nullable"] = missing["nullable"] or low <= 0 <= high
+    sides: list[tuple[Number, Number]] = [(low, high)]
+    if low <= 0 <= high:
+        if y.kind is not Kind.INT:
+            return ranged(-math.inf, math.inf, whole=False, **missing)
+        sides = [(low, -1)] * (low <= -1) + [(1, high)] * (high >= 1)
+    corners = [_over(p, q) for side in sides for p, q in product(ends(x), side)]
+    return ranged(min(corners, default=0), max(corners, default=0), whole=False, **missing)
+
+
+def modulo(x: Domain, y: Domain) -> Domain:
+    """|x mod y| < |y|, no further from 0 than x, and with its sign."""
+    (a, b), (c, d) = ends(x), ends(y)
+    most = max(max(abs(c), abs(d)) - 1, 0)
+    missing = strict_missing([x, y])
+    missing["nullable"] = missing["nullable"] or c <= 0 <= d
+    low, high = max(-most, min(a, 0)), min(most, max(b, 0))
+    return Domain(
+        kind=Kind.INT,
+        low=int(low) if math.isfinite(low) else None,
+        high=int(high) if math.isfinite(high) else None,
+        **missing,  # type: ignore[arg-type]
+    )
+
+
+def negate(x: Domain) -> Domain:
+    """[−b, −a]."""
+    a, b = ends(x)
+    return ranged(-b, -a, whole=_whole(x), **strict_missing([x]))
+
+
+def absolute(x: Domain) -> Domain:
+    """[0 or the nearer end, the farther end]."""
+    a, b = ends(x)
+    return ranged(max(a, -b, 0), max(-a, b), whole=_whole(x), **strict_missing([x]))
+
+
+def sign(x: Domain) -> Domain:
+    """−1, 0 or 1."""
+    a, b = ends(x)
+    return ranged((a > 0) - (a < 0), (b > 0) - (b < 0), whole=True, **strict_missing([x]))
+
+
+def monotone(rule: Callable[[float], Number]) -> Callable[[Domain], Domain]:
+    """An increasing step to whole numbers."""
+
+    def result(x: Domain) -> Domain:
+        a, b = (rule(end) if math.isfinite(end) else end for end in ends(x))
+        return ranged(a, b, whole=True, **strict_missing([x]))
+
+    return result
+
+
+def rounded(x: Domain, digits: Domain | None = None) -> Domain:
+    """Increasing in x."""
+    d = 0 if digits is None or digits.low is None else int(digits.low)  # type: ignore[arg-type]
+    a, b = (round_half_away(end, d) if math.isfinite(end) else end for end in ends(x))
+    whole = d <= 0 or _whole(x)
+    return ranged(a, b, whole=whole, **strict_missing([x]))  # type: ignore[arg-type]
+
+
+def sqrt(x: Domain) -> Domain:
+    """Increasing; missing below 0."""
+    a, b = ends(x)
+    missing = strict_missing([x])
+    missing["nullable"] = missing["nullable"] or a < 0
+    return ranged(math.sqrt(max(a, 0)), math.sqrt(max(b, 0)), whole=False, **missing)
+
+
+def ln(x: Domain) -> Domain:
+    """Increasing; missing at and below 0."""
+    a, b = ends(x)
+    missing = strict_missing([x])
+    missing["nullable"] = missing["nullable"] or a <= 0
+    low = math.log(a) if a > 0 else -745.2  # ln of the least float above 0 is −744.44…
+    high = math.log(b) if b > 0 else low
+    return _outwards(low, high, missing)
+
+
+def exp(x: Domain) -> Domain:
+    """Increasing, above 0."""
+    a, b = (_exp(end) for end in ends(x))
+    wide = _outwards(a, b, strict_missing([x]))
+    return wide.but(low=max(0.0, wide.low))  # type: ignore[call-overload]
+
+
+def power(x: Domain, y: Domain) -> Domain:
+    """Corners suffice for x > 0: xʸ is monotone in each argument. A whole constant y: by parity."""
+    (a, b), (c, d) = ends(x), ends(y)
+    missing = strict_missing([x, y])
+    missing["nullable"] = missing["nullable"] or a < 0 or (a == 0 and c < 0)
+    if a > 0 or (a == 0 and c >= 0):
+        corners = [_power(p, q) for p, q in product((a, b), (c, d))]
+        wide = _outwards(min(corners), max(corners), missing)
+        return wide.but(low=max(0.0, wide.low or 0.0))
+    if c == d and c >= 0 and float(c).is_integer():
+        most = _power(max(abs(a), abs(b)), c)
+        wide = _outwards(-most, most, missing)
+        return wide.but(low=0.0) if c % 2 == 0 else wide
+    return ranged(-math.inf, math.inf, whole=False, **missing)
+
+
+def _outwards(low: float, high: float, missing: dict[str, bool]) -> Domain:
+    return ranged(
+        low - abs(low) * _SLACK - 5e-324, high + abs(high) * _SLACK + 5e-324, whole=False, **missing
+    )
+
+
+def _exp(x: float) -> float:
+    return math.inf if x > 709.7 else math.exp(x)
+
+
+def _power(x: Number, y: Number) -> float:
+    try:
+        value = math.pow(x, y)
+    except (OverflowError, ValueError):
+        return math.inf
+    return 1.0 if math.isnan(value) else value
+
+
+def _pair(x: Domain, y: Domain) -> tuple[tuple[Number, Number], tuple[Number, Number]]:
+    """The ends as the engine sees them: whole numbers only where all of them stay exact."""
+    if _whole(x, y):
+        return ends(x), ends(y)
+    return _floats(x), _floats(y)
+
+
+def _floats(x: Domain) -> tuple[float, float]:
+    a, b = ends(x)
+    return _float(a), _float(b)
+
+
+def _times(p: Number, q: Number) -> Number:
+    value = p * q
+    return 0 if math.isnan(value) else value  # 0·∞: the product itself is missing
+
+
+def _over(p: Number, q: Number) -> float:
+    value = float(p) / float(q)
+    return 0.0 if math.isnan(value) else value
+
+
+# ---- order, bins
+
+
+def least(*args: Domain) -> Domain:
+    """[min of lows, min of highs]."""
+    return _extreme(min, args)
+
+
+def greatest(*args: Domain) -> Domain:
+    """[max of lows, max of highs]."""
+    return _extreme(max, args)
+
+
+def _extreme(rule: Callable[..., Any], args: Sequence[Domain]) -> Domain:
+    """One unknown low makes min's low unknown, but not max's; likewise for highs."""
+    first = together(args)
+    lows, highs = [d.low for d in args], [d.high for d in args]
+    pick: list[Scalar | None] = []
+    for found, hidden in ((lows, min), (highs, max)):
+        known = [end for end in found if end is not None]
+        whole = len(known) == len(found) or (rule is not hidden and known)
+        pick.append(rule(known) if whole else None)
+    missing = strict_missing(args)
+    low, high = (_like(end, first.kind) for end in pick)
+    return first.but(low=low, high=high, values=None, **missing)
+
+
+def clip(x: Domain, low: Domain, high: Domain) -> Domain:
+    """Inside the bounds, and inside what was known."""
+    a, b = ends(x)
+    l, u = ends(low)[0], ends(high)[1]
+    whole = all(d.kind is Kind.INT for d in (x, low, high))
+    lowest, highest = max(l, min(u, a)), max(l, min(u, b))
+    if whole and not (-EXACT <= lowest and highest <= EXACT):
+        missing = strict_missing([x])
+        return Domain(kind=Kind.INT, low=int(lowest), high=int(highest), **missing)  # type: ignore[arg-type]
+    return ranged(lowest, highest, whole=whole, **strict_missing([x]))
+
+
+def bins(x: Domain, width: Domain) -> Domain:
+    """Increasing in x."""
+    w = width.low
+    a, b = (bin_start(end, w) if math.isfinite(end) else end for end in ends(x))  # type: ignore[arg-type]
+    whole = x.kind is Kind.INT and width.kind is Kind.INT
+    return ranged(a, b, whole=whole, **strict_missing([x]))  # type: ignore[arg-type]
+
+
+def bucket(x: Domain, low: Domain, high: Domain, buckets: Domain) -> Domain:
+    """Increasing in x, from 0 to buckets + 1."""
+    rest: Any = (low.low, high.low, buckets.low)
+    a, b = (width_bucket(end, *rest) for end in ends(x))
+    return ranged(a, b, whole=True, **strict_missing([x]))  # type: ignore[arg-type]
+
+
+def together(args: Sequence[Domain]) -> Domain:
+    """One of several values: the hull of their ranges, in a kind that holds them all."""
+    kinds = {d.kind for d in args}
+    kind = Kind.FLOAT if kinds == {Kind.INT, Kind.FLOAT} else args[0].kind
+    lows, highs = [d.low for d in args], [d.high for d in args]
+    low = None if None in lows else min(lows)  # type: ignore[type-var]
+    high = None if None in highs else max(highs)  # type: ignore[type-var]
+    listed: dict[Scalar, None] = {}
+    for d in args:
+        listed |= dict.fromkeys(d.values or ())
+    every = all(d.values is not None for d in args)
+    values = tuple(_like(v, kind) for v in listed) if every else None
+    missing = strict_missing(args)
+    return Domain(
+        kind=kind,
+        low=_like(low, kind),
+        high=_like(high, kind),
+        values=values,  # type: ignore[arg-type]
+        nullable=missing["nullable"],
+        ruled=missing["ruled"],
+    )
+
+
+def _like(value: Scalar | None, kind: Kind) -> Scalar | None:
+    return float(value) if kind is Kind.FLOAT and isinstance(value, int) else value
+
+
+# ---- times
+
+
+def truncated(unit: Domain, x: Domain) -> Domain:
+    """Increasing in x; the same kind."""
+    assert unit.values is not None
+    low, high = (None if end is None else truncate(str(unit.values[0]), end) for end in _days(x))
+    missing = strict_missing([x])
+    missing["nullable"] = missing["nullable"] or unit.values[0] == "week"
+    return Domain(kind=x.kind, low=low, high=high, **missing)  # type: ignore[arg-type]
+
+
+def days_between(x: Domain, y: Domain) -> Domain:
+    """Decreasing in the start, increasing in the end; at most 9999 years."""
+    (a, b), (c, d) = (
+        (_ordinal(low, 1), _ordinal(high, 3652059)) for low, high in map(_days, (x, y))
+    )
+    return ranged(c - b, d - a, whole=True, **strict_missing([x, y]))
+
+
+def add_days(x: Domain, days: Domain) -> Domain:
+    """Within the calendar; missing beyond it."""
+    (low, high), (a, b) = _days(x), ends(days)
+    last = dt.date.max.toordinal()
+    first, final = _ordinal(low, 1) + a, _ordinal(high, last) + b
+    missing = strict_missing([x, days])
+    missing["nullable"] = missing["nullable"] or first < 1 or final > last
+    if x.low is None or x.high is None or not (1 <= first and final <= last):
+        return Domain(kind=Kind.DATE, **missing)  # type: ignore[arg-type]
+    reach = [dt.date.fromordinal(int(end)) for end in (first, final)]
+    return Domain(kind=Kind.DATE, low=reach[0], high=reach[1], **missing)  # type: ignore[arg-type]
+
+
+def years(x: Domain) -> Domain:
+    """From the year of the first to the year of the last."""
+    low, high = _days(x)
+    return ranged(
+        1 if low is None else low.year,
+        9999 if high is None else high.year,
+        whole=True,
+        **strict_missing([x]),
+    )
+
+
+def part(low: int, high: int) -> Callable[[Domain], Domain]:
+    """A part of a date that is always in the same range."""
+    return lambda x: ranged(low, high, whole=True, **strict_missing([x]))
+
+
+def _days(x: Domain) -> tuple[dt.date | None, dt.date | None]:
+    return x.low, x.high  # type: ignore[return-value]
+
+
+def _ordinal(day: dt.date | None, default: int) -> int:
+    return default if day is None else day.toordinal()

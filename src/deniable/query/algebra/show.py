@@ -1,0 +1,149 @@
+"""Questions in words: a program that reads from the table down to the answer.
+
+The text is canonical: two questions that print alike are the same question.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Iterator
+
+from .domain import Kind, Scalar
+from .expressions import Call, Column, Expression, Literal
+from .questions import Aggregate, Key, Question
+from .relations import Filter, Join, PerPerson, Project, Relation, Scan, Summed
+
+_INDENT = "  "
+
+
+def question_text(question: Question) -> str:
+    """The whole question, a step a line."""
+    lines = [f"for {question.unit!r}", *relation_lines(question.relation)]
+    lines += [f"group by {_key(key)}" for key in question.keys]
+    if question.grouping_sets != (tuple(range(len(question.keys))),):
+        sets = (
+            "(" + ", ".join(_name(question.keys[i].name) for i in chosen) + ")"
+            for chosen in question.grouping_sets
+        )
+        lines.append(f"grouping sets {', '.join(sets)}")
+    lines += [f"compute {_name(a.name)} = {aggregate_text(a)}" for a in question.aggregates]
+    if question.having is not None:
+        lines.append(f"having {question.having!r}")
+    for order in question.order_by:
+        lines.append(f"order by {order.expression!r}{' desc' if order.descending else ''}")
+    if question.limit is not None:
+        lines.append(f"limit {question.limit}")
+    if question.offset:
+        lines.append(f"offset {question.offset}")
+    lines += [f"answer {_name(out.name)} = {out.expression!r}" for out in question.outputs]
+    return "\n".join(lines)
+
+
+def relation_lines(relation: Relation) -> Iterator[str]:
+    """The steps of a relation, from the table on."""
+    match relation:
+        case Scan():
+            yield from _scan(relation)
+        case Filter():
+            yield from relation_lines(relation.source)
+            yield f"filter {relation.where!r}"
+        case Project():
+            yield from relation_lines(relation.source)
+            yield from (f"let {_name(name)} = {made!r}" for name, made in relation.named)
+        case Join():
+            yield from relation_lines(relation.left)
+            ons = [f"{left!r} = {right!r}" for left, right in relation.on]
+            ons = ["the same person", *ons] if relation.same_person else ons
+            once = ", once a row" if relation.unique else ""
+            yield f"{relation.kind.value} join on {' and '.join(ons)}{once}"
+            yield from (_INDENT + line for line in relation_lines(relation.right))
+        case PerPerson():
+            yield from relation_lines(relation.source)
+            yield "for each person" + "".join(f" and {_name(n)} = {k!r}" for n, k in relation.keys)
+            yield from (f"{_INDENT}{_name(s.name)} = {_summed(s)}" for s in relation.summaries)
+
+
+def expression_text(expression: Expression) -> str:
+    """An expression as one would write it."""
+    match expression:
+        case Column():
+            return _name(expression.name)
+        case Literal():
+            return _literal(expression.value, expression.kind)
+        case Call():
+            return _call(expression)
+    raise AssertionError(type(expression))
+
+
+def aggregate_text(aggregate: Aggregate) -> str:
+    """An aggregate with its bounds."""
+    parts = [] if aggregate.argument is None else [_bounded(aggregate)]
+    if aggregate.q is not None:
+        parts.append(repr(aggregate.q))
+    where = "" if aggregate.where is None else f" where {aggregate.where!r}"
+    return f"{aggregate.function.value}({', '.join(parts)}){where}"
+
+
+def _bounded(aggregate: Aggregate) -> str:
+    assert aggregate.argument is not None
+    domain = aggregate.argument.domain
+    shown = repr(aggregate.argument)
+    if aggregate.function.value in ("count", "distinct"):
+        return shown
+    return f"{shown} in [{domain.low}, {domain.high}]"
+
+
+def _summed(summed: Summed) -> str:
+    argument = "" if summed.argument is None else repr(summed.argument)
+    where = "" if summed.where is None else f" where {summed.where!r}"
+    return f"{summed.summary.value}({argument}){where}"
+
+
+def _scan(scan: Scan) -> Iterator[str]:
+    yield f"from {_name(scan.table)}" + (" (public)" if scan.public else "")
+    if scan.id is not None:
+        yield f"{_INDENT}person {_name(scan.id.name)}{_renamed(scan.id.name, scan.id.source)}"
+    for read in scan.reads:
+        yield f"{_INDENT}read {_name(read.name)}{_renamed(read.name, read.source)}: {read.facts!r}"
+
+
+def _renamed(name: str, source: str) -> str:
+    return "" if name == source else f" = {_name(source)}"
+
+
+def _key(key: Key) -> str:
+    listed = "private" if key.values is None else f"{len(key.values)} public values"
+    plain = isinstance(key.expression, Column) and key.expression.name == key.name
+    made = "" if plain else f" = {key.expression!r}"
+    return f"{_name(key.name)}{made} ({listed})"
+
+
+def _call(expression: Call) -> str:
+    symbol = expression.operator.symbol
+    if symbol:
+        return f" {symbol} ".join(map(_inner, expression.args))
+    return f"{expression.op}({', '.join(map(repr, expression.args))})"
+
+
+def _inner(expression: Expression) -> str:
+    infix = isinstance(expression, Call) and expression.operator.symbol
+    return f"({expression!r})" if infix else repr(expression)
+
+
+def _name(name: str) -> str:
+    """A name as it is, in double quotes where it could be taken for something else."""
+    plain = name.isidentifier() and name.isascii()
+    return name if plain else '"' + name.replace('"', '""') + '"'
+
+
+def _literal(value: Scalar | None, kind: Kind) -> str:
+    match value:
+        case None:
+            return f"missing_{kind.value}"
+        case bool():
+            return "true" if value else "false"
+        case str():
+            return "'" + value.replace("'", "''") + "'"
+        case dt.date():
+            return f"{kind.value} '{value.isoformat()}'"
+    return repr(value)

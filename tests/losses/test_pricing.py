@@ -1,0 +1,170 @@
+"""Known prices are reproduced from above, whatever engine they take, and agree with a peer's bracket."""
+
+import math
+
+import pytest
+from dp_accounting.pld import privacy_loss_distribution as pld
+from hypothesis import Phase, given, settings
+from hypothesis import strategies as st
+
+from deniable.losses import pricing
+from deniable.losses.pairs import (
+    ApproxPair,
+    AtomsPair,
+    BoundedRangePair,
+    DiscreteGaussianPair,
+    DiscreteLaplacePair,
+    GaussianPair,
+    LaplacePair,
+    ResponsePair,
+    SampledPair,
+)
+from tests.losses import truth
+
+
+def sampled_gaussian(direction="remove", *, sigma=1.1, rate=0.01):
+    return SampledPair(inner=GaussianPair(mu=1 / sigma), rate=rate, direction=direction)
+
+
+# ε by an independent high-precision contour, rounded to the digits shown.
+KNOWN = [
+    ([(GaussianPair(mu=1 / 20), 1000)], 1e-6, 8.306225049955, 1e-12),
+    ([(sampled_gaussian(), 10_000)], 1e-6, 5.806935026565, 1e-11),
+    ([(sampled_gaussian("add"), 10_000)], 1e-6, 5.335585674315, 1e-11),
+    ([(sampled_gaussian(), 10_000)], 1e-8, 6.8930716, 5e-8),
+    ([(sampled_gaussian(), 10_000)], 1e-10, 7.8494912, 5e-8),
+    ([(sampled_gaussian(), 10_000)], 1e-14, 9.5179060, 5e-8),
+    ([(sampled_gaussian(), 10_000)], 1e-20, 11.6532694, 5e-8),
+    ([(LaplacePair(ratio=0.1), 100)], 1e-6, 4.692667414679, 1e-11),
+    (
+        [(LaplacePair(ratio=0.1), 50), (GaussianPair(mu=0.05), 50), (sampled_gaussian(), 10)],
+        1e-6,
+        3.605310315322,
+        1e-11,
+    ),
+]
+
+
+@pytest.mark.parametrize(("pairs", "delta", "known", "digits"), KNOWN)
+def test_known_prices_are_met_from_above_within_a_millionth(pairs, delta, known, digits):
+    epsilon = pricing.epsilon_at(pairs, delta)
+    assert known - digits <= epsilon <= known + digits + 1e-6
+    assert pricing.delta_at(pairs, epsilon + 1e-9) <= delta * (1 + 1e-5)
+
+
+@pytest.mark.parametrize(
+    ("pair", "known"),
+    [
+        (LaplacePair(ratio=1.0), 258.30),
+        (ApproxPair(epsilon=1.0), 311.77),
+        (DiscreteLaplacePair(scale=1.0), 311.77),
+    ],
+)
+def test_five_hundred_at_one(pair, known):
+    assert pricing.epsilon_at([(pair, 500)], 1e-5) == pytest.approx(known, abs=6e-3)
+
+
+@pytest.mark.parametrize("delta", [1e-3, 1e-9, 1e-30, 1e-120])
+def test_black_boxes_cost_what_the_optimal_composition_theorem_says(delta):
+    epsilon = pricing.epsilon_at([(ApproxPair(epsilon=0.3), 200)], delta)
+    assert truth.responses(0.3, 200, epsilon) <= delta
+    assert truth.responses(0.3, 200, epsilon - 1e-6) > delta
+
+
+def test_infinite_losses_are_added_exactly():
+    pairs = [(ApproxPair(epsilon=0.3, delta=1e-4), 50)]
+    missing = -math.expm1(50 * math.log1p(-1e-4))
+    assert pricing.infinite_mass(pairs) == pytest.approx(missing, rel=1e-12)
+    assert pricing.epsilon_at(pairs, 4e-3) == math.inf
+    left = (6e-3 - missing) / (1 - missing)
+    alone = pricing.epsilon_at([(ApproxPair(epsilon=0.3), 50)], left)
+    assert pricing.epsilon_at(pairs, 6e-3) == pytest.approx(alone, abs=1e-8)
+
+
+def test_at_no_delta_the_largest_loss_is_the_price():
+    assert pricing.epsilon_at([(LaplacePair(ratio=0.5), 4)], 0.0) == pytest.approx(2.0)
+    assert pricing.epsilon_at([(GaussianPair(mu=0.5), 1)], 0.0) == math.inf
+    assert pricing.delta_at([(LaplacePair(ratio=0.5), 4)], 2.1) == 0
+
+
+def test_bounded_range_is_priced_by_the_better_of_its_two_theorems():
+    many, one = [(BoundedRangePair(epsilon=0.1), 100)], [(BoundedRangePair(epsilon=1.0), 1)]
+    assert pricing.epsilon_at(many, 1e-6) == pytest.approx(2.4191, abs=1e-3)
+    assert pricing.delta_at(one, 0.0) == pytest.approx(math.tanh(0.25))
+    free = [(ApproxPair(epsilon=0.1), 100)]
+    assert pricing.epsilon_at(many, 1e-6) < pricing.epsilon_at(free, 1e-6)
+
+
+def test_a_wide_discrete_gaussian_costs_what_the_continuous_one_costs():
+    discrete = pricing.epsilon_at([(DiscreteGaussianPair(sigma=20.0), 1000)], 1e-6)
+    assert 0 < discrete - 8.306225049955 < 2e-6
+
+
+@pytest.mark.parametrize("times", [2, 30])
+def test_sampling_from_atoms_agrees_with_the_same_atoms_written_out(times):
+    pair = SampledPair(inner=ResponsePair(epsilon=1.0, categories=4), rate=0.3)
+    losses, masses = pair._exact().atoms()
+    total = math.fsum(masses)
+    same = AtomsPair(losses=tuple(losses), probabilities=tuple(masses / total * (1 - 1e-15)))
+    written = pricing.epsilon_at([(same, times)], 1e-4)
+    assert pricing.epsilon_at([(pair, times)], 1e-4) == pytest.approx(written, abs=2e-6)
+
+
+@settings(max_examples=15, deadline=None)
+@given(st.floats(1e-12, 0.2), st.integers(1, 40), st.floats(0.05, 1.0))
+def test_prices_are_monotone(delta, times, ratio):
+    pairs = [(LaplacePair(ratio=ratio), times)]
+    price = pricing.epsilon_at(pairs, delta)
+    assert pricing.epsilon_at(pairs, delta / 2) >= price - 1e-6
+    assert pricing.epsilon_at([(LaplacePair(ratio=ratio), times + 1)], delta) >= price - 1e-6
+    assert pricing.epsilon_at([(LaplacePair(ratio=1.1 * ratio), times)], delta) >= price - 1e-6
+
+
+def bracket(pairs, delta):
+    """A peer's lower and upper bound on ε, on a grid of 1e-3."""
+    ends = []
+    for pessimistic in (False, True):
+        plain = {"pessimistic_estimate": pessimistic, "value_discretization_interval": 1e-3}
+        options = plain | {"use_connect_dots": pessimistic}
+        total = pld.identity(1e-3, pessimistic_estimate=pessimistic)
+        for pair, times in pairs:
+            match pair:
+                case GaussianPair(mu=mu):
+                    law = pld.from_gaussian_mechanism(1 / mu, **options)
+                case LaplacePair(ratio=ratio):
+                    law = pld.from_laplace_mechanism(1 / ratio, **options)
+                case ApproxPair(epsilon=epsilon):
+                    law = pld.from_randomized_response(2 / (1 + math.exp(epsilon)), 2, **plain)
+                case SampledPair(inner=GaussianPair(mu=mu), rate=rate):
+                    law = pld.from_gaussian_mechanism(1 / mu, sampling_prob=rate, **options)
+            total = total.compose(law.self_compose(times))
+        ends.append(total.get_epsilon_for_delta(delta))
+    return ends
+
+
+@settings(max_examples=4, deadline=None, phases=[Phase.generate])
+@given(st.data())
+def test_random_lists_lie_within_the_bracket_of_a_peer(data):
+    pairs = [
+        (LaplacePair(ratio=data.draw(st.floats(0.05, 0.5))), data.draw(st.integers(1, 10))),
+        (GaussianPair(mu=data.draw(st.floats(0.05, 0.5))), data.draw(st.integers(1, 10))),
+        (ApproxPair(epsilon=data.draw(st.floats(0.05, 0.5))), data.draw(st.integers(1, 10))),
+        (
+            sampled_gaussian(
+                sigma=data.draw(st.floats(0.8, 3)), rate=data.draw(st.floats(0.01, 0.5))
+            ),
+            data.draw(st.integers(1, 10)),
+        ),
+    ]
+    add = [
+        (sampled_gaussian("add", sigma=1 / p.inner.mu, rate=p.rate), k)
+        if isinstance(p, SampledPair)
+        else (p, k)
+        for p, k in pairs
+    ]
+    ours = max(pricing.epsilon_at(pairs, 1e-6), pricing.epsilon_at(add, 1e-6))
+    low, high = bracket(pairs, 1e-6)
+    assert low - 1e-7 <= ours <= high + 1e-6
+    half = [(p, max(1, k // 2)) for p, k in pairs]
+    if half != pairs:
+        assert pricing.epsilon_at(half, 1e-6) < ours
