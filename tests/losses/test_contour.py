@@ -7,10 +7,10 @@ import mpmath as mp
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.losses import truth
 
 from deniable.losses import contour, grid
 from deniable.losses.pairs import ApproxPair, GaussianPair, LaplacePair, SampledPair
-from tests.losses import truth
 
 
 def on_the_line(pairs, epsilon):
@@ -87,7 +87,7 @@ def test_the_two_directions_of_sampling_have_the_same_total_variation():
 
 
 def test_without_the_bound_on_what_is_cut_the_price_would_be_too_low():
-    """A sabotaged twin: half of the nodes and no bound on the rest falls below the truth somewhere."""
+    """A sabotaged twin: a quarter of the nodes and no bound on the rest is below the truth."""
     pairs, below = [(LaplacePair(ratio=0.5), 2)], 0
     for step in range(8):
         epsilon = 0.1 * step

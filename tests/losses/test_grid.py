@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.losses import truth
 
 from deniable.losses import contour, grid
 from deniable.losses.pairs import ApproxPair, GaussianPair, LaplacePair, SampledPair
-from tests.losses import truth
 
 
 def law_of(pairs, epsilon, known=None):

@@ -1,4 +1,4 @@
-"""Dominating pairs: their moments hold within the stated error, their masses add up, their decay holds."""
+"""Dominating pairs: moments, masses and decay are what they are stated to be."""
 
 import json
 import math
@@ -59,13 +59,15 @@ def precise_mgf(pair, z):
             return mp.exp(z * a) / 2 + mp.exp(-a - z * a) / 2 + middle
         case BoundedRangePair(epsilon=e):
             e = mp.mpf(e)
-            law = lambda l: mp.exp((e + l) / 2 + z * l) / 2 / mp.expm1(e)
-            return mp.quad(law, mp.linspace(-e, e, 30))
+            whole = mp.quad(lambda l: mp.exp((e + l) / 2 + z * l), mp.linspace(-e, e, 30))
+            return whole / 2 / mp.expm1(e)
         case SampledPair(inner=GaussianPair(mu=mu), rate=q, direction=direction):
             mu, q = mp.mpf(mu), mp.mpf(q)
-            ratio = lambda x: 1 - q + q * mp.exp(mu * x - mu**2 / 2)
             power = 1 + z if direction == "remove" else -z
-            return mp.quad(lambda x: mp.npdf(x) * ratio(x) ** power, mp.linspace(-12, 20, 33))
+            return mp.quad(
+                lambda x: mp.npdf(x) * (1 - q + q * mp.exp(mu * x - mu**2 / 2)) ** power,
+                mp.linspace(-12, 20, 33),
+            )
         case _:
             atomic = pair._exact() if isinstance(pair, SampledPair) else pair
             losses, masses = atomic.atoms()
@@ -194,6 +196,9 @@ def test_sampling_nobody_costs_nothing_and_everybody_costs_all():
     pairs = Pairs.symmetric(GaussianPair(mu=1.0))
     assert sampled(pairs, rate=1.0) == pairs
     assert sampled(pairs, rate=0.0).remove.largest_loss() == 0
+    twice = sampled(sampled(pairs, rate=0.5), rate=0.25)
+    assert twice.remove.rate == pytest.approx(0.125)
+    assert twice.remove.inner == GaussianPair(mu=1.0)
 
 
 @pytest.mark.parametrize(

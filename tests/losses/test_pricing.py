@@ -1,4 +1,4 @@
-"""Known prices are reproduced from above, whatever engine they take, and agree with a peer's bracket."""
+"""Known prices are met from above, whatever the engine, and lie within a peer's bracket."""
 
 import math
 
@@ -6,6 +6,7 @@ import pytest
 from dp_accounting.pld import privacy_loss_distribution as pld
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
+from tests.losses import truth
 
 from deniable.losses import pricing
 from deniable.losses.pairs import (
@@ -19,7 +20,6 @@ from deniable.losses.pairs import (
     ResponsePair,
     SampledPair,
 )
-from tests.losses import truth
 
 
 def sampled_gaussian(direction="remove", *, sigma=1.1, rate=0.01):

@@ -2,7 +2,7 @@
 
 import mpmath as mp
 
-mp.mp.dps = 24
+mp.mp.dps = 40  # differences of normal tails lose a dozen
 
 
 def gaussian(mu, epsilon):

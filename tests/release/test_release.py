@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
+from scipy import stats
 
 import deniable as dp
 from deniable.errors import BadParameter, NoBound, UnknownName
@@ -193,3 +194,18 @@ def test_a_plan_prints_like_a_query_plan():
     assert "<ol" in plan._repr_html_()
     with pytest.raises(TypeError):
         plan.errors["n"] = 1
+
+
+@pytest.mark.statistical
+@pytest.mark.parametrize("scale", [0.5, 1.25, 3.0])
+def test_the_error_of_whole_answers_covers_whole_answers(scale):
+    """Rounding to whole numbers widens the ±; false alarm below 1e-8."""
+    mechanism = dp.Laplace(scale=scale)
+    drawn = mechanism.release(np.zeros(20_000, dtype=np.int64))
+    _, column = answer_of(mechanism, drawn)
+    half = column.errors(0.95)[0]
+    assert half == int(half)
+    inside = int((np.abs(drawn) <= half).sum())
+    assert stats.binom.cdf(inside, drawn.size, 0.95) > 1e-8
+    short = int((np.abs(drawn) <= mechanism.error(0.95)).sum())  # what the ± of floats would cover
+    assert inside >= short

@@ -47,6 +47,8 @@ class Tilt:
     """An upper bound on ln M(c)."""
     window: float
     """Λ: beyond it aliases are negligible."""
+    saddle: float
+    """The best c, whether taken or not: ln δ falls by about this much for each unit of ε."""
 
 
 @dataclass(frozen=True)
@@ -80,7 +82,7 @@ def line(pairs: List, tilt: Tilt, *, epsilon: float) -> Line:
     """Nodes good for prices near `epsilon`."""
     smoothed, count, step = plan(pairs, tilt, epsilon=epsilon)
     t = step * np.arange(count + 1)
-    z = tilt.c + 1j * t
+    z: Complexes = (tilt.c + 1j * t).astype(np.complex128)
     log_m, bound = np.zeros(z.shape, complex), np.zeros(z.shape)
     for pair, times in smoothed:
         value, error = pair.log_mgf(z)
@@ -95,7 +97,7 @@ def line(pairs: List, tilt: Tilt, *, epsilon: float) -> Line:
     kept = size + errors > 1e-3 * SLACK / (1 + count) * size[0]
     kept[0] = True
     rest += float((size + errors)[~kept].sum())
-    above = Tilt(tilt.c, peak, tilt.window)
+    above = Tilt(tilt.c, peak, tilt.window, tilt.saddle)
     return Line(above, t[kept], terms[kept], errors[kept], rest * (1 + 1e-9))
 
 
@@ -106,7 +108,7 @@ def plan(pairs: List, tilt: Tilt, *, epsilon: float) -> tuple[List, int, float]:
     if count <= 2**12:
         return pairs, count, step
     tolerance = SMOOTHING * max(1.0, epsilon / 100)
-    tau = math.sqrt(2 * tolerance / (1 + tilt.c))
+    tau = math.sqrt(2 * tolerance / (1 + tilt.saddle))
     smoothed = [*pairs, (GaussianPair(mu=tau), 1)]
     return smoothed, _count(smoothed, tilt, step, most=MOST_NODES), step
 
@@ -128,19 +130,19 @@ def tilt_for(pairs: List, *, log_delta: float | None = None, epsilon: float = 0.
         c = minimise(lambda c: (_log_m(pairs, c) + log_chernoff(c) - target) / c)
         log_m = _log_m(pairs, c)
         epsilon = max(0.0, (log_m + log_chernoff(c) - target) / c)
-    return Tilt(c, log_m, _window(pairs, c, log_m, epsilon, log_delta))
+    return Tilt(c, log_m, _window(pairs, c, log_m, epsilon, log_delta), c)
 
 
-def gentler(pairs: List, tilt: Tilt, *, epsilon: float, log_delta: float) -> Tilt:
-    """A smaller tilt, if heavy tails then need less of a window; at most 6 digits from δ."""
+def gentler(pairs: List, tilt: Tilt, *, epsilon: float, log_delta: float, room: float) -> Tilt:
+    """A smaller tilt, if heavy tails then need less of a window; M(c)e^(−cε) ≤ e^room δ."""
     best = tilt
-    for share in (0.7, 0.5, 0.3):
+    for share in (0.85, 0.7, 0.5, 0.3):
         c = share * tilt.c
         log_m = _log_m(pairs, c)
-        if log_m - c * epsilon > log_delta + 14:
+        if log_m - c * epsilon > log_delta + room:
             break
         window = _window(pairs, c, log_m, epsilon, log_delta)
-        best = min(best, Tilt(c, log_m, window), key=lambda t: t.window)
+        best = min(best, Tilt(c, log_m, window, tilt.saddle), key=lambda t: t.window)
     return best
 
 

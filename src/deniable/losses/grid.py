@@ -58,7 +58,7 @@ class Grid:
         floor = math.exp(-self.theta * beyond) * (1 + 1e-9) if self.wraps else 0.0
         slips = self.error * float(np.linalg.norm(weights)) + ULP * (len(gap) + 32) * abs(total)
         log = self.log_m - self.theta * epsilon + 16 * ULP * (1 + abs(self.log_m))
-        # Weights below e^(−690) may have been left out or lost to underflow; all masses are at most 1.
+        # Weights below e^(−690) may be lost to underflow; all masses together are at most 1.
         bound = total + slips + floor + 1e-299
         finite = log + math.log(bound)
         return float(np.logaddexp(finite, math.log(self.infinite))) if self.infinite else finite
@@ -104,7 +104,7 @@ def mesh(pairs: Sequence[tuple[Pair, int]], tilt: Tilt, *, epsilon: float) -> tu
     """
     times = sum(count for _, count in pairs)
     tolerance = SMOOTHING * max(1.0, epsilon / 100)
-    step = math.sqrt(12 * tolerance / (1 + tilt.c) / times)
+    step = math.sqrt(12 * tolerance / (1 + tilt.saddle) / times)
     step = 2.0 ** math.floor(math.log2(step))
     points = 2 ** math.ceil(math.log2(1.5 * tilt.window / step))
     while points > MOST_POINTS:
@@ -144,6 +144,7 @@ class _Total:
         """Back to masses, in the window that begins at index `first`."""
         masses = np.fft.irfft(self.transform, self.points)
         index = first + np.arange(self.points)
+        losses: Reals = offset + step * index.astype(np.float64)
         error = self.error + 8 * ULP * math.log2(self.points) * float(np.linalg.norm(masses))
         # Losses were tilted without the offset: it is a constant factor.
         log_m = self.log_m + self.theta * offset
@@ -151,7 +152,7 @@ class _Total:
             self.theta,
             log_m,
             self.infinite,
-            offset + step * index,
+            losses,
             masses[index % self.points],
             error * (1 + 1e-6),
             self.shift + 8 * ULP * (abs(offset) + step * abs(first) + step * self.points),
@@ -163,7 +164,7 @@ def connect(pair: Pair, step: float, spare: float) -> tuple[int, Reals, float]:
     """First index, masses on the lattice, and the mass above it."""
     low, high = pair.support(spare)
     first, last = math.floor(low / step) - 1, math.ceil(high / step) + 1
-    edges = step * np.arange(first, last + 1)
+    edges: Reals = step * np.arange(first, last + 1, dtype=np.float64)
     cells = pair.masses(edges)
     p = cells.p + cells.p_error
     q = np.maximum(cells.q - cells.q_error, 0.0)

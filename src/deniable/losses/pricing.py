@@ -117,11 +117,12 @@ def _choose(
     laws = [(law, times) for pair, times in pairs if (law := pair.lattice()) is not None]
     if len(laws) == len(pairs) and len({law.step for law, _ in laws}) == 1:
         return grid.lattice(laws, tilt, epsilon=start)
+    tilt = contour.gentler(known, tilt, epsilon=start, log_delta=log_delta, room=6.0)
     on_line = math.inf
     if all(pair.has_mgf() for pair, _ in pairs):
         on_line = contour.cost(pairs, tilt, epsilon=start)
     if on_line > 2**16:
-        tilt_of_grid = contour.gentler(known, tilt, epsilon=start, log_delta=log_delta)
+        tilt_of_grid = contour.gentler(known, tilt, epsilon=start, log_delta=log_delta, room=14.0)
         # A point of the grid costs about three exponentials, transforms included.
         if 3.0 * len(pairs) * grid.mesh(pairs, tilt_of_grid, epsilon=start)[1] < on_line:
             return grid.grid(pairs, tilt_of_grid, epsilon=start, log_delta=log_delta)
@@ -134,7 +135,8 @@ def _coarse(pair: Pair) -> AtomicPair:
     step = max((high - low) / 400, 1e-12)
     first, masses, _ = grid.connect(pair, step, 1e-12)
     kept = masses > 0
-    return ComputedAtoms((first + np.arange(len(masses)))[kept] * step, masses[kept])
+    losses = step * np.arange(first, first + len(masses), dtype=np.float64)
+    return ComputedAtoms(losses[kept], masses[kept])
 
 
 def _by_moments(pairs: List, epsilon: float) -> float:

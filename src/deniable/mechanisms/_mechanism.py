@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, TypeVar
 
 from deniable import parameters
 from deniable.errors import BadParameter, NoBound, SensitivityMismatch
-from deniable.losses import Loss, Profile, Renyi, Zcdp, convert
+from deniable.losses import Loss, Profile, Renyi, Zcdp, convert, rounding
 from deniable.losses.pairs import ApproxPair, Pairs
 from deniable.sensitive import Sensitive
-from deniable.units import Unit
+from deniable.units import Relation, Unit
 
 if TYPE_CHECKING:
     from .combine import Composed, Sampled
@@ -50,6 +50,8 @@ class Mechanism(ABC):
     """Its name in ledgers, for ever."""
     norm: ClassVar[Norm]
     """In which norm its `sensitivity` is meant."""
+    relation: ClassVar[Relation | None] = None
+    """The only neighbours its price is proved for; None: whichever move a value so far."""
     registry: ClassVar[dict[str, type[Mechanism]]] = {}
 
     def __init_subclass__(cls) -> None:
@@ -77,7 +79,7 @@ class Mechanism(ABC):
 
     def renyi(self, order: float) -> float:
         """Rényi divergence bound at one order α > 1."""
-        return min(convert.pure_to_renyi(self.pure(), order), self.zcdp() * order)
+        return min(convert.pure_to_renyi(self.pure(), order), rounding.up(self.zcdp() * order))
 
     def pairs(self) -> Pairs | None:
         """Dominating pairs of distributions, for tight prices of lists fixed in advance."""

@@ -12,7 +12,7 @@ A release holds noisy values and public facts: it can be shown, stored and sent.
 
 from __future__ import annotations
 
-from ._release import Provenance, Release, answer_of
+from ._release import Provenance, Release, answer_of, spread_of
 from .certificate import Certificate
 from .frame import Frame
 from .noisy import Additive, Noisy, Spread, Tabulated
@@ -29,4 +29,5 @@ __all__ = [
     "Spread",
     "Tabulated",
     "answer_of",
+    "spread_of",
 ]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from importlib import import_module
 from types import MappingProxyType
@@ -242,16 +242,23 @@ class Release:
 
 def answer_of(mechanism: Mechanism, drawn: Any) -> tuple[dict[str, tuple[object, ...]], Noisy]:
     """Keys and column of what one mechanism drew: a number, an array, an index, anything else."""
-    spread = Additive(mechanism=mechanism)
+    shape: tuple[int, ...] = ()
+    cells: list[object] = [drawn]
     if hasattr(drawn, "tolist") and hasattr(drawn, "shape"):
-        shape: tuple[int, ...] = tuple(drawn.shape)
-        flat = drawn.reshape(-1).tolist() if shape else [drawn.tolist()]
-        if not shape:
-            return {}, Noisy(cells=tuple(flat), spread=spread)
-        return _index(shape), Noisy(cells=tuple(flat), shape=shape, spread=spread)
-    if isinstance(drawn, list) and all(isinstance(v, int | float) for v in drawn):
-        return _index((len(drawn),)), Noisy(cells=tuple(drawn), shape=(len(drawn),), spread=spread)
-    return {}, Noisy(cells=(drawn,), spread=spread)
+        shape = tuple(drawn.shape)
+        cells = drawn.reshape(-1).tolist()
+    elif isinstance(drawn, list) and all(isinstance(v, int | float) for v in drawn):
+        shape, cells = (len(drawn),), drawn
+    spread = spread_of(mechanism, cells)
+    return (_index(shape) if shape else {}), Noisy(
+        cells=tuple(cells), shape=shape or None, spread=spread
+    )
+
+
+def spread_of(mechanism: Mechanism, cells: Iterable[object]) -> Additive:
+    """The mechanism's own ±, for whole numbers if that is what it answered with."""
+    whole = all(isinstance(cell, int) for cell in cells)
+    return Additive(mechanism=mechanism, whole=whole)
 
 
 def _index(shape: tuple[int, ...]) -> dict[str, tuple[object, ...]]:

@@ -12,7 +12,7 @@ from typing import ClassVar, TypeGuard
 
 from deniable import parameters
 from deniable.errors import BadParameter, NoBound
-from deniable.mechanisms import Mechanism
+from deniable.mechanisms import Gaussian, Laplace, Mechanism
 
 Interval = tuple[float, float]
 Reach = Callable[[int, float], tuple[float, float, float]]
@@ -44,26 +44,33 @@ class Spread(ABC):
 
 @dataclass(frozen=True, kw_only=True)
 class Additive(Spread):
-    """A mechanism's own noise, times a public factor."""
+    """A mechanism's own noise, times a public factor; `whole` if it answered in whole numbers."""
 
     kind = "additive"
     mechanism: Mechanism
     factor: float = 1.0
+    whole: bool = False
 
     def at(self, confidence: float) -> Reach:
         """value ± factor × error, the same for every row."""
-        half = self.factor * self.mechanism.error(confidence)
+        if self.whole and isinstance(self.mechanism, Laplace | Gaussian):
+            error = self.mechanism.error(confidence, whole=True)
+        else:
+            error = self.mechanism.error(confidence)
+        half = self.factor * error
         return lambda _, value: (value - half, value + half, half)
 
     def to_dict(self) -> dict[str, object]:
-        """The mechanism's record and the factor."""
-        return {"kind": self.kind, "mechanism": self.mechanism.to_dict(), "factor": self.factor}
+        """The mechanism's record, the factor, and whether answers are whole."""
+        record = {"mechanism": self.mechanism.to_dict(), "factor": self.factor, "whole": self.whole}
+        return {"kind": self.kind} | record
 
     @classmethod
     def read(cls, record: Mapping[str, object]) -> Additive:
         """The record that `to_dict` wrote."""
         mechanism = Mechanism.from_dict(record["mechanism"])  # type: ignore[arg-type]
-        return cls(mechanism=mechanism, factor=record["factor"])  # type: ignore[arg-type]
+        whole = bool(record.get("whole", False))
+        return cls(mechanism=mechanism, factor=record["factor"], whole=whole)  # type: ignore[arg-type]
 
 
 @dataclass(frozen=True, kw_only=True)

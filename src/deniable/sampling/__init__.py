@@ -21,10 +21,12 @@ for those rare cases, so the time it takes tells nothing of the noise.
 
 from __future__ import annotations
 
+from .gaussian import discrete_gaussian, rounded_gaussian
 from .laplace import discrete_laplace, geometric, rounded_laplace
 from .lattice import Lattice
 from .public import PublicRandom
 from .seeded import SeededSource
+from .select import gumbel_max, noisy_max, noisy_top
 from .source import Source, SystemSource, current, using
 from .uniform import below, bernoulli, bernoulli_exp, binomial, permutation, poisson_mask
 
@@ -39,10 +41,15 @@ __all__ = [
     "bernoulli_exp",
     "binomial",
     "current",
+    "discrete_gaussian",
     "discrete_laplace",
     "geometric",
+    "gumbel_max",
+    "noisy_max",
+    "noisy_top",
     "permutation",
     "poisson_mask",
+    "rounded_gaussian",
     "rounded_laplace",
     "using",
 ]

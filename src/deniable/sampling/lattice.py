@@ -28,7 +28,7 @@ Floats = NDArray[np.float64]
 
 # Grid points beyond this are never produced: what is added to them still fits in 64 bits.
 LARGEST_POINT = 2**62
-_PIECE = 16384
+_PIECE = 1 << 16
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cmp_to_key
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -102,7 +103,7 @@ class _Field:
     index: Integers | None
     """Their numbers, if some candidates were left out."""
     scores: Floats
-    widths: NDArray[np.generic] | None
+    widths: NDArray[Any] | None
     rate: Fraction
     top: float
     half: float
@@ -180,11 +181,12 @@ def _winners(field: _Field, k: int, noise: Noise, source: Source) -> Integers:
             keys = noise.above(words)
             keys += field.base(part)
             fresh = _Pool(index=np.arange(start, part.stop), words=words, keys=keys)
-            if pool.keys.size:
+            if start > 0:
                 fresh = fresh[np.flatnonzero(keys >= cut)]
-            if fresh.keys.size:
-                pool = pool.and_(fresh) if pool.keys.size else fresh
-            if fresh.keys.size and pool.keys.size > enough:
+                if not fresh.keys.size:
+                    continue
+            pool = pool.and_(fresh) if start > 0 else fresh
+            if pool.keys.size > enough:
                 pool, cut = _pruned(field, noise, pool, k)
         found = _ranked(field, noise, pool, k, source)
     return found if field.index is None else field.index[found]
@@ -272,7 +274,7 @@ def _scores(scores: ArrayLike) -> Floats:
     return floats
 
 
-def _widths(widths: ArrayLike, size: int) -> NDArray[np.generic]:
+def _widths(widths: ArrayLike, size: int) -> NDArray[Any]:
     must = "a number of at least 0 for each score"
     try:
         given = np.asarray(widths)

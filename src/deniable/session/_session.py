@@ -17,7 +17,7 @@ from deniable.losses import Loss
 from deniable.mechanisms import Mechanism, Step
 from deniable.mechanisms.combine import Composed
 from deniable.mechanisms.interactive import Handle
-from deniable.release import Additive, Noisy, Provenance, Release, answer_of
+from deniable.release import Noisy, Provenance, Release, answer_of, spread_of
 from deniable.release.numbers import amount
 from deniable.sampling.source import current
 from deniable.schema import Schema
@@ -344,7 +344,7 @@ def _columns(steps: Sequence[Step[Any]]) -> Callable[[list[Any]], Columns]:
         if len(steps) == 1:
             keys, answer = answer_of(steps[0].mechanism, drawn[0])
             return keys, {"value": answer}
-        spreads = [Additive(mechanism=step.mechanism) for step in steps]
+        spreads = [spread_of(s.mechanism, [one]) for s, one in zip(steps, drawn, strict=True)]
         pairs = enumerate(zip(drawn, spreads, strict=True), 1)
         return {}, {f"value_{n}": Noisy(cells=(one,), spread=spread) for n, (one, spread) in pairs}
 

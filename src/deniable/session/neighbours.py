@@ -16,19 +16,12 @@ from deniable.errors import UnitMismatch
 from deniable.mechanisms import Mechanism
 from deniable.units import Relation, Unit
 
-RELATIONS: Final = {
-    "sampled": Relation.ADD_REMOVE,
-    "sampled_without_replacement": Relation.REPLACE,
-    "shuffled": Relation.REPLACE,
-}
-
 
 def check_proved(mechanism: Mechanism, unit: Unit) -> None:
     """UnitMismatch if the price of the mechanism, or of a part, is not proved for the unit."""
     for part in _parts(mechanism):
         stated = getattr(part, "unit", None)
-        needed = Relation.ADD_REMOVE if getattr(part, "monotonic", False) else None
-        needed = RELATIONS.get(getattr(part, "name", ""), needed)
+        needed = Relation.ADD_REMOVE if getattr(part, "monotonic", False) else part.relation
         if isinstance(stated, Unit) and stated != unit:
             whom = str(stated)
         elif needed is not None and needed is not unit.relation:

@@ -67,7 +67,7 @@ class Pair(ABC):
     def log_mgf(self, z: Complexes) -> tuple[Complexes, Reals]:
         """ln E_P[e^(zL); L < ∞] at points of one line Re z = c > 0, and a bound on its error.
 
-        The true value of E is e^(value + r) for some complex |r| ≤ bound. Branches of the logarithm
+        The true expectation is e^value · (1 + ρ) with |ρ| ≤ e^bound − 1. Branches of the logarithm
         are free: it is only ever multiplied by whole numbers and exponentiated.
         """
 
@@ -108,6 +108,7 @@ class Pair(ABC):
     def delta_alone(self, epsilon: float) -> float | None:
         """δ(ε) of a single use in closed form, rounded up; None where there is none."""
         del epsilon
+        return None
 
     def log_moment(self, c: float) -> float:
         """A bound on ln E e^(cL) for every mechanism that the pair stands for."""

@@ -201,7 +201,7 @@ class BoundedRangePair(Pair):
 
 def normal_masses(x: Reals) -> tuple[Reals, Reals]:
     """Masses of N(0, 1) between consecutive points, with a bound on their absolute error."""
-    from scipy.special import ndtr  # noqa: PLC0415  (slow to import, needed by the grid alone)
+    from scipy.special import ndtr
 
     below, above = ndtr(x), ndtr(-x)
     upper = x[:-1] > 0

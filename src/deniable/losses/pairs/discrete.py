@@ -51,8 +51,10 @@ class AtomicPair(Pair):
         cell = np.searchsorted(edges, losses, side="left") - 1
         inside = (cell >= 0) & (cell < len(edges) - 1)
         size = len(edges) - 1
-        p = np.bincount(cell[inside], masses[inside], size)
-        q = np.bincount(cell[inside], (masses * np.exp(-losses))[inside], size)
+        p: Reals = np.bincount(cell[inside], masses[inside], size).astype(np.float64)
+        q: Reals = np.bincount(cell[inside], (masses / np.exp(losses))[inside], size).astype(
+            np.float64
+        )
         relative = 8 * ULP * (4 + len(losses) + np.abs(losses).max())
         return Cells(p, q, relative * p, relative * q)
 
@@ -117,7 +119,7 @@ class AtomsPair(AtomicPair):
     def atoms(self) -> tuple[Reals, Reals]:
         """As given, with equal losses merged."""
         losses, where = np.unique(np.array(self.losses), return_inverse=True)
-        masses = np.bincount(where, np.array(self.probabilities), len(losses))
+        masses = np.bincount(where, np.array(self.probabilities), len(losses)).astype(np.float64)
         kept = masses > 0
         return losses[kept], masses[kept] * (1 + len(self.losses) * 4 * ULP)
 

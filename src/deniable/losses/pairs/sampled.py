@@ -30,10 +30,7 @@ def sampled(pairs: Pairs, *, rate: float) -> Pairs:
         return Pairs.symmetric(AtomsPair(losses=(0.0,), probabilities=(1.0,)))
     if rate == 1:
         return pairs
-    return Pairs(
-        remove=SampledPair(inner=pairs.remove, rate=rate, direction="remove"),
-        add=SampledPair(inner=pairs.add, rate=rate, direction="add"),
-    )
+    return Pairs(remove=_sample(pairs.remove, rate, "remove"), add=_sample(pairs.add, rate, "add"))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,8 +51,13 @@ class SampledPair(Pair):
         parameters.one_of("direction", self.direction, ("remove", "add"))
         if self.rate < 2.0**-300:
             raise BadParameter.of("rate", self.rate, must="0, or at least 2⁻³⁰⁰")
-        if not isinstance(self.inner, Pair):
-            raise BadParameter.of("inner", self.inner, must="a dominating pair")
+        if not isinstance(self.inner, Pair) or isinstance(self.inner, SampledPair):
+            raise BadParameter.of(
+                "inner",
+                self.inner,
+                must="a dominating pair that is not itself sampled",
+                fix="sampled(pairs, rate=...): samples of samples multiply their rates",
+            )
 
     # ---- the contour
 
@@ -170,6 +172,13 @@ class SampledPair(Pair):
         if not isinstance(other, SampledPair) or self.direction != other.direction:
             return self == other
         return self.rate >= other.rate and self.inner.dominates(other.inner)
+
+
+def _sample(pair: Pair, rate: float, direction: Direction) -> SampledPair:
+    """Sampling what was sampled in the same direction multiplies the rates."""
+    if isinstance(pair, SampledPair) and pair.direction == direction:
+        rate, pair = rate * pair.rate * (1 + 2 * ULP), pair.inner
+    return SampledPair(inner=pair, rate=rate, direction=direction)
 
 
 def _log_grown(epsilon: float, rate: float) -> float:

@@ -18,6 +18,7 @@ from deniable.mechanisms._mechanism import Mechanism, Norm
 from deniable.mechanisms.numbers._additive import Integers, RealNoise, as_numbers
 from deniable.sampling import permutation, poisson_mask
 from deniable.sensitive import Sensitive
+from deniable.units import Relation
 
 T = TypeVar("T")
 
@@ -48,6 +49,7 @@ class Sampled(Mechanism):
 
     name: ClassVar[str] = "sampled"
     norm: ClassVar[Norm] = "linf"
+    relation: ClassVar[Relation | None] = Relation.ADD_REMOVE
 
     of: Mechanism
     rate: float
@@ -114,6 +116,7 @@ class SampledWithoutReplacement(Mechanism):
 
     name: ClassVar[str] = "sampled_without_replacement"
     norm: ClassVar[Norm] = "linf"
+    relation: ClassVar[Relation | None] = Relation.REPLACE
 
     of: Mechanism
     size: int

@@ -14,6 +14,7 @@ from deniable.losses import amplify
 from deniable.mechanisms._mechanism import Mechanism, Norm
 from deniable.mechanisms.local.randomized_response import RandomizedResponse
 from deniable.sampling import permutation
+from deniable.units import Relation
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,6 +38,7 @@ class Shuffled(Mechanism):
 
     name: ClassVar[str] = "shuffled"
     norm: ClassVar[Norm] = "linf"
+    relation: ClassVar[Relation | None] = Relation.REPLACE
 
     of: RandomizedResponse
     people: int

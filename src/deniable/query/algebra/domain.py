@@ -1,4 +1,4 @@
-"""What a value may be, as far as the public can know: its kind, its range, its list, whether missing.
+"""What a value may be, as far as the public can know: kind, range, list, whether missing.
 
 A Domain is a promise about every row: it follows from the schema and from what operators do, never
 from data. It is kept because columns are sanitised when they are read: cast to their kind, NaN made

@@ -58,7 +58,7 @@ class Expression:
         return self if span is None else dataclasses.replace(self, span=span)
 
     def __repr__(self) -> str:
-        from .show import expression_text  # noqa: PLC0415  (printing knows all of the tree)
+        from .show import expression_text
 
         return expression_text(self)
 
@@ -235,7 +235,7 @@ def _check_constant(op: str, position: int, arg: Expression) -> None:
 
 
 def _check_unit(unit: str) -> None:
-    from .moments import UNITS  # noqa: PLC0415  (one word of the table of moments)
+    from .moments import UNITS
 
     if unit not in UNITS:
         raise UnsupportedQuery(f"DATE_TRUNC knows {', '.join(UNITS)}; not {unit!r}")

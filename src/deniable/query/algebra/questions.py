@@ -147,6 +147,6 @@ class Question:
         return total
 
     def __repr__(self) -> str:
-        from .show import question_text  # noqa: PLC0415  (printing knows all of the tree)
+        from .show import question_text
 
         return question_text(self)

@@ -32,7 +32,7 @@ def ranged(low: Number, high: Number, *, whole: bool, nullable: bool, ruled: boo
 
     A float that may be infinite may also have come out as NaN, which is missing.
     """
-    if whole and -EXACT <= low and high <= EXACT:
+    if whole and low >= -EXACT and high <= EXACT:
         return Domain(kind=Kind.INT, low=int(low), high=int(high), nullable=nullable, ruled=ruled)
     low, high = _float(low), _float(high)
     known = math.isfinite(low) and math.isfinite(high)
@@ -59,7 +59,7 @@ def _whole(*args: Domain) -> bool:
 
 def _exact(domain: Domain) -> bool:
     low, high = ends(domain)
-    return -EXACT <= low and high <= EXACT
+    return low >= -EXACT and high <= EXACT
 
 
 def _float(x: Number) -> float:
@@ -177,7 +177,7 @@ def exp(x: Domain) -> Domain:
     """Increasing, above 0."""
     a, b = (_exp(end) for end in ends(x))
     wide = _outwards(a, b, strict_missing([x]))
-    return wide.but(low=max(0.0, wide.low))  # type: ignore[call-overload]
+    return _from_zero(wide)
 
 
 def power(x: Domain, y: Domain) -> Domain:
@@ -188,12 +188,16 @@ def power(x: Domain, y: Domain) -> Domain:
     if a > 0 or (a == 0 and c >= 0):
         corners = [_power(p, q) for p, q in product((a, b), (c, d))]
         wide = _outwards(min(corners), max(corners), missing)
-        return wide.but(low=max(0.0, wide.low or 0.0))
+        return _from_zero(wide)
     if c == d and c >= 0 and float(c).is_integer():
         most = _power(max(abs(a), abs(b)), c)
         wide = _outwards(-most, most, missing)
         return wide.but(low=0.0) if c % 2 == 0 else wide
     return ranged(-math.inf, math.inf, whole=False, **missing)
+
+
+def _from_zero(domain: Domain) -> Domain:
+    return domain.but(low=max(0.0, ends(domain)[0]))
 
 
 def _outwards(low: float, high: float, missing: dict[str, bool]) -> Domain:
@@ -269,7 +273,7 @@ def clip(x: Domain, low: Domain, high: Domain) -> Domain:
     l, u = ends(low)[0], ends(high)[1]
     whole = all(d.kind is Kind.INT for d in (x, low, high))
     lowest, highest = max(l, min(u, a)), max(l, min(u, b))
-    if whole and not (-EXACT <= lowest and highest <= EXACT):
+    if whole and not (lowest >= -EXACT and highest <= EXACT):
         missing = strict_missing([x])
         return Domain(kind=Kind.INT, low=int(lowest), high=int(highest), **missing)  # type: ignore[arg-type]
     return ranged(lowest, highest, whole=whole, **strict_missing([x]))
@@ -344,7 +348,7 @@ def add_days(x: Domain, days: Domain) -> Domain:
     first, final = _ordinal(low, 1) + a, _ordinal(high, last) + b
     missing = strict_missing([x, days])
     missing["nullable"] = missing["nullable"] or first < 1 or final > last
-    if x.low is None or x.high is None or not (1 <= first and final <= last):
+    if x.low is None or x.high is None or not (first >= 1 and final <= last):
         return Domain(kind=Kind.DATE, **missing)  # type: ignore[arg-type]
     reach = [dt.date.fromordinal(int(end)) for end in (first, final)]
     return Domain(kind=Kind.DATE, low=reach[0], high=reach[1], **missing)  # type: ignore[arg-type]

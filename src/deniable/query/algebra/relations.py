@@ -28,16 +28,27 @@ class Relation:
     @property
     def columns(self) -> tuple[Column, ...]:
         """What expressions about this relation may read."""
-        raise AssertionError
+        return self._columns()
 
     @property
     def person(self) -> str | None:
         """The name of the column of person ids; None if rows are units or the table is public."""
-        raise AssertionError
+        return self.scan.id.name if self.scan.id is not None else None
 
     @property
     def private(self) -> bool:
         """Whether it is about anybody."""
+        return not self.scan.public
+
+    @property
+    def scan(self) -> Scan:
+        """The table that tells whose rows these are: the leftmost one."""
+        return self._first().scan
+
+    def _columns(self) -> tuple[Column, ...]:
+        raise AssertionError
+
+    def _first(self) -> Relation:
         raise AssertionError
 
 
@@ -72,17 +83,13 @@ class Scan(Relation):
     id: Read | None = None
     public: bool = False
 
-    @property
-    def columns(self) -> tuple[Column, ...]:
+    def _columns(self) -> tuple[Column, ...]:
         return tuple(read.column for read in self.reads)
 
     @property
-    def person(self) -> str | None:
-        return None if self.id is None else self.id.name
-
-    @property
-    def private(self) -> bool:
-        return not self.public
+    def scan(self) -> Scan:
+        """The table itself."""
+        return self
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -92,17 +99,11 @@ class Filter(Relation):
     source: Relation
     where: Expression
 
-    @property
-    def columns(self) -> tuple[Column, ...]:
+    def _columns(self) -> tuple[Column, ...]:
         return self.source.columns
 
-    @property
-    def person(self) -> str | None:
-        return self.source.person
-
-    @property
-    def private(self) -> bool:
-        return self.source.private
+    def _first(self) -> Relation:
+        return self.source
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -112,17 +113,11 @@ class Project(Relation):
     source: Relation
     named: tuple[tuple[str, Expression], ...]
 
-    @property
-    def columns(self) -> tuple[Column, ...]:
+    def _columns(self) -> tuple[Column, ...]:
         return tuple(Column(name=name, domain=made.domain) for name, made in self.named)
 
-    @property
-    def person(self) -> str | None:
-        return self.source.person
-
-    @property
-    def private(self) -> bool:
-        return self.source.private
+    def _first(self) -> Relation:
+        return self.source
 
 
 class JoinKind(enum.StrEnum):
@@ -150,20 +145,14 @@ class Join(Relation):
     same_person: bool = False
     unique: bool = False
 
-    @property
-    def columns(self) -> tuple[Column, ...]:
+    def _columns(self) -> tuple[Column, ...]:
         right = self.right.columns
         if self.kind is JoinKind.LEFT:
             right = tuple(Column(name=c.name, domain=c.domain.but(nullable=True)) for c in right)
         return self.left.columns + right
 
-    @property
-    def person(self) -> str | None:
-        return self.left.person
-
-    @property
-    def private(self) -> bool:
-        return True
+    def _first(self) -> Relation:
+        return self.left
 
 
 class Summary(enum.StrEnum):
@@ -181,8 +170,8 @@ class Summed:
     """One summary of a person's rows.
 
     COUNT without an argument counts rows, with one the rows where it is not missing. SUM takes INT
-    within ±2⁵³ only: it is added up exactly in a wide integer and then rounded to one FLOAT, so that
-    the order of rows cannot matter. SUM, MIN and MAX of nothing are missing. `where`: only rows for
+    within ±2⁵³ only: added up exactly in a wide integer, then rounded to one FLOAT, so that the
+    order of rows cannot matter. SUM, MIN and MAX of nothing are missing. `where`: only rows for
     which it is true.
     """
 
@@ -218,15 +207,9 @@ class PerPerson(Relation):
     keys: tuple[tuple[str, Expression], ...] = ()
     summaries: tuple[Summed, ...] = field(default=())
 
-    @property
-    def columns(self) -> tuple[Column, ...]:
+    def _columns(self) -> tuple[Column, ...]:
         keys = tuple(Column(name=name, domain=key.domain) for name, key in self.keys)
         return keys + tuple(each.column for each in self.summaries)
 
-    @property
-    def person(self) -> str | None:
-        return self.source.person
-
-    @property
-    def private(self) -> bool:
-        return True
+    def _first(self) -> Relation:
+        return self.source

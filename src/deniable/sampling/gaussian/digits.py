@@ -131,7 +131,7 @@ class Rounded:
 
     def reach(self, place: Ints) -> tuple[Floats, Bools]:
         """z"""
-        return place * UNIT, np.zeros(place.size, dtype=np.bool_)
+        return np.multiply(place, UNIT), np.zeros(place.shape, dtype=np.bool_)
 
     def settle(self, digits: Digits, offset: float) -> int | None:
         """Kept or not, then rounded."""

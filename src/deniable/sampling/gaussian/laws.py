@@ -112,7 +112,7 @@ class _Law:
         self.sigma = sigma
         self.discrete, self.rounded = Discrete(sigma), Rounded(sigma)
         self.drawn = 0
-        self.worth_a_table = 2 * FEW + 2 * math.ceil(min(sigma, LEAST_DISCRETE))
+        self.worth_a_table = 2 * FEW + 2 * min(math.ceil(sigma), LEAST_DISCRETE)
         """A table takes about as long as this many draws by rejection."""
         self.rate = 1 / (2 * sigma * sigma)
         # The least t with t² ≥ 1.3863·σ² > 2·ln 2·σ².

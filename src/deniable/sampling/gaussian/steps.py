@@ -96,8 +96,7 @@ def _chunk(target: Target, offsets: Floats | float, out: Ints, source: Source) -
     words = source.words(2 * total)
     second = words[total:]
     place, slow = _proposals(words[:total], second)
-    unclear, dropped = _judge(target, place[slow], second[slow])
-    unclear, dropped = slow[unclear], slow[dropped]
+    unclear, dropped = (slow[which] for which in _judge(target, place[slow], second[slow]))
     holes, alive = dropped[dropped < size], np.ones(total - size, dtype=np.bool_)
     alive[dropped[holes.size :] - size] = False
     spare = np.flatnonzero(alive)[: holes.size] + size

@@ -1,0 +1,166 @@
+"""Split a loss over vectors of whole numbers that are released together.
+
+Every vector gets noise of its own scale. Losses of independent noise add (Σ Δⱼ/bⱼ for Laplace,
+Σ (Δⱼ/σⱼ)² for Gaussian), so any split of the loss is sound; which one is best is a question of
+taste in errors. With wⱼ for how much the squared error of vector j matters, in units of what one
+person can move it,
+
+    Laplace     Σ wⱼ/εⱼ²  subject to Σ εⱼ = ε     is least at εⱼ ∝ wⱼ^⅓
+    Gaussian    Σ wⱼ/μⱼ²  subject to Σ μⱼ² = μ²   is least at μⱼ² ∝ wⱼ^½
+
+Where both kinds of noise are allowed, the one with the smaller weighted error is taken.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from statistics import NormalDist
+from typing import Final
+
+from deniable.calibration import analytic_gaussian_sigma, calibrate
+from deniable.errors import NoBound
+from deniable.losses import Approx, Gdp, Loss, Pure, Zcdp
+from deniable.losses.filters import ApproxFilter, Filter
+from deniable.mechanisms import Gaussian, Laplace
+from deniable.mechanisms.combine import Composed
+
+Noise = Laplace | Gaussian
+
+_LAPLACE_95: Final = math.log(20)
+_GAUSSIAN_95: Final = -NormalDist().inv_cdf(0.025)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Vector:
+    """Whole numbers that get noise of one scale: how far one unit moves them, how much they matter.
+
+    `l1` and `l2` are bounds in those norms, never below the truth.
+    """
+
+    l1: float
+    l2: float
+    weight: float = 1.0
+
+
+def noise_for(
+    vectors: Sequence[Vector], *, spend: Loss, filter: Filter | None = None  # noqa: A002
+) -> tuple[Noise, ...]:
+    """The best noise for vectors released together, one mechanism each, losing at most `spend`.
+
+    `filter` is that of the ledger that will be charged: under an (ε, δ) ceiling Gaussian noise is
+    added up at one Rényi order, and an amount within the ceiling must also fit there.
+    """
+    plans = [plan for kind in _KINDS if (plan := kind(vectors, spend, filter)) is not None]
+    if not plans:
+        raise NoBound(f"no noise on numbers is known to meet a {type(spend).__name__}")
+    return min(plans, key=lambda plan: _badness(vectors, plan))
+
+
+def scaled(noise: Sequence[Noise], factor: float) -> tuple[Noise, ...]:
+    """The same noise, wider by a factor."""
+    return tuple(
+        Laplace(scale=m.scale * factor, sensitivity=m.sensitivity)
+        if isinstance(m, Laplace)
+        else Gaussian(sigma=m.sigma * factor, sensitivity=m.sensitivity)
+        for m in noise
+    )
+
+
+def together(noise: Sequence[Noise]) -> Composed:
+    """All of them as one mechanism: what is charged."""
+    return Composed.of(*((m, 1) for m in noise))
+
+
+def _badness(vectors: Sequence[Vector], noise: Sequence[Noise]) -> float:
+    """Σ w·(±/Δ₁)²: errors at 95 %, in units of what one person can move."""
+    errors = (
+        m.scale * _LAPLACE_95 if isinstance(m, Laplace) else m.sigma * _GAUSSIAN_95 for m in noise
+    )
+    return sum(v.weight * (e / v.l1) ** 2 for v, e in zip(vectors, errors, strict=True))
+
+
+# ---- Laplace
+
+
+def _laplace(
+    vectors: Sequence[Vector], spend: Loss, _filter: Filter | None
+) -> tuple[Noise, ...] | None:
+    shares = _shares(vectors, 1 / 3)
+
+    def noise(epsilon: float) -> tuple[Noise, ...]:
+        parts = zip(vectors, shares, strict=True)
+        return tuple(Laplace.calibrate(epsilon=epsilon * s, sensitivity=v.l1) for v, s in parts)
+
+    if isinstance(spend, Pure | Approx):
+        if not spend.epsilon > 0:
+            return None
+        return _met(noise(spend.epsilon), lambda plan: plan.pure() <= spend.epsilon)
+    if isinstance(spend, Zcdp):
+        least = calibrate(lambda s: together(noise(1 / s)), to=spend)
+        return noise(1 / least)
+    return None
+
+
+# ---- Gaussian
+
+
+def _gaussian(
+    vectors: Sequence[Vector], spend: Loss, filter: Filter | None  # noqa: A002
+) -> tuple[Noise, ...] | None:
+    shares = _shares(vectors, 1 / 2)
+    match spend:
+        case Gdp():
+            mu = spend.mu
+        case Zcdp():
+            mu = math.sqrt(2 * spend.rho)
+        case Approx() if spend.delta > 0:
+            mu = 1 / analytic_gaussian_sigma(spend.epsilon, delta=spend.delta)
+        case _:
+            return None
+    if isinstance(filter, ApproxFilter):
+        mu = min(mu, math.sqrt(2 * filter.divergence / filter.order))
+    if not mu > 0:
+        return None
+    parts = zip(vectors, shares, strict=True)
+    start = tuple(Gaussian.calibrate(mu=mu * math.sqrt(s), sensitivity=v.l2) for v, s in parts)
+    return _met(start, lambda plan: _within(plan, spend, filter))
+
+
+def _within(plan: Composed, spend: Loss, filter: Filter | None) -> bool:  # noqa: A002
+    if isinstance(filter, ApproxFilter) and plan.renyi(filter.order) > filter.divergence:
+        return False
+    match spend:
+        case Gdp():
+            return plan.gdp() <= spend.mu
+        case Zcdp():
+            return plan.zcdp() <= spend.rho
+        case Approx():
+            return plan.delta_at(spend.epsilon) <= spend.delta
+    raise AssertionError(type(spend))
+
+
+_KINDS: Final[tuple[Callable[[Sequence[Vector], Loss, Filter | None], tuple[Noise, ...] | None], ...]]
+_KINDS = (_laplace, _gaussian)
+
+
+# ---- exact shares
+
+
+def _shares(vectors: Sequence[Vector], power: float) -> list[float]:
+    """Shares of the loss, each a whole multiple of 2⁻²⁰, adding up to 1 exactly."""
+    wanted = [Fraction(v.weight**power) for v in vectors]
+    total = sum(wanted)
+    parts = [max(1, math.floor(w / total * 2**20)) for w in wanted]
+    parts[max(range(len(parts)), key=parts.__getitem__)] += 2**20 - sum(parts)
+    return [part / 2**20 for part in parts]
+
+
+def _met(start: tuple[Noise, ...], meets: Callable[[Composed], bool]) -> tuple[Noise, ...]:
+    """Formulas end within a few roundings of what is asked: widen until it is met."""
+    noise, step = start, 2.0**-52
+    while not meets(together(noise)):
+        noise, step = scaled(noise, 1 + step), 2 * step
+    return noise

@@ -1,0 +1,108 @@
+"""Intervals for averages and variances made of noisy sums and counts, by inverting exact tests.
+
+With y = x − centre the truth satisfies, whatever the group's size n = Σ1, S = Σy, Q = Σy²,
+
+    average    S − θ·n = 0                        θ the mean of y
+    variance   Q − 2m·S + (m² − v)·n = 0          m the mean of y, v its variance
+
+so the same expression of the noisy numbers is noise alone, of a known law, at the true θ or v. All
+θ at which it is not larger than noise usually is make the interval [Fie54]: it covers as often as it
+says for groups of any size, also where noise drowns the count and the ± of a ratio has no meaning.
+For the variance m is not known either: m̂ is used, and m̂ = m + d adds exactly n·d² to the
+expression, so the low end is moved down by the square of how far m̂ may be off.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .tails import Law, tail
+
+Floats = NDArray[np.float64]
+Test = Callable[[Floats], tuple[Floats, list[Floats]]]
+"""From a possible truth of every group to what is seen there, and the scales of its noise."""
+
+_HALVINGS = 44
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sums:
+    """Noisy count, sum and (for variances) sum of squares of centred values, one of each a group.
+
+    In units of the column; `scales` are those of the three noises. Values are in [−reach, reach].
+    """
+
+    law: Law
+    count: Floats
+    total: Floats
+    squares: Floats | None
+    scales: tuple[float, float, float]
+    reach: float
+
+    def mean(self) -> Floats:
+        """The estimate of the average of centred values, within reach."""
+        return np.clip(self.total / np.maximum(self.count, 1.0), -self.reach, self.reach)
+
+    def variance(self) -> Floats:
+        """The estimate of the variance: at least 0, at most that of values at both ends."""
+        assert self.squares is not None
+        many = np.maximum(self.count, 1.0)
+        return np.clip(self.squares / many - self.mean() ** 2, 0.0, self.reach**2)
+
+    def mean_interval(self, confidence: float) -> tuple[Floats, Floats]:
+        """Where the average of centred values may be."""
+
+        def test(theta: Floats) -> tuple[Floats, list[Floats]]:
+            seen = self.total - theta * self.count
+            return seen, [self._scale(1, theta), np.abs(theta) * self.scales[0]]
+
+        return self._inverted(test, confidence, -self.reach, self.reach)
+
+    def variance_interval(self, confidence: float) -> tuple[Floats, Floats]:
+        """Where the variance may be."""
+        assert self.squares is not None
+        squares, mean = self.squares, self.mean()
+
+        def test(theta: Floats) -> tuple[Floats, list[Floats]]:
+            rest = mean**2 - theta
+            seen = squares - 2 * mean * self.total + rest * self.count
+            spread = [self._scale(2, theta), 2 * np.abs(mean) * self.scales[1]]
+            return seen, [*spread, np.abs(rest) * self.scales[0]]
+
+        low, high = self._inverted(test, confidence, 0.0, self.reach**2)
+        ends = self.mean_interval(confidence)
+        off = np.maximum(mean - ends[0], ends[1] - mean)
+        return np.maximum(low - off**2, 0.0), high
+
+    def _scale(self, which: int, like: Floats) -> Floats:
+        return np.full_like(like, self.scales[which])
+
+    def _inverted(
+        self, test: Test, confidence: float, least: float, most: float
+    ) -> tuple[Floats, Floats]:
+        """The ends of the truths that are not refuted.
+
+        What is seen less what noise reaches is concave in the truth (linear less a norm), so
+        between a refuted and an accepted end there is one crossing, found by halving.
+        """
+        alpha = 1 - confidence
+
+        def refuted(theta: Floats, sign: float) -> NDArray[np.bool_]:
+            seen, scales = test(theta)
+            return (sign * seen > 0) & (tail(self.law, seen, scales) < alpha)
+
+        shape = self.count.shape
+        ends = []
+        for sign, start, stop in ((1.0, least, most), (-1.0, most, least)):
+            out, inside = np.full(shape, start), np.full(shape, stop)
+            free = ~refuted(out, sign)
+            for _ in range(_HALVINGS):
+                middle = (out + inside) / 2
+                bad = refuted(middle, sign)
+                out, inside = np.where(bad, middle, out), np.where(bad, inside, middle)
+            ends.append(np.where(free, start, out))
+        return ends[0], ends[1]

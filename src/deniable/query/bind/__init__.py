@@ -1,0 +1,10 @@
+"""Names, keys, bounds, missing values and the person, all from the schema.
+
+    scope        what a name means at some place of a question
+    joins        which rows may stand side by side
+    arguments    what can be summed: bounds and rules for missing values
+    keys         what can be grouped by
+    prune        read only the columns that are used
+
+Nothing here knows SQL: every front end ends here.
+"""

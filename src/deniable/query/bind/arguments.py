@@ -1,0 +1,67 @@
+"""What can be summed: values with bounds, and a rule for those that are missing."""
+
+from __future__ import annotations
+
+from deniable.errors import MissingBounds, MissingRule, Snippet, UnsupportedQuery
+from deniable.query.algebra import Expression, Kind, call, columns_of
+
+from .scope import Names
+
+
+def summable(
+    argument: Expression, *, what: str, names: Names, snippet: Snippet | None
+) -> Expression:
+    """The argument as a number whose range is public; `what` is the aggregate as written."""
+    if argument.kind is Kind.BOOL:
+        argument = call("to_int", argument, span=argument.span)
+    if not argument.domain.numeric:
+        raise UnsupportedQuery(
+            f"{what} needs numbers, not {argument.kind.value}",
+            fix="CAST(... AS DOUBLE)" if argument.kind is Kind.TEXT else "",
+            snippet=snippet,
+        )
+    check_bounds(argument, what=what, names=names, snippet=snippet)
+    check_rule(argument, names=names, snippet=snippet)
+    return argument
+
+
+def check_bounds(
+    argument: Expression, *, what: str, names: Names, snippet: Snippet | None
+) -> None:
+    """MissingBounds where the range of an argument does not follow from the schema."""
+    if argument.domain.bounded:
+        return
+    loose = [c for c in columns_of(argument).values() if not c.domain.bounded and c.domain.numeric]
+    origin = next((names.origin[c.name] for c in loose if c.name in names.origin), None)
+    if origin is not None:
+        table, column = origin
+        raise MissingBounds.of(
+            what,
+            column,
+            table=table,
+            snippet=_noted(snippet, f"`{column}` has no bounds in the schema of `{table}`"),
+        )
+    raise MissingBounds(
+        f"{what} needs bounds, and none follow for what is computed here",
+        why="noise is sized to the most one person can change the answer",
+        fix="CLAMP(..., LOW, HIGH) around it    (what is plausible; do not look at the data)",
+        snippet=_noted(snippet, "its range does not follow from the schema"),
+    )
+
+
+def check_rule(argument: Expression, *, names: Names, snippet: Snippet | None) -> None:
+    """MissingRule where a value may be missing and nobody said what that counts as."""
+    if argument.domain.ruled or not argument.domain.nullable:
+        return
+    for column in columns_of(argument).values():
+        if column.domain.nullable and not column.domain.ruled:
+            table, name = names.origin.get(column.name, ("the table", column.name))
+            error = MissingRule.of(name, table=table)
+            error.snippet = snippet
+            raise error
+
+
+def _noted(snippet: Snippet | None, note: str) -> Snippet | None:
+    if snippet is None:
+        return None
+    return Snippet(text=snippet.text, start=snippet.start, end=snippet.end, note=note)

@@ -1,0 +1,117 @@
+"""Which rows may stand side by side.
+
+A row of a join must belong to one person, whatever others do. So a private table may be joined
+with a public one on any equal columns (rows of one person may multiply: they are counted after the
+join), and with a private one only if both rows are the same person's. Where every row is a unit,
+the public side is made unique, since one row must stay one row.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+
+from deniable.errors import UnsupportedQuery
+from deniable.query.algebra import Column, Expression, Join, JoinKind, Project
+from deniable.query.algebra.expressions import alike
+from deniable.units import Unit
+
+from .scope import Binding, Names, Scope
+
+Pair = tuple[Binding | Expression, Binding | Expression]
+
+
+def join(
+    left: Scope, right: Scope, *, on: Sequence[Pair], kind: JoinKind, unit: Unit, names: Names
+) -> Scope:
+    """The rows of two relations that agree, with the names of both."""
+    swapped = not left.relation.private and right.relation.private
+    if swapped:
+        if kind is JoinKind.LEFT:
+            raise UnsupportedQuery(
+                "a LEFT JOIN must start from the private table",
+                why="rows that belong to nobody would be counted",
+                fix="FROM the private table LEFT JOIN the public one",
+            )
+        left, right, on = right, left, [(b, a) for a, b in on]
+    same_person = _same_person(left, right, on, unit)
+    if kind is JoinKind.LEFT:
+        right = _as_columns(right, names)
+    pairs = [pair for pair in on if not (same_person and _both_persons(pair))]
+    relation = Join(
+        left=left.relation,
+        right=right.relation,
+        on=tuple(_equal(a, b) for a, b in pairs),
+        kind=kind,
+        same_person=same_person,
+        unique=unit.column is None,
+    )
+    right_bindings = _after(right, relation) if kind is JoinKind.LEFT else right.bindings
+    both = (right_bindings, left.bindings) if swapped else (left.bindings, right_bindings)
+    return Scope(relation=relation, bindings=both[0] + both[1])
+
+
+def _same_person(left: Scope, right: Scope, on: Sequence[Pair], unit: Unit) -> bool:
+    if not left.relation.private:
+        raise UnsupportedQuery(
+            "a question starts from the private table",
+            fix="FROM the private table JOIN the public ones",
+        )
+    if not right.relation.private:
+        if not on:
+            raise UnsupportedQuery(
+                "a JOIN needs columns that must be equal", fix="JOIN ... USING (column)"
+            )
+        return False
+    if unit.column is None:
+        raise UnsupportedQuery(
+            "two private tables cannot be joined where every row is a unit",
+            why="nobody says which rows are of the same person",
+            fix='unit=dp.person("user_id", rows=...)',
+        )
+    if not any(_both_persons(pair) for pair in on):
+        raise UnsupportedQuery(
+            "private tables can be joined only where both rows are the same person's",
+            why="one person's row beside others' rows would change all of them",
+            fix=f"JOIN ... USING ({unit.column})",
+        )
+    return True
+
+
+def _both_persons(pair: Pair) -> bool:
+    return all(isinstance(side, Binding) and side.person for side in pair)
+
+
+def _equal(a: Binding | Expression, b: Binding | Expression) -> tuple[Expression, Expression]:
+    left, right = (side.value() if isinstance(side, Binding) else side for side in (a, b))
+    first, second = alike((left, right))
+    return first, second
+
+
+def _as_columns(scope: Scope, names: Names) -> Scope:
+    """Every name a plain column: what is computed must be missing where a LEFT JOIN finds nothing."""
+    if all(b.expression is None or isinstance(b.expression, Column) for b in scope.bindings):
+        return scope
+    named, bindings = [], []
+    for binding in scope.bindings:
+        if binding.expression is None:
+            bindings.append(binding)
+            continue
+        name = names.fresh(f"{binding.table}.{binding.name}")
+        named.append((name, binding.expression))
+        made = Column(name=name, domain=binding.expression.domain)
+        bindings.append(dataclasses.replace(binding, expression=made))
+    relation = Project(source=scope.relation, named=tuple(named))
+    return Scope(relation=relation, bindings=tuple(bindings))
+
+
+def _after(right: Scope, relation: Join) -> tuple[Binding, ...]:
+    """The right side's names after a LEFT JOIN: they may be missing, also the person."""
+    by_name = {column.name: column for column in relation.columns}
+    made = []
+    for binding in right.bindings:
+        found = binding.expression
+        if isinstance(found, Column):
+            found = by_name[found.name]
+        made.append(dataclasses.replace(binding, expression=found, person=False))
+    return tuple(made)

@@ -1,0 +1,71 @@
+"""What can be grouped by: expressions whose values are public, or private keys where those can be."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Final
+
+from deniable.errors import Snippet, UnknownKeys, UnsupportedQuery
+from deniable.query.algebra import Expression, Key, Kind, Scalar, possible_values
+from deniable.query.algebra.possible import LARGEST_LIST
+from deniable.units import Unit
+
+MOST_CELLS: Final = LARGEST_LIST
+MOST_SETS: Final = 64
+
+
+def key_values(
+    expression: Expression,
+    *,
+    name: str,
+    unit: Unit,
+    private_keys: bool,
+    snippet: Snippet | None,
+) -> tuple[Scalar, ...] | None:
+    """All groups there can be, or None where they will be chosen privately."""
+    values = possible_values(expression)
+    if values is not None:
+        return values
+    capped = unit.column is None or unit.groups is not None
+    if not (capped and private_keys):
+        raise _unknown(name, unit=unit, capped=capped, snippet=snippet)
+    if expression.kind is Kind.FLOAT:
+        raise UnsupportedQuery(
+            f"`{name}` is a fraction: almost every row would be a group of its own",
+            fix=f"bin({name}, 10), with bounds for it in the schema",
+            snippet=snippet,
+        )
+    return None
+
+
+def check_cells(keys: Sequence[Key], sets: Sequence[tuple[int, ...]]) -> None:
+    """Refuse answers too large to be meant, and private keys in several groupings."""
+    private = any(key.values is None for key in keys)
+    if len(sets) > 1 and private:
+        raise UnsupportedQuery(
+            "ROLLUP, CUBE and GROUPING SETS need public keys",
+            why="each grouping would choose its own private keys",
+            fix="give the lists of keys in the schema, or ask for one grouping at a time",
+        )
+    if len(sets) > MOST_SETS:
+        raise UnsupportedQuery(f"a question may have {MOST_SETS} groupings at most")
+    cells = sum(math.prod(len(keys[i].values or (0,)) for i in chosen) for chosen in sets)
+    if cells > MOST_CELLS:
+        raise UnsupportedQuery(
+            f"this makes {cells:,} groups; {MOST_CELLS:,} are possible",
+            why="every group that could exist gets an answer, with or without rows",
+            fix="coarser groups: fewer keys, wider bins, months instead of days",
+        )
+
+
+def _unknown(
+    name: str, *, unit: Unit, capped: bool, snippet: Snippet | None
+) -> UnknownKeys:
+    error = UnknownKeys.of(name, snippet=snippet)
+    if unit.column is None:
+        listed = error.fix.split("\n")[0]
+        error.fix = f"{listed}\nor hide rare ones: open the session with a budget that has a delta"
+    elif capped:
+        error.hint = "the unit has groups=, but the budget has no delta"
+    return error

@@ -1,0 +1,131 @@
+"""What a name means at some place of a question: tables, columns, and whose rows they are."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from deniable.errors import UnknownName, UnsupportedQuery
+from deniable.query.algebra import Expression, Filter, Read, Relation, Scan, Span, call
+from deniable.session.tables import Table
+from deniable.units import Unit
+
+
+@dataclass(frozen=True, kw_only=True)
+class Binding:
+    """One name: which expression about the relation it stands for.
+
+    `person` marks the column that tells people apart; `expression` is None for one whose type nobody
+    stated; `hidden` ones are found only with their table's name before them.
+    """
+
+    table: str
+    name: str
+    expression: Expression | None
+    person: bool = False
+    hidden: bool = False
+    unread: Table | None = field(default=None, repr=False, compare=False)
+
+    def value(self, span: Span | None = None) -> Expression:
+        """The expression; an error that tells the fix where a type is not known."""
+        if self.expression is None:
+            assert self.unread is not None
+            self.unread.column(self.name)  # raises
+            raise AssertionError(self.name)
+        return self.expression.at(span)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Scope:
+    """Rows, and the names there are for their columns."""
+
+    relation: Relation
+    bindings: tuple[Binding, ...]
+
+    def find(self, name: str, *, table: str | None = None) -> Binding:
+        """The one column a name stands for: spelled exactly, else ignoring case."""
+        here = self.bindings if table is None else self._of_table(table)
+        shown = [b for b in here if not b.hidden] if table is None else here
+        found = [b for b in shown if b.name == name]
+        found = found or [b for b in shown if b.name.lower() == name.lower()]
+        if not found:
+            raise UnknownName.of("column", name, known={b.name for b in here})
+        if len(found) > 1:
+            tables = " and ".join(f"`{b.table}`" for b in found)
+            raise UnsupportedQuery(
+                f"`{name}` is a column of {tables}", fix=f"{found[0].table}.{found[0].name}"
+            )
+        return found[0]
+
+    def has(self, name: str, *, table: str | None = None) -> bool:
+        """Whether a name stands for exactly one column."""
+        try:
+            self.find(name, table=table)
+        except (UnknownName, UnsupportedQuery):
+            return False
+        return True
+
+    def where(self, condition: Expression) -> Scope:
+        """The rows for which a condition is true; conditions of one place are one filter."""
+        source = self.relation
+        if isinstance(source, Filter):
+            condition = call("and", *_parts(source.where), *_parts(condition))
+            source = source.source
+        return dataclasses.replace(self, relation=Filter(source=source, where=condition))
+
+    def called(self, table: str) -> Scope:
+        """The same columns under another table's name."""
+        renamed = (dataclasses.replace(b, table=table, hidden=False) for b in self.bindings)
+        return dataclasses.replace(self, bindings=tuple(renamed))
+
+    def _of_table(self, table: str) -> Sequence[Binding]:
+        for same in (str, str.lower):
+            found = [b for b in self.bindings if same(b.table) == same(table)]
+            if found:
+                return found
+        raise UnknownName.of("table", table, known={b.table for b in self.bindings})
+
+
+@dataclass
+class Names:
+    """Names of columns that are unique in a whole question, and where each comes from."""
+
+    origin: dict[str, tuple[str, str]] = field(default_factory=dict)
+    taken: set[str] = field(default_factory=set)
+
+    def fresh(self, *wishes: str) -> str:
+        """The first wish that nobody has, engines' disregard of case included; else numbered."""
+        numbered = (f"{wishes[-1]}_{i}" for i in range(2, 1_000_000))
+        name = next(n for n in (*wishes, *numbered) if n.lower() not in self.taken)
+        self.taken.add(name.lower())
+        return name
+
+
+def scan(table: Table, *, unit: Unit, names: Names, alias: str) -> Scope:
+    """A table with all its columns; those that nobody uses are left out at the end."""
+    reads, bindings = [], []
+    identity = None
+    if not table.public and unit.column is not None:
+        identity = Read(name=names.fresh("person"), source=unit.column)
+    for column, facts in table.columns.items():
+        name = names.fresh(column, f"{alias}.{column}")
+        names.origin[name] = (table.name, column)
+        read = Read(name=name, source=column, facts=facts)
+        reads.append(read)
+        person = identity is not None and column == unit.column
+        bindings.append(Binding(table=alias, name=column, expression=read.column, person=person))
+    for column in table.unread:
+        person = identity is not None and column == unit.column
+        bindings.append(
+            Binding(table=alias, name=column, expression=None, person=person, unread=table)
+        )
+    relation = Scan(table=table.name, reads=tuple(reads), id=identity, public=table.public)
+    return Scope(relation=relation, bindings=tuple(bindings))
+
+
+def _parts(condition: Expression) -> tuple[Expression, ...]:
+    from deniable.query.algebra import Call  # noqa: PLC0415
+
+    both = isinstance(condition, Call) and condition.op == "and"
+    return condition.children if both else (condition,)

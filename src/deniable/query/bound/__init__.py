@@ -1,0 +1,29 @@
+"""Bound: a question rewritten into whole numbers, each with how far one unit can move it.
+
+moves        sensitivities of weighted integer cells, exact, in three norms
+tallies      what each row adds: counts, sums on a lattice, squares, histograms, distinct values
+plan         what the engine computes, and which tallies each answer is made of
+rewriting    from a question to that plan
+"""
+
+from __future__ import annotations
+
+from .moves import Moves, joint_l1, joint_l2_squared
+from .plan import WEIGHT, Cells, Group, IntegerPlan, Parts
+from .rewriting import bound
+from .tallies import Bins, Measure, Tally
+
+__all__ = [
+    "WEIGHT",
+    "Bins",
+    "Cells",
+    "Group",
+    "IntegerPlan",
+    "Measure",
+    "Moves",
+    "Parts",
+    "Tally",
+    "bound",
+    "joint_l1",
+    "joint_l2_squared",
+]

@@ -1,0 +1,110 @@
+"""The integer plan: what the engine is to compute, and what each answer is made of afterwards."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from itertools import product
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from deniable.query.algebra import Aggregate, Question, Scalar
+from deniable.units import Unit
+
+from .tallies import Measure, Tally
+
+# Weights are whole multiples of 2⁻²⁰.
+WEIGHT: Final = 2**20
+
+Group = tuple[Scalar | None, ...]
+"""The keys of a group, in the order of the question; None where its grouping set leaves one out."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Parts:
+    """The tallies an aggregate is made of.
+
+    COUNT, DISTINCT, PERSONS   count
+    SUM                        centre·count + sum    (count only where the sum is centred)
+    AVG                        centre + sum/count
+    VAR_*, STDDEV_*            count, sum and squares around the centre
+    QUANTILE, MIN, MAX         histogram
+    """
+
+    aggregate: Aggregate
+    count: Tally | None = None
+    sum: Tally | None = None
+    squares: Tally | None = None
+    histogram: Tally | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class IntegerPlan:
+    """A question as whole numbers: which tallies, over which groups, and what they are for.
+
+    `tallies` has each column once, however many aggregates use it. `selection` counts the persons
+    of each group where keys are private: choose by it, then show only the groups chosen. `weight`
+    is 2²⁰ where rows are weighted, else 1; `rows` and `groups` are the unit's limits.
+    """
+
+    question: Question
+    tallies: tuple[Tally, ...]
+    parts: Mapping[str, Parts]
+    selection: Tally | None = None
+    weight: int = 1
+    rows: int = 1
+    groups: int = 1
+
+    @property
+    def unit(self) -> Unit:
+        """Whom the bounds are about."""
+        return self.question.unit
+
+    @property
+    def private_keys(self) -> bool:
+        """Whether the groups must be chosen privately."""
+        return self.selection is not None
+
+    @property
+    def sets(self) -> tuple[tuple[int, ...], ...]:
+        """The grouping sets, each once."""
+        return tuple(dict.fromkeys(tuple(sorted(s)) for s in self.question.grouping_sets))
+
+    def public_groups(self) -> Iterator[Group]:
+        """Every group there can be, set by set, in the order of the lists; keys must be public."""
+        keys = self.question.keys
+        for chosen in self.sets:
+            lists = [keys[i].values if i in chosen else (None,) for i in range(len(keys))]
+            assert all(values is not None for values in lists)
+            yield from product(*lists)  # type: ignore[arg-type]
+
+    @property
+    def cells(self) -> int | None:
+        """How many groups there are; None if keys are private."""
+        if self.private_keys:
+            return None
+        keys = self.question.keys
+        return sum(math.prod(len(keys[i].values or ()) for i in chosen) for chosen in self.sets)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Cells:
+    """What the engine found: groups, and for every tally a whole number for each of them.
+
+    `numbers[name]` is an array of Python integers (dtype object: sums can be wider than 64 bits),
+    shape (groups,). `histograms[name]` is int64 of shape (groups, bins), held at the ends of int64.
+    Groups with public keys are all there, in the order of `IntegerPlan.public_groups`; private ones
+    are those found, sorted.
+    """
+
+    groups: tuple[Group, ...] = field(repr=False)
+    numbers: Mapping[str, NDArray[np.object_]] = field(repr=False)
+    histograms: Mapping[str, NDArray[np.int64]] = field(repr=False)
+
+
+def of_measure(plan: IntegerPlan, *measures: Measure) -> tuple[Tally, ...]:
+    """The tallies of some measures."""
+    return tuple(tally for tally in plan.tallies if tally.measure in measures)

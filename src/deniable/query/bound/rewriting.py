@@ -1,0 +1,207 @@
+"""From a question to integers: what every row adds, with which weight, and how far that can move.
+
+Every person's rows get one weight, ⌊L·2²⁰/k⌋ or 2²⁰ if that is less, where k is how many rows the
+person has in the last relation: it depends on nobody else's rows, and the weights of one person add
+up to at most L·2²⁰. The same weight serves all tallies, so that ratios of them (AVG) are not bent.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field, replace
+from typing import Final
+
+from deniable.errors import MissingUnit, UnsupportedQuery
+from deniable.query.algebra import (
+    Aggregate,
+    Expression,
+    Function,
+    Join,
+    PerPerson,
+    Project,
+    Question,
+    Relation,
+    Scan,
+)
+
+from .moves import Moves, moves, moves_of_presence
+from .plan import WEIGHT, IntegerPlan, Parts
+from .tallies import Bins, Measure, Tally, middle, on_lattice
+
+MOST_BINS: Final = 2**14
+LEAST_BINS: Final = 2**10
+SELECTION: Final = "selection"
+
+_SPREAD: Final = frozenset(
+    {Function.VAR_SAMP, Function.VAR_POP, Function.STDDEV_SAMP, Function.STDDEV_POP}
+)
+_RANKED: Final = frozenset({Function.QUANTILE, Function.MIN, Function.MAX})
+
+
+def bound(question: Question, *, bins: int | None = None) -> IntegerPlan:
+    """The question as integer tallies with exact bounds on what one unit can change."""
+    _check(question)
+    unit, weighted = question.unit, question.person is not None
+    start = IntegerPlan(
+        question=question,
+        tallies=(),
+        parts={},
+        weight=WEIGHT if weighted else 1,
+        rows=unit.rows if weighted else 1,
+        groups=(unit.groups or unit.rows) if weighted else 1,
+    )
+    private = any(question.keys[i].values is None for s in start.sets for i in s)
+    start = replace(start, selection=_persons(start, SELECTION) if private else None)
+    book = _Book(plan=start, bins=bins or _bins(start))
+    parts = {each.name: _parts(book, each) for each in question.aggregates}
+    return replace(start, tallies=tuple(book.made.values()), parts=parts)
+
+
+def _check(question: Question) -> None:
+    """What a person or a row adds must be told by its own rows alone."""
+    if question.relation.private and (question.unit.column is None) != (question.person is None):
+        raise MissingUnit(
+            "whose the rows of this question are is not told",
+            why=f"the session protects {question.unit}",
+        )
+    if question.person is None:
+        for each in _relations(question.relation):
+            if isinstance(each, PerPerson) or (isinstance(each, Join) and not each.unique):
+                raise UnsupportedQuery(
+                    "where every row is a unit, a row may not become several, nor several one",
+                    why="one row could then change the answer more than once",
+                    fix='unit=dp.person("...", rows=...)',
+                )
+
+
+def _relations(relation: Relation) -> list[Relation]:
+    below = [getattr(relation, name, None) for name in ("source", "left", "right")]
+    return [relation, *(r for b in below if isinstance(b, Relation) for r in _relations(b))]
+
+
+def _bins(plan: IntegerPlan) -> int:
+    """Fewer bins where there are many groups: about 2²⁰ in all, a public number."""
+    groups = plan.cells or 2**8
+    return max(LEAST_BINS, min(MOST_BINS, 2 ** (20 - math.ceil(math.log2(max(groups, 1))))))
+
+
+# ---- tallies, each made once
+
+
+@dataclass(kw_only=True)
+class _Book:
+    """The tallies made so far; the same measure of the same value is one tally."""
+
+    plan: IntegerPlan
+    bins: int
+    made: dict[tuple[object, ...], Tally] = field(default_factory=dict)
+
+    def tally(
+        self,
+        measure: Measure,
+        value: Expression | None,
+        where: Expression | None,
+        *,
+        centre: float = 0.0,
+    ) -> Tally:
+        if measure is Measure.COUNT and value is not None and not value.domain.nullable:
+            value = None  # a value that is never missing counts all rows
+        key = (measure, value, where, centre)
+        if key not in self.made:
+            name = f"t{len(self.made)}"
+            self.made[key] = _tally(self.plan, name, measure, value, where, centre, self.bins)
+        return self.made[key]
+
+
+def _parts(book: _Book, asked: Aggregate) -> Parts:
+    value, where = asked.argument, asked.where
+    match asked.function:
+        case Function.COUNT:
+            return Parts(aggregate=asked, count=book.tally(Measure.COUNT, value, where))
+        case Function.PERSONS:
+            return Parts(aggregate=asked, count=book.tally(Measure.PERSONS, None, where))
+        case Function.DISTINCT:
+            return Parts(aggregate=asked, count=book.tally(Measure.DISTINCT, value, where))
+    assert value is not None
+    if asked.function in _RANKED:
+        return Parts(aggregate=asked, histogram=book.tally(Measure.HISTOGRAM, value, where))
+    if asked.function is Function.SUM and not _centred_beside(book, asked):
+        return Parts(aggregate=asked, sum=book.tally(Measure.SUM, value, where))
+    centre = middle(value)
+    spread = asked.function in _SPREAD
+    return Parts(
+        aggregate=asked,
+        count=book.tally(Measure.COUNT, value, where),
+        sum=book.tally(Measure.SUM, value, where, centre=centre),
+        squares=book.tally(Measure.SQUARES, value, where, centre=centre) if spread else None,
+    )
+
+
+def _centred_beside(book: _Book, asked: Aggregate) -> bool:
+    """Whether a mean or variance of the same rows is asked: its tallies give the sum for nothing."""
+    return any(
+        (other.argument, other.where) == (asked.argument, asked.where)
+        for other in book.plan.question.aggregates
+        if other.function is Function.AVG or other.function in _SPREAD
+    )
+
+
+def _tally(
+    plan: IntegerPlan,
+    name: str,
+    measure: Measure,
+    value: Expression | None,
+    where: Expression | None,
+    centre: float,
+    bins: int,
+) -> Tally:
+    if measure is Measure.PERSONS:
+        return replace(_persons(plan, name), where=where)
+    made = Tally(name=name, measure=measure, value=value, where=where, moves=_NOWHERE)
+    if measure is Measure.DISTINCT:
+        return replace(made, moves=_moves(plan, made, weight=plan.rows))
+    made = replace(made, denominator=plan.weight)
+    if measure is Measure.HISTOGRAM:
+        assert value is not None
+        made = replace(made, bins=Bins.over(value, at_most=bins))
+    elif measure is not Measure.COUNT:
+        assert value is not None
+        squared = measure is Measure.SQUARES
+        lattice, low, high = on_lattice(value, centre=centre, squared=squared)
+        made = replace(made, centre=centre, lattice=lattice, low=low, high=high)
+    return replace(made, moves=_moves(plan, made, weight=plan.rows * plan.weight))
+
+
+_NOWHERE: Final = Moves(l1=0, l2_squared=0, linf=0)
+
+
+def _moves(plan: IntegerPlan, tally: Tally, *, weight: int) -> Moves:
+    one_cell = plan.sets == ((),) and tally.measure is not Measure.HISTOGRAM
+    complete = tally.value is None or not tally.value.domain.nullable
+    return moves(
+        low=tally.low,
+        high=tally.high,
+        weight=weight,
+        relation=plan.unit.relation,
+        sets=len(plan.sets),
+        one_cell=one_cell,
+        always=plan.weight == 1
+        and tally.measure is not Measure.DISTINCT
+        and tally.where is None
+        and complete
+        and _every_row(plan.question.relation),
+    )
+
+
+def _every_row(relation: Relation) -> bool:
+    """Whether every row of the table is there, once."""
+    while isinstance(relation, Project):
+        relation = relation.source
+    return isinstance(relation, Scan)
+
+
+def _persons(plan: IntegerPlan, name: str) -> Tally:
+    """At most `groups` groups of a set have a person; the set without keys has them once."""
+    cells = sum(plan.groups if chosen else 1 for chosen in plan.sets)
+    found = moves_of_presence(cells=cells, relation=plan.unit.relation, one_cell=plan.sets == ((),))
+    return Tally(name=name, measure=Measure.PERSONS, moves=found)

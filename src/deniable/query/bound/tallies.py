@@ -1,0 +1,148 @@
+"""Tallies: columns of whole numbers, one for each group, each with how far one unit can move it.
+
+A tally says what every row adds to its group, as an integer in [low, high]; the engine clamps to
+that after all its own arithmetic, so the bound holds whatever rounding the engine does.
+"""
+
+from __future__ import annotations
+
+import enum
+import math
+from dataclasses import dataclass, field
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+
+from deniable.query.algebra import EXACT, Expression, Kind
+from deniable.sampling import Lattice
+
+from .moves import Moves
+
+# A row's number has at most this many bits: times a weight of 20 it is exact in 64.
+BITS = 32
+# Whole numbers up to here are left as they are: times a weight they still fit in 64 bits.
+WHOLE = 2**40
+
+
+class Measure(enum.StrEnum):
+    """What is added up."""
+
+    COUNT = "count"
+    """1 for every row (where the value, if there is one, is not missing)."""
+    SUM = "sum"
+    """value − centre, in steps of the lattice."""
+    SQUARES = "squares"
+    """(value − centre)², in steps of the lattice."""
+    HISTOGRAM = "histogram"
+    """1 in the bin of the value: as many cells for each group as there are bins."""
+    DISTINCT = "distinct"
+    """Different values among those that each person brings, at most `rows` each; no weights."""
+    PERSONS = "persons"
+    """Different persons, each in at most `groups` groups; no weights."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Bins:
+    """A public grid over [low, high].
+
+    Of whole numbers each has a bin of its own if there are not too many; then bin i holds low + i
+    alone. Else bin i is [edges[i], edges[i+1]), the last one with its end.
+
+    >>> Bins(low=0.0, high=8.0, count=4).edges.tolist()
+    [0.0, 2.0, 4.0, 6.0, 8.0]
+    """
+
+    low: float
+    high: float
+    count: int
+    whole: bool = False
+
+    @property
+    def edges(self) -> NDArray[np.float64]:
+        """The ends of bins, one more than there are bins."""
+        if self.whole:
+            return self.low + np.arange(self.count + 1, dtype=np.float64)
+        steps = np.arange(self.count + 1) / self.count
+        return np.clip(self.low + steps * (self.high - self.low), self.low, self.high)
+
+    @property
+    def factor(self) -> float:
+        """Bins per unit of the value."""
+        width = self.high - self.low
+        return 1.0 if self.whole or width == 0 else self.count / width
+
+    @classmethod
+    def over(cls, value: Expression, *, at_most: int) -> Bins:
+        """The grid for a bounded value: of whole numbers where that fits, else of `at_most` bins."""
+        low, high = ends(value)
+        if value.kind is Kind.INT and high - low < at_most and max(-low, high) <= EXACT:
+            return cls(low=float(low), high=float(high), count=int(high - low) + 1, whole=True)
+        wide = float(high) > float(low) and math.isfinite(at_most / (float(high) - float(low)))
+        return cls(low=float(low), high=float(high), count=at_most if wide else 1)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Tally:
+    """One column of integer cells.
+
+    A row for which `where` is true (or None) and `value` (or None) is not missing counts. In the
+    cells stand sums of weight·q, q ∈ [low, high] and weight ≤ `denominator`: divide by it to read
+    rows or lattice steps. `moves` is in the units of the cells.
+    """
+
+    name: str
+    measure: Measure
+    value: Expression | None = None
+    where: Expression | None = None
+    low: int = 0
+    high: int = 1
+    centre: float = 0.0
+    lattice: Lattice = field(default_factory=lambda: Lattice(exponent=0))
+    bins: Bins | None = None
+    denominator: int = 1
+    moves: Moves
+
+    @property
+    def unit(self) -> Fraction:
+        """What 1 in a cell is worth: rows, values or squared values."""
+        return Fraction(2) ** self.lattice.exponent / self.denominator
+
+
+def ends(value: Expression) -> tuple[int | float, int | float]:
+    """The public bounds of an argument."""
+    low, high = value.domain.low, value.domain.high
+    assert isinstance(low, int | float)
+    assert isinstance(high, int | float)
+    return low, high
+
+
+def middle(value: Expression) -> float:
+    """The middle of the bounds; of whole numbers a whole one, so that sums stay exact.
+
+    >>> from deniable.query.algebra import Column, Domain
+    >>> middle(Column(name="age", domain=Domain(kind=Kind.INT, low=0, high=125)))
+    62.0
+    """
+    low, high = ends(value)
+    half = Fraction(low) / 2 + Fraction(high) / 2
+    return float(math.floor(half)) if value.kind is Kind.INT else float(half) + 0.0
+
+
+def on_lattice(value: Expression, *, centre: float, squared: bool) -> tuple[Lattice, int, int]:
+    """The lattice of value − centre, or of its square, and the least and most lattice point."""
+    low, high = (Fraction(end) - Fraction(centre) for end in ends(value))
+    if squared:
+        low, high = Fraction(0), max(low * low, high * high)
+    whole = value.kind is Kind.INT and max(-low, high) <= WHOLE
+    lattice = Lattice(exponent=0 if whole else _exponent(low, high))
+    return lattice, lattice.point(low), lattice.point(high)
+
+
+def _exponent(low: Fraction, high: Fraction) -> int:
+    """The finest with at most 2ᴮᴵᵀˢ steps from 0 to the farther end, within what a lattice can be."""
+    most = max(abs(low), abs(high))
+    if most == 0:
+        return 0
+    exponent = most.numerator.bit_length() - most.denominator.bit_length() + 1 - BITS
+    return max(-960, min(exponent, 900))

@@ -1,0 +1,164 @@
+"""The text of a question: parsed, and able to point at any part of itself."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
+
+import sqlglot
+from sqlglot import exp
+from sqlglot.errors import ParseError, SqlglotError
+from sqlglot.tokens import Token, TokenType
+
+from deniable.errors import BadParameter, DeniableError, Snippet, UnsupportedQuery
+from deniable.query.algebra import Span
+
+DIALECT: Final = "duckdb"
+ONLY_QUESTIONS: Final = "ask with SELECT: COUNT, SUM, AVG, VARIANCE, STDDEV, MEDIAN, QUANTILE, MIN, MAX"
+_LONGEST: Final = 100_000
+_MOST_TOKENS: Final = 20_000
+_STARTS: Final = (TokenType.SELECT, TokenType.WITH, TokenType.FROM, TokenType.L_PAREN)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Text:
+    """What the user wrote, with the places of its words."""
+
+    raw: str
+    tokens: tuple[Token, ...]
+
+    def span_of(self, node: exp.Expression) -> Span | None:
+        """From the first to the last letter of a part, parentheses of calls included."""
+        places = [part.meta for part in node.walk() if "start" in part.meta]
+        if not places:
+            return None
+        start = min(place["start"] for place in places)
+        end = max(place["end"] for place in places)
+        if isinstance(node, exp.Func) and "start" in node.meta:
+            end = max(end, self._closing(node.meta["start"]))
+        return Span(start=start, end=end + 1)
+
+    def written(self, node: exp.Expression) -> str:
+        """A part as the user wrote it, on one line."""
+        span = self.span_of(node)
+        return "" if span is None else " ".join(self.raw[span.start : span.end].split())
+
+    def snippet(self, span: Span | None, note: str = "") -> Snippet | None:
+        """A line of the text with a caret under a part of it."""
+        if span is None:
+            return None
+        return Snippet(text=self.raw, start=span.start, end=span.end, note=note)
+
+    @contextlib.contextmanager
+    def pointing(self, node: exp.Expression) -> Iterator[None]:
+        """Errors raised inside get a caret under the node, unless they point at something already."""
+        try:
+            yield
+        except DeniableError as error:
+            if error.snippet is None:
+                error.snippet = self.snippet(self.span_of(node))
+            raise
+
+    def _closing(self, start: int) -> int:
+        """Where the call that begins at a place ends."""
+        depth, last = 0, start
+        for token in self.tokens:
+            if token.start < start:
+                continue
+            if token.token_type is TokenType.L_PAREN:
+                depth += 1
+            elif token.token_type is TokenType.R_PAREN:
+                depth -= 1
+                if depth <= 0:
+                    return token.end if depth == 0 else last
+            last = token.end
+            if depth == 0 and token.start > start:
+                return start  # a word without parentheses
+        return last
+
+
+def parse(raw: object) -> tuple[Text, exp.Expression]:
+    """The one SELECT that a text holds."""
+    if not isinstance(raw, str):
+        raise BadParameter.of("a question", raw, must="SQL text")
+    text = Text(raw=raw, tokens=_tokens(raw))
+    _check_one_question(text)
+    try:
+        (tree,) = sqlglot.parse(raw, dialect=DIALECT)
+    except ParseError as error:
+        raise _syntax(text, error) from None
+    except (SqlglotError, ValueError, TypeError, KeyError, AttributeError, IndexError):
+        raise UnsupportedQuery("this text cannot be read as SQL", fix=ONLY_QUESTIONS) from None
+    if not isinstance(tree, exp.Expression):
+        raise UnsupportedQuery("this text cannot be read as SQL", fix=ONLY_QUESTIONS)
+    return text, tree
+
+
+def _tokens(raw: str) -> tuple[Token, ...]:
+    if len(raw) > _LONGEST:
+        raise UnsupportedQuery(f"a question may have {_LONGEST:,} letters at most")
+    if "\0" in raw or not _encodes(raw):
+        raise UnsupportedQuery("a question must be text without NUL and lone surrogates")
+    try:
+        tokens = tuple(sqlglot.tokenize(raw, dialect=DIALECT))
+    except (SqlglotError, ValueError, IndexError):
+        raise UnsupportedQuery(
+            "this text cannot be read as SQL", hint="is a quotation mark left open?"
+        ) from None
+    if len(tokens) > _MOST_TOKENS:
+        raise UnsupportedQuery(f"a question may have {_MOST_TOKENS:,} words at most")
+    return tokens
+
+
+def _encodes(raw: str) -> bool:
+    try:
+        raw.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _check_one_question(text: Text) -> None:
+    words = [t for t in text.tokens if t.token_type is not TokenType.SEMICOLON]
+    if not words:
+        raise UnsupportedQuery("there is no question in this text", fix="SELECT COUNT(*) FROM data")
+    first = words[0]
+    if first.token_type not in _STARTS:
+        raise UnsupportedQuery(
+            f"{first.text.upper()[:40]} is not a question about data",
+            why="nothing is changed, listed or run here; only aggregates are answered",
+            fix=ONLY_QUESTIONS,
+            snippet=text.snippet(_place(first)),
+        )
+    ended = False
+    for token in text.tokens:
+        if ended and token.token_type is not TokenType.SEMICOLON:
+            raise UnsupportedQuery(
+                "one question at a time",
+                why="each question has a price of its own",
+                fix="ask them one after the other",
+                snippet=text.snippet(_place(token)),
+            )
+        ended = ended or token.token_type is TokenType.SEMICOLON
+
+
+def _syntax(text: Text, error: ParseError) -> UnsupportedQuery:
+    found = error.errors[0] if error.errors else {}
+    what = str(found.get("description") or "unexpected text").strip().rstrip(".")
+    at = _found_place(text, found.get("line"), found.get("col"))
+    return UnsupportedQuery(
+        "this text cannot be read as SQL", snippet=text.snippet(at, what[:80]), fix=ONLY_QUESTIONS
+    )
+
+
+def _found_place(text: Text, line: object, column: object) -> Span | None:
+    for token in text.tokens:
+        if (token.line, token.col) == (line, column):
+            return _place(token)
+    return None
+
+
+def _place(token: Token) -> Span:
+    return Span(start=token.start, end=token.end + 1)
