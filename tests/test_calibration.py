@@ -115,7 +115,7 @@ def test_calibrating_a_gaussian_by_search_agrees_with_the_formula(epsilon):
         (gaussian, dp.Zcdp(0.02).to(dp.Renyi), 5.0),
         (gaussian, dp.epsilon(0.0, delta=1e-3), 1 / (2 * math.sqrt(2) * 8.86227e-4)),
     ],
-    ids=str,
+    ids=lambda v: getattr(v, "__name__", str(v)),
 )
 def test_every_kind_of_loss_can_be_met(make, to, least):
     found = calibrate(make, to=to)

@@ -19,7 +19,7 @@ NOT_NUMBERS = [
     [1.0],
     np.array([1.0]),
     1j,
-    object(),
+    ...,
     Decimal(1),
 ]
 NOT_FINITE = [float("nan"), float("inf"), -float("inf"), np.float64("nan"), 10**400]

@@ -7,7 +7,8 @@ mp.mp.dps = 40  # differences of normal tails lose a dozen
 
 def gaussian(mu, epsilon):
     mu, epsilon = mp.mpf(mu), mp.mpf(epsilon)
-    return mp.ncdf(mu / 2 - epsilon / mu) - mp.exp(epsilon) * mp.ncdf(-mu / 2 - epsilon / mu)
+    near, far = (epsilon / mu - mu / 2) / mp.sqrt(2), (epsilon / mu + mu / 2) / mp.sqrt(2)
+    return (mp.erfc(near) - mp.exp(epsilon) * mp.erfc(far)) / 2
 
 
 def laplace(ratio, epsilon):
@@ -34,8 +35,13 @@ def sampled_gaussian(mu, rate, epsilon, *, added=False):
 def after_laplace(ratio, rest, epsilon, *, kinks=()):
     """δ of one Laplace mechanism followed by a list whose δ is `rest`, not smooth at `kinks`."""
     a = mp.mpf(ratio)
-    ends = sorted({-a, mp.mpf(0), a} | {epsilon - k for k in kinks if abs(epsilon - k) < a})
-    between = mp.quad(lambda l: mp.exp((l - a) / 2) / 4 * rest(epsilon - l), ends)
+    ends = sorted(
+        set(mp.linspace(-a, a, 13)) | {epsilon - k for k in kinks if abs(epsilon - k) < a}
+    )
+    most = rest(epsilon - a)  # the rule works to an absolute accuracy: give it numbers near 1
+    if most == 0:
+        return most
+    between = most * mp.quad(lambda l: mp.exp((l - a) / 2) / 4 * rest(epsilon - l) / most, ends)
     return rest(epsilon - a) / 2 + mp.exp(-a) / 2 * rest(epsilon + a) + between
 
 

@@ -56,8 +56,11 @@ class Grid:
         # Beyond the window: the weight falls past its peak at ln(1 + 1/θ).
         beyond = max(float(self.losses[-1]) - epsilon, math.log1p(1 / self.theta))
         floor = math.exp(-self.theta * beyond) * (1 + 1e-9) if self.wraps else 0.0
+        if self.wraps and epsilon < self.losses[0]:
+            floor = 1.0 + 1e-9  # what lies between came around as well, and no weight is above 1
         slips = self.error * float(np.linalg.norm(weights)) + ULP * (len(gap) + 32) * abs(total)
         log = self.log_m - self.theta * epsilon + 16 * ULP * (1 + abs(self.log_m))
+        log += 16 * ULP * self.theta * abs(epsilon)
         # Weights below e^(−690) may be lost to underflow; all masses together are at most 1.
         bound = total + slips + floor + 1e-299
         finite = log + math.log(bound)

@@ -187,7 +187,7 @@ class Session:
     ) -> Entry:
         """Write the charge, durably, or raise with nothing written: the only call that charges."""
         drawing.refuse_inside("charged")
-        drawing.refuse_rehearsal(self.ledger.where)
+        drawing.refuse_rehearsal(self.ledger)
         check_proved(mechanism, self.unit)
         entry = self.ledger.charge(
             mechanism, unit=self.unit, delta=delta, asker=asker, question=fingerprint, what=what
@@ -230,7 +230,7 @@ class Session:
     def _ask(self, step: Step[Any]) -> tuple[object, Entry]:
         """One question to a mechanism that this session opened: free, since it was paid before."""
         drawing.refuse_inside("asked")
-        drawing.refuse_rehearsal(self.ledger.where)
+        drawing.refuse_rehearsal(self.ledger)
         with self._handles.asking(step) as opened:
             parts = [(opened.interaction.ask, step.value)]
             drawn = self._draw(parts, paid=None, entry=opened.entry, question="")

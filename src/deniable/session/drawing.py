@@ -16,7 +16,8 @@ from typing import Any, Protocol
 
 from deniable import sensitive
 from deniable.errors import BadParameter
-from deniable.ledger import Entry
+from deniable.ledger import Entry, Ledger
+from deniable.ledger.memory import MemoryStore
 from deniable.sensitive import Sensitive
 
 _computing: ContextVar[bool] = ContextVar("computing", default=False)
@@ -45,9 +46,9 @@ def watched(watcher: Watcher) -> Iterator[None]:
         _watcher.reset(token)
 
 
-def refuse_rehearsal(ledger: str) -> None:
+def refuse_rehearsal(ledger: Ledger) -> None:
     """An error if frozen noise would be charged to, or stored in, a ledger that outlives it."""
-    if _watcher.get() is not None and ledger != "memory":
+    if _watcher.get() is not None and not isinstance(ledger._store, MemoryStore):  # noqa: SLF001
         raise BadParameter(
             "a rehearsal keeps its books in memory",
             why="its noise is frozen: a stored answer would pass for a private one",

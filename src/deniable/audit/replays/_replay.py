@@ -1,7 +1,8 @@
 """Record a computation on one data set, replay it on its neighbour, and compare step by step.
 
 Two runs, no statistics: a wrong sensitivity, a NaN that slips through clipping, a number of
-releases or a scale that depends on rows are found for certain, at the step where they happen.
+releases or a scale that depends on rows are found for certain, at the step where they happen
+[CEDBF26].
 """
 
 from __future__ import annotations
@@ -111,7 +112,7 @@ def compared(program: Callable[[D], object], first: D, second: D) -> Replay:
             "program", program, must="a function of the data that opens a session"
         )
     found = _compared(program, first, second)
-    if found.ok or _compared(program, first, first).ok:
+    if found.ok or all(f.kind == "lattice" for f in _compared(program, first, first).faults):
         return found
     words = "on the same data the program does not repeat itself: it has randomness of its own"
     return Replay(
@@ -175,7 +176,7 @@ class _Comparison:
         words = _other_step(other, step)
         if words:
             self._apart = True
-            self._fault(step, "path", words)
+            self._fault(other, "path", words)
             return None
         if other.failure:
             return None

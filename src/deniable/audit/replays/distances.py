@@ -94,6 +94,8 @@ def _(
     _unit: Unit,
 ) -> list[Moved]:
     """Each score by at most Δ; if monotonic, all to the same side."""
+    if isinstance(mechanism, Selection):  # whole or not, scores are compared as floats
+        first, second = (np.asarray(scores, dtype=np.float64) for scores in (first, second))
     gaps = _gaps(first, second)
     found = [_in_norm(gaps, "linf", declared.bound("linf") or 0.0)]
     if mechanism.monotonic:
@@ -115,7 +117,7 @@ def _(
     """The score at each point of the public grid, whatever pieces it was given in."""
     starts, scores = zip(
         *(
-            (mechanism._first_points(edges, len(own)), np.asarray(own))  # noqa: SLF001
+            (mechanism._first_points(edges, len(own)), np.asarray(own, dtype=np.float64))  # noqa: SLF001
             for edges, own in (first, second)
         ),
         strict=True,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -154,7 +156,10 @@ def _newcomers(kind: Rows, rows: list[Row], unit: Unit) -> Iterator[tuple[str, t
 def _stranger(kind: str, known: list[Any]) -> object:
     """An identity that nobody has."""
     if kind in ("int", "float"):
-        return max([0, *(who for who in known if who is not None)]) + 1
+        numbers = [who for who in known if who is not None and math.isfinite(who)]
+        return next(n for n in itertools.count(len(numbers)) if n not in numbers)
+    if kind != "text":
+        raise BadParameter("people must be told apart by text or by numbers")
     return "somebody new"
 
 

@@ -38,18 +38,21 @@ class Rows:
     """The same kind of data with other rows."""
     kinds: dict[str, str]
     """What each column holds; one column without a name for plain values."""
-    nulls: bool = False
-    """Whether any value may be missing."""
+    nulls: frozenset[str] = frozenset()
+    """The kinds of column in which values may be missing."""
 
     def odd(self, kind: str) -> list[object]:
         """Values that break things in a column of this kind."""
-        return [*ODD.get(kind, ()), *([None] if self.nulls else [])]
+        return [*ODD.get(kind, ()), *([None] if kind in self.nulls else [])]
 
     def with_value(self, row: Row, column: str, value: object) -> Row:
         """The row with one value exchanged; all of them in a row without named columns."""
         if column:
             return {**row, column: value}
-        return np.full_like(row, value) if isinstance(row, np.ndarray) else value
+        if not isinstance(row, np.ndarray):
+            return value
+        with np.errstate(over="ignore"):
+            return np.full_like(row, _within(row.dtype, [value])[0])
 
 
 def rows_of(data: object) -> Rows:
@@ -75,7 +78,9 @@ def _of_array(data: np.ndarray[Any, np.dtype[Any]]) -> Rows:
     shape = data.shape[1:]
 
     def build(rows: list[Row]) -> object:
-        return np.array(_within(data.dtype, rows), dtype=data.dtype).reshape(len(rows), *shape)
+        with np.errstate(over="ignore"):
+            array = np.array(_within(data.dtype, rows), dtype=data.dtype)
+        return array.reshape(len(rows), *shape)
 
     rows = [row if shape else row.item() for row in data]
     return Rows(rows=rows, build=build, kinds={"": kind})
@@ -107,7 +112,9 @@ def _of_pandas(data: Any) -> Rows:
         }
         return pd.DataFrame(columns)
 
-    return Rows(rows=data.to_dict("records"), build=build, kinds=_few(kinds))
+    return Rows(
+        rows=data.to_dict("records"), build=build, kinds=_few(kinds), nulls=frozenset({"text"})
+    )
 
 
 def _of_polars(data: Any) -> Rows:
@@ -118,7 +125,9 @@ def _of_polars(data: Any) -> Rows:
     def build(rows: list[Row]) -> object:
         return pl.DataFrame(rows, schema=data.schema)
 
-    return Rows(rows=data.to_dicts(), build=build, kinds=_few(kinds), nulls=True)
+    return Rows(
+        rows=data.to_dicts(), build=build, kinds=_few(kinds), nulls=frozenset(kinds.values())
+    )
 
 
 def _of_arrow(data: Any) -> Rows:
@@ -129,7 +138,9 @@ def _of_arrow(data: Any) -> Rows:
     def build(rows: list[Row]) -> object:
         return pa.Table.from_pylist(rows, schema=data.schema)
 
-    return Rows(rows=data.to_pylist(), build=build, kinds=_few(kinds), nulls=True)
+    return Rows(
+        rows=data.to_pylist(), build=build, kinds=_few(kinds), nulls=frozenset(kinds.values())
+    )
 
 
 _TABLES: Final[dict[str, Callable[[Any], Rows]]] = {

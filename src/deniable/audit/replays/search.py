@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from deniable import parameters
+from deniable.errors import BadParameter
 from deniable.units import Unit
 
 from ._replay import Replay, compared, released_nothing
@@ -42,7 +43,8 @@ def search(
             nearest = found
         if tried >= parameters.whole("most", most):
             break
-    assert nearest is not None  # the empty data set always has neighbours
+    if nearest is None:
+        raise BadParameter("there is nobody to replace in these data")
     if not nearest.steps:
         raise released_nothing(nearest)
     return replace(nearest, tried=tried)

@@ -1,4 +1,4 @@
-"""What a specimen is: a deliberately wrong mechanism beside its right twin, and how it is refuted."""
+"""What a specimen is: a wrong mechanism beside its right twin, and how it is refuted."""
 
 from __future__ import annotations
 

@@ -68,7 +68,7 @@ def _smooth() -> list[Specimen]:
     return [
         Replayed(
             name="smooth sensitivity from k = 1",
-            wrong_because="the data themselves, k = 0, are left out: S is below the local sensitivity",
+            wrong_because="the data themselves, k = 0, are left out: S is too small for them",
             holds="the maximum over k ≥ 0",
             source="[NRS07, Def. 2.2]",
             first=hundred,
@@ -78,7 +78,7 @@ def _smooth() -> list[Specimen]:
         ),
         Replayed(
             name="smooth sensitivity cut at 200",
-            wrong_because="for a small ε the maximum is beyond k = 200, and what is left is not smooth",
+            wrong_because="for a small ε the maximum lies further out; what is left is not smooth",
             holds="a stopping rule that is proved: until e^(−βk)·max A cannot win",
             source="[NRS07, Def. 2.2]",
             first=many,
@@ -88,7 +88,7 @@ def _smooth() -> list[Specimen]:
         ),
         Replayed(
             name="the ± of smooth noise",
-            wrong_because="the size of the noise depends on the data, and is shown beside the answer",
+            wrong_because="the size of the noise depends on the data, and is shown",
             holds="neither the scale nor the ± of such an answer may be shown",
             source="[NRS07]",
             first=hundred,
@@ -121,7 +121,7 @@ def _positional() -> Specimen:
     rows = [(who, 50.0 * (who % 2)) for who in range(12)]
 
     def by_position(data: list[tuple[int, float]]) -> int:
-        size = math.ceil(len(data) / 4)
+        size = math.ceil(len(data) / 3)
         parts = [data[i : i + size] for i in range(0, len(data), size)]
         return sum(round(part[0][1]) for part in parts)
 
@@ -129,7 +129,7 @@ def _positional() -> Specimen:
         people, values = [who for who, _ in data], [value for _, value in data]
         return session(unit).run(
             sample_and_aggregate(
-                values, _first, parts=4, low=0, high=50, epsilon=1.0, people=people, unit=unit
+                values, _first, parts=3, low=0, high=50, epsilon=1.0, people=people, unit=unit
             )
         )
 

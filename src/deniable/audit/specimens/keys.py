@@ -97,7 +97,7 @@ def _group() -> Specimen:
 
     def shown(people: int, n: int) -> object:
         counts = {str(i): people for i in range(n)}  # each key is a draw of its own
-        kept = set(mechanism.release(counts))  # type: ignore[call-overload]
+        kept = set(mechanism.release(counts))
         return np.array([key in kept for key in counts])
 
     return Sampled(

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -19,7 +17,7 @@ _FEW = 4_000
 
 def specimens() -> list[Specimen]:
     """All of this file."""
-    return [*_noisy_max(), *_exponential()]
+    return [*_noisy_max(), *_exponential(), _candidates()]
 
 
 def _noisy(scores: Floats, n: int, scale: float) -> Floats:
@@ -72,25 +70,13 @@ def _noisy_max() -> list[Specimen]:
 def _exponential() -> list[Specimen]:
     candidates = np.arange(11)
 
-    def picks(sensitivity: float) -> Any:
-        def batch(q: int, n: int) -> object:
-            weights = np.exp(-2 * np.abs(q - candidates) / (2 * sensitivity))
-            return _RNG.choice(candidates, n, p=weights / weights.sum())
-
-        return batch
+    def half(q: int, n: int) -> object:
+        weights = np.exp(-2 * np.abs(q - candidates) / 2)  # Δ = 1
+        return _RNG.choice(candidates, n, p=weights / weights.sum())
 
     def ours(q: int, n: int) -> object:
         pick = Exponential(epsilon=1.0, sensitivity=2.0)
         return [pick.release(-2 * np.abs(q - candidates)) for _ in range(n)]
-
-    def from_data(data: list[int], n: int) -> object:
-        seen = np.unique(data)
-        weights = np.exp([data.count(int(each)) / 2 for each in seen])
-        return _RNG.choice(seen, n, p=weights / weights.sum())
-
-    def from_list(data: list[int], n: int) -> object:
-        pick = Exponential(epsilon=1.0, monotonic=True)
-        return [pick.release([data.count(each) for each in range(5)]) for _ in range(n)]
 
     return [
         Sampled(
@@ -101,22 +87,9 @@ def _exponential() -> list[Specimen]:
             first=0,
             second=1,
             claim={"epsilon": 1.0},
-            wrong=picks(1.0),
+            wrong=half,
             right=ours,
             samples=60_000,
-            right_samples=_FEW,
-        ),
-        Sampled(
-            name="candidates from the data",
-            wrong_because="only values that somebody has can be picked: 4 is picked only if she is in",
-            holds="a public list of candidates",
-            source="[MT07]",
-            first=[1, 1, 2],
-            second=[1, 1, 2, 4],
-            claim={"epsilon": 1.0},
-            wrong=from_data,
-            right=from_list,
-            samples=20_000,
             right_samples=_FEW,
         ),
         Sampled(
@@ -131,6 +104,31 @@ def _exponential() -> list[Specimen]:
             samples=_FEW,
         ),
     ]
+
+
+def _candidates() -> Specimen:
+    def from_data(data: list[int], n: int) -> object:
+        seen = np.unique(data)
+        weights = np.exp([data.count(int(each)) for each in seen])
+        return _RNG.choice(seen, n, p=weights / weights.sum())
+
+    def from_list(data: list[int], n: int) -> object:
+        pick = Exponential(epsilon=1.0, monotonic=True)
+        return [pick.release([data.count(each) for each in range(5)]) for _ in range(n)]
+
+    return Sampled(
+        name="candidates from the data",
+        wrong_because="only values that somebody has can be picked",
+        holds="a public list of candidates",
+        source="[MT07]",
+        first=[1, 1, 2],
+        second=[1, 1, 2, 4],
+        claim={"epsilon": 1.0},
+        wrong=from_data,
+        right=from_list,
+        samples=20_000,
+        right_samples=_FEW,
+    )
 
 
 def _overflowing(scores: Floats, n: int) -> object:

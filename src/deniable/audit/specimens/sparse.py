@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 from numpy.typing import NDArray
 
-from deniable.mechanisms import AboveThreshold, Laplace, SparseVector
+from deniable.mechanisms import Laplace, SparseVector
 
-from ._specimen import Batch, Sampled, Specimen
+from ._specimen import Batch, Computed, Sampled, Specimen
 
 Floats = NDArray[np.float64]
 _FEW = 4_000
@@ -17,61 +19,74 @@ _OVER = 2
 
 def specimens() -> list[Specimen]:
     """All of this file; ε = 1, Δ = 1."""
-    up, down = np.array([0.0] * 5 + [1.0] * 5), np.array([1.0] * 5 + [0.0] * 5)
-    same = {
-        "first": up,
-        "second": down,
-        "claim": {"epsilon": 1.0},
-        "holds": "threshold Lap(Δ/ε₁), queries Lap(2cΔ/ε₂), and a stop after c answers",
-        "samples": 100_000,
-        "right_samples": _FEW,
-    }
     return [
-        Sampled(
-            **same,  # type: ignore[arg-type]
+        _stream(
             name="sparse vector that shows the compared value",
-            wrong_because="the answer is the very number that was compared: it bounds the threshold",
+            wrong_because="the answer is the very number compared: it bounds the threshold",
             source="[LSL17, Alg. 3]",
             wrong=_compared_value,
             right=_fresh_value,
         ),
-        Sampled(
-            **same,  # type: ignore[arg-type]
+        _stream(
             name="sparse vector without c in the noise",
             wrong_because="five answers are given with the noise of one",
             source="[LSL17, Alg. 4]",
             wrong=_vector(threshold=4.0, queries=4 / 3, answers=5),
-            right=_ours(answers=5),
         ),
-        Sampled(
-            **same,  # type: ignore[arg-type]
+        _stream(
             name="sparse vector without noise on the queries",
             wrong_because="one noisy threshold: who is above and who is below tells their order",
             source="[LSL17, Alg. 5]",
             wrong=_vector(threshold=2.0, queries=0.0, answers=None),
-            right=_ours(answers=5),
         ),
-        Sampled(
-            **same,  # type: ignore[arg-type]
+        _stream(
             name="sparse vector that never stops",
             wrong_because="every query is answered, above or below, at the price of one",
             source="[LSL17, Alg. 6]",
             wrong=_vector(threshold=2.0, queries=2.0, answers=None),
-            right=_ours(answers=5),
         ),
-        Sampled(
-            name="no answer, compared with −1",
-            wrong_because="None is not −1: the loop asks again until it finds something, unpaid",
-            holds="None ends it; asking again is paid again",
-            first=np.zeros(6),
-            second=np.ones(6),
-            claim={"epsilon": 1.0},
-            wrong=_asks_again,
-            right=_asks_once,
-            samples=100_000,
-            right_samples=_FEW,
-        ),
+        _again(),
     ]
+
+
+def _stream(
+    *, name: str, wrong_because: str, source: str, wrong: Batch, right: Batch | None = None
+) -> Specimen:
+    """Ten queries: five that a person moves up, five that they move down."""
+    return Sampled(
+        name=name,
+        wrong_because=wrong_because,
+        holds="threshold Lap(Δ/ε₁), queries Lap(2cΔ/ε₂), and a stop after c answers",
+        source=source,
+        first=np.array([0.0] * 5 + [1.0] * 5),
+        second=np.array([1.0] * 5 + [0.0] * 5),
+        claim={"epsilon": 1.0},
+        wrong=wrong,
+        right=right or _ours(answers=5),
+        samples=100_000,
+        right_samples=_FEW,
+    )
+
+
+def _again() -> Specimen:
+    return Computed(
+        name="no answer, compared with −1",
+        wrong_because="None is not −1: the loop asks again, and again, for the price of once",
+        holds="None ends it; asking again is paid again",
+        what="the loss of hearing 'nothing' eight times",
+        wrong=lambda: (8 * _loss_of_nothing(), 1.0),
+        right=lambda: (_loss_of_nothing(), 1.0),
+    )
+
+
+def _loss_of_nothing() -> float:
+    """ln of the ratio of P(0 + Lap(4) < T + Lap(2)) to P(1 + Lap(4) < T + Lap(2)), T = −4."""
+    return math.log(_tail(4.0) / _tail(5.0))
+
+
+def _tail(t: float, a: float = 2.0, b: float = 4.0) -> float:
+    """P(Lap(a) − Lap(b) > t) for t ≥ 0 and a ≠ b."""
+    return (a * a * math.exp(-t / a) - b * b * math.exp(-t / b)) / (2 * (a * a - b * b))
 
 
 def _noise(scale: float, shape: tuple[int, ...]) -> Floats:
@@ -97,10 +112,10 @@ def _ours(*, answers: int) -> Batch:
     def batch(values: Floats, n: int) -> object:
         said = np.zeros((n, len(values)), dtype=np.int64)
         for row in said:
-            found = mechanism.release(values)
+            found = np.array(mechanism.release(values), dtype=np.int64)
             row[found] = 1
-            if len(found) == answers:
-                row[found[-1] + 1 :] = _OVER  # type: ignore[operator]
+            if found.size == answers:
+                row[found[-1] + 1 :] = _OVER
         return said
 
     return batch
@@ -119,15 +134,3 @@ def _fresh_value(values: Floats, n: int) -> object:
     mechanism = SparseVector(epsilon=1.0, answers=1, values=True)
     found = [mechanism.release(values) for _ in range(n)]
     return np.array([one[0] if one else (-1, -99.0) for one in found])
-
-
-def _asks_again(values: Floats, n: int) -> object:
-    """Up to eight runs of AboveThreshold with threshold 8, each half threshold and half query."""
-    noisy = values + _noise(4.0, (n, 8, len(values)))
-    found = (noisy >= 8.0 + _noise(2.0, (n, 8, 1))).any(axis=2)
-    return np.where(found.any(axis=1), found.argmax(axis=1), 8)
-
-
-def _asks_once(values: Floats, n: int) -> object:
-    mechanism = AboveThreshold(epsilon=1.0, threshold=8.0)
-    return [0 if mechanism.release(values) is not None else 8 for _ in range(n)]

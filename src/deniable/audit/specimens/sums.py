@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from deniable import units
 from deniable.ledger import open_ledger
-from deniable.losses import epsilon
+from deniable.losses import rho
 from deniable.mechanisms import Gaussian, Laplace, Step
 from deniable.sensitive import Sensitive
 from deniable.sensitivity import clipped_sum, mean
@@ -27,7 +27,8 @@ AGES = np.array([33.0, 21.0, 45.0, 64.0])
 
 def session(unit: Unit | None = None) -> Session:
     """A door to data that come by Sensitive: no tables."""
-    ledger = open_ledger(None, budget=epsilon(100.0), unit=unit or units.rows(), name="specimens")
+    budget = rho(1e4)  # of no interest here, and every mechanism used has a ρ
+    ledger = open_ledger(None, budget=budget, unit=unit or units.rows(), name="specimens")
     return Session(tables={}, schema=None, ledger=ledger)
 
 
@@ -44,7 +45,7 @@ def laplace(compute: Callable[[], object], *, sensitivity: float) -> Step[object
 
 def specimens() -> list[Specimen]:
     """All of this file."""
-    return [*_bounds(), *_arithmetic(), *_means(), *_vectors()]
+    return [*_bounds(), _float_sum(), *_arithmetic(), *_means(), *_people(), *_vectors()]
 
 
 def _kept(values: Floats) -> Floats:
@@ -57,8 +58,8 @@ def _bounds() -> list[Specimen]:
     return [
         Replayed(
             name="sensitivity u − l of a sum",
-            wrong_because="a person of 80 who joins moves a sum of ages in [20, 80] by 80, not by 60",
-            holds="max(|l|, |u|) where people are added or removed; u − l only where they are replaced",
+            wrong_because="someone of 80 who joins moves a sum of ages in [20, 80] by 80",
+            holds="max(|l|, |u|) if people are added or removed; u − l if replaced",
             source="[DMNS06, Sec. 3]",
             first=AGES,
             second=older,
@@ -87,17 +88,20 @@ def _bounds() -> list[Specimen]:
             ),
             right=right,
         ),
-        Replayed(
-            name="a sum of floats",
-            wrong_because="beside a row of 2⁵³ each row of 1.5 is rounded to 2: that row counts for more",
-            holds="whole numbers on a lattice, whose sums are exact in any order",
-            source="[CSVW22]",
-            first=np.full(100, 1.5),
-            second=np.array([2.0**53] + [1.5] * 100),
-            wrong=releases(lambda x: laplace(lambda: _one_by_one(x), sensitivity=2.0**53)),
-            right=releases(lambda x: clipped_sum(x, low=0, high=2.0**53).noisy(epsilon=1.0)),
-        ),
     ]
+
+
+def _float_sum() -> Specimen:
+    return Replayed(
+        name="a sum of floats",
+        wrong_because="beside a row of 2⁵³ each row of 1.5 is rounded to 2",
+        holds="whole numbers on a lattice, whose sums are exact in any order",
+        source="[CSVW22]",
+        first=np.full(100, 1.5),
+        second=np.array([2.0**53] + [1.5] * 100),
+        wrong=releases(lambda x: laplace(lambda: _one_by_one(x), sensitivity=2.0**53)),
+        right=releases(lambda x: clipped_sum(x, low=0, high=2.0**53).noisy(epsilon=1.0)),
+    )
 
 
 def _one_by_one(values: Floats) -> float:
@@ -137,7 +141,7 @@ def _means() -> list[Specimen]:
         ),
         Replayed(
             name="local sensitivity as global",
-            wrong_because="the noise is sized to (u − l)/n of these very data, so its scale tells n",
+            wrong_because="the noise is sized to (u − l)/n of these very data",
             holds="a smooth bound, or propose-test-release, or a noisy count and a noisy sum",
             source="[NRS07, Sec. 1]",
             first=AGES,
@@ -179,13 +183,13 @@ def _variance(values: Floats, *, clamp: bool) -> object:
     return door.release(laplace(squares, sensitivity=100)).value
 
 
-def _vectors() -> list[Specimen]:
-    """Rows of one person; histograms under replacement; rounding."""
+def _people() -> list[Specimen]:
+    """Several rows of one person; someone replaced by another."""
     replaced = units.rows(relation="replace")
     return [
         Replayed(
             name="√L as the L2 sensitivity of a person's L rows",
-            wrong_because="all four rows of a person may fall in one cell: the L2 distance is 4, not 2",
+            wrong_because="all four rows of a person may fall in one cell: L2 is 4, not 2",
             holds="L in every norm; √L only if at most one row falls in each cell",
             first=np.zeros(3),
             second=np.array([4.0, 0.0, 0.0]),
@@ -206,23 +210,27 @@ def _vectors() -> list[Specimen]:
             wrong=releases(lambda x: laplace(lambda: x, sensitivity=1), replaced),
             right=releases(lambda x: laplace(lambda: x, sensitivity=2), replaced),
         ),
+    ]
+
+
+def _vectors() -> list[Specimen]:
+    def rounded(values: Floats) -> NDArray[np.int64]:
+        return np.floor(values + 0.5).astype(np.int64)
+
+    return [
         Replayed(
             name="rounded after summing",
             wrong_because="three sums that move by 1/3 each are rounded: each may move by 1",
-            holds="rows are put on the lattice before they are summed, or Δ₁ grows by one a coordinate",
+            holds="rows are rounded before they are summed, or Δ₁ grows by one a sum",
             first=np.array([0.25, 0.25, 0.25]),
             second=np.array([0.5625, 0.5625, 0.5625]),
-            wrong=releases(
-                lambda x: laplace(lambda: np.floor(x + 0.5).astype(np.int64), sensitivity=1)
-            ),
-            right=releases(
-                lambda x: laplace(lambda: np.floor(x + 0.5).astype(np.int64), sensitivity=4)
-            ),
+            wrong=releases(lambda x: laplace(lambda: rounded(x), sensitivity=1)),
+            right=releases(lambda x: laplace(lambda: rounded(x), sensitivity=4)),
         ),
         Replayed(
             name="elementwise bounds for a vector",
-            wrong_because="each of three averages moves by 1/3; the Euclidean bound is given as 1/3",
-            holds="√3/3 in L2, 1 in L1",
+            wrong_because="each of three averages moves by ¼; the Euclidean bound is given as ¼",
+            holds="√3/4 in L2, 3/4 in L1",
             first=np.zeros(3),
             second=np.full(3, 0.25),
             wrong=releases(

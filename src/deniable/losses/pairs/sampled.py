@@ -51,7 +51,7 @@ class SampledPair(Pair):
         parameters.one_of("direction", self.direction, ("remove", "add"))
         if self.rate < 2.0**-300:
             raise BadParameter.of("rate", self.rate, must="0, or at least 2⁻³⁰⁰")
-        if not isinstance(self.inner, Pair) or isinstance(self.inner, SampledPair):
+        if isinstance(self.inner, SampledPair):
             raise BadParameter.of(
                 "inner",
                 self.inner,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from statistics import NormalDist
 from typing import ClassVar, Self
 
@@ -55,7 +56,7 @@ class RandomizedResponse(Mechanism):
         """The first coin says whether to tell the truth; if not, the second answers: ε = ln 3."""
         return cls(epsilon=math.nextafter(math.log(3), math.inf))
 
-    @property
+    @cached_property
     def truth(self) -> Fraction:
         """λ, the probability of telling the truth on purpose."""
         one = 1 << 128

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from abc import abstractmethod
 from fractions import Fraction
+from functools import cached_property
 from numbers import Integral
 from typing import TypeAlias
 
@@ -55,10 +56,15 @@ class RealNoise(Additive):
     def _rounded(self, spread: Fraction, rests: Floats) -> Integers:
         """⌊rest + noise + ½⌋, the noise of that scale."""
 
-    @property
+    @cached_property
     def lattice(self) -> Lattice:
         """Where answers to floats lie."""
         return Lattice.for_scale(self._spread)
+
+    @cached_property
+    def _exact_spreads(self) -> tuple[Fraction, Fraction]:
+        """The scale of the noise in whole numbers, and in steps of the lattice."""
+        return Fraction(self._spread), self.lattice.steps(self._spread)
 
     def error(
         self, confidence: float = 0.95, *, coordinates: int = 1, whole: bool = False
@@ -77,7 +83,7 @@ class RealNoise(Additive):
             return numbers
         flat = numbers.reshape(-1)
         if flat.dtype == np.int64:
-            noise = self._rounded(Fraction(self._spread), np.zeros(flat.shape))
+            noise = self._rounded(self._exact_spreads[0], np.zeros(flat.shape))
             return answer_like(numbers, saturating_sum(flat.astype(np.int64), noise))
         with np.errstate(over="ignore"):  # a warning would tell that a value is large
             points, rests = self.lattice.split(flat)
@@ -85,8 +91,9 @@ class RealNoise(Additive):
 
     def draw_points(self, points: Integers, rests: Floats | None = None) -> Floats:
         """For values on the lattice, in its steps (and rests): add noise, and back to floats."""
-        spread = self.lattice.steps(self._spread)
-        noise = self._rounded(spread, np.zeros(points.shape) if rests is None else rests)
+        noise = self._rounded(
+            self._exact_spreads[1], np.zeros(points.shape) if rests is None else rests
+        )
         with np.errstate(over="ignore"):
             return self.lattice.join(saturating_sum(points, noise))
 

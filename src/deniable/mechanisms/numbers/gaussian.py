@@ -9,8 +9,6 @@ from fractions import Fraction
 from statistics import NormalDist
 from typing import ClassVar, Self
 
-import numpy as np
-
 from deniable import parameters
 from deniable.calibration import analytic_gaussian_sigma
 from deniable.errors import BadParameter
@@ -125,10 +123,7 @@ class Gaussian(RealNoise):
         return self.sigma
 
     def _rounded(self, spread: Fraction, rests: Floats) -> Integers:
-        # The sampler takes rests from 0 on; the law is symmetric, and ties have probability 0.
-        noise = rounded_gaussian(spread, np.abs(rests).ravel()).reshape(rests.shape)
-        negative = rests < 0
-        return np.where(negative, -noise, noise) if negative.any() else noise
+        return rounded_gaussian(spread, rests)
 
     def quantile(self, tail: float) -> float:
         """σ·Φ⁻¹(1 − tail/2)."""

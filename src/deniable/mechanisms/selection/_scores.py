@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
@@ -39,7 +40,7 @@ class Selection(Mechanism):
         """ε."""
         return self.epsilon
 
-    @property
+    @cached_property
     def scale(self) -> Fraction:
         """Scale of the noise added to each score, exactly: 2Δ/ε, or Δ/ε if monotonic."""
         moved = Fraction(self.sensitivity) * (1 if self.monotonic else 2)

@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
@@ -63,7 +64,7 @@ class SparseVector(Mechanism):
         """ε."""
         return self.epsilon
 
-    @property
+    @cached_property
     def split(self) -> tuple[Fraction, Fraction, Fraction]:
         """ε₁ (threshold), ε₂ (queries), ε₃ (values): they add up to ε exactly."""
         whole = Fraction(self.epsilon)
@@ -72,7 +73,7 @@ class SparseVector(Mechanism):
         first = (whole - third) / (1 + ratio)
         return first, whole - third - first, third
 
-    @property
+    @cached_property
     def scales(self) -> tuple[Fraction, Fraction]:
         """Scales of the threshold's and of each query's noise."""
         first, second, _ = self.split

@@ -102,7 +102,7 @@ def _summed(summed: Summed) -> str:
 def _scan(scan: Scan) -> Iterator[str]:
     yield f"from {_name(scan.table)}" + (" (public)" if scan.public else "")
     if scan.id is not None:
-        yield f"{_INDENT}person {_name(scan.id.name)}{_renamed(scan.id.name, scan.id.source)}"
+        yield f"{_INDENT}{_name(scan.id.name)} = {_name(scan.id.source)}"
     for read in scan.reads:
         yield f"{_INDENT}read {_name(read.name)}{_renamed(read.name, read.source)}: {read.facts!r}"
 

@@ -18,16 +18,16 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from statistics import NormalDist
-from typing import Final
+from typing import Final, Literal, TypeAlias
 
 from deniable.calibration import analytic_gaussian_sigma, calibrate
-from deniable.errors import NoBound
 from deniable.losses import Approx, Gdp, Loss, Pure, Zcdp
 from deniable.losses.filters import ApproxFilter, Filter
 from deniable.mechanisms import Gaussian, Laplace
 from deniable.mechanisms.combine import Composed
 
 Noise = Laplace | Gaussian
+Law = Literal["laplace", "gaussian"]
 
 _LAPLACE_95: Final = math.log(20)
 _GAUSSIAN_95: Final = -NormalDist().inv_cdf(0.025)
@@ -45,18 +45,34 @@ class Vector:
     weight: float = 1.0
 
 
+Vectors: TypeAlias = Callable[[Law], Sequence[Vector]]
+"""The vectors under a law of noise: how a histogram is cut into a tree depends on it."""
+
+
 def noise_for(
-    vectors: Sequence[Vector], *, spend: Loss, filter: Filter | None = None  # noqa: A002
+    vectors: Vectors,
+    *,
+    spend: Loss,
+    filter: Filter | None = None,  # noqa: A002
 ) -> tuple[Noise, ...]:
     """The best noise for vectors released together, one mechanism each, losing at most `spend`.
 
     `filter` is that of the ledger that will be charged: under an (ε, δ) ceiling Gaussian noise is
     added up at one Rényi order, and an amount within the ceiling must also fit there.
     """
-    plans = [plan for kind in _KINDS if (plan := kind(vectors, spend, filter)) is not None]
-    if not plans:
-        raise NoBound(f"no noise on numbers is known to meet a {type(spend).__name__}")
-    return min(plans, key=lambda plan: _badness(vectors, plan))
+    laplace = _laplace(vectors("laplace"), spend)
+    gaussian = _gaussian(vectors("gaussian"), spend, filter)
+    if laplace is None or gaussian is None:
+        only = laplace or gaussian
+        assert only is not None, "every currency of a session buys one kind of noise"
+        return only
+    better = _badness(vectors("laplace"), laplace) <= _badness(vectors("gaussian"), gaussian)
+    return laplace if better else gaussian
+
+
+def law_of(noise: Sequence[Noise]) -> Law:
+    """The law of a list of noises, which is one for all."""
+    return "laplace" if isinstance(noise[0], Laplace) else "gaussian"
 
 
 def scaled(noise: Sequence[Noise], factor: float) -> tuple[Noise, ...]:
@@ -85,9 +101,7 @@ def _badness(vectors: Sequence[Vector], noise: Sequence[Noise]) -> float:
 # ---- Laplace
 
 
-def _laplace(
-    vectors: Sequence[Vector], spend: Loss, _filter: Filter | None
-) -> tuple[Noise, ...] | None:
+def _laplace(vectors: Sequence[Vector], spend: Loss) -> tuple[Noise, ...] | None:
     shares = _shares(vectors, 1 / 3)
 
     def noise(epsilon: float) -> tuple[Noise, ...]:
@@ -108,7 +122,9 @@ def _laplace(
 
 
 def _gaussian(
-    vectors: Sequence[Vector], spend: Loss, filter: Filter | None  # noqa: A002
+    vectors: Sequence[Vector],
+    spend: Loss,
+    filter: Filter | None,  # noqa: A002
 ) -> tuple[Noise, ...] | None:
     shares = _shares(vectors, 1 / 2)
     match spend:
@@ -140,10 +156,6 @@ def _within(plan: Composed, spend: Loss, filter: Filter | None) -> bool:  # noqa
         case Approx():
             return plan.delta_at(spend.epsilon) <= spend.delta
     raise AssertionError(type(spend))
-
-
-_KINDS: Final[tuple[Callable[[Sequence[Vector], Loss, Filter | None], tuple[Noise, ...] | None], ...]]
-_KINDS = (_laplace, _gaussian)
 
 
 # ---- exact shares

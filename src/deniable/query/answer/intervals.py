@@ -6,8 +6,8 @@ With y = x − centre the truth satisfies, whatever the group's size n = Σ1, S 
     variance   Q − 2m·S + (m² − v)·n = 0          m the mean of y, v its variance
 
 so the same expression of the noisy numbers is noise alone, of a known law, at the true θ or v. All
-θ at which it is not larger than noise usually is make the interval [Fie54]: it covers as often as it
-says for groups of any size, also where noise drowns the count and the ± of a ratio has no meaning.
+θ at which it is not larger than noise usually is make the interval [Fie54]: it covers as often as
+it says for groups of any size, also where noise drowns the count and a ± of a ratio means nothing.
 For the variance m is not known either: m̂ is used, and m̂ = m + d adds exactly n·d² to the
 expression, so the low end is moved down by the square of how far m̂ may be off.
 """
@@ -20,7 +20,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from .tails import Law, tail
+from deniable.query.allocate.split import Law
+from deniable.query.allocate.tails import tail
 
 Floats = NDArray[np.float64]
 Test = Callable[[Floats], tuple[Floats, list[Floats]]]

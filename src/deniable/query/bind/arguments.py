@@ -25,9 +25,7 @@ def summable(
     return argument
 
 
-def check_bounds(
-    argument: Expression, *, what: str, names: Names, snippet: Snippet | None
-) -> None:
+def check_bounds(argument: Expression, *, what: str, names: Names, snippet: Snippet | None) -> None:
     """MissingBounds where the range of an argument does not follow from the schema."""
     if argument.domain.bounded:
         return

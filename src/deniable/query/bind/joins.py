@@ -89,7 +89,7 @@ def _equal(a: Binding | Expression, b: Binding | Expression) -> tuple[Expression
 
 
 def _as_columns(scope: Scope, names: Names) -> Scope:
-    """Every name a plain column: what is computed must be missing where a LEFT JOIN finds nothing."""
+    """Every name a plain column: what is computed must be missing where nothing is found."""
     if all(b.expression is None or isinstance(b.expression, Column) for b in scope.bindings):
         return scope
     named, bindings = [], []

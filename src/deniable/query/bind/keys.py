@@ -1,4 +1,4 @@
-"""What can be grouped by: expressions whose values are public, or private keys where those can be."""
+"""What can be grouped by: expressions with public values, or private keys where those can be."""
 
 from __future__ import annotations
 
@@ -59,9 +59,7 @@ def check_cells(keys: Sequence[Key], sets: Sequence[tuple[int, ...]]) -> None:
         )
 
 
-def _unknown(
-    name: str, *, unit: Unit, capped: bool, snippet: Snippet | None
-) -> UnknownKeys:
+def _unknown(name: str, *, unit: Unit, capped: bool, snippet: Snippet | None) -> UnknownKeys:
     error = UnknownKeys.of(name, snippet=snippet)
     if unit.column is None:
         listed = error.fix.split("\n")[0]

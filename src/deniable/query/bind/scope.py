@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from deniable.errors import UnknownName, UnsupportedQuery
-from deniable.query.algebra import Expression, Filter, Read, Relation, Scan, Span, call
+from deniable.query.algebra import Call, Expression, Filter, Read, Relation, Scan, Span, call
 from deniable.session.tables import Table
 from deniable.units import Unit
 
@@ -16,8 +17,8 @@ from deniable.units import Unit
 class Binding:
     """One name: which expression about the relation it stands for.
 
-    `person` marks the column that tells people apart; `expression` is None for one whose type nobody
-    stated; `hidden` ones are found only with their table's name before them.
+    `person` marks the column that tells people apart; `expression` is None for one whose type
+    nobody stated; `hidden` ones are found only with their table's name before them.
     """
 
     table: str
@@ -96,8 +97,9 @@ class Names:
 
     def fresh(self, *wishes: str) -> str:
         """The first wish that nobody has, engines' disregard of case included; else numbered."""
-        numbered = (f"{wishes[-1]}_{i}" for i in range(2, 1_000_000))
-        name = next(n for n in (*wishes, *numbered) if n.lower() not in self.taken)
+        numbered = (f"{wishes[-1]}_{i}" for i in itertools.count(2))
+        free = (n for n in itertools.chain(wishes, numbered) if n.lower() not in self.taken)
+        name = next(free)
         self.taken.add(name.lower())
         return name
 
@@ -125,7 +127,5 @@ def scan(table: Table, *, unit: Unit, names: Names, alias: str) -> Scope:
 
 
 def _parts(condition: Expression) -> tuple[Expression, ...]:
-    from deniable.query.algebra import Call  # noqa: PLC0415
-
     both = isinstance(condition, Call) and condition.op == "and"
     return condition.children if both else (condition,)

@@ -19,7 +19,7 @@ from .text import Text
 _BINARY: Final = ("this", "expression")
 
 # Each part of a question, and what may be said about it.
-_SHAPES: Final[dict[type[exp.Expression], tuple[str, ...]]] = {
+_SHAPES: Final[dict[type[exp.Expr], tuple[str, ...]]] = {
     exp.Select: (
         "expressions",
         "distinct",
@@ -87,7 +87,7 @@ _SHAPES: Final[dict[type[exp.Expression], tuple[str, ...]]] = {
 }
 
 
-def check(text: Text, tree: exp.Expression) -> None:
+def check(text: Text, tree: exp.Expr) -> None:
     """Refuse any part that is not allowed, the outermost first."""
     for node in tree.walk():
         shape = _SHAPES.get(type(node))
@@ -106,14 +106,14 @@ _SILENT: Final = frozenset(
 )
 
 
-def _first(value: object) -> exp.Expression | None:
+def _first(value: object) -> exp.Expr | None:
     if isinstance(value, list):
-        return next((v for v in value if isinstance(v, exp.Expression)), None)
-    return value if isinstance(value, exp.Expression) else None
+        return next((v for v in value if isinstance(v, exp.Expr)), None)
+    return value if isinstance(value, exp.Expr) else None
 
 
 def _refused(
-    text: Text, node: exp.Expression, refusal: Refusal | None, *, name: str = ""
+    text: Text, node: exp.Expr, refusal: Refusal | None, *, name: str = ""
 ) -> UnsupportedQuery:
     span = text.span_of(node)
     if refusal is not None:
@@ -123,7 +123,7 @@ def _refused(
     word = f"{name.upper().strip('_')} in {shown}" if name else shown
     return UnsupportedQuery(
         f"{word} is not among what can be asked",
-        why="only what is known to be the same on every engine, and bounded, is run on people's rows",
+        why="only what is bounded, and the same on every engine, is run on people's rows",
         fix="see the reference of SQL for every function and clause there is",
         snippet=text.snippet(span),
     )

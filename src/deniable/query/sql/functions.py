@@ -24,7 +24,7 @@ def _shape(op: str, *args: str) -> Shape:
     return Shape(op=op, args=args or ("this",))
 
 
-FUNCTIONS: Final[dict[type[exp.Expression], Shape]] = {
+FUNCTIONS: Final[dict[type[exp.Expr], Shape]] = {
     exp.Add: _shape("add", "this", "expression"),
     exp.Sub: _shape("subtract", "this", "expression"),
     exp.Mul: _shape("multiply", "this", "expression"),
@@ -110,7 +110,7 @@ PARTS: Final[dict[str, str]] = {
     "minute": "minute",
 }
 
-AGGREGATES: Final[dict[type[exp.Expression], tuple[str, ...]]] = {
+AGGREGATES: Final[dict[type[exp.Expr], tuple[str, ...]]] = {
     exp.Count: ("this",),
     exp.CountIf: ("this",),
     exp.ApproxDistinct: ("this",),

@@ -40,7 +40,7 @@ _ROWS: Refusal = (
     "COUNT, SUM, AVG, MEDIAN, ... with GROUP BY",
 )
 
-REASONS: Final[dict[type[exp.Expression], Refusal]] = {
+REASONS: Final[dict[type[exp.Expr], Refusal]] = {
     exp.Exists: _SCALAR,
     exp.All: _SCALAR,
     exp.Any: _SCALAR,

@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
+import bisect
 import contextlib
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
 
 import sqlglot
 from sqlglot import exp
 from sqlglot.errors import ParseError, SqlglotError
-from sqlglot.tokens import Token, TokenType
+from sqlglot.tokenizer_core import Token, TokenType
 
 from deniable.errors import BadParameter, DeniableError, Snippet, UnsupportedQuery
 from deniable.query.algebra import Span
 
 DIALECT: Final = "duckdb"
-ONLY_QUESTIONS: Final = "ask with SELECT: COUNT, SUM, AVG, VARIANCE, STDDEV, MEDIAN, QUANTILE, MIN, MAX"
+ONLY_QUESTIONS: Final = (
+    "ask with SELECT: COUNT, SUM, AVG, VARIANCE, STDDEV, MEDIAN, QUANTILE, MIN, MAX"
+)
 _LONGEST: Final = 100_000
 _MOST_TOKENS: Final = 20_000
 _STARTS: Final = (TokenType.SELECT, TokenType.WITH, TokenType.FROM, TokenType.L_PAREN)
@@ -28,19 +31,20 @@ class Text:
 
     raw: str
     tokens: tuple[Token, ...]
+    starts: list[int] = field(repr=False)
 
-    def span_of(self, node: exp.Expression) -> Span | None:
+    def span_of(self, node: exp.Expr) -> Span | None:
         """From the first to the last letter of a part, parentheses of calls included."""
         places = [part.meta for part in node.walk() if "start" in part.meta]
         if not places:
             return None
         start = min(place["start"] for place in places)
         end = max(place["end"] for place in places)
-        if isinstance(node, exp.Func) and "start" in node.meta:
-            end = max(end, self._closing(node.meta["start"]))
+        if isinstance(node, exp.Func | exp.Filter | exp.WithinGroup):
+            start, end = self._call(node, start, end)
         return Span(start=start, end=end + 1)
 
-    def written(self, node: exp.Expression) -> str:
+    def written(self, node: exp.Expr) -> str:
         """A part as the user wrote it, on one line."""
         span = self.span_of(node)
         return "" if span is None else " ".join(self.raw[span.start : span.end].split())
@@ -52,8 +56,8 @@ class Text:
         return Snippet(text=self.raw, start=span.start, end=span.end, note=note)
 
     @contextlib.contextmanager
-    def pointing(self, node: exp.Expression) -> Iterator[None]:
-        """Errors raised inside get a caret under the node, unless they point at something already."""
+    def pointing(self, node: exp.Expr) -> Iterator[None]:
+        """Errors raised inside get a caret under the node, unless they have one already."""
         try:
             yield
         except DeniableError as error:
@@ -61,29 +65,47 @@ class Text:
                 error.snippet = self.snippet(self.span_of(node))
             raise
 
-    def _closing(self, start: int) -> int:
-        """Where the call that begins at a place ends."""
-        depth, last = 0, start
-        for token in self.tokens:
-            if token.start < start:
-                continue
-            if token.token_type is TokenType.L_PAREN:
-                depth += 1
-            elif token.token_type is TokenType.R_PAREN:
-                depth -= 1
-                if depth <= 0:
-                    return token.end if depth == 0 else last
-            last = token.end
-            if depth == 0 and token.start > start:
-                return start  # a word without parentheses
-        return last
+    def _call(self, node: exp.Expr, start: int, end: int) -> tuple[int, int]:
+        """The place of a call, of which the parser keeps only the name or only the arguments."""
+        called = node if isinstance(node, exp.Func) else node.this
+        if "start" not in called.meta:
+            start = min(start, self._named(called, start))
+        return start, self._closed(start, end)
+
+    def _named(self, node: exp.Expr, start: int) -> int:
+        """Where the name before the parenthesis around a place starts, if it is this call's."""
+        depth = 0
+        for index in range(self._index(start) - 1, 0, -1):
+            depth -= _opens(self.tokens[index])
+            if depth < 0:
+                word = self.tokens[index - 1]
+                known = isinstance(node, exp.Func) and word.text.upper() in node.sql_names()
+                return word.start if known else start
+        return start
+
+    def _closed(self, start: int, end: int) -> int:
+        """The end, moved to where every parenthesis that was opened is closed."""
+        first, last = self._index(start), self._index(end)
+        following = self.tokens[first + 1 : first + 2]
+        if first == last and following and _opens(following[0]) > 0:
+            last += 1  # a call without arguments
+        depth = sum(map(_opens, self.tokens[first : last + 1]))
+        while depth > 0 and last + 1 < len(self.tokens):
+            last += 1
+            depth += _opens(self.tokens[last])
+        return max(end, self.tokens[last].end)
+
+    def _index(self, place: int) -> int:
+        """The last token that starts at or before a place."""
+        return bisect.bisect_right(self.starts, place) - 1
 
 
-def parse(raw: object) -> tuple[Text, exp.Expression]:
+def parse(raw: object) -> tuple[Text, exp.Expr]:
     """The one SELECT that a text holds."""
     if not isinstance(raw, str):
         raise BadParameter.of("a question", raw, must="SQL text")
-    text = Text(raw=raw, tokens=_tokens(raw))
+    tokens = _tokens(raw)
+    text = Text(raw=raw, tokens=tokens, starts=[token.start for token in tokens])
     _check_one_question(text)
     try:
         (tree,) = sqlglot.parse(raw, dialect=DIALECT)
@@ -91,7 +113,7 @@ def parse(raw: object) -> tuple[Text, exp.Expression]:
         raise _syntax(text, error) from None
     except (SqlglotError, ValueError, TypeError, KeyError, AttributeError, IndexError):
         raise UnsupportedQuery("this text cannot be read as SQL", fix=ONLY_QUESTIONS) from None
-    if not isinstance(tree, exp.Expression):
+    if not isinstance(tree, exp.Expr):
         raise UnsupportedQuery("this text cannot be read as SQL", fix=ONLY_QUESTIONS)
     return text, tree
 
@@ -158,6 +180,12 @@ def _found_place(text: Text, line: object, column: object) -> Span | None:
         if (token.line, token.col) == (line, column):
             return _place(token)
     return None
+
+
+def _opens(token: Token) -> int:
+    """1 for an opening parenthesis, −1 for a closing one."""
+    kind = token.token_type
+    return (kind is TokenType.L_PAREN) - (kind is TokenType.R_PAREN)
 
 
 def _place(token: Token) -> Span:

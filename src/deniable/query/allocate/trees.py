@@ -1,20 +1,19 @@
 """Quantiles from noisy counts on a tree of cells, with intervals.
 
-The range of a column is cut into cells. Counts of cells, of blocks of cells, of blocks of blocks are
-released with equal noise, and made to agree by weighted least squares ([HRMS10], here for any
+The range of a column is cut into cells. Counts of cells, of blocks of cells, of blocks of blocks
+are released with equal noise, and made to agree by weighted least squares ([HRMS10], here for any
 branching). With below(b) the weight under edge b,
 
     D(b) = (1 − q)·below(b) − q·above(b)
 
-never falls in b, and the q-quantile lies in the cell where it passes 0. One release answers every q,
-for every group, and tells how sure it is: a cell stays possible while D at its lower edge is not
+never falls in b, and the q-quantile lies in the cell where it passes 0. One release answers every
+q, for every group, and tells how sure it is: a cell stays possible while D at its lower edge is not
 clearly above 0 and D at its upper edge not clearly below.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from statistics import NormalDist
@@ -22,12 +21,12 @@ from statistics import NormalDist
 import numpy as np
 from numpy.typing import NDArray
 
-from .tails import Law
+from .split import Law
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
-_PLACES = 64  # edges at which the error of D is worked out; its largest is used for all
+_PLACES = 24  # edges at which the error of D is worked out; its largest is used for all
 
 
 @lru_cache(maxsize=256)
@@ -105,6 +104,7 @@ class Tree:
             result = (families + gap[..., None]).reshape(*result.shape[:-1], -1)
         return result[..., : self.cells]
 
+    @lru_cache(maxsize=256)  # noqa: B019  (a tree is a small frozen value)
     def spread(self, q: float) -> float:
         """The standard deviation of D, in that of one count: the largest over many edges.
 
@@ -117,6 +117,14 @@ class Tree:
         counts[:, -self.sizes[-1] :][:, : self.cells] = c
         return float(np.sqrt((c * self.agreed(counts)).sum(axis=-1).max()))
 
+    def reach(self, q: float, *, law: Law, confidence: float) -> float:
+        """How far D may be off on either side, in standard deviations of one count."""
+        tail = (1 - confidence) / 2
+        factor = -NormalDist().inv_cdf(tail)
+        if law == "laplace":  # a sum of few Laplace noises has somewhat longer tails
+            factor = max(factor, -math.log(2 * tail) / math.sqrt(2))
+        return factor * self.spread(q)
+
 
 @dataclass(frozen=True, kw_only=True)
 class Ranks:
@@ -128,12 +136,8 @@ class Ranks:
     deviation: float
 
     def reach(self, q: float, confidence: float) -> float:
-        """How far D may be off, on either side together with this probability."""
-        tail = (1 - confidence) / 2
-        factor = -NormalDist().inv_cdf(tail)
-        if self.law == "laplace":  # a sum of few Laplace noises has somewhat longer tails
-            factor = max(factor, -math.log(2 * tail) / math.sqrt(2))
-        return factor * self.deviation * self.tree.spread(q)
+        """How far D may be off."""
+        return self.deviation * self.tree.reach(q, law=self.law, confidence=confidence)
 
     def balance(self, q: float) -> Floats:
         """D at every edge, from below the first cell to above the last."""
@@ -149,11 +153,12 @@ class Ranks:
         under = (self.balance(q)[..., 1:] < margin).sum(axis=-1)
         return np.minimum(under, self.tree.cells - 1)
 
-    def possible(self, q: float, confidence: float) -> tuple[Integers, Integers]:
-        """The first and last cell that may hold the quantile, for each group."""
+    def possible(
+        self, q: float, confidence: float, *, guess: Integers
+    ) -> tuple[Integers, Integers]:
+        """The first and last cell that may hold the quantile, for each group; the guess is one."""
         reach, balance = self.reach(q, confidence), self.balance(q)
         open_ = (balance[..., :-1] <= reach) & (balance[..., 1:] >= -reach)
-        guess = self.cell(q)
         some = open_.any(axis=-1)
         first = np.where(some, open_.argmax(axis=-1), guess)
         last = np.where(some, self.tree.cells - 1 - open_[..., ::-1].argmax(axis=-1), guess)
@@ -163,10 +168,3 @@ class Ranks:
 def tree_for(cells: int, *, law: Law) -> Tree:
     """The tree over so many cells that suits a law of noise."""
     return Tree(cells=cells, branching=branching_for(cells, law=law))
-
-
-def checked_quantiles(values: Sequence[float]) -> list[float]:
-    """Numbers strictly between 0 and 1."""
-    from deniable import parameters
-
-    return [parameters.confidence("q", q) for q in values]

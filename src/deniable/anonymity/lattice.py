@@ -1,0 +1,238 @@
+"""The best full-domain generalisation: every node of the lattice judged, few of them counted.
+
+A node is a level for each column. Counting a node gives its classes, the rows to suppress and its
+loss. Four facts settle other nodes unseen; nothing else is assumed, so the result is optimal for
+every loss and every demand:
+
+1. *Too fine.* Rows that fail a monotone demand at a node fail it at every finer node (`Demands`).
+   If they are more than may be suppressed, all finer nodes are out. Where nothing may be
+   suppressed this holds for every demand.
+2. *Too coarse.* The loss without suppression, lower(g) ≤ loss(g), grows upward: for additive losses
+   it is known for all nodes beforehand; Σ|class|² and rows / classes grow when classes merge.
+   Nodes with lower(g) ≥ the best loss so far are out.
+3. *Suppressed too much.* The rows of fact 1 cost a finer node h at least what suppressing them
+   adds there: loss(h) ≥ lower(h) + (share suppressed) × min extra(h) (additive losses).
+4. A node that was counted is settled.
+
+With suppression, feasibility stays monotone for k and distinct ℓ, but the loss does not: a coarser
+node can lose less by suppressing less. That is why fact 2 compares with lower(g), never
+with the loss of a finer node. Finding the best k-anonymous table by *any* recoding is NP-hard
+[MW04]; among full-domain generalisations the search is exponential in the number of columns only.
+
+The lattice and its "too fine" rule are those of [LDR05]; checking in the middle of what is left
+follows the bisection of [Sam01] and [KPEK12].
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from deniable.errors import BadParameter
+from deniable.session.progress import Progress
+
+from .demands import Demands
+from .diversity import Floats
+from .loss import ADDITIVE, Costs, class_loss
+from .rollup import Cells, Classes, rolled_up
+from .tables import Codes
+
+LARGEST_LATTICE = 20_000_000
+# Class tables of counted nodes are kept for rolling up, up to so many numbers in all.
+_KEPT = 1 << 24
+# The node to count next is chosen among this many at most.
+_LOOKED_AT = 1 << 14
+
+
+@dataclass(frozen=True, kw_only=True)
+class Problem:
+    """What to search: the cells, what is asked of classes, and what is to be small."""
+
+    cells: Cells
+    bottom: Classes
+    demands: Demands
+    loss: str
+    costs: tuple[Costs, ...]
+    suppression: float
+    ordered: bool = False
+    tree: tuple[Codes, ...] = ()
+
+    @property
+    def rows(self) -> int:
+        """How many rows the table has."""
+        return int(self.bottom.counts.sum())
+
+    @property
+    def allowed(self) -> int:
+        """How many rows may be suppressed."""
+        return int(self.suppression * self.rows + 1e-9)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Node:
+    """A node that was counted."""
+
+    levels: tuple[int, ...]
+    classes: Classes = field(repr=False)
+    failing: NDArray[np.bool_] = field(repr=False)
+    suppressed: int
+    hopeless: int
+    lower: float
+    loss: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class Found:
+    """The best node, and how many of how many were counted to know it."""
+
+    best: Node
+    counted: int
+    nodes: int
+
+
+def search(problem: Problem) -> Found:
+    """The node of least loss among those that meet the demands within the suppression limit."""
+    shape = problem.cells.shape
+    nodes = int(np.prod(shape, dtype=float))
+    if nodes > LARGEST_LATTICE:
+        raise BadParameter(
+            f"there are {nodes:,} generalisations to choose from, more than {LARGEST_LATTICE:,}",
+            fix=(
+                'method="mondrian"',
+                "or hierarchies with fewer steps, or fewer quasi-identifiers",
+            ),
+        )
+    looking = _Search(problem, shape)
+    with Progress("searching") as progress:
+        while (levels := looking.next()) is not None:
+            looking.settle(levels)
+            progress.text = f"searching: {looking.alive:,} of {nodes:,} nodes left"
+    if looking.best is None:
+        raise BadParameter(
+            "no generalisation meets the demands within the suppression limit",
+            why="even with every quasi-identifier hidden, too many rows would be left out",
+            fix="a smaller k or l, a larger t, or more suppression",
+        )
+    return Found(best=looking.best, counted=looking.counted, nodes=nodes)
+
+
+def count(problem: Problem, levels: Sequence[int], finer: Classes | None = None) -> Node:
+    """Judge one node, from the classes of any finer one."""
+    classes = rolled_up(problem.cells, problem.bottom if finer is None else finer, levels)
+    demands, sizes = problem.demands, classes.sizes()
+    pairs = classes.pairs(problem.cells.sensitive)
+    small = demands.small(sizes, pairs)
+    hopeless = int(sizes[small].sum())
+    failing = small
+    if not demands.monotone and hopeless <= problem.allowed:
+        failing = demands.failing(sizes, pairs, ordered=problem.ordered, tree=problem.tree)
+    suppressed = int(sizes[failing].sum())
+    lower, loss = _losses(problem, classes, sizes, failing, levels)
+    return Node(
+        levels=tuple(int(level) for level in levels),
+        classes=classes,
+        failing=failing,
+        suppressed=suppressed,
+        hopeless=suppressed if problem.allowed == 0 else hopeless,
+        lower=lower,
+        loss=loss,
+    )
+
+
+def _losses(
+    problem: Problem,
+    classes: Classes,
+    sizes: Codes,
+    failing: NDArray[np.bool_],
+    levels: Sequence[int],
+) -> tuple[float, float]:
+    """The loss if nothing is suppressed, and the loss."""
+    if problem.loss not in ADDITIVE:
+        suppressed = int(sizes[failing].sum())
+        return class_loss(problem.loss, sizes, 0), class_loss(
+            problem.loss, sizes[~failing], suppressed
+        )
+    lower = float(sum(part.means[level] for part, level in zip(problem.costs, levels, strict=True)))
+    cells, rows = classes.cells[classes.starts[failing]], sizes[failing]
+    more = np.zeros(cells.size)
+    for column, level in enumerate(levels):
+        labels = problem.cells.labels[column][level]
+        more += problem.costs[column].extra[level][labels[cells]]
+    return lower, lower + float(rows @ more) / max(1, problem.rows)
+
+
+class _Search:
+    """What is known so far: which nodes may still be best, and a bound below each one's loss."""
+
+    def __init__(self, problem: Problem, shape: tuple[int, ...]) -> None:
+        self.problem, self.shape = problem, shape
+        self.additive = problem.loss in ADDITIVE
+        self.best: Node | None = None
+        self.counted = 0
+        self._open = np.ones(shape, bool)
+        self._lower, self._extra = np.zeros(shape), np.zeros(shape)
+        for column, part in enumerate(problem.costs if self.additive else ()):
+            self._lower += _along(part.means, column, len(shape))
+            least = np.array([float(more.min(initial=0)) for more in part.extra])
+            self._extra += _along(least, column, len(shape))
+        self._bound = self._lower.copy()
+        self._kept: list[Classes] = [problem.bottom]
+        self._kept_levels = np.zeros((1, len(shape)), np.int64)
+        self._kept_size = 0
+
+    @property
+    def alive(self) -> int:
+        """How many nodes may still be best."""
+        return int(self._open.sum())
+
+    def next(self) -> tuple[int, ...] | None:
+        """The middle of the open nodes, by their bound: either answer settles many."""
+        places = np.flatnonzero(self._open)
+        if not places.size:
+            return None
+        places = places[:: 1 + places.size // _LOOKED_AT]
+        bounds = self._bound.ravel()[places]
+        middle = places[np.argpartition(bounds, bounds.size // 2)[bounds.size // 2]]
+        return tuple(int(i) for i in np.unravel_index(int(middle), self.shape))
+
+    def settle(self, levels: tuple[int, ...]) -> None:
+        """Count a node, and close all that it decides."""
+        node = count(self.problem, levels, self._finest_above(levels))
+        self.counted += 1
+        self._open[levels] = False
+        finer = tuple(slice(0, level + 1) for level in levels)
+        coarser = tuple(slice(level, None) for level in levels)
+        if node.hopeless > self.problem.allowed:
+            self._open[finer] = False
+        elif self.additive and node.hopeless:
+            share = node.hopeless / self.problem.rows
+            floor = self._lower[finer] + share * self._extra[finer]
+            np.maximum(self._bound[finer], floor, out=self._bound[finer])
+        if not self.additive:
+            np.maximum(self._bound[coarser], node.lower, out=self._bound[coarser])
+        if node.suppressed <= self.problem.allowed and (
+            self.best is None or node.loss < self.best.loss
+        ):
+            self.best = node
+        if self.best is not None:
+            self._open &= self._bound < self.best.loss
+        self._keep(node)
+
+    def _finest_above(self, levels: tuple[int, ...]) -> Classes:
+        """Of the class tables kept, the smallest that is finer in every column."""
+        usable = np.flatnonzero((self._kept_levels <= levels).all(axis=1))
+        return min((self._kept[i] for i in usable), key=lambda table: table.cells.size)
+
+    def _keep(self, node: Node) -> None:
+        if self._kept_size + node.classes.cells.size <= _KEPT:
+            self._kept.append(node.classes)
+            self._kept_levels = np.vstack([self._kept_levels, node.levels])
+            self._kept_size += node.classes.cells.size
+
+
+def _along(values: Floats, column: int, columns: int) -> Floats:
+    """A vector laid along one axis of the lattice."""
+    return values.reshape([-1 if axis == column else 1 for axis in range(columns)])

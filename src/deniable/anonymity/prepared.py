@@ -1,0 +1,140 @@
+"""A table read once and coded, ready to be searched or cut."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from deniable.errors import UnknownName
+
+from .demands import Demands
+from .hierarchies import Ladder, Rungs, ladder
+from .lattice import Problem
+from .loss import ADDITIVE, Costs, costs
+from .rollup import Cells, Classes
+from .suggesting import suggested
+from .tables import Codes, Column, arrow, check_columns, encoded, grouped, joined
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
+@dataclass(frozen=True, kw_only=True)
+class Prepared:
+    """The quasi-identifiers as codes; `cell` is each row's distinct combination of them.
+
+    `given` are the columns whose hierarchy the user stated; the rest were suggested.
+    """
+
+    read: pa.Table = field(repr=False)
+    columns: tuple[Column, ...] = field(repr=False)
+    rungs: tuple[Rungs, ...] = field(repr=False)
+    given: frozenset[str]
+    sensitive: Column | None = field(repr=False)
+    tree: tuple[Codes, ...] = field(repr=False)
+    cell: Codes = field(repr=False)
+    firsts: Codes = field(repr=False)
+
+    @property
+    def names(self) -> list[str]:
+        """The quasi-identifiers."""
+        return [column.name for column in self.columns]
+
+    @property
+    def ordered(self) -> bool:
+        """Whether the sensitive column is measured by rank."""
+        return self.sensitive is not None and self.sensitive.ordered
+
+    def codes(self, column: int) -> Codes:
+        """The codes of the distinct combinations."""
+        return self.columns[column].codes[self.firsts]
+
+    def weights(self, column: int) -> Codes:
+        """How many rows each value of a column has."""
+        one = self.columns[column]
+        return np.bincount(one.codes, minlength=one.size)
+
+    def costs(self, loss: str) -> tuple[Costs, ...]:
+        """What each level of each column costs; all columns count alike."""
+        share = 1 / len(self.columns)
+        return tuple(
+            costs(loss, column, rungs, self.weights(i), share=share)
+            for i, (column, rungs) in enumerate(zip(self.columns, self.rungs, strict=True))
+        )
+
+    def problem(self, demands: Demands, *, loss: str, suppression: float) -> Problem:
+        """The search for the best node, with its finest class table."""
+        labels = tuple(
+            tuple(where[self.codes(i)] for where in rungs.maps)
+            for i, rungs in enumerate(self.rungs)
+        )
+        sizes = tuple(tuple(map(len, rungs.labels)) for rungs in self.rungs)
+        values = 1 if self.sensitive is None else self.sensitive.size
+        return Problem(
+            cells=Cells(labels=labels, sizes=sizes, sensitive=values),
+            bottom=self._bottom(values),
+            demands=demands,
+            loss=loss,
+            costs=self.costs(loss) if loss in ADDITIVE else (),
+            suppression=suppression,
+            ordered=self.ordered,
+            tree=self.tree,
+        )
+
+    def classes_at(self, levels: Sequence[int]) -> Codes:
+        """The class of each distinct combination; numbered as in the node's own class table."""
+        parts = [
+            (rungs.maps[level][self.codes(i)], len(rungs.labels[level]))
+            for i, (rungs, level) in enumerate(zip(self.rungs, levels, strict=True))
+        ]
+        return grouped(*joined(parts))[1]
+
+    def _bottom(self, values: int) -> Classes:
+        if self.sensitive is None:
+            cells = np.arange(self.firsts.size)
+            counts = np.bincount(self.cell, minlength=cells.size)
+            return Classes(cells=cells, values=np.zeros_like(cells), counts=counts, classes=cells)
+        key, domain = joined([(self.cell, self.firsts.size), (self.sensitive.codes, values)])
+        firsts, groups = grouped(key, domain)
+        cells = self.cell[firsts]
+        counts = np.bincount(groups, minlength=firsts.size)
+        found = self.sensitive.codes[firsts]
+        return Classes(cells=cells, values=found, counts=counts, classes=cells)
+
+
+def prepared(
+    table: object,
+    quasi: Sequence[str],
+    sensitive: str | None,
+    hierarchies: Mapping[str, Ladder],
+) -> Prepared:
+    """Read and code the columns, and lay a hierarchy on each quasi-identifier."""
+    read = arrow(table)
+    names = check_columns(quasi, read.column_names, what="quasi")
+    private = [] if sensitive is None else [sensitive]
+    check_columns([*names, *private], read.column_names, what="quasi and sensitive")
+    for name in hierarchies:
+        if name not in read.column_names:
+            raise UnknownName.of("column", name, known=read.column_names)
+    columns = tuple(encoded(read, name) for name in names)
+    rungs = tuple(
+        ladder(hierarchies[c.name] if c.name in hierarchies else suggested(c), c) for c in columns
+    )
+    hidden = None if sensitive is None else encoded(read, sensitive)
+    tree: tuple[Codes, ...] = ()
+    if hidden is not None and hidden.name in hierarchies:
+        tree = ladder(hierarchies[hidden.name], hidden).maps[1:]
+    firsts, cell = grouped(*joined([(c.codes, c.size) for c in columns]))
+    return Prepared(
+        read=read,
+        columns=columns,
+        rungs=rungs,
+        given=frozenset(hierarchies),
+        sensitive=hidden,
+        tree=tree,
+        cell=cell,
+        firsts=firsts,
+    )

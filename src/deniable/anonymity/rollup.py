@@ -1,0 +1,93 @@
+"""The classes of a generalisation, counted from those of any finer one.
+
+A class is known by one of the table's distinct combinations that lies in it; all else follows from
+the labels of that one. Rolling up costs as much as there are classes below, not rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from .diversity import Pairs
+from .tables import Codes
+
+# Up to so many possible classes a place for each is cheaper than sorting those that occur.
+_DENSE = 1 << 17
+_WIDEST = 1 << 62
+
+
+@dataclass(frozen=True, kw_only=True)
+class Cells:
+    """The table's distinct combinations, at every level: `labels[column][level][cell]`."""
+
+    labels: tuple[tuple[Codes, ...], ...] = field(repr=False)
+    sizes: tuple[tuple[int, ...], ...]
+    sensitive: int = 1
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """How many levels each column has: the shape of the lattice."""
+        return tuple(len(levels) for levels in self.labels)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Classes:
+    """Pairs of a class and a sensitive value (one value if there is no such column), sorted."""
+
+    cells: Codes = field(repr=False)
+    values: Codes = field(repr=False)
+    counts: Codes = field(repr=False)
+    classes: Codes = field(repr=False)
+
+    @property
+    def starts(self) -> Codes:
+        """The first pair of each class."""
+        return np.flatnonzero(np.diff(self.classes, prepend=-1))
+
+    def sizes(self) -> Codes:
+        """How many rows each class has."""
+        return np.bincount(self.classes, self.counts).astype(np.int64)
+
+    def pairs(self, size: int) -> Pairs:
+        """The histograms of the sensitive value."""
+        return Pairs(classes=self.classes, values=self.values, counts=self.counts, size=size)
+
+
+def rolled_up(cells: Cells, finer: Classes, levels: Sequence[int]) -> Classes:
+    """The classes at these levels, from classes that are finer in every column."""
+    key, domain = np.zeros(finer.cells.size, np.int64), 1
+    for column, level in enumerate(levels):
+        size = cells.sizes[column][level]
+        if size == 1:
+            continue
+        if domain * size >= _WIDEST:
+            key = np.unique(key, return_inverse=True)[1].astype(np.int64)
+            domain = int(key.max(initial=0)) + 1
+        key = key * size + cells.labels[column][level][finer.cells]
+        domain *= size
+    if domain * cells.sensitive >= _WIDEST:
+        key = np.unique(key, return_inverse=True)[1].astype(np.int64)
+        domain = int(key.max(initial=0)) + 1
+    key, domain = key * cells.sensitive + finer.values, domain * cells.sensitive
+    keys, chosen, counts = _added(key, domain, finer.counts)
+    classes = np.cumsum(np.diff(keys // cells.sensitive, prepend=-1) > 0) - 1
+    return Classes(
+        cells=finer.cells[chosen], values=finer.values[chosen], counts=counts, classes=classes
+    )
+
+
+def _added(key: Codes, domain: int, counts: Codes) -> tuple[Codes, Codes, Codes]:
+    """The distinct keys, a place where each stands, and the sum of its counts."""
+    if domain <= max(_DENSE, 4 * key.size):
+        sums = np.bincount(key, counts, domain)
+        keys = np.flatnonzero(sums)
+        place = np.empty(domain, np.int64)
+        place[key] = np.arange(key.size)
+        return keys, place[keys], sums[keys].astype(np.int64)
+    order = np.argsort(key)
+    ranked = key[order]
+    starts = np.flatnonzero(np.diff(ranked, prepend=-1))
+    return ranked[starts], order[starts], np.add.reduceat(counts[order], starts)

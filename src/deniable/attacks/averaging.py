@@ -1,0 +1,87 @@
+"""Averaging: fresh noise on the same answer, again and again, averages out.
+
+This is why every noisy answer is charged to a budget, and why a session gives the stored answer when
+the same question is asked again. Defended twin: `defended.averaging`.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from deniable.errors import BadParameter
+
+from .telling import Facts, Told
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Average(Told):
+    """The running mean of repeated answers, and how near it is to the truth."""
+
+    answers: NDArray[np.float64]
+    estimate: float
+    error: float
+    """95 % of such means are no further off; ∞ where the answers do not vary or are too few."""
+
+    @property
+    def fresh(self) -> int:
+        """Different answers: one means that nothing new was ever said."""
+        return int(np.unique(self.answers).size)
+
+    def _headline(self) -> str:
+        if self.fresh == 1:
+            return f"{self.answers.size:,} answers are one answer: averaging teaches nothing."
+        return (
+            f"The mean of {self.answers.size:,} noisy answers is {self.estimate:.6g} ± "
+            f"{self.error:.3g} (95 %)."
+        )
+
+    def _facts(self) -> Facts:
+        if self.fresh == 1:
+            return [("why", "the stored answer is repeated, with the same noise")]
+        return [
+            ("one answer", f"± {self.error * math.sqrt(self.answers.size):.3g}"),
+            ("why", "the ± of a mean shrinks as 1/√(number of answers)"),
+            ("who pays", "ε adds up: n answers at ε cost n·ε, unless the answer is stored"),
+        ]
+
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """The running mean."""
+        from deniable.plots import curves
+
+        times = np.arange(1, self.answers.size + 1)
+        mean = np.cumsum(self.answers) / times
+        return curves(
+            times.tolist(),
+            {"mean of the answers so far": mean.tolist()},
+            x="answers",
+            y="estimate",
+            title="Noise averages out",
+            logarithmic=self.answers.size > 20,
+            ax=ax,
+        )
+
+
+def averaging(answers: ArrayLike) -> Average:
+    """Average repeated noisy answers to one question.
+
+    >>> averaging([9.0, 11.0, 10.0, 10.0]).estimate
+    10.0
+    """
+    values = np.asarray(answers, dtype=np.float64).reshape(-1)
+    if not values.size or not np.all(np.isfinite(values)):
+        raise BadParameter("averaging needs at least one answer, and finite ones")
+    spread = float(np.std(values, ddof=1)) if values.size > 1 else 0.0
+    error = math.inf
+    if spread > 0:
+        from scipy.special import stdtrit
+
+        error = float(stdtrit(values.size - 1, 0.975)) * spread / math.sqrt(values.size)
+    return Average(answers=values, estimate=float(np.mean(values)), error=error)

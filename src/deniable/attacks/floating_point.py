@@ -1,0 +1,125 @@
+"""The floating-point attack: noise made of 53 random bits cannot reach every number [Mir12].
+
+The textbook sampler is x ± b·ln(2U) with U a multiple of 2⁻⁵³. From a given x only some doubles can
+come out, from x + 1 others. Whoever knows the sampler checks, for each candidate, whether some U gives
+the published number; often only one candidate passes, and the noise has hidden nothing.
+
+Defended twin: mechanisms of deniable answer on a lattice that is the same for every candidate, with
+exact probabilities, so every candidate passes. `defended.floating_point` measures it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from deniable import parameters
+from deniable.errors import BadParameter
+
+from .telling import Facts, Told, percent
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+_BITS = 2.0**53
+_AROUND = 12
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Reachable(Told):
+    """Which candidates could have produced each answer."""
+
+    candidates: tuple[float, ...]
+    possible: NDArray[np.bool_]
+    """A row an answer, a column a candidate."""
+    guesses: NDArray[np.int64]
+    """The candidate chosen for each answer: the only possible one, else the nearest."""
+
+    @property
+    def decided(self) -> float:
+        """The share of answers that leave exactly one candidate."""
+        return float(np.mean(self.possible.sum(axis=1) == 1))
+
+    @property
+    def recovered(self) -> float | None:
+        """The one candidate that could have produced all the answers; None if it is not one."""
+        always = np.flatnonzero(self.possible.all(axis=0))
+        return self.candidates[int(always[0])] if always.size == 1 else None
+
+    def accuracy(self, truth: ArrayLike) -> float:
+        """The share of answers whose true value was guessed."""
+        chosen = np.asarray(self.candidates)[self.guesses]
+        return float(np.mean(chosen == np.asarray(truth, dtype=np.float64)))
+
+    def _headline(self) -> str:
+        decided = f"{percent(self.decided)} of the answers could come from one candidate only"
+        if self.recovered is None:
+            return f"{decided}; no single value explains them all."
+        return f"{decided}; {self.recovered:g} alone explains them all."
+
+    def _facts(self) -> Facts:
+        shares = self.possible.mean(axis=0)
+        return [
+            (f"{value:g}", f"could have produced {percent(float(share))} of the answers")
+            for value, share in zip(self.candidates, shares, strict=True)
+        ]
+
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """The share of answers that each candidate could have produced."""
+        from deniable.plots import bars
+
+        return bars(
+            [f"{value:g}" for value in self.candidates],
+            self.possible.mean(axis=0).tolist(),
+            [math.nan] * len(self.candidates),
+            title="Values that could have produced the answers",
+            axis_label="share of answers",
+            ax=ax,
+        )
+
+
+def floating_point(
+    answers: ArrayLike, *, candidates: Sequence[float], scale: float
+) -> Reachable:
+    """Test which true values could have produced answers of the textbook Laplace sampler.
+
+    The sampler is that of NumPy and of most textbooks: U uniform on multiples of 2⁻⁵³, and
+    x + b·ln(2U) below one half, x − b·ln(2 − 2U) above.
+
+    >>> floating_point([1.0], candidates=[0.0, 1.0], scale=1.0).possible.tolist()
+    [[False, True]]
+    """
+    values = np.asarray(answers, dtype=np.float64).reshape(-1)
+    width = parameters.positive("scale", scale)
+    known = tuple(parameters.real("candidates", each) for each in candidates)
+    if len(known) < 2 or not values.size or not np.all(np.isfinite(values)):
+        raise BadParameter("the attack compares at least two candidates on at least one answer")
+    possible = np.array([[_reaches(x, y, width) for x in known] for y in values.tolist()])
+    apart = np.abs(values[:, None] - np.asarray(known)[None, :])
+    ruled_out = np.where(possible.any(axis=1, keepdims=True) & ~possible, np.inf, 0.0)
+    return Reachable(
+        candidates=known, possible=possible, guesses=np.argmin(apart + ruled_out, axis=1)
+    )
+
+
+def _reaches(x: float, y: float, scale: float) -> bool:
+    """Whether some 53-bit U turns x into y; U is known to a few units, and those are tried."""
+    guess = math.exp(-abs(y - x) / scale) / 2  # the smaller of U and 1 − U
+    centre = round(guess * _BITS)
+    # Near the middle many U fall on one y and any of them will do; in the tail they are far apart.
+    spacing = math.ulp(max(abs(y), abs(x))) / scale * guess * _BITS
+    reach = _AROUND + min(2000, math.ceil(spacing))
+    stride = max(1, reach // 200)
+    for k in range(max(1, centre - reach), centre + reach + 1, stride):
+        u = k / _BITS
+        if u <= 0.5 and x + scale * math.log(u + u) == y:
+            return True
+        above = 1.0 - u
+        if u <= 0.5 and x - scale * math.log(2.0 - above - above) == y:
+            return True
+    return False

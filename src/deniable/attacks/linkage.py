@@ -1,0 +1,206 @@
+"""Linkage: join what is known from elsewhere to rows whose names were taken off [Swe02].
+
+Defended twin: `defended.linkage` asks a session for noisy counts instead of reading rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from deniable.errors import BadParameter
+
+from .matching import Near, Rule, Spelling, rule_of
+from .tables import Array, Integers, codes, columns_of, row_count
+from .telling import Facts, Told, people, percent
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+_AT_ONCE = 4_000_000
+_TOO_MANY = 500_000_000
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Linkage(Told):
+    """For each person the attacker knows of, how many released rows could be theirs."""
+
+    on: tuple[str, ...]
+    candidates: Integers
+    """How many rows remain for each auxiliary record: 1 is re-identified, 0 is not found."""
+    matches: Integers
+    """The row of each auxiliary record that has exactly one; −1 for the others."""
+    rows: int
+    """Rows in the released table."""
+    correct: int | None = None
+    """Of the re-identified, how many are right, where the truth was given."""
+
+    @property
+    def reidentified(self) -> int:
+        """People with exactly one row left."""
+        return int(np.sum(self.candidates == 1))
+
+    def narrowed_to(self, k: int) -> int:
+        """People with at least one and at most k rows left: guessed right 1 time in k or more."""
+        return int(np.sum((self.candidates >= 1) & (self.candidates <= k)))
+
+    @property
+    def confidence(self) -> NDArray[np.float64]:
+        """The chance that a guess among a person's remaining rows is right."""
+        return np.where(self.candidates > 0, 1 / np.maximum(1, self.candidates), 0.0)
+
+    @property
+    def rate(self) -> float:
+        """The share of the attacker's people who are re-identified."""
+        return self.reidentified / max(1, self.candidates.size)
+
+    def _headline(self) -> str:
+        return (
+            f"{self.reidentified:,} of {people(self.candidates.size)} are re-identified by "
+            f"{' + '.join(self.on)} ({percent(self.rate)}); guessing finds 1 in {self.rows:,}."
+        )
+
+    def _facts(self) -> Facts:
+        facts = [(f"to {k}", f"{people(self.narrowed_to(k))} narrowed to {k} rows or fewer")
+                 for k in (2, 5, 10)]  # fmt: skip
+        missing = int(np.sum(self.candidates == 0))
+        expected = float(np.sum(self.confidence))
+        facts.append(("expected", f"{expected:,.0f} right, guessing among the rows that remain"))
+        facts.append(("not found", people(missing)))
+        if self.correct is not None:
+            facts.append(("checked", f"{self.correct:,} of {self.reidentified:,} are right"))
+        return facts
+
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """How many people are narrowed to one row, two rows and so on."""
+        from deniable.plots import bars
+
+        sizes = [0, 1, 2, 3, 4, 5]
+        counts = [int(np.sum(self.candidates == size)) for size in sizes]
+        counts.append(int(np.sum(self.candidates > 5)))
+        return bars(
+            ["not found", "1: re-identified", "2 rows", "3 rows", "4 rows", "5 rows", "more"],
+            counts,
+            [float("nan")] * len(counts),
+            title=f"Rows that remain, knowing {' + '.join(self.on)}",
+            axis_label="people",
+            ax=ax,
+        )
+
+
+def linkage(
+    auxiliary: object,
+    released: object,
+    *,
+    on: Sequence[str | Rule] | str,
+    truth: Sequence[int] | None = None,
+) -> Linkage:
+    """Join auxiliary records to released rows on shared columns, exactly or by rules.
+
+    `on` holds names of columns and rules (`near`, `month`, `year`, `prefix`, `spelling`). `truth`
+    gives the right row of each auxiliary record (−1: not in the table), to check the matches.
+
+    >>> voters = {"name": ["Ada", "Bob"], "zip": ["05401", "05402"], "sex": ["f", "m"]}
+    >>> clinic = {"zip": ["05401", "05402", "05402"], "sex": ["f", "m", "m"], "ill": [1, 0, 1]}
+    >>> found = linkage(voters, clinic, on=["zip", "sex"])
+    >>> found.reidentified, found.candidates.tolist(), found.matches.tolist()
+    (1, [1, 2], [0, -1])
+    """
+    rules = [rule_of(what) for what in ([on] if isinstance(on, str | Rule) else on)]
+    if not rules:
+        raise BadParameter("a linkage needs at least one column to join on")
+    known = columns_of(auxiliary, [rule.column for rule in rules])
+    rows = columns_of(released, [rule.released for rule in rules])
+    pairs = [(rule, known[rule.column], rows[rule.released]) for rule in rules]
+    counts, matches = _matched(pairs)
+    right = None
+    if truth is not None:
+        right = int(np.sum((counts == 1) & (matches == np.asarray(truth))))
+    return Linkage(
+        on=tuple(rule.column for rule in rules),
+        candidates=counts,
+        matches=matches,
+        rows=row_count(rows),
+        correct=right,
+    )
+
+
+def _matched(pairs: Sequence[tuple[Rule, Array, Array]]) -> tuple[Integers, Integers]:
+    """For each auxiliary record how many rows fit, and which, if it is one."""
+    start, stop, order = _ranges(pairs)
+    close = [rule.close(a, b) for rule, a, b in pairs if isinstance(rule, Near | Spelling)]
+    if not close:
+        counts = stop - start
+        return counts, np.where(counts == 1, order[np.minimum(start, order.size - 1)], -1)
+    counts = np.zeros(start.size, dtype=np.int64)
+    matches = np.full(start.size, -1, dtype=np.int64)
+    for first, second in _expand(start, stop, order):
+        keep = np.ones(first.size, dtype=bool)
+        for test in close:
+            keep[keep] = test(first[keep], second[keep])
+        counts += np.bincount(first[keep], minlength=counts.size)
+        matches[first[keep]] = second[keep]
+    return counts, np.where(counts == 1, matches, -1)
+
+
+def _ranges(pairs: Sequence[tuple[Rule, Array, Array]]) -> tuple[Integers, Integers, Integers]:
+    """For each auxiliary record a range of places in an order of the released rows.
+
+    The order is by the columns where equality decides, then by the first number that has a reach:
+    whoever may match lies in the range; the rules then decide.
+    """
+    wanted, keys = np.zeros(len(pairs[0][1])), np.zeros(len(pairs[0][2]))
+    for rule, a, b in pairs:
+        if not isinstance(rule, Near | Spelling):
+            both, levels = codes(rule.alike(a), rule.alike(b))
+            wide = [old * len(levels) + new for old, new in zip((wanted, keys), both, strict=True)]
+            wanted, keys = (code.astype(np.float64) for code in codes(*wide)[0])
+    reach = 0.0
+    number = next((pair for pair in pairs if isinstance(pair[0], Near)), None)
+    if number is not None and isinstance(number[0], Near):
+        rule, a, b = number
+        first, second = rule.numbers(a), rule.numbers(b)
+        low, high = np.nanmin(second, initial=0.0), np.nanmax(second, initial=0.0)
+        span = high - low + 4 * rule.within + 1
+        near = np.clip(first, low - 1.5 * rule.within, high + 1.5 * rule.within)
+        wanted, keys = wanted * span + near, keys * span + second
+        reach = rule.within + 1e-12 * float(np.abs(wanted).max(initial=0.0))  # never too short
+    order = np.argsort(keys, kind="stable")
+    start = np.searchsorted(keys[order], wanted - reach, side="left")
+    stop = np.searchsorted(keys[order], wanted + reach, side="right")
+    return start, np.maximum(start, stop), order
+
+
+def _expand(
+    start: Integers, stop: Integers, order: Integers
+) -> Iterator[tuple[Integers, Integers]]:
+    """The pairs (auxiliary, released) of all ranges, in portions."""
+    sizes = stop - start
+    ends = np.cumsum(sizes)
+    if sizes.size and int(ends[-1]) > _TOO_MANY:
+        raise BadParameter(
+            "these rules leave too many pairs to compare",
+            fix="on=[..., 'zip'] or near(...): a column that narrows people down first",
+        )
+    done = 0
+    while done < sizes.size:
+        before = int(ends[done - 1]) if done else 0
+        upto = max(done + 1, int(np.searchsorted(ends, before + _AT_ONCE, side="right")))
+        part = np.arange(done, upto)
+        first = np.repeat(part, sizes[part])
+        place = np.arange(first.size) - np.repeat(np.cumsum(sizes[part]) - sizes[part], sizes[part])
+        yield first, order[np.repeat(start[part], sizes[part]) + place]
+        done = upto
+
+
+def linked_rows(result: Linkage, released: object, *, column: str) -> list[tuple[int, object]]:
+    """What the attack reveals: the value of `column` for each re-identified auxiliary record."""
+    values: Array = columns_of(released, [column])[column]
+    hits = np.flatnonzero(result.candidates == 1)
+    return list(zip(hits.tolist(), values[result.matches[hits]].tolist(), strict=True))
+
+

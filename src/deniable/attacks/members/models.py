@@ -1,0 +1,92 @@
+"""Membership from a trained model: it is surer of the people it was trained on [SSSS17, YGFJ18]."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from deniable import parameters
+from deniable.attacks.evidence import Membership
+from deniable.errors import BadParameter
+from deniable.sampling.public import PublicRandom
+
+Floats = NDArray[np.float64]
+Labelled = tuple[ArrayLike, ArrayLike]
+"""Rows and their labels."""
+
+
+class Classifier(Protocol):
+    """Any fitted model that gives a probability to each class, as scikit-learn's do."""
+
+    def predict_proba(self, X: Any, /) -> Any:
+        """A row a person, a column a class."""
+
+
+def from_model(
+    model: Classifier,
+    *,
+    members: Labelled,
+    controls: Labelled,
+    train: Callable[[Any, Any], Classifier] | None = None,
+    reference: Labelled | None = None,
+    shadows: int = 16,
+    seed: int = 0,
+    epsilon: float | None = None,
+) -> Membership:
+    """Score people by how sure the model is of their true label.
+
+    Without more, the score is the log-odds of the true label (a loss threshold). With `train` (how
+    such a model is made) and `reference` (labelled people the attacker owns), the attacker trains
+    `shadows` models without the person, and scores how far the real one is surer than those, in
+    standard deviations: hard and easy people are then judged alike [CCNSTT22].
+    """
+    if (train is None) != (reference is None):
+        raise BadParameter("shadow models need both: train= and reference=")
+    inside, outside = _log_odds(model, members), _log_odds(model, controls)
+    test = "loss threshold"
+    if train is not None and reference is not None:
+        count = parameters.whole("shadows", shadows, least=2)
+        copies = _shadow_models(train, reference, count, seed)
+        centre, spread = _typical(copies, members)
+        inside = (inside - centre) / spread
+        centre, spread = _typical(copies, controls)
+        outside = (outside - centre) / spread
+        test = f"likelihood ratio against {count} shadow models"
+    return Membership(
+        inside=inside, outside=outside, source="a trained model", test=test, epsilon=epsilon
+    )
+
+
+def _log_odds(model: Classifier, people: Labelled) -> Floats:
+    rows, labels = people
+    given = np.asarray(labels).reshape(-1)
+    chances = np.asarray(model.predict_proba(rows), dtype=np.float64)
+    if chances.ndim != 2 or chances.shape[0] != given.size:
+        raise BadParameter("predict_proba gives a row a person and a column a class")
+    classes = getattr(model, "classes_", None)
+    if classes is None:
+        place = given.astype(np.int64)
+    else:
+        known = np.asarray(classes).tolist()
+        place = np.array([known.index(label) for label in given.tolist()])
+    sure = np.clip(chances[np.arange(given.size), place], 1e-12, 1 - 1e-12)
+    return np.asarray(np.log(sure) - np.log1p(-sure), dtype=np.float64)
+
+
+def _shadow_models(
+    train: Callable[[Any, Any], Classifier], reference: Labelled, count: int, seed: int
+) -> list[Classifier]:
+    rows, labels = np.asarray(reference[0]), np.asarray(reference[1])
+    draw = PublicRandom(seed).generator
+    size = max(2, labels.shape[0] // 2)
+    picks = [draw.choice(labels.shape[0], size, replace=False) for _ in range(count)]
+    return [train(rows[pick], labels[pick]) for pick in picks]
+
+
+def _typical(copies: list[Classifier], people: Labelled) -> tuple[Floats, Floats]:
+    """What models that never saw these people say of them: mean and standard deviation."""
+    told = np.array([_log_odds(copy, people) for copy in copies])
+    return told.mean(axis=0), np.maximum(told.std(axis=0, ddof=1), 1e-6)

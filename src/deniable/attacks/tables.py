@@ -1,0 +1,88 @@
+"""Any table as columns of small integers: what the attacks on rows work on."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from deniable.errors import BadParameter, UnknownName
+
+Array = NDArray[Any]
+Integers = NDArray[np.int64]
+
+
+def columns_of(table: object, names: Sequence[str] | None = None) -> dict[str, Array]:
+    """The named columns (or all) of a PyArrow, pandas or Polars table, or of a dictionary.
+
+    >>> columns_of({"age": [39, 50], "sex": ["m", "f"]}, ["age"])
+    {'age': array([39, 50])}
+    """
+    frame: Any = table
+    if isinstance(table, Mapping):
+        known = [str(name) for name in table]
+    elif hasattr(table, "column_names"):
+        known = list(frame.column_names)
+    elif hasattr(table, "columns"):
+        known = [str(name) for name in frame.columns]
+    else:
+        raise BadParameter.of(
+            "table", type(table), must="a PyArrow, pandas or Polars table, or a dictionary"
+        )
+    chosen = known if names is None else list(names)
+    for name in chosen:
+        if name not in known:
+            raise UnknownName.of("column", name, known=known)
+    columns = {name: _array(frame[name]) for name in chosen}
+    if len({len(values) for values in columns.values()}) > 1:
+        raise BadParameter("the columns of a table have one length")
+    return columns
+
+
+def _array(values: Any) -> Array:
+    if hasattr(values, "to_numpy"):
+        array = np.asarray(values.to_numpy())
+    else:
+        array = np.asarray(values)
+    return array if array.ndim == 1 else np.asarray(list(values), dtype=object)
+
+
+def codes(*columns: Array) -> tuple[list[Integers], list[object]]:
+    """The same value has the same number in all the columns; and the value of each number.
+
+    >>> codes(np.array(["b", "a", "b"]))
+    ([array([0, 1, 0])], ['b', 'a'])
+    """
+    if all(column.dtype.kind in "iufMmb" for column in columns):
+        values, places = np.unique(np.concatenate(columns), return_inverse=True)
+        ends = np.cumsum([len(column) for column in columns])[:-1]
+        return [part.astype(np.int64) for part in np.split(places, ends)], values.tolist()
+    seen: dict[object, int] = {}
+    coded = []
+    for column in columns:
+        listed = (_key(value) for value in column.tolist())
+        numbers = (seen.setdefault(value, len(seen)) for value in listed)
+        coded.append(np.fromiter(numbers, dtype=np.int64, count=len(column)))
+    return coded, list(seen)
+
+
+def _key(value: Any) -> object:
+    """A missing value is a value like another: NaN equals NaN here."""
+    return None if value != value else value  # noqa: PLR0124
+
+
+def one_code(columns: Sequence[Array]) -> Integers:
+    """Rows that agree in all the columns share a number from 0 up."""
+    assert columns
+    joint = np.zeros(len(columns[0]), dtype=np.int64)
+    for column in columns:
+        (coded,), values = codes(column)
+        joint = np.unique(joint * max(1, len(values)) + coded, return_inverse=True)[1]
+    return joint.astype(np.int64)
+
+
+def row_count(columns: Mapping[str, Array]) -> int:
+    """How many rows there are."""
+    return len(next(iter(columns.values()))) if columns else 0

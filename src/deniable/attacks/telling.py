@@ -1,0 +1,91 @@
+"""How every attack tells what it learned: a sentence, a few facts, the same as HTML and JSON."""
+
+from __future__ import annotations
+
+import dataclasses
+import html
+from collections.abc import Mapping
+from typing import Protocol
+
+import numpy as np
+
+Facts = list[tuple[str, str]]
+
+
+class Tellable(Protocol):
+    """What a result must know about itself to be told."""
+
+    def _headline(self) -> str: ...
+
+    def _facts(self) -> Facts: ...
+
+
+class Told:
+    """A result of an attack: `explain()` in words, `to_dict()` in numbers, HTML in a notebook."""
+
+    def explain(self: Tellable) -> str:
+        """What was learned, how surely, and what that is worth, in a few lines."""
+        facts = self._facts()
+        width = max([10, *(len(label) for label, _ in facts)]) + 2
+        lines = [f"  {label:<{width}}{text}" for label, text in facts]
+        return "\n".join([self._headline(), *lines])
+
+    def __str__(self: Tellable) -> str:
+        return Told.explain(self)
+
+    def _repr_html_(self: Tellable) -> str:
+        rows = "".join(
+            f"<dt>{html.escape(label)}</dt><dd>{html.escape(text)}</dd>"
+            for label, text in self._facts()
+        )
+        return (
+            "<div role='status' style='border-left:4px solid #3b6e8f;padding:.4em .8em'>"
+            f"<b>{html.escape(self._headline())}</b><dl>{rows}</dl></div>"
+        )
+
+    def to_dict(self) -> dict[str, object]:
+        """The numbers, as JSON can hold them."""
+        assert dataclasses.is_dataclass(self)
+        fields = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
+        return {name: plain(value) for name, value in fields.items()}
+
+
+def plain(value: object) -> object:
+    """Arrays as lists, NumPy numbers as numbers, nested results as records."""
+    match value:
+        case np.ndarray():
+            return [plain(each) for each in value.tolist()]
+        case np.generic():
+            return plain(value.item())
+        case Told():
+            return value.to_dict()
+        case Mapping():
+            return {str(key): plain(each) for key, each in value.items()}
+        case list() | tuple() | set() | frozenset():
+            return [plain(each) for each in value]
+        case None | bool() | int() | float() | str():
+            return value
+        case _:
+            return str(value)
+
+
+def percent(share: float) -> str:
+    """A share in percent, never rounded to all or nothing.
+
+    >>> percent(0.146), percent(1.0), percent(0.99999), percent(0.00001)
+    ('14.6 %', '100 %', 'over 99.9 %', 'under 0.1 %')
+    """
+    if 0 < share < 0.001:
+        return "under 0.1 %"
+    if 0.999 < share < 1:
+        return "over 99.9 %"
+    return f"{100 * share:.3g} %"
+
+
+def people(count: int) -> str:
+    """A number of people.
+
+    >>> people(1), people(14237)
+    ('1 person', '14,237 people')
+    """
+    return "1 person" if count == 1 else f"{count:,} people"

@@ -1,0 +1,267 @@
+"""Which columns, alone or together, single people out.
+
+Rows are split by one column after another (partition refinement); a row that is alone drops out, so
+each further column looks only at people who still hide behind someone. Uniqueness is monotone: who
+is alone on some columns is alone on more. A combination is *minimal* for a person if it singles them
+out and none of its parts does: the least an attacker has to know [EMD02].
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import combinations as subsets
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from deniable import parameters
+from deniable.errors import BadParameter
+
+from .tables import Integers, codes, columns_of, one_code, row_count
+from .telling import Facts, Told, people, percent
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+Bits = NDArray[np.uint8]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Combination:
+    """Columns that are known together, and whom they single out."""
+
+    columns: tuple[str, ...]
+    unique: int
+    """People who are alone on these columns."""
+    minimal: int
+    """Of these, people who are hidden on every smaller part of them."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Uniqueness(Told):
+    """Every combination of up to `largest` columns, and how many people each singles out."""
+
+    people: int
+    columns: tuple[str, ...]
+    largest: int
+    combinations: tuple[Combination, ...]
+    """Largest number of unique people first."""
+    needed: Integers
+    """For each person the fewest columns that single them out; 0: more than `largest`."""
+
+    def best(self, size: int) -> Combination:
+        """The combination of that many columns that singles out most people."""
+        of_size = [each for each in self.combinations if len(each.columns) == size]
+        if not of_size:
+            raise BadParameter.of("size", size, must=f"a whole number from 1 to {self.largest}")
+        return of_size[0]
+
+    def of(self, *columns: str) -> Combination:
+        """What these columns do together."""
+        for each in self.combinations:
+            if set(each.columns) == set(columns):
+                return each
+        raise BadParameter(f"{', '.join(columns)} was not among the combinations looked at")
+
+    def minimal(self, share: float = 0.0) -> tuple[Combination, ...]:
+        """Combinations that are minimal for some people, and single out more than that share."""
+        floor = parameters.probability("share", share) * self.people
+        return tuple(each for each in self.combinations if each.minimal and each.unique > floor)
+
+    def _headline(self) -> str:
+        worst = self.best(min(self.largest, len(self.columns)))
+        return (
+            f"{' + '.join(worst.columns)} single out {worst.unique:,} of {people(self.people)} "
+            f"({percent(worst.unique / max(1, self.people))})."
+        )
+
+    def _facts(self) -> Facts:
+        sizes = range(1, min(self.largest, len(self.columns)) + 1)
+        best = [(f"{size} known", self.best(size)) for size in sizes]
+        facts = [(name, f"{' + '.join(c.columns)}: {c.unique:,} alone") for name, c in best]
+        out = int(np.count_nonzero(self.needed))
+        facts.append(("anyone", f"{people(out)} can be singled out by {self.largest} or fewer"))
+        return [*facts, ("looked at", f"{len(self.combinations):,} combinations")]
+
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """The ten combinations that single out most people."""
+        from deniable.plots import bars
+
+        top = self.combinations[:10]
+        return bars(
+            [" + ".join(each.columns) for each in top],
+            [each.unique for each in top],
+            [float("nan")] * len(top),
+            title="Who is alone",
+            axis_label=f"people singled out, of {self.people:,}",
+            ax=ax,
+        )
+
+
+def uniqueness(
+    table: object, *, columns: Sequence[str] | None = None, largest: int = 3
+) -> Uniqueness:
+    """All combinations of up to `largest` columns, and whom each singles out.
+
+    >>> found = uniqueness({"age": [39, 39, 50], "sex": ["m", "f", "m"]}, largest=2)
+    >>> found.of("age").unique, found.of("age", "sex").unique, found.of("age", "sex").minimal
+    (1, 3, 1)
+    """
+    values = columns_of(table, columns)
+    names, size = tuple(values), row_count(values)
+    depth = min(parameters.whole("largest", largest), len(names))
+    coded = []
+    for name in names:
+        (numbers,), levels = codes(values[name])
+        coded.append((numbers, len(levels)))
+    alone: dict[tuple[int, ...], Bits] = {}
+    counts: dict[tuple[int, ...], int] = {}
+    for chosen, mask in _refine(coded, size, depth):
+        counts[chosen] = int(np.count_nonzero(mask))
+        alone[chosen] = np.packbits(mask)
+    needed = np.zeros(size, dtype=np.int64)
+    found = []
+    for chosen in sorted(alone, key=len):
+        parts = [alone[part] for part in subsets(chosen, len(chosen) - 1) if part]
+        fresh = alone[chosen] & ~np.bitwise_or.reduce(parts) if parts else alone[chosen]
+        first = np.unpackbits(fresh, count=size).astype(bool)
+        needed[first & (needed == 0)] = len(chosen)
+        found.append(
+            Combination(
+                columns=tuple(names[i] for i in chosen),
+                unique=counts[chosen],
+                minimal=int(np.count_nonzero(first)),
+            )
+        )
+    found.sort(key=lambda each: (-each.unique, len(each.columns)))
+    return Uniqueness(
+        people=size, columns=names, largest=depth, combinations=tuple(found), needed=needed
+    )
+
+
+def _refine(
+    coded: Sequence[tuple[Integers, int]], size: int, depth: int
+) -> Iterator[tuple[tuple[int, ...], NDArray[np.bool_]]]:
+    """Each combination of columns, with who is alone on it; a depth-first walk over prefixes."""
+    start = (np.arange(size), np.zeros(size, dtype=np.int64), 1, np.zeros(size, dtype=bool))
+    stack = [((), *start)] if size else []
+    while stack:
+        prefix, rows, classes, number, single = stack.pop()
+        for next_one in range(prefix[-1] + 1 if prefix else 0, len(coded)):
+            numbers, levels = coded[next_one]
+            chosen = (*prefix, next_one)
+            key = classes * levels + numbers[rows]
+            key, group = _compact(key, number * levels)
+            lonely = group[key] == 1
+            mask = single.copy()
+            mask[rows[lonely]] = True
+            yield chosen, mask
+            if len(chosen) < depth:
+                rank = np.cumsum(group > 1) - 1
+                rest = ~lonely
+                left = int(rank[-1]) + 1 if rank.size else 0
+                stack.append((chosen, rows[rest], rank[key[rest]], max(1, left), mask))
+
+
+def _compact(key: Integers, room: int) -> tuple[Integers, Integers]:
+    """Keys and how often each occurs; by a table where that is small, else by sorting."""
+    if room <= 1 << 20 or room <= 8 * key.size:
+        return key, np.bincount(key, minlength=1)
+    _, place, group = np.unique(key, return_inverse=True, return_counts=True)
+    return place, group
+
+
+@dataclass(frozen=True, kw_only=True)
+class Column:
+    """How much knowing one more column narrows a person down."""
+
+    name: str
+    distinct: int
+    """Different values (or, with columns already known, different combinations)."""
+    unique: int
+    """People who are alone."""
+    crowd: float
+    """The size of the group that a random person hides in, on average."""
+    bits: float
+    """Entropy: how many yes/no questions the column answers about a person, on average."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Selectivity(Told):
+    """The columns an attacker could learn next, the most telling first."""
+
+    people: int
+    known: tuple[str, ...]
+    columns: tuple[Column, ...]
+
+    @property
+    def best(self) -> str:
+        """The column that would help most."""
+        return self.columns[0].name
+
+    def of(self, name: str) -> Column:
+        """The figures of one column."""
+        return next(each for each in self.columns if each.name == name)
+
+    def _headline(self) -> str:
+        first = self.columns[0]
+        given = f"Knowing {' + '.join(self.known)}, " if self.known else ""
+        return (
+            f"{given}{first.name} is the most telling {'next ' if given else ''}column: "
+            f"{first.unique:,} of {people(self.people)} are alone."
+        )
+
+    def _facts(self) -> Facts:
+        return [
+            (c.name, f"{c.unique:,} alone; a crowd of {c.crowd:,.1f} on average; {c.bits:.1f} bits")
+            for c in self.columns
+        ]
+
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """People singled out by each column."""
+        from deniable.plots import bars
+
+        return bars(
+            [each.name for each in self.columns],
+            [each.unique for each in self.columns],
+            [float("nan")] * len(self.columns),
+            title="How telling each column is",
+            axis_label=f"people singled out, of {self.people:,}",
+            ax=ax,
+        )
+
+
+def selectivity(
+    table: object, *, known: Sequence[str] = (), columns: Sequence[str] | None = None
+) -> Selectivity:
+    """How far each column narrows people down, given the columns that are known already.
+
+    >>> selectivity({"age": [39, 39, 50], "sex": ["m", "f", "m"]}, known=["sex"]).of("age").unique
+    3
+    """
+    values = columns_of(table)
+    given = columns_of(table, known)
+    chosen = columns_of(table, columns) if columns is not None else values
+    size = row_count(values)
+    start = one_code(list(given.values())) if given else np.zeros(size, dtype=np.int64)
+    found = []
+    for name, column in chosen.items():
+        if name in given:
+            continue
+        groups = np.bincount(one_code([start, column])) if size else np.zeros(0, dtype=np.int64)
+        shares = groups / max(1, size)
+        found.append(
+            Column(
+                name=name,
+                distinct=groups.size,
+                unique=int(np.sum(groups == 1)),
+                crowd=float(size * np.sum(shares**2)),
+                bits=float(-np.sum(shares * np.log2(shares))),
+            )
+        )
+    if not found:
+        raise BadParameter("there is no column left to learn")
+    found.sort(key=lambda each: (-each.unique, each.crowd))
+    return Selectivity(people=size, known=tuple(given), columns=tuple(found))

@@ -1,0 +1,19 @@
+"""Allocate: which noise on which numbers, for an amount or for a ±; free, and without data.
+
+split         a loss over vectors of whole numbers: the best noise for each
+weighing      which vectors a question needs, and how much each one's error matters
+trees         histograms as trees, for quantiles
+tails         how far sums of noises reach
+allocation    all of a question's noise, private keys included
+foresight     the ± of every answer, in advance
+within        the least loss for a ±
+words         the plan as people read it
+"""
+
+from __future__ import annotations
+
+from .allocation import Allocation, allocate
+from .within import least
+from .words import explained
+
+__all__ = ["Allocation", "allocate", "explained", "least"]

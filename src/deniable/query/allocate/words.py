@@ -1,0 +1,171 @@
+"""The plan as people read it: what is done to the data, with which noise, for which ±."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from deniable.losses import Loss
+from deniable.mechanisms import Laplace
+from deniable.query.algebra import Function, Key
+from deniable.query.algebra.show import aggregate_text, relation_lines
+from deniable.query.bound import IntegerPlan, Measure, Parts, Tally
+from deniable.release import Plan
+from deniable.release.numbers import amount, digits
+
+from .allocation import Allocation, spread_of
+from .foresight import aggregate_error, errors, rank_error
+
+_SIZES: Final = (100, 1_000, 10_000)
+_RANKED: Final = (Function.QUANTILE, Function.MIN, Function.MAX)
+
+
+def explained(allocation: Allocation, *, cost: Loss, left: Loss | None, size: float | None) -> Plan:
+    """Cost, ± of every column, and the steps; what depends on group sizes is shown at a few."""
+    plan = allocation.plan
+    return Plan(
+        question=plan.question.text or repr(plan.question),
+        cost=cost,
+        errors=errors(allocation, size=size),
+        steps=[
+            *_relation(plan),
+            _unit(plan),
+            *_groups(allocation),
+            *_noise(allocation),
+            *_after(plan),
+        ],
+        left=left,
+        notes=tuple(_notes(allocation, cost, size)),
+    )
+
+
+def _relation(plan: IntegerPlan) -> Iterator[str]:
+    for line in relation_lines(plan.question.relation):
+        if not line.startswith(" "):
+            yield line
+    for parts in plan.parts.values():
+        yield (
+            f"compute {aggregate_text(parts.aggregate)}; values outside are moved to the nearer end"
+            if parts.aggregate.argument is not None and parts.aggregate.function not in _COUNTED
+            else f"compute {aggregate_text(parts.aggregate)}"
+        )
+
+
+_COUNTED: Final = (Function.COUNT, Function.PERSONS, Function.DISTINCT)
+
+
+def _unit(plan: IntegerPlan) -> str:
+    if plan.weight == 1:
+        return f"protect {plan.unit}"
+    return (
+        f"protect {plan.unit}: whoever has more than {plan.rows} rows counts as {plan.rows}, "
+        "each of their rows a little less"
+    )
+
+
+def _groups(allocation: Allocation) -> Iterator[str]:
+    plan = allocation.plan
+    for key in plan.question.keys:
+        yield _group(key)
+    if allocation.selection is not None:
+        half = next(n for n in range(1, 2**21) if allocation.selection.probability(n) >= 0.5)
+        yield (
+            f"show a group only if enough people are in it: with {half:,} it is as likely shown as "
+            f"not ({amount(_loss(allocation), 'up')})"
+        )
+
+
+def _loss(allocation: Allocation) -> Loss:
+    from deniable.losses import Approx
+
+    assert allocation.selection is not None
+    epsilon, delta = allocation.selection.approx()
+    return Approx(epsilon, delta=delta)
+
+
+def _group(key: Key) -> str:
+    if key.values is None:
+        return f"group by {key.name}: which groups there are is private"
+    return (
+        f"group by {key.name}: {len(key.values):,} public values, each answered even if empty; "
+        "rows with another value are left out"
+    )
+
+
+def _noise(allocation: Allocation) -> Iterator[str]:
+    for part, noise in zip(allocation.parts, allocation.noise, strict=True):
+        law = "Laplace" if isinstance(noise, Laplace) else "Gaussian"
+        scale = spread_of(noise) * float(part.tally.unit)
+        tree = "" if part.tree is None else f", on a tree of {part.tree.nodes:,} counts"
+        letter = "b" if law == "Laplace" else "σ"
+        yield f"add {law} noise to {_called(part.tally)}: {letter} = {digits(scale)}{tree}"
+
+
+def _called(tally: Tally) -> str:
+    of = "" if tally.value is None else f" of {tally.value!r}"
+    where = "" if tally.where is None else f" where {tally.where!r}"
+    name = {
+        Measure.COUNT: "the number of rows" if tally.value is None else "the number",
+        Measure.SUM: f"the sum{of} − {tally.centre:g}" if tally.centre else "the sum",
+        Measure.SQUARES: f"the sum of squares{of} − {tally.centre:g}",
+        Measure.HISTOGRAM: "the histogram",
+        Measure.DISTINCT: "the number of distinct values",
+        Measure.PERSONS: "the number of people",
+    }[tally.measure]
+    return name + ("" if of and of in name else of) + where
+
+
+def _after(plan: IntegerPlan) -> Iterator[str]:
+    question = plan.question
+    free = [
+        name
+        for name, there in {
+            "HAVING": question.having is not None,
+            "ORDER BY": bool(question.order_by),
+            "LIMIT": question.limit is not None,
+        }.items()
+        if there
+    ]
+    if free:
+        yield f"apply {', '.join(free)} to the noisy answers: free"
+
+
+def _notes(allocation: Allocation, cost: Loss, size: float | None) -> Iterator[str]:
+    for name, parts in allocation.plan.parts.items():
+        if parts.aggregate.function in _RANKED:
+            rank = digits(rank_error(allocation, parts), "up")
+            yield f"{_shown(allocation, name)}: its rank is right within {rank} rows, with 95 %"
+        elif size is None and aggregate_error(allocation, parts, size=None) is None:
+            yield f"{_shown(allocation, name)} {_at_sizes(allocation, parts)}"
+    told = {n: e for n, e in errors(allocation, size=size).items() if e}
+    if told:
+        name, error = next(iter(told.items()))
+        half = digits(error / 2, "up")
+        yield f"± shrinks as the spend grows: for {name} ± {half} {_twice(cost)}"
+
+
+def _shown(allocation: Allocation, name: str) -> str:
+    """What the answer calls an aggregate."""
+    for output in allocation.plan.question.outputs:
+        if getattr(output.expression, "name", None) == name:
+            return output.name
+    return name
+
+
+def _at_sizes(allocation: Allocation, parts: Parts) -> str:
+    at = [
+        f"± {digits(aggregate_error(allocation, parts, size=n) or 0.0, 'up')} in a group of {n:,}"
+        for n in _SIZES
+    ]
+    return ", ".join(at) + " rows (at most)"
+
+
+def _twice(cost: Loss) -> str:
+    """What half the ± would cost: twice ε or μ, four times ρ."""
+    rho = getattr(cost, "rho", None)
+    if rho is not None:
+        return f"spend ρ {digits(4 * rho, 'up')}"
+    mu = getattr(cost, "mu", None)
+    if mu is not None:
+        return f"spend μ {digits(2 * mu, 'up')}"
+    return f"spend about ε {digits(2 * float(cost.epsilon), 'up')}"  # type: ignore[attr-defined]

@@ -1,0 +1,186 @@
+"""From noisy whole numbers to answers: counts, sums, averages, variances, quantiles, and their ±.
+
+Everything here is a function of noisy numbers and public facts: it costs nothing.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from deniable.query.algebra import Function
+from deniable.query.allocate import Allocation
+from deniable.query.allocate.foresight import deviation, half_width, is_whole, q_of
+from deniable.query.allocate.tails import reach
+from deniable.query.allocate.trees import Ranks
+from deniable.query.bound import Parts, Tally
+
+from .intervals import Sums
+
+Floats = NDArray[np.float64]
+Ends = tuple[Floats, Floats]
+
+_SAMPLE: Final = (Function.VAR_SAMP, Function.STDDEV_SAMP)
+_ROOT: Final = (Function.STDDEV_SAMP, Function.STDDEV_POP)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Derived:
+    """One aggregate of every group: the values, and where the noiseless ones may be."""
+
+    values: Floats
+    whole: bool
+    interval: Callable[[float], Ends]
+    flat: Callable[[float], float] | None = None
+    """The same ± for every group, where there is one."""
+
+    def cells(self) -> list[int | float]:
+        """The values as plain numbers."""
+        if self.whole:
+            return [int(v) for v in np.floor(self.values + 0.5)]
+        return [float(v) for v in self.values]
+
+
+def derived(allocation: Allocation, noisy: Mapping[str, Floats]) -> dict[str, Derived]:
+    """Every aggregate from the noisy tallies, by name."""
+    return {
+        name: _derive(allocation, parts, noisy) for name, parts in allocation.plan.parts.items()
+    }
+
+
+def _derive(allocation: Allocation, parts: Parts, noisy: Mapping[str, Floats]) -> Derived:
+    match parts.aggregate.function:
+        case Function.COUNT | Function.PERSONS | Function.DISTINCT:
+            assert parts.count is not None
+            return _linear(allocation, parts, _read(parts.count, noisy), [(parts.count, 1.0)])
+        case Function.SUM:
+            return _sum(allocation, parts, noisy)
+        case Function.AVG:
+            return _average(_sums(allocation, parts, noisy), parts)
+        case Function.QUANTILE | Function.MIN | Function.MAX:
+            return _quantile(allocation, parts, noisy)
+    return _spread(_sums(allocation, parts, noisy), parts)
+
+
+def _read(tally: Tally, noisy: Mapping[str, Floats]) -> Floats:
+    """A noisy tally in rows, or in units of its column."""
+    return noisy[tally.name] * float(tally.unit)
+
+
+# ---- sums of noises
+
+
+def _sum(allocation: Allocation, parts: Parts, noisy: Mapping[str, Floats]) -> Derived:
+    assert parts.sum is not None
+    values, terms = _read(parts.sum, noisy), [(parts.sum, 1.0)]
+    if parts.count is not None:
+        values = values + parts.sum.centre * _read(parts.count, noisy)
+        terms.append((parts.count, parts.sum.centre))
+    return _linear(allocation, parts, values, terms)
+
+
+def _linear(
+    allocation: Allocation, parts: Parts, values: Floats, terms: list[tuple[Tally, float]]
+) -> Derived:
+    """Noise alone, the same for every group; whole answers are rounded, which the ± covers."""
+    whole = is_whole(parts)
+    exact = whole and len(terms) == 1 and terms[0][0].unit == 1
+    scales = tuple(abs(factor) * allocation.scale(tally) for tally, factor in terms)
+
+    def half(confidence: float) -> float:
+        far = reach(allocation.law, scales, confidence=confidence)
+        if exact:  # whole noise: |⌊z + ½⌋| ≤ k as often as |z| < k + ½
+            return float(max(0, math.ceil(far - 0.5)))
+        return far + (0.5 if whole else 0.0)
+
+    def interval(confidence: float) -> Ends:
+        shown = np.floor(values + 0.5) if whole else values
+        return shown - half(confidence), shown + half(confidence)
+
+    return Derived(values=values, whole=whole, interval=interval, flat=half)
+
+
+# ---- averages and variances
+
+
+def _sums(allocation: Allocation, parts: Parts, noisy: Mapping[str, Floats]) -> Sums:
+    assert parts.count is not None
+    assert parts.sum is not None
+    squares = parts.squares
+    return Sums(
+        law=allocation.law,
+        count=_read(parts.count, noisy),
+        total=_read(parts.sum, noisy),
+        squares=None if squares is None else _read(squares, noisy),
+        scales=tuple(allocation.scale(t) for t in (parts.count, parts.sum, squares)),  # type: ignore[arg-type]
+        reach=half_width(parts),
+    )
+
+
+def _average(sums: Sums, parts: Parts) -> Derived:
+    """centre + sum/count, within the bounds."""
+    assert parts.sum is not None
+    low, high = float(parts.aggregate.low), float(parts.aggregate.high)
+    centre, step = parts.sum.centre, parts.sum.lattice.width / 2
+    if parts.sum.lattice.exponent == 0 and is_whole(parts):
+        step = 0.0
+
+    def interval(confidence: float) -> Ends:
+        ends = sums.mean_interval(confidence)
+        return np.clip(centre + ends[0] - step, low, high), np.clip(
+            centre + ends[1] + step, low, high
+        )
+
+    values = np.clip(centre + sums.mean(), low, high)
+    return Derived(values=values, whole=False, interval=interval)
+
+
+def _spread(sums: Sums, parts: Parts) -> Derived:
+    """The variance or its root; samples are corrected by n/(n − 1), n the noisy count."""
+    function = parts.aggregate.function
+    many = np.maximum(sums.count, 2.0) if function in _SAMPLE else None
+    factor = np.ones_like(sums.count) if many is None else many / (many - 1)
+    root = np.sqrt if function in _ROOT else _same
+
+    def interval(confidence: float) -> Ends:
+        low, high = sums.variance_interval(confidence)
+        return root(low * factor), root(high * factor)
+
+    return Derived(values=root(sums.variance() * factor), whole=False, interval=interval)
+
+
+def _same(values: Floats) -> Floats:
+    return values
+
+
+# ---- quantiles
+
+
+def _quantile(allocation: Allocation, parts: Parts, noisy: Mapping[str, Floats]) -> Derived:
+    tally, q = parts.histogram, q_of(parts)
+    assert tally is not None
+    assert tally.bins is not None
+    tree, bins = allocation.released(tally).tree, tally.bins
+    assert tree is not None
+    ranks = Ranks(
+        tree=tree,
+        cells=tree.agreed(noisy[tally.name]),
+        law=allocation.law,
+        deviation=deviation(allocation.of(tally)),
+    )
+    # The lowest and highest value are where counts begin to rise above the noise.
+    sign = {0.0: 1.0, 1.0: -1.0}.get(q, 0.0)
+    guess = ranks.cell(q, margin=sign * ranks.reach(q, 0.95))
+    edges, rounded = bins.edges, is_whole(parts)
+
+    def interval(confidence: float) -> Ends:
+        first, last = ranks.possible(q, confidence, guess=guess)
+        return (edges[first], edges[last]) if bins.whole else (edges[first], edges[last + 1])
+
+    values = edges[guess] if bins.whole else (edges[guess] + edges[guess + 1]) / 2
+    return Derived(values=values, whole=rounded, interval=interval)

@@ -1,0 +1,165 @@
+"""From noisy answers to the table that is shown: which rows, in which order, with which ±."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from deniable.query.algebra import (
+    Column,
+    Domain,
+    Expression,
+    Kind,
+    Order,
+    Output,
+    Question,
+    Scalar,
+    columns_of,
+    evaluate,
+    substitute,
+)
+from deniable.query.bound import Group
+from deniable.release import Noisy, Spread, Tabulated
+
+from .derived import Derived, Ends
+
+Columns = tuple[dict[str, tuple[object, ...]], dict[str, Noisy]]
+Row = dict[str, Scalar | None]
+
+_CONFIDENCES: Final = (0.5, 0.8, 0.9, 0.95, 0.99, 0.999)
+_FEW: Final = (0.9, 0.95, 0.99)
+_MANY_ROWS: Final = 2_000
+
+
+@dataclass(frozen=True, kw_only=True)
+class Table:
+    """Groups and their noisy aggregates, before anything is made of them."""
+
+    question: Question
+    groups: Sequence[Group]
+    aggregates: Mapping[str, Derived]
+    spreads: Mapping[str, Spread]
+    estimands: Mapping[str, str]
+
+    def present(self) -> Columns:
+        """The keys and noisy columns of the answer."""
+        rows = self._rows()
+        places = _chosen(self.question, rows)
+        keys: dict[str, tuple[object, ...]] = {}
+        answers: dict[str, Noisy] = {}
+        for output in self.question.outputs:
+            cells = tuple(evaluate(output.expression, rows[i]) for i in places)
+            if self._used(output.expression):
+                answers[output.name] = self._noisy(output, cells, rows, places)
+            else:
+                keys[output.name] = cells
+        return keys, answers
+
+    def _rows(self) -> list[Row]:
+        names = [key.name for key in self.question.keys]
+        columns = {name: each.cells() for name, each in self.aggregates.items()}
+        rows: list[Row] = []
+        for i, group in enumerate(self.groups):
+            row: Row = dict(zip(names, group, strict=True))
+            rows.append(row | {name: cells[i] for name, cells in columns.items()})
+        return rows
+
+    def _used(self, expression: Expression) -> list[str]:
+        return [name for name in columns_of(expression) if name in self.aggregates]
+
+    def _noisy(
+        self, output: Output, cells: tuple[object, ...], rows: list[Row], places: list[int]
+    ) -> Noisy:
+        made = output.expression
+        if isinstance(made, Column) and made.name in self.spreads:
+            spread: Spread | None = self.spreads[made.name]
+        else:
+            spread = self._tabulated(made, rows, places)
+        names = self._used(made)
+        notes = dict.fromkeys(filter(None, (self.estimands.get(name, "") for name in names)))
+        return Noisy(cells=cells, spread=spread, estimand="; ".join(notes))
+
+    def _tabulated(self, made: Expression, rows: list[Row], places: list[int]) -> Tabulated | None:
+        """Intervals at a few confidences; None where an expression has no numbers to bound."""
+        confidences = _CONFIDENCES if len(places) <= _MANY_ROWS else _FEW
+        table = {}
+        for confidence in confidences:
+            if isinstance(made, Column):
+                low, high = self.aggregates[made.name].interval(confidence)
+                pairs = [(float(low[i]), float(high[i])) for i in places]
+            else:
+                found = self._enclosed(made, confidence, rows, places)
+                if found is None:
+                    return None
+                pairs = found
+            table[confidence] = pairs
+        return Tabulated(intervals=table)
+
+    def _enclosed(
+        self, made: Expression, confidence: float, rows: list[Row], places: list[int]
+    ) -> list[tuple[float, float]] | None:
+        """Where an expression lies while each aggregate in it lies in its interval.
+
+        With k aggregates each gets 1 − (1 − c)/k, so that all hold at once with c; then range
+        arithmetic, which is sound for what is computed, bounds the expression.
+        """
+        names = self._used(made)
+        each = 1 - (1 - confidence) / len(names)
+        ends: dict[str, Ends] = {name: self.aggregates[name].interval(each) for name in names}
+        pairs = []
+        for i in places:
+            known: dict[str, Expression] = {
+                name: _between(name, float(low[i]), float(high[i]))
+                for name, (low, high) in ends.items()
+            }
+            fixed = {k: v for k, v in rows[i].items() if k not in known}
+            domain = substitute(_filled(made, fixed), known).domain
+            if not domain.numeric or domain.low is None or domain.high is None:
+                return None
+            pairs.append((float(domain.low), float(domain.high)))  # type: ignore[arg-type]
+        return pairs
+
+
+def _between(name: str, low: float, high: float) -> Column:
+    return Column(name=name, domain=Domain(kind=Kind.FLOAT, low=low, high=high, nullable=False))
+
+
+def _filled(made: Expression, row: Row) -> Expression:
+    """Keys of the row put in as constants."""
+    from deniable.query.algebra import literal
+
+    columns = columns_of(made)
+    by_name: dict[str, Expression] = {
+        name: literal(value, kind=columns[name].kind)
+        for name, value in row.items()
+        if name in columns
+    }
+    return substitute(made, by_name)
+
+
+# ---- which rows, in which order
+
+
+def _chosen(question: Question, rows: list[Row]) -> list[int]:
+    """The rows that HAVING keeps, in the order asked, cut to LIMIT."""
+    places = list(range(len(rows)))
+    if question.having is not None:
+        places = [i for i in places if evaluate(question.having, rows[i]) is True]
+    for order in reversed(question.order_by):
+        places = _sorted(order, rows, places)
+    stop = None if question.limit is None else question.offset + question.limit
+    return places[question.offset : stop]
+
+
+def _sorted(order: Order, rows: list[Row], places: list[int]) -> list[int]:
+    """Stable; missing values last, whichever the direction."""
+    values = {i: evaluate(order.expression, rows[i]) for i in places}
+    known = [i for i in places if values[i] is not None]
+    known.sort(key=functools.partial(_value, values), reverse=order.descending)
+    return known + [i for i in places if values[i] is None]
+
+
+def _value(values: Mapping[int, Scalar | None], place: int) -> object:
+    return values[place]

@@ -1,0 +1,89 @@
+"""PostgreSQL, through psycopg."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar, Final
+
+from deniable.query.compile import Dialect, Stored
+from deniable.query.compile import nodes as sql
+from deniable.query.compile.postgres import Postgres as PostgresDialect
+from deniable.session.tables import Table
+
+from .engine import Engine, EngineError, Found, check_settings
+
+SETTINGS: Final = {
+    "standard_conforming_strings": "on",
+    "TimeZone": "UTC",
+    "DateStyle": "ISO, YMD",
+    "IntervalStyle": "postgres",
+    "extra_float_digits": "1",
+    "lc_messages": "C",
+}
+
+
+class Postgres(Engine):
+    """A read-only transaction on one snapshot."""
+
+    dialect: ClassVar[Dialect] = PostgresDialect()
+    kinds: ClassVar = frozenset({"postgres"})
+
+    def __init__(self, tables: Sequence[Table]) -> None:
+        import psycopg
+
+        addresses = {_address(table.source) for table in tables}
+        if len(addresses) != 1:
+            raise EngineError("tables of two databases cannot be joined")
+        self._tables = {table.name: table for table in tables}
+        self._connection: Any = psycopg.connect(addresses.pop(), autocommit=False)
+        self._connection.read_only = True
+        self._connection.isolation_level = psycopg.IsolationLevel.REPEATABLE_READ
+        self._pin()
+
+    def _pin(self) -> None:
+        wanted = {k: v for k, v in SETTINGS.items() if k != "lc_messages"}
+        for name, value in wanted.items():
+            self._connection.execute("SELECT set_config(%s, %s, false)", (name, value))
+        found = {
+            name: self._connection.execute("SELECT current_setting(%s)", (name,)).fetchone()[0]
+            for name in wanted
+        }
+        check_settings(wanted, found)
+        (encoding,) = self._connection.execute("SHOW server_encoding").fetchone()
+        check_settings({"server_encoding": "UTF8"}, {"server_encoding": encoding})
+
+    def stored(self) -> Mapping[str, Stored]:
+        """From the catalogue."""
+        asked = (
+            "SELECT a.attname, format_type(a.atttypid, a.atttypmod) FROM pg_attribute a "
+            "WHERE a.attrelid = to_regclass(%s) AND a.attnum > 0 AND NOT a.attisdropped"
+        )
+        made = {}
+        for name, table in self._tables.items():
+            source = sql.table(table.inner)
+            quoted = self.dialect.write(source)
+            columns = self._connection.execute(asked, (quoted,)).fetchall()
+            made[name] = Stored(source=source, types=dict(columns))
+        return made
+
+    def run(self, statements: Sequence[str]) -> list[Found]:
+        """All statements of one snapshot."""
+        try:
+            return [self._connection.execute(text).fetchall() for text in statements]
+        finally:
+            self._connection.rollback()
+
+    def close(self) -> None:
+        """The connection is our own."""
+        self._connection.close()
+
+
+def _address(source: object) -> str:
+    """An address, or that of a connection: ours is another one, with its own settings."""
+    if isinstance(source, str):
+        return source
+    info: Any = source.info  # type: ignore[attr-defined]
+    secret = {"password": info.password} if info.password else {}
+    from psycopg import conninfo
+
+    return conninfo.make_conninfo(info.dsn, **secret)

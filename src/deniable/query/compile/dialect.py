@@ -1,0 +1,188 @@
+"""What engines spell differently. All that is not here is spelled alike by all of them.
+
+Every method is total: it gives a tree that no row can make fail.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from typing import ClassVar
+
+from sqlglot import exp
+
+from deniable.query.algebra import Domain, Kind, Scalar
+
+from . import nodes as sql
+from .nodes import Node
+
+ASCII: tuple[str, str] = ("ABCDEFGHIJKLMNOPQRSTUVWXYZ", "abcdefghijklmnopqrstuvwxyz")
+
+
+class Dialect(ABC):
+    """One engine's spelling."""
+
+    name: ClassVar[str]
+    """What sqlglot calls the engine."""
+    types: ClassVar[Mapping[Kind, str]]
+    wide: ClassVar[str]
+    """Whole numbers of at least 38 digits."""
+    says_materialized: ClassVar[bool] = True
+    """Whether named parts can be said not to be stored: reading twice costs less than storing."""
+    text_functions: ClassVar[Mapping[str, str]]
+    """How trim, starts_with, contains are called."""
+
+    def write(self, node: Node) -> str:
+        """The text that is sent."""
+        return node.sql(dialect=self.name, copy=False, comments=False)
+
+    # ---- whole numbers
+
+    def summed(self, node: Node) -> Node:
+        """A sum of 64-bit numbers, or of wider ones, that no possible table makes overflow."""
+        return sql.function("SUM", node)
+
+    def quotient(self, x: Node, y: Node) -> Node:
+        """⌊x/y⌋ for whole numbers above 0."""
+        return sql.binary(exp.IntDiv, x, y)
+
+    # ---- types and constants
+
+    def to(self, kind: Kind, node: Node) -> Node:
+        """A cast that cannot fail: between numbers that fit, or of a constant."""
+        return sql.typed(node, self.types[kind])
+
+    def widened(self, node: Node) -> Node:
+        """As a whole number that cannot overflow."""
+        return sql.typed(node, self.wide)
+
+    def constant(self, value: Scalar | None, kind: Kind) -> Node:
+        """A constant of that kind."""
+        match value:
+            case None:
+                return self.to(kind, sql.null())
+            case bool():
+                return exp.true() if value else exp.false()
+            case int() if kind is Kind.INT:
+                return self.whole(value)
+            case int() | float():
+                return self.real(float(value))
+            case str():
+                return sql.text(value)
+            case dt.datetime():
+                return self.to(Kind.TIMESTAMP, sql.text(value.isoformat(sep=" ")))
+        return self.to(Kind.DATE, sql.text(value.isoformat()))
+
+    def whole(self, value: int) -> Node:
+        """A 64-bit whole number."""
+        return self.to(Kind.INT, sql.plain(value))
+
+    def real(self, value: float) -> Node:
+        """A float64; its shortest text that reads back as the same number."""
+        return self.to(Kind.FLOAT, sql.text(repr(value).replace("inf", "Infinity")))
+
+    # ---- floats
+
+    def without_nan(self, node: Node) -> Node:
+        """NaN made missing; on all three engines NaN equals itself."""
+        return exp.Nullif(this=node, expression=self.real(float("nan")))
+
+    def calm(self, node: Node, _facts: Domain) -> Node:
+        """A factor or divisor whose products the engine can form without failing."""
+        return node
+
+    def calm_sum(self, node: Node, _facts: Domain) -> Node:
+        """A term whose sums the engine can form without failing."""
+        return node
+
+    def exponential(self, node: Node) -> Node:
+        """eˣ."""
+        return sql.function("EXP", node)
+
+    def power(self, x: Node, y: Node) -> Node:
+        """xʸ where it is defined."""
+        return sql.function("POWER", x, y)
+
+    # ---- text
+
+    def ordered(self, node: Node) -> Node:
+        """Text that compares by code point."""
+        return node
+
+    def lowered(self, node: Node, *, up: bool = False) -> Node:
+        """ASCII letters of one case made the other."""
+        before, after = reversed(ASCII) if up else ASCII
+        return sql.function("TRANSLATE", node, sql.text(before), sql.text(after))
+
+    def trimmed(self, node: Node) -> Node:
+        """Without spaces at both ends."""
+        return sql.function(self.text_functions["trim"], node, sql.text(" "))
+
+    def starts(self, node: Node, part: Node) -> Node:
+        """Whether text starts with a part."""
+        return sql.function(self.text_functions["starts_with"], node, part)
+
+    def ends(self, node: Node, part: Node) -> Node:
+        """Whether text ends with a part."""
+        return sql.function(self.text_functions["ends_with"], node, part)
+
+    def contains(self, node: Node, part: Node) -> Node:
+        """Whether text contains a part."""
+        return sql.function(self.text_functions["contains"], node, part)
+
+    @abstractmethod
+    def matches(self, node: Node, pattern: str) -> Node:
+        """Whether all of a text matches a regular expression, which is ours."""
+
+    def hashed(self, node: Node) -> Node:
+        """A digest of text, the same on every engine."""
+        return sql.function("MD5", node)
+
+    # ---- times
+
+    @abstractmethod
+    def part(self, part: str, node: Node) -> Node:
+        """Year, quarter, month, day, dow, doy, hour or minute, as a 64-bit whole number."""
+
+    @abstractmethod
+    def truncated(self, unit: str, node: Node, kind: Kind) -> Node:
+        """The start of a year, quarter, month, week, day, hour or minute."""
+
+    @abstractmethod
+    def days(self, start: Node, end: Node) -> Node:
+        """Whole days between two dates, as a 64-bit whole number."""
+
+    @abstractmethod
+    def shifted(self, day: Node, days: Node) -> Node:
+        """A date some days later, which is within the calendar."""
+
+    def date_text(self, node: Node) -> Node:
+        """A date as 2020-12-31."""
+        return self.to(Kind.TEXT, node)
+
+    # ---- text that is known to look right
+
+    def parsed(self, node: Node, kind: Kind) -> Node:
+        """Text of the right shape as a number, date or timestamp; missing if there is no such."""
+        return exp.TryCast(
+            this=node, to=exp.DataType(this=exp.DataType.Type.USERDEFINED, kind=self.types[kind])
+        )
+
+    # ---- reading columns as they are stored
+
+    @abstractmethod
+    def stored(self, spelling: str) -> Kind | None:
+        """The kind of a stored type that a cast brings to ours; None: read by way of text."""
+
+    @abstractmethod
+    def narrowed(self, node: Node, spelling: str) -> Node:
+        """A stored whole number of any width in 64 bits; missing if it does not fit."""
+
+    def as_float(self, node: Node, spelling: str) -> Node:  # noqa: ARG002  (a decimal may not fit)
+        """A stored float or decimal as float64, NaN or not."""
+        return self.to(Kind.FLOAT, node)
+
+    def as_moment(self, node: Node, spelling: str) -> Node:  # noqa: ARG002  (a zone may be known)
+        """A stored timestamp without time zone, in UTC."""
+        return self.to(Kind.TIMESTAMP, node)

@@ -1,0 +1,78 @@
+"""DuckDB's spelling."""
+
+from __future__ import annotations
+
+import re
+from typing import ClassVar, Final
+
+from sqlglot import exp
+
+from deniable.query.algebra import Kind
+
+from . import nodes as sql
+from .dialect import Dialect
+from .nodes import Node
+
+_STORED: Final = (
+    (r"TINYINT|SMALLINT|INTEGER|BIGINT|UTINYINT|USMALLINT|UINTEGER", Kind.INT),
+    (r"UBIGINT|HUGEINT|UHUGEINT", Kind.INT),
+    (r"FLOAT|DOUBLE", Kind.FLOAT),
+    (r"DECIMAL\(.*\)", Kind.FLOAT),
+    (r"VARCHAR|ENUM\(.*\)|UUID", Kind.TEXT),
+    (r"BOOLEAN", Kind.BOOL),
+    (r"DATE", Kind.DATE),
+    (r"TIMESTAMP.*|TIMESTAMP WITH TIME ZONE", Kind.TIMESTAMP),
+)
+_PARTS: Final = {"dow": "DAYOFWEEK", "doy": "DAYOFYEAR"}
+
+
+class DuckDB(Dialect):
+    """DuckDB: the embedded default."""
+
+    name: ClassVar = "duckdb"
+    types: ClassVar = {
+        Kind.INT: "BIGINT",
+        Kind.FLOAT: "DOUBLE",
+        Kind.TEXT: "VARCHAR",
+        Kind.BOOL: "BOOLEAN",
+        Kind.DATE: "DATE",
+        Kind.TIMESTAMP: "TIMESTAMP",
+    }
+    wide: ClassVar = "HUGEINT"
+    text_functions: ClassVar = {
+        "trim": "TRIM",
+        "starts_with": "STARTS_WITH",
+        "ends_with": "ENDS_WITH",
+        "contains": "CONTAINS",
+    }
+
+    def matches(self, node: Node, pattern: str) -> Node:
+        """RE2, on the whole text."""
+        return sql.function("REGEXP_FULL_MATCH", node, sql.text(pattern))
+
+    def part(self, part: str, node: Node) -> Node:
+        """Sunday is 0 already."""
+        return self.to(Kind.INT, sql.function(_PARTS.get(part, part.upper()), node))
+
+    def truncated(self, unit: str, node: Node, kind: Kind) -> Node:
+        """Back to a date where it was one."""
+        return self.to(kind, sql.function("DATE_TRUNC", sql.text(unit), node))
+
+    def days(self, start: Node, end: Node) -> Node:
+        """A difference of dates is a number of days."""
+        return self.to(Kind.INT, sql.subtract(end, start))
+
+    def shifted(self, day: Node, days: Node) -> Node:
+        """Dates take whole numbers of 32 bits."""
+        return sql.add(day, sql.typed(days, "INTEGER"))
+
+    def stored(self, spelling: str) -> Kind | None:
+        """From DESCRIBE."""
+        return next((kind for rule, kind in _STORED if re.fullmatch(rule, spelling)), None)
+
+    def narrowed(self, node: Node, spelling: str) -> Node:
+        """TRY_CAST is total."""
+        if spelling in ("UBIGINT", "HUGEINT", "UHUGEINT"):
+            kind = exp.DataType(this=exp.DataType.Type.USERDEFINED, kind="BIGINT")
+            return exp.TryCast(this=node, to=kind)
+        return self.to(Kind.INT, node)

@@ -1,0 +1,58 @@
+"""Dates and timestamps between the years 1 and 9999."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Callable, Mapping
+from typing import Final
+
+from deniable.query.algebra import Call, Kind, Literal
+
+from . import nodes as sql
+from .dialect import Dialect
+from .nodes import Node
+
+_LAST: Final = dt.date.max.toordinal()
+
+
+def _part(part: str) -> Callable[..., Node]:
+    return lambda dialect, _call, x: dialect.part(part, x)
+
+
+def _truncate(dialect: Dialect, call: Call, _unit: Node, x: Node) -> Node:
+    unit = call.args[0]
+    assert isinstance(unit, Literal)
+    return dialect.truncated(str(unit.value), x, call.args[1].kind)
+
+
+def _day(dialect: Dialect, call: Call, position: int, x: Node) -> Node:
+    return x if call.args[position].kind is Kind.DATE else dialect.to(Kind.DATE, x)
+
+
+def _days_between(dialect: Dialect, call: Call, start: Node, end: Node) -> Node:
+    return dialect.days(_day(dialect, call, 0, start), _day(dialect, call, 1, end))
+
+
+def _add_days(dialect: Dialect, call: Call, x: Node, days: Node) -> Node:
+    """Missing beyond the calendar: how far is looked at before anything is added."""
+    day = _day(dialect, call, 0, x)
+    since = dialect.days(dialect.constant(dt.date.min, Kind.DATE), sql.copy(day))
+    far = sql.either(
+        [
+            sql.lt(sql.copy(days), dialect.whole(-_LAST)),
+            sql.gt(sql.copy(days), dialect.whole(_LAST)),
+        ]
+    )
+    place = sql.add(since, sql.copy(days))
+    out = sql.either(
+        [sql.lt(place, dialect.whole(0)), sql.gt(sql.copy(place), dialect.whole(_LAST - 1))]
+    )
+    nothing = dialect.constant(None, Kind.DATE)
+    return sql.case(
+        (far, nothing), (out, sql.copy(nothing)), default=dialect.shifted(day, days)
+    )
+
+
+RULES: Final[Mapping[str, Callable[..., Node]]] = {
+    part: _part(part) for part in ("year", "quarter", "month", "day", "dow", "doy", "hour", "minute")
+} | {"date_trunc": _truncate, "days_between": _days_between, "add_days": _add_days}

@@ -1,0 +1,148 @@
+"""Pieces of SQL trees: every operator in its own parentheses, every constant with its type."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from functools import reduce
+
+from sqlglot import exp
+
+Node = exp.Expression
+
+
+def name(text: str, *, table: str | None = None) -> exp.Column:
+    """A quoted identifier."""
+    owner = exp.to_identifier(table, quoted=True) if table is not None else None
+    return exp.Column(this=exp.to_identifier(text, quoted=True), table=owner)
+
+
+def typed(node: Node, kind: str) -> Node:
+    """CAST(… AS kind)."""
+    return exp.Cast(this=node, to=exp.DataType(this=exp.DataType.Type.USERDEFINED, kind=kind))
+
+
+def text(value: str) -> Node:
+    """A text constant."""
+    return exp.Literal.string(value)
+
+
+def plain(value: int) -> Node:
+    """A small whole number as it is."""
+    return exp.Literal.number(value) if value >= 0 else exp.Paren(this=exp.Neg(this=plain(-value)))
+
+
+def null() -> Node:
+    """A missing value."""
+    return exp.Null()
+
+
+def function(called: str, *args: Node) -> Node:
+    """A function by the engine's own name for it."""
+    return exp.Anonymous(this=called, expressions=list(args))
+
+
+def binary(kind: type[exp.Binary], left: Node, right: Node) -> Node:
+    """An operator between two values, in parentheses."""
+    options = {"typed": True, "safe": False} if kind is exp.Div else {}
+    return exp.Paren(this=kind(this=left, expression=right, **options))
+
+
+def eq(left: Node, right: Node) -> Node:
+    """left = right."""
+    return binary(exp.EQ, left, right)
+
+
+def lt(left: Node, right: Node) -> Node:
+    """left < right."""
+    return binary(exp.LT, left, right)
+
+
+def gt(left: Node, right: Node) -> Node:
+    """left > right."""
+    return binary(exp.GT, left, right)
+
+
+def le(left: Node, right: Node) -> Node:
+    """left <= right."""
+    return binary(exp.LTE, left, right)
+
+
+def add(left: Node, right: Node) -> Node:
+    """left + right."""
+    return binary(exp.Add, left, right)
+
+
+def subtract(left: Node, right: Node) -> Node:
+    """left - right."""
+    return binary(exp.Sub, left, right)
+
+
+def times(left: Node, right: Node) -> Node:
+    """left * right."""
+    return binary(exp.Mul, left, right)
+
+
+def concat(*parts: Node) -> Node:
+    """left || right: missing if either is."""
+    return reduce(lambda left, right: binary(exp.DPipe, left, right), parts)
+
+
+def both(parts: Sequence[Node]) -> Node:
+    """All of the conditions; true if there are none."""
+    return reduce(lambda left, right: binary(exp.And, left, right), parts) if parts else exp.true()
+
+
+def either(parts: Sequence[Node]) -> Node:
+    """Any of the conditions; false if there are none."""
+    return reduce(lambda left, right: binary(exp.Or, left, right), parts) if parts else exp.false()
+
+
+def negated(condition: Node) -> Node:
+    """NOT."""
+    return exp.Paren(this=exp.Not(this=condition))
+
+
+def missing(node: Node) -> Node:
+    """IS NULL."""
+    return exp.Paren(this=exp.Is(this=node, expression=exp.Null()))
+
+
+def present(node: Node) -> Node:
+    """IS NOT NULL."""
+    return negated(missing(node))
+
+
+def among(node: Node, listed: Iterable[Node]) -> Node:
+    """IN (…)."""
+    return exp.Paren(this=exp.In(this=node, expressions=list(listed)))
+
+
+def case(*pairs: tuple[Node, Node], default: Node | None = None) -> Node:
+    """CASE WHEN … THEN … ELSE … END."""
+    ifs = [exp.If(this=when, true=then) for when, then in pairs]
+    return exp.Case(ifs=ifs, default=default if default is not None else exp.Null())
+
+
+def aliased(node: Node, called: str) -> Node:
+    """… AS "called"."""
+    return exp.Alias(this=node, alias=exp.to_identifier(called, quoted=True))
+
+
+def copy(node: Node) -> Node:
+    """A node may stand in one place of a tree only."""
+    return node.copy()
+
+
+def table(called: str) -> Node:
+    """A named part of the statement."""
+    return exp.Table(this=exp.to_identifier(called, quoted=True))
+
+
+def over(node: Node, partition: str, *, order: Sequence[Node] = ()) -> Node:
+    """… OVER (PARTITION BY … ORDER BY …)."""
+    listed = [exp.Ordered(this=copy(each)) for each in order]
+    return exp.Window(
+        this=node,
+        partition_by=[name(partition)],
+        order=exp.Order(expressions=listed) if listed else None,
+    )

@@ -1,0 +1,108 @@
+"""Reading a column: from what is stored to what the schema promises, for every possible row."""
+
+from __future__ import annotations
+
+import datetime as dt
+
+from sqlglot import exp
+
+from deniable.query.algebra import Call, Column, Domain, Kind, Read, call
+from deniable.schema.columns import DROP
+from deniable.schema import Column as Facts
+
+from . import nodes as sql
+from .arithmetic import clipped
+from .dialect import Dialect
+from .expressions import compiled
+from .nodes import Node
+
+_FIRST, _LAST = dt.datetime(1, 1, 1), dt.datetime(9999, 12, 31, 23, 59, 59, 999999)  # noqa: DTZ001
+
+
+def reading(read: Read, *, spelling: str, dialect: Dialect) -> Node:
+    """The column as the question reads it; `spelling` is the engine's name of its stored type."""
+    stored = sql.name(read.source)
+    if read.facts is None:
+        return _identity(stored, spelling, dialect)
+    kind = Kind(read.facts.type)
+    raw = _raw(stored, spelling, dialect)
+    value = _cast(raw, dialect.stored(spelling) or Kind.TEXT, kind, dialect)
+    return _kept(value, read.facts, kind, dialect)
+
+
+def _identity(stored: Node, spelling: str, dialect: Dialect) -> Node:
+    """A person id as it is: merging two ids would let one person change another's weight."""
+    kind = dialect.stored(spelling)
+    if kind is Kind.FLOAT:
+        return exp.Nullif(this=stored, expression=sql.typed(sql.text("NaN"), spelling))
+    return stored if kind is not None else dialect.to(Kind.TEXT, stored)
+
+
+def _raw(stored: Node, spelling: str, dialect: Dialect) -> Node:
+    """One of our kinds: 64-bit numbers without NaN, moments within the calendar, text."""
+    match dialect.stored(spelling):
+        case Kind.INT:
+            return dialect.narrowed(stored, spelling)
+        case Kind.FLOAT:
+            return dialect.without_nan(dialect.as_float(stored, spelling))
+        case Kind.BOOL:
+            return stored
+        case Kind.DATE:
+            ends = [dialect.constant(end.date(), Kind.DATE) for end in (_FIRST, _LAST)]
+            return _between(stored, ends)
+        case Kind.TIMESTAMP:
+            ends = [dialect.constant(end, Kind.TIMESTAMP) for end in (_FIRST, _LAST)]
+            return _between(dialect.as_moment(stored, spelling), ends)
+    return dialect.to(Kind.TEXT, stored)
+
+
+def _between(node: Node, ends: list[Node]) -> Node:
+    """The calendars of engines are longer than ours, and some have an infinite day."""
+    return sql.case((exp.Between(this=node, low=ends[0], high=ends[1]), sql.copy(node)))
+
+
+def _cast(raw: Node, stored: Kind, wanted: Kind, dialect: Dialect) -> Node:
+    """By the algebra's own cast; a kind that cannot become the other is missing."""
+    if stored is wanted:
+        return raw
+    if stored is Kind.FLOAT and wanted is Kind.INT:
+        return _whole(raw, dialect)
+    if stored is Kind.FLOAT and wanted is Kind.TEXT:
+        return dialect.to(Kind.TEXT, raw)
+    if stored is Kind.TIMESTAMP and wanted is Kind.TEXT:
+        return dialect.to(Kind.TEXT, raw)
+    if stored is Kind.FLOAT and wanted is Kind.BOOL:
+        return _cast(_whole(raw, dialect), Kind.INT, Kind.BOOL, dialect)
+    column = Column(name="raw", domain=Domain(kind=stored))
+    operator = f"to_{wanted.value}"
+    if stored not in _accepted(operator):
+        return dialect.constant(None, wanted)
+    return compiled(call(operator, column), dialect=dialect, columns={"raw": raw})
+
+
+def _accepted(operator: str) -> frozenset[Kind]:
+    from deniable.query.algebra import OPERATORS
+
+    return OPERATORS[operator].kinds_of(0)
+
+
+def _whole(raw: Node, dialect: Dialect) -> Node:
+    """A stored float is a whole number if it is one; a fraction is not of the column's type."""
+    exact = sql.eq(sql.copy(raw), sql.function("FLOOR", sql.copy(raw)))
+    column = Column(name="raw", domain=Domain(kind=Kind.FLOAT))
+    rounded: Call = call("to_int", column)
+    return sql.case((exact, compiled(rounded, dialect=dialect, columns={"raw": raw})))
+
+
+def _kept(value: Node, facts: Facts, kind: Kind, dialect: Dialect) -> Node:
+    """The schema's word: into the bounds, off the list is missing, what missing counts as."""
+    if facts.low is not None:
+        low, high = (dialect.constant(end, kind) for end in (facts.low, facts.high))
+        value = clipped(dialect, value, low, high, nullable=True)
+    if facts.keys is not None:
+        listed = [dialect.constant(key, kind) for key in facts.keys]
+        value = sql.case((sql.among(sql.copy(value), listed), value))
+    if facts.missing is not None and facts.missing != DROP:
+        imputed = dialect.constant(facts.missing, kind)
+        value = exp.Coalesce(this=value, expressions=[imputed])
+    return value

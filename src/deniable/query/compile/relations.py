@@ -1,0 +1,233 @@
+"""Our relations as SELECTs, whose columns are c0, c1, … and whose person is p."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from sqlglot import exp
+
+from deniable.query.algebra import (
+    Expression,
+    Filter,
+    Join,
+    JoinKind,
+    Kind,
+    PerPerson,
+    Project,
+    Relation,
+    Scan,
+    Summary,
+    Summed,
+)
+
+from . import nodes as sql
+from .dialect import Dialect
+from .expressions import compiled
+from .nodes import Node
+from .reading import reading
+
+PERSON: Final = "p"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Stored:
+    """A table as the engine holds it: what to put after FROM, and the stored type of each column."""
+
+    source: Node
+    types: Mapping[str, str]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rows:
+    """A SELECT, and under which column of it each of ours stands."""
+
+    select: exp.Select
+    columns: Mapping[str, str]
+    person: bool
+
+    def named(self, called: str) -> tuple[Node, dict[str, Node]]:
+        """As a subquery, and how its columns are read."""
+        alias = exp.TableAlias(this=exp.to_identifier(called, quoted=True))
+        read = {ours: sql.name(theirs, table=called) for ours, theirs in self.columns.items()}
+        return exp.Subquery(this=self.select, alias=alias), read
+
+
+class Relations:
+    """Compiles relations for one engine and its tables."""
+
+    def __init__(self, dialect: Dialect, tables: Mapping[str, Stored]) -> None:
+        self.dialect = dialect
+        self.tables = tables
+        self._count = 0
+
+    def rows(self, relation: Relation) -> Rows:
+        """The rows of a relation."""
+        match relation:
+            case Scan():
+                return self._scan(relation)
+            case Filter():
+                return self._filter(relation)
+            case Project():
+                return self._project(relation)
+            case Join():
+                return self._join(relation)
+            case PerPerson():
+                return self._per_person(relation)
+        raise AssertionError(type(relation))
+
+    def value(self, expression: Expression, read: Mapping[str, Node]) -> Node:
+        """An expression about columns that are read so."""
+        return compiled(expression, dialect=self.dialect, columns=read)
+
+    def alias(self) -> str:
+        """A name for a subquery that no other has."""
+        self._count += 1
+        return f"r{self._count}"
+
+    def _scan(self, scan: Scan) -> Rows:
+        table = self.tables[scan.table]
+        made = [
+            (f"c{i}", reading(read, spelling=table.types[read.source], dialect=self.dialect))
+            for i, read in enumerate(scan.reads)
+        ]
+        if scan.id is not None:
+            spelling = table.types[scan.id.source]
+            made.append((PERSON, reading(scan.id, spelling=spelling, dialect=self.dialect)))
+        return Rows(
+            select=selected(made, sql.copy(table.source)),
+            columns={read.name: f"c{i}" for i, read in enumerate(scan.reads)},
+            person=scan.id is not None,
+        )
+
+    def _filter(self, relation: Filter) -> Rows:
+        below = self.rows(relation.source)
+        alias = self.alias()
+        source, read = below.named(alias)
+        select = selected(_through(below, alias), source).where(
+            self.value(relation.where, read), copy=False
+        )
+        return Rows(select=select, columns=below.columns, person=below.person)
+
+    def _project(self, relation: Project) -> Rows:
+        below = self.rows(relation.source)
+        alias = self.alias()
+        source, read = below.named(alias)
+        made = [(f"c{i}", self.value(e, read)) for i, (_, e) in enumerate(relation.named)]
+        columns = {called: f"c{i}" for i, (called, _) in enumerate(relation.named)}
+        select = selected(made + _person(below, alias), source)
+        return Rows(select=select, columns=columns, person=below.person)
+
+    def _join(self, relation: Join) -> Rows:
+        left, right = self.rows(relation.left), self.rows(relation.right)
+        near, far = self.alias(), self.alias()
+        (source, reads), (other, others) = left.named(near), right.named(far)
+        if relation.unique:
+            first = self._first(right, [b for _, b in relation.on])
+            other, others = first.named(far)
+        equal = [
+            sql.eq(self.value(a, reads), self.value(b, others)) for a, b in map(_alike, relation.on)
+        ]
+        if relation.same_person:
+            equal.append(sql.eq(sql.name(PERSON, table=near), sql.name(PERSON, table=far)))
+        names = [*left.columns, *right.columns]
+        made = [(f"c{i}", (reads | others)[called]) for i, called in enumerate(names)]
+        select = selected(made + _person(left, near), source)
+        kind = "LEFT" if relation.kind is JoinKind.LEFT else "INNER"
+        select = select.join(other, on=sql.both(equal), join_type=kind, copy=False)
+        columns = {called: f"c{i}" for i, called in enumerate(names)}
+        return Rows(select=select, columns=columns, person=left.person)
+
+    def _first(self, rows: Rows, on: Sequence[Expression]) -> Rows:
+        """Of rows with equal `on` the first in the order of all columns."""
+        alias = self.alias()
+        source, read = rows.named(alias)
+        window = exp.Window(
+            this=sql.function("ROW_NUMBER"),
+            partition_by=[self.value(each, read) for each in on],
+            order=exp.Order(expressions=[exp.Ordered(this=node) for node in read.values()]),
+        )
+        numbered = selected([*_through(rows, alias), ("n", window)], source)
+        outer = self.alias()
+        held = Rows(select=numbered, columns=rows.columns, person=rows.person)
+        below, _ = held.named(outer)
+        first = sql.eq(sql.name("n", table=outer), sql.plain(1))
+        select = selected(_through(held, outer), below).where(first, copy=False)
+        return Rows(select=select, columns=rows.columns, person=rows.person)
+
+    def _per_person(self, relation: PerPerson) -> Rows:
+        below = self.rows(relation.source)
+        alias = self.alias()
+        source, read = below.named(alias)
+        person = sql.name(PERSON, table=alias)
+        keys = [(f"c{i}", self.value(key, read)) for i, (_, key) in enumerate(relation.keys)]
+        sums = [
+            (f"c{len(keys) + i}", self._summed(each, read))
+            for i, each in enumerate(relation.summaries)
+        ]
+        select = selected([*keys, *sums, (PERSON, person)], source)
+        select = select.where(sql.present(sql.copy(person)), copy=False)
+        groups = [sql.copy(person), *(sql.copy(node) for _, node in keys)]
+        select = select.group_by(*groups, copy=False)
+        names = [called for called, _ in relation.keys] + [s.name for s in relation.summaries]
+        columns = {called: f"c{i}" for i, called in enumerate(names)}
+        return Rows(select=select, columns=columns, person=True)
+
+    def _summed(self, each: Summed, read: Mapping[str, Node]) -> Node:
+        value = None if each.argument is None else self.value(each.argument, read)
+        if each.where is not None:
+            inside = sql.plain(1) if value is None else value
+            value = sql.case((self.value(each.where, read), inside))
+        if value is None:
+            return self.dialect.to(Kind.INT, sql.function("COUNT", exp.Star()))
+        match each.summary:
+            case Summary.COUNT:
+                return self.dialect.to(Kind.INT, sql.function("COUNT", value))
+            case Summary.COUNT_DISTINCT:
+                counted = exp.Count(this=exp.Distinct(expressions=[value]))
+                return self.dialect.to(Kind.INT, counted)
+            case Summary.SUM:
+                total = sql.function("SUM", self.dialect.widened(value))
+                return self.dialect.to(Kind.FLOAT, total)
+        assert each.argument is not None
+        return _extreme(each, value, self.dialect)
+
+
+def _extreme(each: Summed, value: Node, dialect: Dialect) -> Node:
+    assert each.argument is not None
+    kind = each.argument.kind
+    if kind is Kind.BOOL:
+        number = dialect.to(Kind.INT, sql.typed(value, "INT"))
+        return sql.eq(sql.function(each.summary.value.upper(), number), dialect.whole(1))
+    ordered = dialect.ordered(value) if kind is Kind.TEXT else value
+    return sql.function(each.summary.value.upper(), ordered)
+
+
+def selected(made: Sequence[tuple[str, Node]], source: Node) -> exp.Select:
+    """SELECT … FROM …; at least one column, as SQL wants."""
+    listed = [sql.aliased(node, called) for called, node in made] or [sql.plain(1)]
+    return exp.Select().select(*listed, copy=False).from_(source, copy=False)
+
+
+def _through(rows: Rows, alias: str) -> list[tuple[str, Node]]:
+    same: list[tuple[str, Node]] = [
+        (theirs, sql.name(theirs, table=alias)) for theirs in rows.columns.values()
+    ]
+    return same + _person(rows, alias)
+
+
+def _person(rows: Rows, alias: str) -> list[tuple[str, Node]]:
+    return [(PERSON, sql.name(PERSON, table=alias))] if rows.person else []
+
+
+def _alike(pair: tuple[Expression, Expression]) -> tuple[Expression, Expression]:
+    """Whole numbers beside floats are compared as floats."""
+    from deniable.query.algebra import call
+
+    left, right = pair
+    if {left.kind, right.kind} == {Kind.INT, Kind.FLOAT}:
+        return call("to_float", left), call("to_float", right)
+    return left, right
+
+

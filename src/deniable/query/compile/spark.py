@@ -1,0 +1,80 @@
+"""Spark SQL's spelling, for sessions with ANSI mode off and UTC as their time zone."""
+
+from __future__ import annotations
+
+import re
+from typing import ClassVar, Final
+
+from deniable.query.algebra import Kind
+
+from . import nodes as sql
+from .dialect import Dialect
+from .nodes import Node
+
+_STORED: Final = (
+    (r"tinyint|smallint|int|bigint", Kind.INT),
+    (r"float|double|decimal\(.*\)", Kind.FLOAT),
+    (r"string|varchar\(.*\)|char\(.*\)", Kind.TEXT),
+    (r"boolean", Kind.BOOL),
+    (r"date", Kind.DATE),
+    (r"timestamp|timestamp_ntz|timestamp_ltz", Kind.TIMESTAMP),
+)
+_PARTS: Final = {"dow": "DAYOFWEEK", "doy": "DAYOFYEAR"}
+
+
+class Spark(Dialect):
+    """Spark 3.5 and later."""
+
+    name: ClassVar = "spark"
+    types: ClassVar = {
+        Kind.INT: "BIGINT",
+        Kind.FLOAT: "DOUBLE",
+        Kind.TEXT: "STRING",
+        Kind.BOOL: "BOOLEAN",
+        Kind.DATE: "DATE",
+        Kind.TIMESTAMP: "TIMESTAMP_NTZ",
+    }
+    # A sum of decimal(28) is a decimal(38): ten more digits, so 10¹⁰ rows of any kind, and 10¹⁹ of
+    # numbers below 2⁶³, cannot overflow it.
+    wide: ClassVar = "DECIMAL(28, 0)"
+    text_functions: ClassVar = {
+        "trim": "BTRIM",
+        "starts_with": "STARTSWITH",
+        "ends_with": "ENDSWITH",
+        "contains": "CONTAINS",
+    }
+
+    says_materialized: ClassVar = False
+
+    def summed(self, node: Node) -> Node:
+        """Sums of 64-bit numbers would wrap around."""
+        return sql.function("SUM", self.widened(node))
+
+    def matches(self, node: Node, pattern: str) -> Node:
+        """Java's expressions, on the whole text (its $ would allow a line end after it)."""
+        return sql.function("RLIKE", node, sql.text(rf"\A(?:{pattern})\z"))
+
+    def part(self, part: str, node: Node) -> Node:
+        """Sunday is 1 there."""
+        found = self.to(Kind.INT, sql.function(_PARTS.get(part, part.upper()), node))
+        return sql.subtract(found, self.whole(1)) if part == "dow" else found
+
+    def truncated(self, unit: str, node: Node, kind: Kind) -> Node:
+        """Back to what it was."""
+        return self.to(kind, sql.function("DATE_TRUNC", sql.text(unit), node))
+
+    def days(self, start: Node, end: Node) -> Node:
+        """The end comes first there."""
+        return self.to(Kind.INT, sql.function("DATEDIFF", end, start))
+
+    def shifted(self, day: Node, days: Node) -> Node:
+        """Dates take whole numbers of 32 bits."""
+        return sql.function("DATE_ADD", day, sql.typed(days, "INT"))
+
+    def stored(self, spelling: str) -> Kind | None:
+        """From the schema of a data frame."""
+        return next((kind for rule, kind in _STORED if re.fullmatch(rule, spelling)), None)
+
+    def narrowed(self, node: Node, spelling: str) -> Node:  # noqa: ARG002  (all of them fit)
+        """All stored whole numbers have at most 64 bits."""
+        return self.to(Kind.INT, node)

@@ -1,0 +1,332 @@
+"""The integer plan as SQL: one statement for all sums and counts, one for each histogram, each
+count of distinct values, and each count of persons.
+
+A statement is a chain of named parts:
+
+    base       the last relation: person p, keys k0 k1 …, and what tallies are about, x0 x1 …
+    rows       rows that are in some group, and what each adds: whole numbers v0 v1 …
+
+and then one of three ways to add up, `plain`, `weighted` or `capped`.
+
+    plain      every row is a unit: one GROUP BY, as fast as the question itself
+    weighted   a person's k rows weigh min(2²⁰, ⌊L·2²⁰/k⌋): k is counted on `rows`, in the same
+               statement, and joined back
+    capped     persons × groups are added up first; each person keeps the `groups` of them that
+               come first by a keyed hash; weights are of the rows that are left
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from sqlglot import exp
+
+from deniable.errors import UnsupportedQuery
+from deniable.query.algebra import Key, Kind
+from deniable.query.bound import IntegerPlan, Measure, Tally
+
+from . import nodes as sql
+from .dialect import Dialect
+from .contributions import Base, contribution
+from .nodes import Node
+from .relations import PERSON, Relations, Stored, selected
+
+BIN: Final = "bin"
+# A statement longer than this is refused, before anything is sent.
+LONGEST: Final = 4_000_000
+
+
+@dataclass(frozen=True, kw_only=True)
+class Statement:
+    """One SELECT: the columns k0 … of keys, g0 … telling which are left out, bin, and numbers."""
+
+    text: str = field(repr=False)
+    keys: tuple[int, ...]
+    flagged: bool
+    binned: bool
+    tallies: tuple[Tally, ...]
+
+
+def statements(
+    plan: IntegerPlan, *, dialect: Dialect, tables: Mapping[str, Stored], secret: str
+) -> tuple[Statement, ...]:
+    """Everything the engine is asked; `secret` keys the hash by which persons keep groups."""
+    try:
+        return tuple(
+            _Writer(plan, tallies, dialect=dialect, tables=tables, secret=secret).statement()
+            for tallies in _together(plan)
+        )
+    except RecursionError:
+        raise UnsupportedQuery("this question is nested too deeply to be written as SQL") from None
+
+
+def _together(plan: IntegerPlan) -> list[tuple[Tally, ...]]:
+    """Which tallies can be added up by one statement."""
+    apart = {Measure.HISTOGRAM, Measure.DISTINCT}
+    if plan.weight > 1 and not plan.private_keys:
+        apart.add(Measure.PERSONS)
+    shared = tuple(tally for tally in plan.tallies if tally.measure not in apart)
+    if plan.selection is not None:
+        shared = (plan.selection, *shared)
+    alone = [(tally,) for tally in plan.tallies if tally.measure in apart]
+    return ([shared] if shared else []) + alone
+
+
+class _Writer:
+    """Writes one statement."""
+
+    def __init__(
+        self,
+        plan: IntegerPlan,
+        tallies: Sequence[Tally],
+        *,
+        dialect: Dialect,
+        tables: Mapping[str, Stored],
+        secret: str,
+    ) -> None:
+        self.plan, self.tallies, self.dialect, self.secret = plan, tuple(tallies), dialect, secret
+        self.sets = plan.sets
+        self.keys = tuple(sorted({i for chosen in self.sets for i in chosen}))
+        self.binned = tallies[0].measure is Measure.HISTOGRAM
+        self.person = plan.weight > 1
+        self.base = Base(Relations(dialect, tables), plan, self.tallies, self.keys)
+        self.parts: list[tuple[str, exp.Select]] = []
+
+    def statement(self) -> Statement:
+        """The whole of it."""
+        measure = self.tallies[0].measure
+        self.parts = [("base", self.base.select()), ("rows", self._rows())]
+        if not self.person:
+            final = self._plain()
+        elif measure is Measure.DISTINCT:
+            final = self._distinct()
+        elif self.plan.private_keys or (measure is Measure.PERSONS and self.keys):
+            final = self._capped()
+        elif measure is Measure.PERSONS:
+            final = self._final([_persons()], "rows")
+        else:
+            final = self._weighted()
+        return Statement(
+            text=self._text(final),
+            keys=self.keys,
+            flagged=len(self.sets) > 1,
+            binned=self.binned,
+            tallies=self.tallies,
+        )
+
+    def _text(self, final: exp.Select) -> str:
+        for called, part in self.parts:
+            final = final.with_(
+                exp.to_identifier(called, quoted=True),
+                as_=part,
+                materialized=False if self.dialect.says_materialized else None,
+                copy=False,
+            )
+        text = self.dialect.write(final)
+        if len(text) > LONGEST:
+            raise UnsupportedQuery("this question is too long when it is written out as SQL")
+        return text
+
+    # ---- parts
+
+    def _rows(self) -> exp.Select:
+        """Rows that are in some group of some set, with what they add."""
+        made: list[tuple[str, Node]] = [(f"k{i}", sql.name(f"k{i}")) for i in self.keys]
+        for j, tally in enumerate(self.tallies):
+            node = contribution(tally, base=self.base, dialect=self.dialect)
+            if node is not None:
+                made.append((BIN if self.binned else f"v{j}", node))
+        if self.person:
+            made.append((PERSON, sql.name(PERSON)))
+        select = selected(made, sql.table("base"))
+        kept = sql.either(
+            [sql.both([self._valid(i) for i in chosen]) for chosen in self.sets]
+        )
+        conditions = [] if () in self.sets else [kept]
+        if self.person:
+            conditions.append(sql.present(sql.name(PERSON)))
+        first = self.tallies[0]
+        if len(self.tallies) == 1 and first.measure is Measure.PERSONS and first.where is not None:
+            conditions.append(self.base.column(first.where))
+        return select.where(sql.both(conditions), copy=False) if conditions else select
+
+    def _valid(self, position: int) -> Node:
+        """The key is one of the list, or at least not missing."""
+        key, column = self.plan.question.keys[position], sql.name(f"k{position}")
+        values, known = key.values, key.expression.domain.values
+        if values is None or (known is not None and set(known) <= set(values)):
+            return sql.present(column)
+        return self._listed(key, column)
+
+    def _listed(self, key: Key, column: Node) -> Node:
+        values, kind = key.values or (), key.expression.kind
+        if kind is Kind.INT and values == tuple(range(int(values[0]), int(values[-1]) + 1)):  # type: ignore[arg-type]
+            low, high = self.dialect.whole(values[0]), self.dialect.whole(values[-1])  # type: ignore[arg-type]
+            return exp.Paren(this=exp.Between(this=column, low=low, high=high))
+        return sql.among(column, [self.dialect.constant(value, kind) for value in values])
+
+    def _key_names(self) -> list[str]:
+        return [f"k{i}" for i in self.keys] + [BIN] * self.binned
+
+    def _has_value(self, position: int) -> bool:
+        """Whether `rows` has a number for this tally: else every row adds 1."""
+        tally = self.tallies[position]
+        return not self.binned and (tally.value is not None or tally.where is not None)
+
+    # ---- three ways to add up
+
+    def _plain(self) -> exp.Select:
+        columns = []
+        for j, tally in enumerate(self.tallies):
+            value = sql.name(f"v{j}") if self._has_value(j) else exp.Star()
+            if tally.measure is Measure.DISTINCT:
+                columns.append(exp.Count(this=exp.Distinct(expressions=[value])))
+            elif tally.measure in (Measure.SUM, Measure.SQUARES):
+                columns.append(self.dialect.summed(value))
+            else:
+                columns.append(sql.function("COUNT", value))
+        return self._final(columns, "rows")
+
+    def _weighted(self) -> exp.Select:
+        counted = selected([(PERSON, sql.name(PERSON)), ("n", _count())], sql.table("rows"))
+        self.parts.append(("persons", counted.group_by(sql.name(PERSON), copy=False)))
+        weight = self._weight(sql.name("n"))
+        weights = selected([(PERSON, sql.name(PERSON)), ("w", weight)], sql.table("persons"))
+        self.parts.append(("weights", weights))
+        columns = []
+        for j in range(len(self.tallies)):
+            w = sql.name("w", table="weights")
+            term = sql.times(sql.name(f"v{j}", table="rows"), w) if self._has_value(j) else w
+            columns.append(self.dialect.summed(term))
+        final = self._final(columns, "rows")
+        same = sql.eq(sql.name(PERSON, table="rows"), sql.name(PERSON, table="weights"))
+        return final.join(sql.table("weights"), on=same, join_type="INNER", copy=False)
+
+    def _weight(self, rows: Node) -> Node:
+        """min(2²⁰, ⌊L·2²⁰/k⌋) in whole numbers."""
+        most, limit = self.plan.weight, self.plan.rows
+        few = sql.le(rows, self.dialect.whole(limit))
+        share = self.dialect.quotient(self.dialect.whole(limit * most), sql.copy(rows))
+        return sql.case((few, self.dialect.whole(most)), default=share)
+
+    def _capped(self) -> exp.Select:
+        keys = [PERSON, *self._key_names()]
+        made = [(k, sql.name(k)) for k in keys] + [("n", _count())]
+        made += [
+            (f"v{j}", self._partial(j)) for j in range(len(self.tallies)) if self._has_value(j)
+        ]
+        pairs = selected(made, sql.table("rows"))
+        self.parts.append(("pairs", pairs.group_by(*map(sql.name, keys), copy=False)))
+        names = [called for called, _ in made]
+        self._keep_groups("pairs", names)
+        if self.tallies[0].measure is Measure.PERSONS and len(self.tallies) == 1:
+            return self._final([self._presence(0)], "kept")
+        total = self.dialect.to(Kind.INT, sql.over(sql.function("SUM", sql.name("n")), PERSON))
+        listed = [*((called, sql.name(called)) for called in names), ("total", total)]
+        self.parts.append(("totals", selected(listed, sql.table("kept"))))
+        weight = self._weight(sql.name("total"))
+        listed = [*((called, sql.name(called)) for called in names), ("w", weight)]
+        self.parts.append(("weighed", selected(listed, sql.table("totals"))))
+        columns = []
+        for j, tally in enumerate(self.tallies):
+            if tally.measure is Measure.PERSONS:
+                columns.append(self._presence(j))
+                continue
+            value = sql.name(f"v{j}" if self._has_value(j) else "n")
+            columns.append(self.dialect.summed(sql.times(value, sql.name("w"))))
+        return self._final(columns, "weighed")
+
+    def _partial(self, position: int) -> Node:
+        """What a person adds to one group, before the weight."""
+        return self.dialect.summed(sql.name(f"v{position}"))
+
+    def _presence(self, position: int) -> Node:
+        """Persons: one row each where there is one grouping set, else counted apart."""
+        there = sql.gt(sql.name(f"v{position}"), sql.plain(0))
+        if len(self.sets) == 1:
+            held = sql.case((there, sql.plain(1))) if self._has_value(position) else exp.Star()
+            return sql.function("COUNT", held)
+        person = sql.name(PERSON)
+        held = sql.case((there, person)) if self._has_value(position) else person
+        return exp.Count(this=exp.Distinct(expressions=[held]))
+
+    def _keep_groups(self, source: str, names: Sequence[str]) -> None:
+        """At most `groups` different keys a person: the first by a keyed hash."""
+        keys = [sql.name(f"k{i}") for i in self.keys]
+        if not keys:
+            self.parts.append(("kept", selected([(n, sql.name(n)) for n in names], sql.table(source))))
+            return
+        place = sql.over(
+            sql.function("DENSE_RANK"), PERSON, order=[self._hash("groups", *keys), *keys]
+        )
+        listed = [*((called, sql.name(called)) for called in names), ("place", place)]
+        self.parts.append(("ranked", selected(listed, sql.table(source))))
+        kept = selected([(n, sql.name(n)) for n in names], sql.table("ranked"))
+        few = sql.le(sql.name("place"), sql.plain(self.plan.groups))
+        self.parts.append(("kept", kept.where(few, copy=False)))
+
+    def _hash(self, purpose: str, *columns: Node) -> Node:
+        """A digest of a person's own keys that nobody without the secret can foresee."""
+        parts = [sql.text(f"{self.secret}/{purpose}")]
+        for column in (sql.name(PERSON), *columns):
+            plain = self.dialect.to(Kind.TEXT, sql.copy(column))
+            parts += [sql.text("/"), exp.Coalesce(this=plain, expressions=[sql.text("")])]
+        return self.dialect.hashed(sql.concat(*parts))
+
+    def _distinct(self) -> exp.Select:
+        """At most `rows` different pairs of keys and value a person."""
+        names = [PERSON, *self._key_names(), "v0"]
+        pairs = selected([(n, sql.name(n)) for n in names], sql.table("rows"))
+        self.parts.append(("pairs", pairs.distinct(copy=False)))
+        if self.plan.private_keys:
+            self._keep_groups("pairs", names)
+        source = "kept" if self.plan.private_keys else "pairs"
+        order = [sql.name(n) for n in names[1:]]
+        place = sql.over(
+            sql.function("ROW_NUMBER"), PERSON, order=[self._hash("values", *order), *order]
+        )
+        listed = [*((n, sql.name(n)) for n in names), ("spot", place)]
+        ranked = selected(listed, sql.table(source))
+        self.parts.append(("spots", ranked.where(sql.present(sql.name("v0")), copy=False)))
+        few = selected([(n, sql.name(n)) for n in names], sql.table("spots"))
+        few = few.where(sql.le(sql.name("spot"), sql.plain(self.plan.rows)), copy=False)
+        self.parts.append(("few", few))
+        return self._final([exp.Count(this=exp.Distinct(expressions=[sql.name("v0")]))], "few")
+
+    def _final(self, columns: Sequence[Node], source: str) -> exp.Select:
+        """Grouped by keys, or by each grouping set in turn."""
+        keys = [sql.name(k, table=source) for k in self._key_names()]
+        made = list(zip(self._key_names(), keys, strict=True))
+        if len(self.sets) > 1:
+            made += [
+                (f"g{i}", sql.function("GROUPING", sql.name(f"k{i}", table=source)))
+                for i in self.keys
+            ]
+        made += [(f"n{j}", node) for j, node in enumerate(columns)]
+        final = selected([(n, sql.copy(node)) for n, node in made], sql.table(source))
+        if len(self.sets) > 1:
+            final.set("group", self._grouping_sets(source))
+            return final
+        return final.group_by(*keys, copy=False) if keys else final
+
+    def _grouping_sets(self, source: str) -> exp.Group:
+        extra = [BIN] * self.binned
+        tuples: list[Node] = [
+            exp.Tuple(
+                expressions=[
+                    sql.name(k, table=source) for k in [*(f"k{i}" for i in chosen), *extra]
+                ]
+            )
+            for chosen in self.sets
+        ]
+        return exp.Group(grouping_sets=[exp.GroupingSets(expressions=tuples)])
+
+
+def _count() -> Node:
+    return sql.function("COUNT", exp.Star())
+
+
+def _persons() -> Node:
+    return exp.Count(this=exp.Distinct(expressions=[sql.name(PERSON)]))

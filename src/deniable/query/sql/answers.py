@@ -1,0 +1,277 @@
+"""The outermost SELECT → a question: keys, aggregates, and what is made of them."""
+
+from __future__ import annotations
+
+from sqlglot import exp
+
+from deniable.errors import DeniableError, UnknownName, UnsupportedQuery
+from deniable.query.algebra import (
+    Aggregate,
+    Expression,
+    Function,
+    Key,
+    Kind,
+    Literal,
+    Order,
+    Output,
+    Question,
+    call,
+    literal,
+)
+from deniable.query.algebra.meaning import EPOCH
+from deniable.query.algebra.show import aggregate_text
+from deniable.query.bind.arguments import check_bounds, check_rule, summable
+from deniable.query.bind.keys import check_cells, key_values
+from deniable.query.bind.prune import prune
+from deniable.query.bind.scope import Binding, Names, Scope
+
+from .aggregates import Asked, asked
+from .asking import Asking
+from .groups import Item, grouping, items_of, position_of
+from .lower import Rows, is_aggregate, rows_error
+
+_ORDERED = (Function.MIN, Function.MAX, Function.QUANTILE)
+
+
+def question(select: exp.Expr, scope: Scope, asking: Asking) -> Question:
+    """The question that the outermost SELECT asks about the rows of a scope."""
+    text = asking.text
+    items = items_of(select, text)
+    _check_answerable(select, items, asking)
+    nodes, sets = grouping(select, items, scope, text)
+    answer = Answer(asking, scope)
+    answer.group(nodes, items)
+    check_cells(answer.keys, sets)
+    outputs = [answer.output(item) for item in items]
+    having = select.args.get("having")
+    condition = None if having is None else answer.condition(having.this)
+    order = select.args.get("order")
+    orders = [] if order is None else [answer.order(part, items) for part in order.expressions]
+    used = [key.expression for key in answer.keys]
+    used += [e for a in answer.aggregates for e in (a.argument, a.where) if e is not None]
+    return Question(
+        unit=asking.unit,
+        relation=prune(scope.relation, used),
+        keys=tuple(answer.keys),
+        grouping_sets=tuple(sets),
+        aggregates=tuple(answer.aggregates),
+        outputs=tuple(outputs),
+        having=condition,
+        order_by=tuple(orders),
+        limit=_whole(select, "limit"),
+        offset=_whole(select, "offset") or 0,
+        text=text.raw,
+    )
+
+
+class Answer(Rows):
+    """Turns parts of the text into expressions about keys and noisy aggregates."""
+
+    def __init__(self, asking: Asking, scope: Scope) -> None:
+        super().__init__(asking.text, scope)
+        self.asking = asking
+        self.rows = Rows(asking.text, scope)
+        self.names = Names()
+        self.keys: list[Key] = []
+        self.aggregates: list[Aggregate] = []
+        self.made: dict[str, Expression] = {}
+
+    def group(self, nodes: list[exp.Expr], items: list[Item]) -> None:
+        """Make keys of the parts that are grouped by."""
+        for node in nodes:
+            with self.text.pointing(node):
+                self._add_key(node, items)
+
+    def _add_key(self, node: exp.Expr, items: list[Item]) -> None:
+        expression = self.rows.lower(node)
+        binding = binding_of(node, self.scope)
+        if binding is not None and binding.person:
+            raise UnsupportedQuery(
+                f"GROUP BY {binding.name} would make a group for each person",
+                why="such a group is about one person alone",
+                fix="group by something that people share",
+            )
+        if isinstance(expression, Literal):
+            raise UnsupportedQuery("GROUP BY a constant makes no groups", fix="leave it out")
+        named = next((item.name for item in items if item.node == node), "")
+        column = node.name if isinstance(node, exp.Column) else ""
+        name = self.names.fresh(named or column or repr(expression))
+        span = self.text.span_of(node)
+        values = key_values(
+            expression,
+            name=column or named or repr(expression),
+            unit=self.asking.unit,
+            private_keys=self.asking.private_keys,
+            snippet=self.text.snippet(span, f"no public keys for `{column or name}`"),
+        )
+        self.keys.append(Key(name=name, expression=expression, values=values, span=span))
+
+    def output(self, item: Item) -> Output:
+        """One column of the answer."""
+        if any(item.name.lower() == known for known in self.made):
+            raise UnsupportedQuery(
+                f"two columns of the answer are called `{item.name}`",
+                fix=f"{item.name} AS another_name",
+                snippet=self.text.snippet(self.text.span_of(item.node)),
+            )
+        if is_aggregate(item.node):
+            with self.text.pointing(item.node):
+                made = self.aggregate(item.node, wish=item.name if item.aliased else "")
+        else:
+            made = self.lower(item.node)
+        self.made[item.name.lower()] = made
+        return Output(name=item.name, expression=made, span=self.text.span_of(item.node))
+
+    def order(self, part: exp.Expr, items: list[Item]) -> Order:
+        """One thing to sort by: a position, a name in the answer, or an expression."""
+        if part.args.get("nulls_first"):
+            raise UnsupportedQuery(
+                "missing values come last here", snippet=self.text.snippet(self.text.span_of(part))
+            )
+        node, descending = part.this, bool(part.args.get("desc"))
+        if isinstance(node, exp.Literal) and not node.args.get("is_string"):
+            name = position_of(node, items, self.text).name
+        else:
+            plain = isinstance(node, exp.Column) and not node.text("table")
+            name = node.name if plain else ""
+        made = self.made.get(name.lower()) if name else None
+        return Order(expression=made or self.lower(node), descending=descending)
+
+    def lower(self, node: exp.Expr) -> Expression:
+        """An aggregate, a key, or an expression about them."""
+        if is_aggregate(node):
+            with self.text.pointing(node):
+                return self.aggregate(node)
+        key = self._key(node)
+        return super().lower(node) if key is None else key
+
+    def column(self, node: exp.Expr) -> Expression:
+        """A column that is no key can only be a name of the answer."""
+        made = self.made.get(node.name.lower()) if not node.text("table") else None
+        if made is not None:
+            return made.at(self.text.span_of(node))
+        if isinstance(node.this, exp.Star):
+            raise rows_error(self.text, node)
+        super().column(node)  # raises if there is no such column
+        raise UnsupportedQuery(
+            f"`{node.name}` is neither grouped by nor aggregated",
+            why="within a group it has many values, each of somebody",
+            fix=f"GROUP BY {node.name}, or AVG({node.name})",
+        )
+
+    def _key(self, node: exp.Expr) -> Expression | None:
+        if not self.keys or isinstance(node, exp.Literal):
+            return None
+        if any(map(is_aggregate, node.walk())):
+            return None
+        expression = self._row_value(node)
+        for key in self.keys:
+            if key.expression == expression:
+                return key.column.at(self.text.span_of(node))
+        return None
+
+    def _row_value(self, node: exp.Expr) -> Expression | None:
+        """What a part means for single rows, if it means anything there."""
+        try:
+            return self.rows.lower(node)
+        except DeniableError:
+            return None
+
+    # ---- aggregates
+
+    def aggregate(self, node: exp.Expr, *, wish: str = "") -> Expression:
+        """A noisy number; the same aggregate asked twice is computed once."""
+        ask = asked(node, self.rows)
+        conditions = [self.rows.condition(part) for part in ask.where]
+        where = call("and", *conditions) if len(conditions) > 1 else next(iter(conditions), None)
+        function, argument = self._argument(ask)
+        dated = argument is not None and argument.kind is Kind.DATE and function in _ORDERED
+        if dated and argument is not None:
+            argument = call("days_between", literal(EPOCH), argument)
+        wanted = Aggregate(
+            name="",
+            function=function,
+            argument=argument,
+            where=where,
+            q=ask.q,
+            span=self.text.span_of(node),
+        )
+        column = self._once(wanted, wish).column
+        return call("add_days", literal(EPOCH), call("to_int", column)) if dated else column
+
+    def _once(self, wanted: Aggregate, wish: str) -> Aggregate:
+        for known in self.aggregates:
+            if Aggregate(**vars(known) | {"name": ""}) == wanted:
+                return known
+        name = self.names.fresh(wish or aggregate_text(wanted))
+        made = Aggregate(**vars(wanted) | {"name": name})
+        self.aggregates.append(made)
+        return made
+
+    def _argument(self, ask: Asked) -> tuple[Function, Expression | None]:
+        if ask.argument is None:
+            return ask.function, None
+        binding = binding_of(ask.argument, self.scope)
+        if binding is not None and binding.person:
+            if ask.function is Function.DISTINCT:
+                return Function.PERSONS, None
+            if ask.function is Function.COUNT:
+                return Function.COUNT, None
+        argument = self.rows.lower(ask.argument)
+        if ask.function is Function.COUNT:
+            return Function.COUNT, argument if argument.domain.nullable else None
+        if ask.function is Function.DISTINCT:
+            return Function.DISTINCT, argument
+        what = self.text.written(ask.node)
+        names, snippet = self.asking.names, self.text.snippet(self.text.span_of(ask.node))
+        if argument.kind is Kind.DATE and ask.function in _ORDERED:
+            check_bounds(argument, what=what, names=names, snippet=snippet)
+            check_rule(argument, names=names, snippet=snippet)
+            return ask.function, argument
+        return ask.function, summable(argument, what=what, names=names, snippet=snippet)
+
+
+def binding_of(node: exp.Expr, scope: Scope) -> Binding | None:
+    """The binding of a plain column; None for anything else."""
+    while isinstance(node, exp.Paren):
+        node = node.this
+    if not isinstance(node, exp.Column) or isinstance(node.this, exp.Star):
+        return None
+    try:
+        return scope.find(node.name, table=node.text("table") or None)
+    except (UnknownName, UnsupportedQuery):
+        return None
+
+
+def _check_answerable(select: exp.Expr, items: list[Item], asking: Asking) -> None:
+    text = asking.text
+    for item in items:
+        star = isinstance(item.node, exp.Star)
+        if star or (isinstance(item.node, exp.Column) and isinstance(item.node.this, exp.Star)):
+            raise rows_error(text, item.node)
+    if not any(item.has_aggregate for item in items):
+        if select.args.get("group") is None:
+            raise rows_error(text, items[0].node)
+        raise UnsupportedQuery(
+            "nothing is computed of the groups",
+            fix="add COUNT(*)",
+            snippet=text.snippet(text.span_of(items[0].node)),
+        )
+    distinct = select.args.get("distinct")
+    if distinct is not None:
+        raise UnsupportedQuery(
+            "SELECT DISTINCT is about rows; groups are distinct already",
+            fix="leave out DISTINCT",
+            snippet=text.snippet(text.span_of(items[0].node)),
+        )
+
+
+def _whole(select: exp.Expr, clause: str) -> int | None:
+    node = select.args.get(clause)
+    if node is None:
+        return None
+    value = node.expression
+    digits = str(value.this) if isinstance(value, exp.Literal) else ""
+    if not digits.isascii() or not digits.isdigit() or len(digits) > 9:
+        raise UnsupportedQuery(f"{clause.upper()} takes a whole number", fix=f"{clause.upper()} 10")
+    return int(digits)

@@ -1,0 +1,401 @@
+"""Expressions of SQL → our operators, for single rows."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any, Final
+
+from sqlglot import exp
+
+from deniable.errors import UnsupportedQuery
+from deniable.query.algebra import Expression, Kind, Literal, Span, call, evaluate, literal
+from deniable.query.algebra.domain import TIMES
+from deniable.query.bind.scope import Scope
+
+from .functions import AGGREGATES, CASTS, FUNCTIONS, NAMED, NAMED_AGGREGATES, PARTS
+from .text import ONLY_QUESTIONS, Text
+
+# Days in an interval that is the same everywhere; months and hours are not.
+_INTERVALS: Final = {"DAY": 1, "WEEK": 7}
+_KNOWN: Final = "see the reference of SQL for every function there is"
+
+
+class Rows:
+    """Turns parts of the text into expressions about the rows of a scope."""
+
+    def __init__(self, text: Text, scope: Scope) -> None:
+        self.text = text
+        self.scope = scope
+
+    def lower(self, node: exp.Expr) -> Expression:
+        """The expression a part of the text stands for; errors point at it."""
+        with self.text.pointing(node):
+            if is_aggregate(node):
+                raise UnsupportedQuery(
+                    f"{self.text.written(node) or 'an aggregate'} cannot be used here",
+                    why="an aggregate is about a group of rows; this place is about single ones",
+                    fix="HAVING filters groups; (SELECT user_id, ... GROUP BY user_id) sums up "
+                    "each person's rows first",
+                )
+            handler = _HANDLERS.get(type(node))
+            if handler is not None:
+                return handler(self, node)
+            if type(node) in FUNCTIONS:
+                return self.function(node)
+            raise UnsupportedQuery(f"{type(node).__name__} cannot be used here", fix=_KNOWN)
+
+    def condition(self, node: exp.Expr) -> Expression:
+        """A condition: true, false or missing."""
+        made = self.lower(node)
+        if made.kind is not Kind.BOOL:
+            raise UnsupportedQuery(
+                f"a condition must be true or false, not {made.kind.value}",
+                snippet=self.text.snippet(made.span),
+            )
+        return made
+
+    def column(self, node: exp.Expr) -> Expression:
+        """A column by its name."""
+        name, table = node.name, node.text("table") or None
+        if isinstance(node.this, exp.Star):
+            raise rows_error(self.text, node)
+        return self.scope.find(name, table=table).value(self.text.span_of(node))
+
+    def function(self, node: exp.Expr) -> Expression:
+        """A function that the parser has a name for."""
+        shape = FUNCTIONS[type(node)]
+        parts = [part for name in shape.args for part in _listed(node.args.get(name))]
+        return self.apply(shape.op, parts, node)
+
+    def apply(self, op: str, parts: list[exp.Expr], node: exp.Expr) -> Expression:
+        """One of our operators, or a spelling that stands for several."""
+        span = self.text.span_of(node)
+        special = _SPECIAL.get(op)
+        if special is not None:
+            return special(self, parts, span)
+        return fold(op, *map(self.lower, parts), span=span)
+
+
+def fold(op: str, *args: Expression, span: Span | None) -> Expression:
+    """A call; a constant if all its arguments are, and it is the same everywhere."""
+    made = call(op, *args, span=span)
+    constant = all(isinstance(arg, Literal) for arg in made.args)
+    if not constant or not made.operator.exact or made.size > 100:
+        return made
+    value = evaluate(made, {})
+    if isinstance(value, float) and not math.isfinite(value):
+        raise UnsupportedQuery("this number is too large")
+    return literal(value, kind=made.kind, span=span)
+
+
+def is_aggregate(node: exp.Expr) -> bool:
+    """Whether a part is itself an aggregate, with or without FILTER and WITHIN GROUP."""
+    if isinstance(node, exp.Filter | exp.WithinGroup) or type(node) in AGGREGATES:
+        return True
+    return isinstance(node, exp.Anonymous) and node.name.lower() in NAMED_AGGREGATES
+
+
+def rows_error(text: Text, node: exp.Expr) -> UnsupportedQuery:
+    """SELECT * and the like would publish rows."""
+    shown = text.written(node) or "*"
+    return UnsupportedQuery(
+        f"SELECT {shown} would publish rows; only aggregates can be private",
+        why="a row is about one person",
+        fix=ONLY_QUESTIONS,
+        snippet=text.snippet(
+            text.span_of(node), "COUNT, SUM, AVG, VARIANCE, MEDIAN, ... and GROUP BY are available"
+        ),
+    )
+
+
+def flattened(node: exp.Expr, kind: type[exp.Expr]) -> list[exp.Expr]:
+    """The parts of a chain a AND b AND c, without recursion: chains may be long."""
+    parts, rest = [], [node]
+    while rest:
+        part = rest.pop()
+        if isinstance(part, kind):
+            rest += [part.expression, part.this]
+        elif isinstance(part, exp.Paren) and isinstance(part.this, kind):
+            rest.append(part.this)
+        else:
+            parts.append(part)
+    return parts
+
+
+def _listed(value: Any) -> list[exp.Expr]:
+    if value is None or isinstance(value, bool):
+        return []
+    return value if isinstance(value, list) else [value]
+
+
+# ---- leaves
+
+
+def _literal(rows: Rows, node: exp.Expr) -> Expression:
+    span = rows.text.span_of(node)
+    if node.args.get("is_string"):
+        return literal(str(node.this), span=span)
+    digits = str(node.this)
+    try:
+        whole = int(digits) if digits.isascii() and digits.isdigit() else None
+        value = float(digits) if whole is None or whole >= 2**63 else whole
+    except (ValueError, OverflowError):
+        raise UnsupportedQuery(f"{digits[:30]} is no number") from None
+    if not math.isfinite(value):
+        raise UnsupportedQuery("this number is too large")
+    return literal(value, span=span)
+
+
+def _boolean(rows: Rows, node: exp.Expr) -> Expression:
+    return literal(bool(node.this), span=rows.text.span_of(node))
+
+
+def _null(rows: Rows, node: exp.Expr) -> Expression:
+    return literal(None, span=rows.text.span_of(node))
+
+
+def _paren(rows: Rows, node: exp.Expr) -> Expression:
+    return rows.lower(node.this)
+
+
+def _negative(rows: Rows, node: exp.Expr) -> Expression:
+    return fold("negate", rows.lower(node.this), span=rows.text.span_of(node))
+
+
+def _star(rows: Rows, node: exp.Expr) -> Expression:
+    raise rows_error(rows.text, node)
+
+
+def _subquery(_rows: Rows, _node: exp.Expr) -> Expression:
+    raise UnsupportedQuery(
+        "a subquery inside an expression reads other people's rows",
+        why="one person's row would count for others: nobody could say how much it changes",
+        fix="ask the inner question first, and write its (noisy) answer as a number",
+    )
+
+
+# ---- logic
+
+
+def _logic(op: str) -> Callable[[Rows, exp.Expr], Expression]:
+    def lowered(rows: Rows, node: exp.Expr) -> Expression:
+        parts = [rows.condition(part) for part in flattened(node, type(node))]
+        return fold(op, *parts, span=rows.text.span_of(node))
+
+    return lowered
+
+
+def _not(rows: Rows, node: exp.Expr) -> Expression:
+    return fold("not", rows.condition(node.this), span=rows.text.span_of(node))
+
+
+def _is(rows: Rows, node: exp.Expr) -> Expression:
+    value, what = rows.lower(node.this), node.expression
+    span = rows.text.span_of(node)
+    if isinstance(what, exp.Null):
+        return fold("is_null", value, span=span)
+    if isinstance(what, exp.Boolean):
+        wanted = value if what.this else fold("not", value, span=span)
+        return fold("coalesce", wanted, literal(value=False), span=span)
+    raise UnsupportedQuery("IS takes NULL, NOT NULL, TRUE or FALSE")
+
+
+def _same(*, negated: bool) -> Callable[[Rows, exp.Expr], Expression]:
+    """IS [NOT] DISTINCT FROM: equal, or both missing."""
+
+    def lowered(rows: Rows, node: exp.Expr) -> Expression:
+        span = rows.text.span_of(node)
+        x, y = rows.lower(node.this), rows.lower(node.expression)
+        missing = [fold("is_null", side, span=span) for side in (x, y)]
+        both = fold("and", *missing, span=span)
+        same = fold("coalesce", fold("eq", x, y, span=span), both, span=span)
+        return fold("not", same, span=span) if negated else same
+
+    return lowered
+
+
+def _between(rows: Rows, node: exp.Expr) -> Expression:
+    span = rows.text.span_of(node)
+    value = rows.lower(node.this)
+    low, high = rows.lower(node.args["low"]), rows.lower(node.args["high"])
+    ends = fold("ge", value, low, span=span), fold("le", value, high, span=span)
+    return fold("and", *ends, span=span)
+
+
+def _in(rows: Rows, node: exp.Expr) -> Expression:
+    listed = [rows.lower(part) for part in node.expressions]
+    if not listed or not all(isinstance(v, Literal) and v.value is not None for v in listed):
+        raise UnsupportedQuery("IN takes a list of constants", fix="IN ('a', 'b')")
+    return fold("in", rows.lower(node.this), *listed, span=rows.text.span_of(node))
+
+
+def _like(op: str) -> Callable[[Rows, exp.Expr], Expression]:
+    def lowered(rows: Rows, node: exp.Expr) -> Expression:
+        span = rows.text.span_of(node)
+        made = fold(op, rows.lower(node.this), rows.lower(node.expression), span=span)
+        return fold("not", made, span=span) if node.args.get("negate") else made
+
+    return lowered
+
+
+def _case(rows: Rows, node: exp.Expr) -> Expression:
+    span = rows.text.span_of(node)
+    subject = None if node.this is None else rows.lower(node.this)
+    parts: list[Expression] = []
+    for branch in node.args["ifs"]:
+        if subject is None:
+            when = rows.condition(branch.this)
+        else:
+            when = fold("eq", subject, rows.lower(branch.this), span=span)
+        parts += [when, rows.lower(branch.args["true"])]
+    default = node.args.get("default")
+    parts.append(literal(None) if default is None else rows.lower(default))
+    return fold("case", *parts, span=span)
+
+
+def _if(rows: Rows, node: exp.Expr) -> Expression:
+    no = node.args.get("false")
+    parts = [node.this, node.args.get("true"), no if no is not None else exp.Null()]
+    return _choice(rows, [part for part in parts if part is not None], rows.text.span_of(node))
+
+
+def _choice(rows: Rows, parts: list[exp.Expr], span: Span | None) -> Expression:
+    if len(parts) != 3:
+        raise UnsupportedQuery("IF takes a condition and two values", fix="IF(condition, yes, no)")
+    when, yes, no = parts
+    return fold("case", rows.condition(when), rows.lower(yes), rows.lower(no), span=span)
+
+
+# ---- casts, functions
+
+
+def _cast(rows: Rows, node: exp.Expr) -> Expression:
+    span = rows.text.span_of(node)
+    kind = node.args["to"]
+    op = CASTS.get(getattr(kind.this, "name", ""))
+    if op is None or kind.expressions:
+        raise UnsupportedQuery(
+            f"CAST to {kind.sql(dialect='duckdb')[:40]} is not among what can be asked",
+            fix="BIGINT, DOUBLE, TEXT, BOOLEAN, DATE or TIMESTAMP",
+        )
+    value = rows.lower(node.this)
+    made = fold(op, value, span=span)
+    if isinstance(value, Literal) and value.value is not None and evaluate(made, {}) is None:
+        raise UnsupportedQuery(f"{value.value!r} is no {made.kind.value}")
+    return made
+
+
+def _named(rows: Rows, node: exp.Expr) -> Expression:
+    op = NAMED.get(node.name.lower())
+    if op is None:
+        raise UnsupportedQuery(
+            f"{node.name[:40]} is not among the functions that can be asked",
+            why="only functions that mean the same on every engine and cannot fail are run",
+            fix=_KNOWN,
+        )
+    return rows.apply(op, node.expressions, node)
+
+
+def _floor_divide(rows: Rows, parts: list[exp.Expr], span: Span | None) -> Expression:
+    return fold("floor", fold("divide", *map(rows.lower, parts), span=span), span=span)
+
+
+def _left(rows: Rows, parts: list[exp.Expr], span: Span | None) -> Expression:
+    value, count = map(rows.lower, parts)
+    return fold("substr", value, literal(1), count, span=span)
+
+
+def _extract(rows: Rows, parts: list[exp.Expr], span: Span | None) -> Expression:
+    word = parts[0].name.lower() if len(parts) == 2 else ""
+    if word not in PARTS:
+        raise UnsupportedQuery(
+            f"there is no part of a date called {word[:30] or 'that'}", fix=", ".join(PARTS)
+        )
+    return fold(PARTS[word], rows.lower(parts[1]), span=span)
+
+
+def _truncate(rows: Rows, parts: list[exp.Expr], span: Span | None) -> Expression:
+    unit, moment = parts
+    return fold("date_trunc", literal(unit.name.lower()), rows.lower(moment), span=span)
+
+
+def _date_diff(rows: Rows, parts: list[exp.Expr], span: Span | None) -> Expression:
+    word = parts[0].name.lower() if len(parts) == 3 else "day"
+    if word not in ("day", "days"):
+        raise UnsupportedQuery("dates differ by days here", fix="DATE_DIFF('day', a, b) / 365.25")
+    start, end = map(rows.lower, parts[-2:])
+    return fold("days_between", start, end, span=span)
+
+
+def _plus(*, sign: int) -> Callable[[Rows, list[exp.Expr], Span | None], Expression]:
+    """+ and − between numbers, dates and days."""
+    op = "add" if sign > 0 else "subtract"
+
+    def lowered(rows: Rows, parts: list[exp.Expr], span: Span | None) -> Expression:
+        if isinstance(parts[1], exp.Interval):
+            moved = literal(sign * _days(parts[1]))
+            day = fold("to_date", rows.lower(parts[0]), span=span)
+            return fold("add_days", day, moved, span=span)
+        x, y = map(rows.lower, parts)
+        if sign < 0 and x.kind in TIMES and y.kind in TIMES:
+            return fold("days_between", y, x, span=span)
+        if x.kind is Kind.DATE and y.kind is Kind.INT:
+            return fold("add_days", x, y if sign > 0 else fold("negate", y, span=span), span=span)
+        return fold(op, x, y, span=span)
+
+    return lowered
+
+
+def _days(node: exp.Expr) -> int:
+    unit = node.text("unit").upper().removesuffix("S")
+    digits = node.name.lstrip("-")
+    if unit not in _INTERVALS or not digits.isascii() or not digits.isdigit() or len(digits) > 6:
+        raise UnsupportedQuery("an interval is a number of days or weeks", fix="INTERVAL 30 DAY")
+    return _INTERVALS[unit] * int(node.name)
+
+
+def _interval(_rows: Rows, _node: exp.Expr) -> Expression:
+    raise UnsupportedQuery(
+        "an interval can only be added to a date", fix="DATE ... + INTERVAL 1 DAY"
+    )
+
+
+_HANDLERS: Final[dict[type[exp.Expr], Callable[[Rows, Any], Expression]]] = {
+    exp.Column: Rows.column,
+    exp.Literal: _literal,
+    exp.Boolean: _boolean,
+    exp.Null: _null,
+    exp.Paren: _paren,
+    exp.Neg: _negative,
+    exp.Star: _star,
+    exp.Subquery: _subquery,
+    exp.Select: _subquery,
+    exp.And: _logic("and"),
+    exp.Or: _logic("or"),
+    exp.Not: _not,
+    exp.Is: _is,
+    exp.NullSafeEQ: _same(negated=False),
+    exp.NullSafeNEQ: _same(negated=True),
+    exp.Between: _between,
+    exp.In: _in,
+    exp.Like: _like("like"),
+    exp.ILike: _like("ilike"),
+    exp.Case: _case,
+    exp.If: _if,
+    exp.Cast: _cast,
+    exp.TryCast: _cast,
+    exp.Anonymous: _named,
+    exp.Interval: _interval,
+}
+
+_SPECIAL: Final[dict[str, Callable[[Rows, list[exp.Expr], Span | None], Expression]]] = {
+    "add": _plus(sign=1),
+    "subtract": _plus(sign=-1),
+    "floor_divide": _floor_divide,
+    "left": _left,
+    "extract": _extract,
+    "date_trunc": _truncate,
+    "date_diff": _date_diff,
+    "if": _choice,
+}

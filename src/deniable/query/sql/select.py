@@ -1,0 +1,208 @@
+"""SELECT → rows: FROM, JOIN and WHERE, and subqueries that leave every row somebody's."""
+
+from __future__ import annotations
+
+import dataclasses
+
+from sqlglot import exp
+
+from deniable.errors import UnsupportedQuery
+from deniable.query.algebra import Expression, JoinKind, Question
+from deniable.query.bind.joins import Pair, join
+from deniable.query.bind.scope import Binding, Scope, scan
+
+from .answers import binding_of, question
+from .asking import Asking
+from .groups import Item, items_of
+from .lower import Rows, flattened
+from .people import per_person
+
+
+def ask(tree: exp.Expr, asking: Asking) -> Question:
+    """The question that a whole text asks."""
+    while isinstance(tree, exp.Subquery):
+        asking, tree = asking.inside(tree), tree.this
+    assert isinstance(tree, exp.Select)
+    asking = asking.inside(tree)
+    scope = _rows_of(tree, asking)
+    if not scope.relation.private:
+        raise UnsupportedQuery(
+            "this question is about public tables alone",
+            why="nobody is protected here, so nothing need be spent",
+            fix="ask the engine itself",
+            snippet=asking.text.snippet(asking.text.span_of(tree.args["from_"])),
+        )
+    return question(tree, scope, asking)
+
+
+def _rows_of(select: exp.Expr, asking: Asking) -> Scope:
+    """The rows after FROM, JOIN and WHERE."""
+    start = select.args.get("from_")
+    if start is None:
+        raise UnsupportedQuery("this question names no table", fix="SELECT COUNT(*) FROM data")
+    scope = _source(start.this, asking)
+    for part in select.args.get("joins") or []:
+        with asking.text.pointing(part):
+            scope = _joined(scope, part, asking)
+    where = select.args.get("where")
+    if where is not None:
+        scope = scope.where(Rows(asking.text, scope).condition(where.this))
+    return scope
+
+
+def _source(node: exp.Expr, asking: Asking) -> Scope:
+    """A table, a part of WITH, or a subquery."""
+    if isinstance(node, exp.Subquery):
+        inside = asking.inside(node)
+        return _subquery(node.this, inside).called(node.alias or "subquery")
+    if not isinstance(node, exp.Table) or not isinstance(node.this, exp.Identifier):
+        raise UnsupportedQuery(
+            "FROM takes a table of the session, or a subquery",
+            snippet=asking.text.snippet(asking.text.span_of(node)),
+        )
+    named = asking.named.get(node.name.lower())
+    with asking.text.pointing(node):
+        asking.count_table(node.name)
+        if named is not None:
+            part, there = named
+            return _subquery(part, there).called(node.alias or node.name)
+        table = asking.table(node.name)
+        alias = node.alias or table.name
+        return scan(table, unit=asking.unit, names=asking.names, alias=alias)
+
+
+def _subquery(node: exp.Expr, asking: Asking) -> Scope:
+    """The rows of an inner SELECT; each must stay somebody's, whatever others do."""
+    while isinstance(node, exp.Subquery):
+        asking, node = asking.inside(node), node.this
+    if not isinstance(node, exp.Select):
+        raise UnsupportedQuery(
+            "a subquery is a SELECT", snippet=asking.text.snippet(asking.text.span_of(node))
+        )
+    asking = asking.inside(node)
+    for clause in ("limit", "offset"):
+        part = node.args.get(clause)
+        if part is not None:
+            raise UnsupportedQuery(
+                f"{clause.upper()} inside a subquery cannot be bounded",
+                why="which rows are kept depends on other people's rows",
+                fix=f"leave out {clause.upper()}: how many rows of a person count is in the unit",
+                snippet=asking.text.snippet(asking.text.span_of(part)),
+            )
+    scope = _rows_of(node, asking)
+    items = items_of(node, asking.text)
+    grouped = node.args.get("group") is not None or node.args.get("having") is not None
+    if grouped or node.args.get("distinct") or any(item.has_aggregate for item in items):
+        return per_person(node, items, scope, asking)
+    bindings = [b for item in items for b in _bindings(item, scope, asking)]
+    _check_names(bindings, asking, node)
+    return Scope(relation=scope.relation, bindings=tuple(bindings))
+
+
+def _bindings(item: Item, scope: Scope, asking: Asking) -> list[Binding]:
+    node = item.node
+    if isinstance(node, exp.Star):
+        return [b for b in scope.bindings if not b.hidden]
+    if isinstance(node, exp.Column) and isinstance(node.this, exp.Star):
+        table = node.text("table").lower()
+        return [b for b in scope.bindings if b.table.lower() == table]
+    known = binding_of(node, scope)
+    if known is not None:
+        return [dataclasses.replace(known, name=item.name)]
+    made = Rows(asking.text, scope).lower(node)
+    return [Binding(table="", name=item.name, expression=made)]
+
+
+def _check_names(bindings: list[Binding], asking: Asking, node: exp.Expr) -> None:
+    names = [b.name.lower() for b in bindings]
+    twice = next((b for b in bindings if names.count(b.name.lower()) > 1), None)
+    if twice is not None:
+        raise UnsupportedQuery(
+            f"two columns of the subquery are called `{twice.name}`",
+            fix=f"{twice.name} AS another_name",
+            snippet=asking.text.snippet(asking.text.span_of(node.expressions[0])),
+        )
+
+
+# ---- joins
+
+
+def _joined(left: Scope, node: exp.Expr, asking: Asking) -> Scope:
+    side, kind = node.args.get("side") or "", node.args.get("kind") or ""
+    using, on = node.args.get("using") or [], node.args.get("on")
+    if side not in ("", "LEFT") or kind not in ("", "INNER", "OUTER") or not (using or on):
+        raise UnsupportedQuery(
+            f"{' '.join(filter(None, (side, kind, 'JOIN')))} without equal columns, or of this "
+            "kind, cannot be bounded",
+            why="rows of different people would stand side by side",
+            fix="JOIN ... USING (column) or LEFT JOIN ... USING (column)",
+        )
+    right = _source(node.this, asking)
+    _check_tables(left, right)
+    how = JoinKind.LEFT if side == "LEFT" else JoinKind.INNER
+    if using:
+        return _using([part.name for part in using], left, right, how, asking)
+    assert on is not None
+    pairs, rest = _pairs(on, left, right, asking)
+    if rest and how is JoinKind.LEFT:
+        raise UnsupportedQuery(
+            "ON of a LEFT JOIN takes columns that must be equal, joined by AND",
+            fix="filter in a subquery: LEFT JOIN (SELECT ... WHERE ...) USING (column)",
+            snippet=asking.text.snippet(asking.text.span_of(rest[0])),
+        )
+    scope = join(left, right, on=pairs, kind=how, unit=asking.unit, names=asking.names)
+    for condition in rest:
+        scope = scope.where(Rows(asking.text, scope).condition(condition))
+    return scope
+
+
+def _using(columns: list[str], left: Scope, right: Scope, how: JoinKind, asking: Asking) -> Scope:
+    """Equal columns are one column afterwards: that of the left."""
+    pairs: list[Pair] = [(left.find(name), right.find(name)) for name in columns]
+    scope = join(left, right, on=pairs, kind=how, unit=asking.unit, names=asking.names)
+    merged = {(b.table, b.name) for _, b in pairs if isinstance(b, Binding)}
+    bindings = tuple(
+        dataclasses.replace(b, hidden=True) if (b.table, b.name) in merged else b
+        for b in scope.bindings
+    )
+    return dataclasses.replace(scope, bindings=bindings)
+
+
+def _pairs(
+    on: exp.Expr, left: Scope, right: Scope, asking: Asking
+) -> tuple[list[Pair], list[exp.Expr]]:
+    """Equalities between the two sides, and all other conditions."""
+    pairs: list[Pair] = []
+    rest = []
+    for part in flattened(on, exp.And):
+        sides = [part.this, part.expression] if isinstance(part, exp.EQ) else []
+        where = [_belongs(side, left, right) for side in sides]
+        if where == ["right", "left"]:
+            sides, where = sides[::-1], where[::-1]
+        if where == ["left", "right"]:
+            pairs.append((_side(sides[0], left, asking), _side(sides[1], right, asking)))
+        else:
+            rest.append(part)
+    return pairs, rest
+
+
+def _belongs(node: exp.Expr, left: Scope, right: Scope) -> str:
+    columns = [(c.name, c.text("table") or None) for c in node.find_all(exp.Column)]
+    in_left = all(left.has(name, table=table) for name, table in columns)
+    in_right = all(right.has(name, table=table) for name, table in columns)
+    if not columns or in_left == in_right:
+        return ""
+    return "left" if in_left else "right"
+
+
+def _side(node: exp.Expr, scope: Scope, asking: Asking) -> Binding | Expression:
+    return binding_of(node, scope) or Rows(asking.text, scope).lower(node)
+
+
+def _check_tables(left: Scope, right: Scope) -> None:
+    taken = {b.table.lower() for b in left.bindings}
+    for binding in right.bindings:
+        if binding.table.lower() in taken:
+            raise UnsupportedQuery(
+                f"two tables are called `{binding.table}`", fix=f"{binding.table} AS another_name"
+            )
