@@ -1,6 +1,7 @@
 """The auditors: how quickly they see an error, what they miss, and what they say about peers.
 
-Peers, each if it is installed: diffprivlib 0.6.6 (with scikit-learn up to 1.8) and OpenDP.
+python -m bench audit        needs diffprivlib 0.6.6, scikit-learn up to 1.8 and opendp 0.16;
+                             without them only our own figures are shown
 """
 
 import statistics

@@ -23,12 +23,29 @@ def value() -> dp.Sensitive:
 
 
 LOOKS = {
-    "bool": bool, "hash": hash, "len": len, "iter": iter, "int": int, "float": float, "complex": complex,
-    "index": operator.index, "bytes": bytes, "sorted": lambda v: sorted([v, v]),
-    "eq": lambda v: v == SECRET, "lt": lambda v: v < 1, "in": lambda v: 3 in v, "getitem": lambda v: v[0],
-    "call": lambda v: v(), "copy": copy.copy, "deepcopy": copy.deepcopy, "pickle": pickle.dumps,
-    "array": np.asarray, "isnan": math.isnan, "dict key": lambda v: {v: 1}, "max": lambda v: max(v, v),
-}  # fmt: skip
+    "bool": bool,
+    "hash": hash,
+    "len": len,
+    "iter": iter,
+    "int": int,
+    "float": float,
+    "complex": complex,
+    "index": operator.index,
+    "bytes": bytes,
+    "sorted": lambda v: sorted([v, v]),
+    "eq": lambda v: v == SECRET,
+    "lt": lambda v: v < 1,
+    "in": lambda v: 3 in v,
+    "getitem": lambda v: v[0],
+    "call": lambda v: v(),
+    "copy": copy.copy,
+    "deepcopy": copy.deepcopy,
+    "pickle": pickle.dumps,
+    "array": np.asarray,
+    "isnan": math.isnan,
+    "dict key": lambda v: {v: 1},
+    "max": lambda v: max(v, v),
+}
 
 
 @pytest.mark.parametrize("look", LOOKS.values(), ids=LOOKS.keys())

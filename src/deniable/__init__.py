@@ -124,7 +124,7 @@ if TYPE_CHECKING:
     from .schema import keys as keys
     from .sensitive import Sensitive as Sensitive
     from .session import Session as Session
-    from .session import open as open
+    from .session import open as open  # noqa: A004  the promised name
     from .units import Relation as Relation
     from .units import Unit as Unit
     from .units import person as person

@@ -198,8 +198,7 @@ class MissingBounds(DeniableError):
             f"{what} needs bounds, because one person's {column} could be anything",
             why="noise is sized to the most one person can change the answer",
             fix=(
-                f"deniable set {table}.{column} --bounds LOW HIGH    "
-                "(what is plausible; do not look at the data)",
+                f"deniable set {table}.{column} --bounds LOW HIGH    (plausible; without looking)",
                 f"deniable bounds {table}.{column} --spend 0.1       (estimate them privately)",
             ),
             snippet=snippet,

@@ -89,7 +89,7 @@ def confidence(name: str, value: object) -> float:
 def whole(name: str, value: object, *, least: int = 1) -> int:
     """A whole number of at least `least`."""
     must = f"a whole number of at least {least}"
-    if not isinstance(value, Integral) or isinstance(value, bool) or int(value) < least:
+    if isinstance(value, bool) or not isinstance(value, Integral) or int(value) < least:
         raise BadParameter.of(name, value, must=must)
     return int(value)
 

@@ -78,7 +78,7 @@ class Sensitive(Generic[T]):
         )
 
     __eq__ = __ne__ = __lt__ = __le__ = __gt__ = __ge__ = __refuse
-    __hash__ = __bool__ = __len__ = __iter__ = __contains__ = __getitem__ = __refuse  # type: ignore[assignment]
+    __hash__ = __bool__ = __len__ = __iter__ = __contains__ = __getitem__ = __refuse
     __int__ = __float__ = __complex__ = __index__ = __bytes__ = __refuse
     __array__ = __call__ = __reduce__ = __reduce_ex__ = __getstate__ = __copy__ = __deepcopy__ = (
         __refuse

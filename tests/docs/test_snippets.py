@@ -17,7 +17,7 @@ def name(path: Path) -> str:
 
 
 def run(page: Path, folder: Path) -> None:
-    """All snippets of a page, in order, as one program; `>>>` lines are checked against their output."""
+    """All snippets of a page as one program; `>>>` lines are checked against their output."""
     space: dict[str, object] = {"__name__": "__main__"}
     for number, code in enumerate(FENCE.findall(page.read_text()), 1):
         where = f"{page.name}[{number}]"

@@ -1,4 +1,4 @@
-"""The algorithms on a session: what they find, what they cost, and that they charge before they look."""
+"""The algorithms on a session: what they find and what they cost."""
 
 import math
 
@@ -38,9 +38,11 @@ def test_the_average_of_a_constant_column_of_zeros_is_near_zero(session):
 
 def test_magnitudes_give_bounds_that_hold_nearly_all(session):
     low, high = session.run(sensitivity.bounds_by_magnitude(AGES, epsilon=1.0))
-    assert (low, high) == (16.0, 128.0)
+    assert low == 16.0
+    assert high == 128.0
     low, high = session.run(sensitivity.bounds_by_magnitude(-AGES, epsilon=1.0))
-    assert (low, high) == (-128.0, -16.0)
+    assert low == -128.0
+    assert high == -16.0
 
 
 def test_no_data_give_the_smallest_bounds(session):

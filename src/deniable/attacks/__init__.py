@@ -1,0 +1,109 @@
+"""Why it was not enough: what an attacker learns from data that were "anonymised" or averaged.
+
+    linkage            join rows without names to records with names
+    uniqueness         which columns single people out, and the least that does
+    selectivity        how telling each column is, and which to learn next
+    small_groups       an average over one person
+    differencing       two sums that differ in one person; search_log finds them in a log
+    averaging          noise that is drawn again and again
+    reconstruct        many answers back to bits; reconstruct_rows: tables back to people
+    membership         who is in the data: from means, from a model, from synthetic records
+    attributes         what else is true of them
+    floating_point     noise that gives itself away in its last bits
+    timing             how long an answer takes
+    poll, lesson       what an answer does to a belief
+    report             the page a curator reads before publishing a table
+    defended           each attack again, in front of a session
+
+Each takes what an attacker would have and returns what was learned and how surely. They are for the
+curator who decides, and for whoever wants to see why.
+"""
+
+from __future__ import annotations
+
+from . import defended
+from .averaging import Average, averaging
+from .beliefs import Lesson, lesson, plot_beliefs, poll, posterior_bounds
+from .differencing import Difference, Exposed, differencing, search_log
+from .evidence import Membership, best_guess
+from .floating_point import Reachable, floating_point
+from .linkage import Linkage, linkage, linked_rows
+from .matching import month, near, prefix, spelling, year
+from .members import (
+    AttributeInference,
+    attributes,
+    from_frequencies,
+    from_model,
+    from_synthetic,
+    membership,
+)
+from .reconstruction import (
+    Block,
+    Breakdown,
+    Reconstruction,
+    all_subsets,
+    breakdown,
+    cross_tabulate,
+    domains_of,
+    hadamard_counts,
+    reconstruct,
+    reconstruct_rows,
+)
+from .risk import Report, report
+from .small_groups import SmallGroups, small_groups
+from .timing import Timing, timing
+from .uniqueness import Combination, Selectivity, Uniqueness, selectivity, uniqueness
+
+__all__ = [
+    "AttributeInference",
+    "Average",
+    "Block",
+    "Breakdown",
+    "Combination",
+    "Difference",
+    "Exposed",
+    "Lesson",
+    "Linkage",
+    "Membership",
+    "Reachable",
+    "Reconstruction",
+    "Report",
+    "Selectivity",
+    "SmallGroups",
+    "Timing",
+    "Uniqueness",
+    "all_subsets",
+    "attributes",
+    "averaging",
+    "best_guess",
+    "breakdown",
+    "cross_tabulate",
+    "defended",
+    "differencing",
+    "domains_of",
+    "floating_point",
+    "from_frequencies",
+    "from_model",
+    "from_synthetic",
+    "hadamard_counts",
+    "lesson",
+    "linkage",
+    "linked_rows",
+    "membership",
+    "month",
+    "near",
+    "plot_beliefs",
+    "poll",
+    "posterior_bounds",
+    "prefix",
+    "reconstruct",
+    "reconstruct_rows",
+    "report",
+    "search_log",
+    "selectivity",
+    "small_groups",
+    "spelling",
+    "timing",
+    "uniqueness",
+    "year",
+]

@@ -24,7 +24,7 @@ def chisquare(seen, weights):
 
 @pytest.mark.statistical
 def test_the_auction_sells_at_a_good_price():
-    """Bids 1, 1, 1, 3.01: revenue falls from 4 at 1.00 to 3.01 at 3.01, and to 0 just above [DR14, Sec. 3.4]."""
+    """Bids 1, 1, 1, 3.01: a price of 1.00 brings 4, of 3.01 brings 3.01, and just above nothing."""
     prices = [1.00, 1.01, 3.01, 3.02]
     revenue = [p * sum(bid >= p for bid in (1, 1, 1, 3.01)) for p in prices]
     assert revenue == [4.0, 1.01, 3.01, 0.0]
@@ -46,7 +46,7 @@ def test_permute_and_flip_has_the_law_of_its_two_descriptions(monotonic):
 
 
 def permute_and_flip(target, coin, left):
-    """P(target is taken): each of those left is next with equal chance, and taken if its coin says so."""
+    """P(target is taken): any of those left is next, and taken if its coin says so."""
     total = 0.0
     for i in left:
         share = 1 / len(left)

@@ -21,6 +21,7 @@ from deniable.sampling.lattice import Lattice
 from deniable.units import Unit
 
 from .distances import Moved, Unlike, moved
+from .neighbours import Pair
 from .sameness import difference
 from .watching import Answer, Charge, Event, Watch, rehearsal
 
@@ -41,7 +42,8 @@ class Fault:
     def __str__(self) -> str:
         if not self.step:
             return self.words
-        return f"step {self.step}{f', {self.mechanism}' * bool(self.mechanism)}:\n    {self.words}"
+        where = f"step {self.step}, {self.mechanism}" if self.mechanism else f"step {self.step}"
+        return f"{where}:\n    {self.words}"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,7 +61,7 @@ class Replay:
     """Each step's number, how far something moved there, and what was declared."""
     ended: str = ""
     """The error with which the program ended on the first data set, if it did."""
-    pair: object = field(default=None, repr=False)
+    pair: Pair | None = field(default=None, repr=False)
     """The smallest failing pair, where one was searched for."""
     tried: int = 1
     """How many pairs of data sets were replayed."""
@@ -114,7 +116,7 @@ def compared(program: Callable[[D], object], first: D, second: D) -> Replay:
     found = _compared(program, first, second)
     if found.ok or all(f.kind == "lattice" for f in _compared(program, first, first).faults):
         return found
-    words = "on the same data the program does not repeat itself: it has randomness of its own"
+    words = "on the same data the program does not repeat itself: it has randomness or a clock of its own"
     return Replay(
         ok=False,
         moved=found.moved,

@@ -52,7 +52,7 @@ def _propose_test() -> Specimen:
         wrong=textbook,
         right=ours,
         samples=200_000,
-        right_samples=50_000,
+        right_samples=25_000,
     )
 
 

@@ -12,7 +12,7 @@ from ._specimen import Sampled, Specimen
 
 Floats = NDArray[np.float64]
 _RNG = PublicRandom(2).generator
-_FEW = 4_000
+_FEW = 2_500
 
 
 def specimens() -> list[Specimen]:

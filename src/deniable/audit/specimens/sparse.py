@@ -12,7 +12,7 @@ from deniable.mechanisms import Laplace, SparseVector
 from ._specimen import Batch, Computed, Sampled, Specimen
 
 Floats = NDArray[np.float64]
-_FEW = 4_000
+_FEW = 2_500
 _OVER = 2
 """What is said of queries after the last answer."""
 

@@ -107,7 +107,7 @@ def _step(called: str) -> Callable[..., Node]:
     def rule(dialect: Dialect, call: Call, x: Node) -> Node:
         if call.args[0].kind is Kind.INT:
             return _in_kind(dialect, call, x)
-        whole = sql.function(called, x)
+        whole = dialect.step(called, x)
         return dialect.to(Kind.INT, whole) if call.kind is Kind.INT else whole
 
     return rule
@@ -125,7 +125,7 @@ def _round(dialect: Dialect, call: Call, x: Node, *_digits: Node) -> Node:
     forth, back = (exp.Mul, exp.Div) if digits >= 0 else (exp.Div, exp.Mul)
     size = dialect.calm(sql.function("ABS", number), facts)
     half = sql.add(sql.binary(forth, size, scale), dialect.real(0.5))
-    up = sql.binary(back, sql.function("FLOOR", half), sql.copy(scale))
+    up = sql.binary(back, dialect.step("FLOOR", half), sql.copy(scale))
     below = sql.lt(sql.copy(number), dialect.real(0.0))
     near = sql.case((below, exp.Paren(this=exp.Neg(this=up))), default=sql.copy(up))
     if not _scales(facts, digits):
@@ -164,7 +164,7 @@ def _power(dialect: Dialect, call: Call, *args: Node) -> Node:
     x, y = (dialect.calm(node, arg.domain) for node, arg in zip((x, y), call.args, strict=True))
     zero = dialect.real(0.0)
     poles = sql.both([sql.eq(x, zero), sql.lt(y, sql.copy(zero))])
-    fraction = sql.binary(exp.NEQ, sql.copy(y), sql.function("FLOOR", sql.copy(y)))
+    fraction = sql.binary(exp.NEQ, sql.copy(y), dialect.step("FLOOR", sql.copy(y)))
     endless = sql.eq(sql.function("ABS", sql.copy(y)), dialect.real(math.inf))
     roots = sql.both([sql.lt(sql.copy(x), sql.copy(zero)), sql.either([fraction, endless])])
     made = settled(dialect, call, dialect.power(sql.copy(x), sql.copy(y)))
@@ -213,7 +213,7 @@ def _bin(dialect: Dialect, call: Call, *args: Node) -> Node:
         rest = sql.binary(exp.Mod, sql.add(rest, sql.copy(width)), sql.copy(width))
         return dialect.to(call.kind, sql.subtract(x, rest))
     x, width = _calm(dialect, call, args)
-    below = sql.function("FLOOR", sql.binary(exp.Div, x, width))
+    below = dialect.step("FLOOR", sql.binary(exp.Div, x, width))
     return sql.times(dialect.calm(below, call.domain), sql.copy(width))
 
 
@@ -229,7 +229,7 @@ def _width_bucket(dialect: Dialect, call: Call, *args: Node) -> Node:
     width = sql.subtract(sql.copy(high), sql.copy(low))
     over = dialect.calm(sql.subtract(sql.copy(x), sql.copy(low)), Domain(kind=Kind.FLOAT))
     share = sql.times(sql.binary(exp.Div, over, width), dialect.real(float(buckets.value)))
-    place = sql.add(sql.function("FLOOR", share), dialect.real(1.0))
+    place = sql.add(dialect.step("FLOOR", share), dialect.real(1.0))
     inside = sql.function("LEAST", place, dialect.real(float(buckets.value)))
     return sql.case(
         (sql.lt(x, low), dialect.whole(0)),

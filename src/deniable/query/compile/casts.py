@@ -47,7 +47,7 @@ def rounded(dialect: Dialect, x: Node) -> Node:
         ]
     )
     size = sql.add(sql.function("ABS", sql.copy(x)), dialect.real(0.5))
-    up = sql.function("FLOOR", size)
+    up = dialect.step("FLOOR", size)
     below = sql.lt(sql.copy(x), dialect.real(0.0))
     near = sql.case((below, exp.Paren(this=exp.Neg(this=up))), default=sql.copy(up))
     return sql.case((inside, dialect.to(Kind.INT, near)))

@@ -90,7 +90,7 @@ def _point(value: Node, tally: Tally, dialect: Dialect) -> Node:
         number = sql.times(factor, sql.copy(factor))
     per_step = 2.0**-tally.lattice.exponent
     scaled = sql.times(dialect.calm(number, tally.value.domain), dialect.real(per_step))
-    near = sql.function("FLOOR", sql.add(scaled, dialect.real(0.5)))
+    near = dialect.step("FLOOR", sql.add(scaled, dialect.real(0.5)))
     low, high = dialect.real(float(tally.low)), dialect.real(float(tally.high))
     held = clipped(dialect, near, low, high, nullable=False)
     point = dialect.to(Kind.INT, held)
@@ -104,7 +104,7 @@ def _bin(value: Node, expression: Expression, bins: Bins, dialect: Dialect) -> N
     scaled = sql.times(dialect.calm(above, expression.domain), dialect.real(bins.factor))
     last = dialect.real(float(bins.count - 1))
     held = clipped(
-        dialect, sql.function("FLOOR", scaled), dialect.real(0.0), last, nullable=False
+        dialect, dialect.step("FLOOR", scaled), dialect.real(0.0), last, nullable=False
     )
     place = dialect.to(Kind.INT, held)
     if not expression.domain.nullable:

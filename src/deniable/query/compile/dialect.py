@@ -96,6 +96,10 @@ class Dialect(ABC):
         """A term whose sums the engine can form without failing."""
         return node
 
+    def step(self, called: str, node: Node) -> Node:
+        """FLOOR or CEIL of a float, as a float."""
+        return sql.function(called, node)
+
     def exponential(self, node: Node) -> Node:
         """eˣ."""
         return sql.function("EXP", node)

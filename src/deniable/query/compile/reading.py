@@ -88,7 +88,7 @@ def _accepted(operator: str) -> frozenset[Kind]:
 
 def _whole(raw: Node, dialect: Dialect) -> Node:
     """A stored float is a whole number if it is one; a fraction is not of the column's type."""
-    exact = sql.eq(sql.copy(raw), sql.function("FLOOR", sql.copy(raw)))
+    exact = sql.eq(sql.copy(raw), dialect.step("FLOOR", sql.copy(raw)))
     column = Column(name="raw", domain=Domain(kind=Kind.FLOAT))
     rounded: Call = call("to_int", column)
     return sql.case((exact, compiled(rounded, dialect=dialect, columns={"raw": raw})))

@@ -50,6 +50,11 @@ class Spark(Dialect):
         """Sums of 64-bit numbers would wrap around."""
         return sql.function("SUM", self.widened(node))
 
+    def step(self, called: str, node: Node) -> Node:
+        """They give whole numbers of 64 bits there; from 2⁵³ on every float is whole already."""
+        small = sql.lt(sql.function("ABS", sql.copy(node)), self.real(2.0**53))
+        return sql.case((small, self.to(Kind.FLOAT, sql.function(called, node))), default=sql.copy(node))
+
     def matches(self, node: Node, pattern: str) -> Node:
         """Java's expressions, on the whole text (its $ would allow a line end after it)."""
         return sql.function("RLIKE", node, sql.text(rf"\A(?:{pattern})\z"))

@@ -1,0 +1,255 @@
+"""The defended twin of each attack: the same attacker, in front of a session instead of the data.
+
+Every function opens a session of its own on the data (whose ceiling is the whole ε), releases what
+the attacker would ask for, runs the same attack on the answers and returns the same kind of result.
+What is left is what ε allows anyone: e^ε times the rate of false alarms, and a right guess between
+two even cases e^ε/(1 + e^ε) of the time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from deniable import parameters
+from deniable.errors import BadParameter, BudgetExceeded
+from deniable.ledger import open_ledger
+from deniable.losses import epsilon as epsilon_budget
+from deniable.mechanisms import Laplace
+from deniable.release import Release
+from deniable.sampling.public import PublicRandom
+from deniable.sensitive import Sensitive
+from deniable.session import Session
+from deniable.units import rows
+
+from . import floating_point as floats
+from .averaging import Average
+from .averaging import averaging as average
+from .differencing import Difference
+from .differencing import differencing as difference
+from .evidence import Membership
+from .members import AttributeInference, from_frequencies, from_synthetic
+from .reconstruction import Reconstruction
+from .reconstruction import reconstruct as decode
+from .tables import codes, columns_of, one_code, row_count
+
+Floats = NDArray[np.float64]
+
+
+def linkage(
+    table: object,
+    *,
+    known: Sequence[str],
+    secret: str,
+    controls: object,
+    epsilon: float = 1.0,
+) -> AttributeInference:
+    """Guess a secret from noisy counts by what is known of each person, instead of from their row.
+
+    The attacker asks for the number of people with the target's known values and each value of the
+    secret (the lists of values are public). Everyone is in one of these cells: all of them together
+    cost ε. The guess is the largest. `controls` are like people who are not in the table.
+    """
+    inside, outside = columns_of(table, [*known, secret]), columns_of(controls, [*known, secret])
+    size = row_count(inside)
+    joined = [np.concatenate([inside[name], outside[name]]) for name in known]
+    people = one_code(joined)
+    (mine, others), levels = codes(inside[secret], outside[secret])
+    shape = (int(people.max()) + 1, len(levels))
+
+    def counts() -> Floats:
+        cells = people[:size] * shape[1] + mine
+        return np.bincount(cells, minlength=shape[0] * shape[1]).astype(np.float64)
+
+    noisy = _noisy(counts, sensitivity=1.0, epsilon=epsilon).reshape(shape)
+    guess = np.argmax(noisy, axis=1)
+    commonest = int(np.argmax(noisy.sum(axis=0)))
+    return AttributeInference(
+        secret=secret,
+        known=tuple(known),
+        members=(int(np.sum(guess[people[:size]] == mine)), size),
+        controls=(int(np.sum(guess[people[size:]] == others)), others.size),
+        baseline=float(np.mean(others == commonest)),
+        epsilon=epsilon,
+    )
+
+
+def small_groups(table: object, *, by: Sequence[str] | str, epsilon: float = 1.0) -> Membership:
+    """Tell groups of one person from empty ones by their noisy counts.
+
+    Every combination of values is a public key, whether somebody is there or not.
+    """
+    names = [by] if isinstance(by, str) else list(by)
+    coded = [codes(column) for column in columns_of(table, names).values()]
+    sizes = [len(levels) for _, levels in coded]
+    place = np.ravel_multi_index([numbers for (numbers,), _ in coded], sizes)
+    truth = np.bincount(place, minlength=int(np.prod(sizes)))
+    if not (np.any(truth == 0) and np.any(truth == 1)):
+        raise BadParameter("the comparison needs groups of one and empty groups")
+    noisy = _noisy(lambda: truth.astype(np.float64), sensitivity=1.0, epsilon=epsilon)
+    return Membership(
+        inside=noisy[truth == 1],
+        outside=noisy[truth == 0],
+        source="noisy counts of small groups",
+        test="is the count large",
+        epsilon=epsilon,
+    )
+
+
+def differencing(
+    values: ArrayLike, *, person: int, low: float, high: float, epsilon: float = 1.0
+) -> Difference:
+    """Ask for the sum with and without one person; half of ε for each."""
+    data = np.clip(np.asarray(values, dtype=np.float64).reshape(-1), low, high)
+    parameters.whole("person", person, least=0)
+    if person >= data.size or not low < high:
+        raise BadParameter("`person` is a place in `values`, and low is below high")
+    largest = max(abs(low), abs(high))
+    noise = Laplace(scale=2 * largest / epsilon, sensitivity=largest)
+    session = _session(epsilon)
+    answers: list[Release] = []
+    for question, left_out in (("everyone", []), ("everyone but one", [person])):
+        total = Sensitive(
+            lambda gone=left_out: float(np.delete(data, gone).sum()), l1=largest, unit=session.unit
+        )
+        answers.append(session.release(noise.on(total), question=question))
+    return difference(answers[0], answers[1], low=low, high=high)
+
+
+def averaging(
+    value: float, *, times: int = 1000, reworded: bool = False, epsilon: float = 1.0
+) -> Average:
+    """Ask for the same count again and again, for the whole ε.
+
+    Asked in the same words, the session repeats its stored answer. `reworded` questions count as
+    new ones, and the ceiling lets only the first through.
+    """
+    session = _session(epsilon)
+    noise = Laplace(scale=1 / parameters.positive("epsilon", epsilon))
+    answers: list[float] = []
+    for n in range(parameters.whole("times", times)):
+        words = f"how many? ({n})" if reworded else "how many?"
+        count = Sensitive(lambda: float(value), l1=1, unit=session.unit)
+        try:
+            answers.append(float(session.release(noise.on(count), question=words).value))  # type: ignore[arg-type]
+        except BudgetExceeded:
+            break
+    return average(answers)
+
+
+def reconstruct(bits: ArrayLike, *, queries: ArrayLike, epsilon: float = 1.0) -> Reconstruction:
+    """Decode noisy counts whose noise covers *all* the questions: ε is spent once, not per answer."""
+    secret = np.asarray(bits, dtype=np.float64).reshape(-1)
+    asked = np.asarray(queries, dtype=np.float32)
+    if asked.ndim != 2 or asked.shape[1] != secret.size:
+        raise BadParameter("queries have a row a question and a column a person")
+    most = float(np.abs(asked).sum(axis=0).max())
+    noisy = _noisy(
+        lambda: (asked @ secret.astype(np.float32)).astype(np.float64),
+        sensitivity=most,
+        epsilon=epsilon,
+    )
+    return decode(asked, noisy, noise="laplace")
+
+
+def membership(
+    members: ArrayLike,
+    *,
+    controls: ArrayLike,
+    reference: ArrayLike | None = None,
+    epsilon: float = 1.0,
+) -> Membership:
+    """Look for people of 0/1 columns in noisy means; one person moves every column, and ε covers all.
+
+    The number of people is public here: neighbours replace one person by another.
+    """
+    people = np.asarray(members, dtype=np.float64)
+    if people.ndim != 2 or not np.all((people == 0) | (people == 1)):
+        raise BadParameter("members are rows of 0 and 1")
+    size, columns = people.shape
+    sums = _noisy(
+        lambda: people.sum(axis=0),
+        sensitivity=float(columns),
+        epsilon=epsilon,
+        relation="replace",
+    )
+    return from_frequencies(
+        sums / size, members=members, controls=controls, reference=reference, epsilon=epsilon
+    )
+
+
+def synthetic(
+    table: object,
+    *,
+    columns: Sequence[str],
+    controls: object,
+    epsilon: float = 1.0,
+    seed: int = 0,
+) -> Membership:
+    """Look for people in records drawn from noisy counts of each column (one by one: no correlations).
+
+    ε is split evenly over the columns. Values are taken as public lists.
+    """
+    values = columns_of(table, columns)
+    draw = PublicRandom(seed).generator
+    made: dict[str, list[object]] = {}
+    session = _session(epsilon)
+    share = Laplace(scale=len(values) / parameters.positive("epsilon", epsilon))
+    for name, column in values.items():
+        (numbers,), levels = codes(column)
+        counts = Sensitive(
+            lambda n=numbers, k=len(levels): np.bincount(n, minlength=k).astype(np.float64),
+            l1=1,
+            unit=session.unit,
+        )
+        noisy = np.asarray(session.release(share.on(counts), question=name).value)
+        weights = np.maximum(noisy.reshape(-1), 0) + 1e-9
+        picks = draw.choice(len(levels), size=row_count(values), p=weights / weights.sum())
+        made[name] = [levels[pick] for pick in picks]
+    return from_synthetic(
+        made, members=values, controls=controls, columns=list(values), epsilon=epsilon
+    )
+
+
+def floating_point(
+    truth: ArrayLike, *, candidates: Sequence[float], epsilon: float = 1.0
+) -> floats.Reachable:
+    """Try the floating-point attack on Laplace noise that is drawn exactly, on a lattice.
+
+    The candidates are neighbours of each other: at most 1 apart, for noise of scale 1/ε.
+    """
+    scale = 1 / parameters.positive("epsilon", epsilon)
+    answers = np.asarray(Laplace(scale=scale).release(np.asarray(truth, dtype=np.float64)))
+    return floats.floating_point(answers, candidates=candidates, scale=scale)
+
+
+def poll(before: int, after: int, *, epsilon: float = 1.0) -> Difference:
+    """The poll before and after one more person answered, each noisy with half of ε."""
+    session = _session(epsilon)
+    noise = Laplace(scale=2 / parameters.positive("epsilon", epsilon))
+    told = [
+        session.release(
+            noise.on(Sensitive(lambda n=count: float(n), l1=1, unit=session.unit)), question=words
+        )
+        for words, count in (("before", before), ("after", after))
+    ]
+    return difference(told[1], told[0], low=0.0, high=1.0)
+
+
+def _session(epsilon: float, *, relation: str = "add_remove") -> Session:
+    """A session on data that the computations hold themselves."""
+    budget = epsilon_budget(parameters.positive("epsilon", epsilon))
+    ledger = open_ledger(budget=budget, unit=rows(relation=relation))
+    return Session(tables={}, schema=None, ledger=ledger)
+
+
+def _noisy(
+    compute: object, *, sensitivity: float, epsilon: float, relation: str = "add_remove"
+) -> Floats:
+    """One array of numbers for the whole ε."""
+    session = _session(epsilon, relation=relation)
+    noise = Laplace(scale=sensitivity / epsilon, sensitivity=sensitivity)
+    value = Sensitive(compute, l1=sensitivity, unit=session.unit)  # type: ignore[arg-type]
+    return np.asarray(session.release(noise.on(value)).value, dtype=np.float64).reshape(-1)

@@ -1,0 +1,291 @@
+"""What `dp.open` returns: the session with SQL, Ibis and one-line statistics.
+
+import deniable as dp
+
+s = dp.open(table, unit=dp.rows(), budget=dp.epsilon(1.0))
+s.count(spend=dp.epsilon(0.1))
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from importlib import import_module
+from pathlib import Path
+from typing import Literal
+
+from deniable import session as core
+from deniable import statistics
+from deniable.errors import BadParameter
+from deniable.ledger import Ledger
+from deniable.losses import Approx, Loss
+from deniable.query.algebra import Question
+from deniable.query.front import question_from_sql
+from deniable.query.query import Query, Within
+from deniable.release import Release
+from deniable.release.numbers import amount
+from deniable.schema import Schema
+from deniable.session import Session
+from deniable.statistics import About
+from deniable.statistics.building import By
+from deniable.statistics.ranges import found_facts, quarter, read_bounds
+from deniable.statistics.summary import reshaped
+from deniable.units import Unit
+
+Auto = Literal["auto"]
+
+
+class Curator(Session):
+    """Data, whom they protect, and a ceiling: ask in SQL, in Ibis, or by one-line statistics.
+
+    Every statistic takes `spend=` (a loss) or `within=` (a ± with 95 %), and `by=` for groups.
+    `bounds="auto"` finds the bounds of a column privately first, for a quarter of the spend.
+    """
+
+    # ---- questions
+
+    def sql(self, text: str) -> Query:
+        """A question in SQL: checked and bounded; free until it is released."""
+        if not isinstance(text, str):
+            raise BadParameter.of(
+                "text", text, must="SQL", fix='s.sql("SELECT COUNT(*) FROM data")'
+            )
+        question = question_from_sql(
+            text, tables=self.tables, unit=self.unit, private_keys=isinstance(self.budget, Approx)
+        )
+        return Query(session=self, question=question)
+
+    def query(self, expression: object) -> Query:
+        """The same from an Ibis expression."""
+        front = import_module("deniable.query.ibis")
+        question: Question = front.question_from_ibis(
+            expression,
+            tables=self.tables,
+            unit=self.unit,
+            private_keys=isinstance(self.budget, Approx),
+        )
+        return Query(session=self, question=question)
+
+    # ---- statistics
+
+    def count(
+        self,
+        *,
+        spend: Loss | None = None,
+        within: Within | None = None,
+        by: By | None = None,
+        table: str | None = None,
+    ) -> Release:
+        """How many rows there are."""
+        return statistics.count(self._about(table), by=by).release(spend=spend, within=within)
+
+    def sum(
+        self,
+        column: str,
+        *,
+        spend: Loss | None = None,
+        within: Within | None = None,
+        by: By | None = None,
+        bounds: Auto | None = None,
+        table: str | None = None,
+    ) -> Release:
+        """The sum of a column, its values held within their bounds."""
+        return self._statistic("sum", column, spend, within, None, by, bounds, table)
+
+    def mean(
+        self,
+        column: str,
+        *,
+        spend: Loss | None = None,
+        within: Within | None = None,
+        size: float | None = None,
+        by: By | None = None,
+        bounds: Auto | None = None,
+        table: str | None = None,
+    ) -> Release:
+        """The mean of a column."""
+        return self._statistic("mean", column, spend, within, size, by, bounds, table)
+
+    def variance(
+        self,
+        column: str,
+        *,
+        spend: Loss | None = None,
+        within: Within | None = None,
+        size: float | None = None,
+        by: By | None = None,
+        bounds: Auto | None = None,
+        table: str | None = None,
+    ) -> Release:
+        """The sample variance of a column."""
+        return self._statistic("variance", column, spend, within, size, by, bounds, table)
+
+    def std(
+        self,
+        column: str,
+        *,
+        spend: Loss | None = None,
+        within: Within | None = None,
+        size: float | None = None,
+        by: By | None = None,
+        bounds: Auto | None = None,
+        table: str | None = None,
+    ) -> Release:
+        """The sample standard deviation of a column."""
+        return self._statistic("std", column, spend, within, size, by, bounds, table)
+
+    def median(
+        self,
+        column: str,
+        *,
+        spend: Loss,
+        by: By | None = None,
+        bounds: Auto | None = None,
+        table: str | None = None,
+    ) -> Release:
+        """The median of a column."""
+        return self.quantile(column, 0.5, spend=spend, by=by, bounds=bounds, table=table)
+
+    def quantile(
+        self,
+        column: str,
+        q: float | Sequence[float],
+        *,
+        spend: Loss,
+        by: By | None = None,
+        bounds: Auto | None = None,
+        table: str | None = None,
+    ) -> Release:
+        """One quantile of a column, or several for the price of one."""
+        about, rest, paid = self._bounded(column, spend, bounds, table)
+        return _with(statistics.quantile(about, column, q, by=by).release(spend=rest), paid)
+
+    def histogram(
+        self,
+        column: str,
+        *,
+        spend: Loss | None = None,
+        within: Within | None = None,
+        bins: int | Sequence[float] | None = None,
+        bounds: Auto | None = None,
+        table: str | None = None,
+    ) -> Release:
+        """Rows by the value of a column: by its public list, or in bins between its bounds."""
+        about, rest, paid = self._bounded(column, spend, bounds, table)
+        query = statistics.histogram(about, column, bins=bins)
+        return _with(query.release(spend=rest, within=within), paid)
+
+    def crosstab(
+        self,
+        first: str,
+        second: str,
+        *,
+        spend: Loss | None = None,
+        within: Within | None = None,
+        table: str | None = None,
+    ) -> Release:
+        """Rows by two columns."""
+        query = statistics.crosstab(self._about(table), first, second)
+        return query.release(spend=spend, within=within)
+
+    def top_k(
+        self,
+        column: str,
+        *,
+        k: int = 10,
+        spend: Loss | None = None,
+        within: Within | None = None,
+        table: str | None = None,
+    ) -> Release:
+        """The commonest values of a column with their counts."""
+        query = statistics.top_k(self._about(table), column, k=k)
+        return query.release(spend=spend, within=within)
+
+    def bounds(self, column: str, *, spend: Loss, table: str | None = None) -> tuple[float, float]:
+        """(low, high) that hold nearly all values of a column, found privately: powers of two."""
+        about = self._about(table)
+        found = statistics.bounds(about, column).release(spend=spend)
+        return read_bounds(found, whole=about.source.column(column).type == "int")
+
+    def describe(
+        self,
+        columns: Sequence[str] | None = None,
+        *,
+        spend: Loss,
+        table: str | None = None,
+    ) -> Release:
+        """Count, mean, std and quartiles of every column with bounds."""
+        return reshaped(statistics.describe(self._about(table), columns).release(spend=spend))
+
+    # ---- parts
+
+    def _about(self, table: str | None) -> About:
+        return About(session=self, table=table)
+
+    def _statistic(
+        self,
+        name: str,
+        column: str,
+        spend: Loss | None,
+        within: Within | None,
+        size: float | None,
+        by: By | None,
+        bounds: Auto | None,
+        table: str | None,
+    ) -> Release:
+        about, rest, paid = self._bounded(column, spend, bounds, table)
+        query = statistics.statistic(about, name, column, by=by)
+        return _with(query.release(spend=rest, within=within, size=size), paid)
+
+    def _bounded(
+        self, column: str, spend: Loss | None, bounds: Auto | None, table: str | None
+    ) -> tuple[About, Loss | None, Release | None]:
+        """The rows with bounds for a column, what is left to spend, and what the search cost."""
+        about = self._about(table)
+        if bounds is None:
+            return about, spend, None
+        if bounds != "auto" or spend is None:
+            raise BadParameter(
+                'bounds="auto" goes with spend=: a quarter of it pays for the search',
+                fix='s.mean("income", spend=dp.epsilon(0.5), bounds="auto")',
+            )
+        search, rest = quarter(self.spending(spend))
+        found = statistics.bounds(about, column).release(spend=search)
+        low, high = read_bounds(found, whole=about.source.column(column).type == "int")
+        known = {column: found_facts(about, column, low, high)}
+        return About(session=self, table=table, known=known), rest, found
+
+
+def _with(release: Release, search: Release | None) -> Release:
+    """The answer with what the search for bounds cost, and what it found, beside it."""
+    if search is None:
+        return release
+    note = f"bounds found privately for {amount(search.loss, 'up')}; {release.provenance.note}"
+    return replace(
+        release,
+        loss=release.loss + search.loss,
+        mechanisms=(*search.mechanisms, *release.mechanisms),
+        provenance=replace(release.provenance, note=note),
+    )
+
+
+def open(  # noqa: A001  (dp.open is the promised name)
+    source: object,
+    *,
+    unit: Unit | None = None,
+    budget: Loss | None = None,
+    schema: Schema | Mapping[str, Schema] | str | os.PathLike[str] | None = None,
+    ledger: Ledger | str | Path | None = None,
+    name: str | None = None,
+) -> Curator:
+    """Open data for private questions.
+
+    `source` is a path or glob (.csv, .parquet), a frame, an Ibis table, a connection, or several
+    tables by name. Only column names and types are looked at. `unit` is whom to protect, here or in
+    the schema. `budget` is the ceiling for everything that will ever be released from this ledger;
+    an existing ledger brings its own. A frame is called `data`, a file by its stem, unless `name`
+    says otherwise.
+    """
+    opened = core.open(source, unit=unit, budget=budget, schema=schema, ledger=ledger, name=name)
+    return Curator(tables=opened.tables, schema=opened.schema, ledger=opened.ledger)

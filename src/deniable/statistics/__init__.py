@@ -1,0 +1,31 @@
+"""One-line statistics on a session, each a question of its own.
+
+    building      from names of columns to questions
+    numbers       count, sum, mean, variance, std, median, quantile
+    tables        histogram, crosstab, top_k
+    ranges        bounds found privately
+    summary       describe
+
+They build the same questions that SQL does, and are bounded, priced and answered in the same way.
+"""
+
+from __future__ import annotations
+
+from .building import About, ask
+from .numbers import count, quantile, statistic
+from .ranges import bounds
+from .summary import describe
+from .tables import crosstab, histogram, top_k
+
+__all__ = [
+    "About",
+    "ask",
+    "bounds",
+    "count",
+    "crosstab",
+    "describe",
+    "histogram",
+    "quantile",
+    "statistic",
+    "top_k",
+]

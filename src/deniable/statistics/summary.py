@@ -1,0 +1,69 @@
+"""All columns at a glance: how many values, their mean, spread and quartiles."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Final
+
+from deniable.errors import BadParameter
+from deniable.query.algebra import Aggregate, Expression, Function
+from deniable.query.query import Query
+from deniable.release import Noisy, Release, Tabulated
+
+from .building import About, ask
+
+_QUARTILES: Final = {"q25": 0.25, "median": 0.5, "q75": 0.75}
+_CONFIDENCES: Final = (0.5, 0.8, 0.9, 0.95, 0.99)
+ROWS: Final = ("count", "mean", "std", *_QUARTILES)
+
+
+def describe(about: About, columns: Sequence[str] | None = None) -> Query:
+    """Every column with bounds: count, mean, std and quartiles, as one question."""
+    listed = list(columns) if columns is not None else numeric(about)
+    if not listed:
+        raise BadParameter(
+            "there is no column with bounds to describe",
+            fix='dp.Schema(columns={"age": dp.bounds(0, 125)})',
+        )
+    asked = [a for name in listed for a in _about(about.number(name, what="summary"), name)]
+    return ask(about, *asked, text=f"summary of {', '.join(listed)}")
+
+
+def numeric(about: About) -> list[str]:
+    """The columns that can be described."""
+    named = {b.name: b.expression for b in about.scope.bindings if not b.person}
+    return [n for n, e in named.items() if e is not None and e.domain.numeric and e.domain.bounded]
+
+
+def reshaped(release: Release) -> Release:
+    """One row a column, in place of one row for all."""
+    columns = list(dict.fromkeys(name.rpartition("·")[0] for name in release.answers))
+    answers = {
+        row: _stacked([release.answers[f"{column}·{row}"] for column in columns]) for row in ROWS
+    }
+    return replace(release, keys={"column": tuple(columns)}, answers=answers)
+
+
+def _about(argument: Expression, name: str) -> list[Aggregate]:
+    plain = {"count": Function.COUNT, "mean": Function.AVG, "std": Function.STDDEV_SAMP}
+    asked = [
+        Aggregate(name=f"{name}·{row}", function=function, argument=argument)
+        for row, function in plain.items()
+    ]
+    quartiles = [
+        Aggregate(name=f"{name}·{row}", function=Function.QUANTILE, argument=argument, q=q)
+        for row, q in _QUARTILES.items()
+    ]
+    return asked + quartiles
+
+
+def _stacked(parts: Sequence[Noisy]) -> Noisy:
+    """Cells of several columns below each other, with their intervals."""
+    cells = tuple(cell for part in parts for cell in part.cells)
+    table = {
+        c: [pair or (0.0, 0.0) for part in parts for pair in part.intervals(c)]
+        for c in _CONFIDENCES
+    }
+    notes = dict.fromkeys(note for part in parts if (note := part.estimand))
+    return Noisy(cells=cells, spread=Tabulated(intervals=table), estimand="; ".join(notes))
