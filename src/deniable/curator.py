@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from deniable import session as core
 from deniable import statistics
@@ -34,6 +34,14 @@ from deniable.statistics.summary import reshaped
 from deniable.units import Unit
 
 Auto = Literal["auto"]
+
+
+class Paying(NamedTuple):
+    """What is spent, or the ± that is wanted and about how many rows a group has."""
+
+    spend: Loss | None
+    within: Within | None
+    size: float | None
 
 
 class Curator(Session):
@@ -91,7 +99,9 @@ class Curator(Session):
         table: str | None = None,
     ) -> Release:
         """The sum of a column, its values held within their bounds."""
-        return self._statistic("sum", column, spend, within, None, by, bounds, table)
+        return self._statistic(
+            "sum", column, Paying(spend, within, None), by=by, bounds=bounds, table=table
+        )
 
     def mean(
         self,
@@ -105,7 +115,9 @@ class Curator(Session):
         table: str | None = None,
     ) -> Release:
         """The mean of a column."""
-        return self._statistic("mean", column, spend, within, size, by, bounds, table)
+        return self._statistic(
+            "mean", column, Paying(spend, within, size), by=by, bounds=bounds, table=table
+        )
 
     def variance(
         self,
@@ -119,7 +131,9 @@ class Curator(Session):
         table: str | None = None,
     ) -> Release:
         """The sample variance of a column."""
-        return self._statistic("variance", column, spend, within, size, by, bounds, table)
+        return self._statistic(
+            "variance", column, Paying(spend, within, size), by=by, bounds=bounds, table=table
+        )
 
     def std(
         self,
@@ -133,7 +147,9 @@ class Curator(Session):
         table: str | None = None,
     ) -> Release:
         """The sample standard deviation of a column."""
-        return self._statistic("std", column, spend, within, size, by, bounds, table)
+        return self._statistic(
+            "std", column, Paying(spend, within, size), by=by, bounds=bounds, table=table
+        )
 
     def median(
         self,
@@ -227,16 +243,16 @@ class Curator(Session):
         self,
         name: str,
         column: str,
-        spend: Loss | None,
-        within: Within | None,
-        size: float | None,
+        paying: Paying,
+        *,
         by: By | None,
         bounds: Auto | None,
         table: str | None,
     ) -> Release:
-        about, rest, paid = self._bounded(column, spend, bounds, table)
+        about, rest, paid = self._bounded(column, paying.spend, bounds, table)
         query = statistics.statistic(about, name, column, by=by)
-        return _with(query.release(spend=rest, within=within, size=size), paid)
+        found = query.release(spend=rest, within=paying.within, size=paying.size)
+        return _with(found, paid)
 
     def _bounded(
         self, column: str, spend: Loss | None, bounds: Auto | None, table: str | None
@@ -245,7 +261,7 @@ class Curator(Session):
         about = self._about(table)
         if bounds is None:
             return about, spend, None
-        if bounds != "auto" or spend is None:
+        if str(bounds) != "auto" or spend is None:
             raise BadParameter(
                 'bounds="auto" goes with spend=: a quarter of it pays for the search',
                 fix='s.mean("income", spend=dp.epsilon(0.5), bounds="auto")',

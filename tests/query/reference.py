@@ -47,7 +47,8 @@ def rows_of(relation: Relation, data: Data) -> list[Row]:
             return [row for row in rows if evaluate(relation.where, row) is True]
         case Project():
             return [
-                {name: evaluate(made, row) for name, made in relation.named} | _person(relation, row)
+                {name: evaluate(made, row) for name, made in relation.named}
+                | _person(relation, row)
                 for row in rows_of(relation.source, data)
             ]
         case Join():

@@ -37,7 +37,8 @@ class Pairs:
     def overall(self) -> Floats:
         """The distribution of values in the whole table."""
         total = np.bincount(self.values, self.counts, self.size)
-        return total / total.sum()
+        shares: Floats = total / total.sum()
+        return shares
 
     def kept(self, classes: NDArray[np.bool_]) -> Pairs:
         """Only the classes marked, numbered anew."""

@@ -13,6 +13,7 @@ checked. NULL stays NULL until the last step.
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -106,7 +107,7 @@ def ranges(*widths: float, origin: float = 0) -> Ladder:
     start = real("origin", origin)
     if not steps:
         raise BadParameter.of("widths", widths, must="at least one width")
-    for narrow, wide in zip(steps, steps[1:], strict=False):
+    for narrow, wide in itertools.pairwise(steps):
         if wide <= narrow or wide % narrow:
             raise BadParameter.of(
                 "widths", widths, must="growing, each a multiple of the one before",

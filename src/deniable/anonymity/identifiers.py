@@ -46,7 +46,7 @@ _UNIQUE = 0.95
 
 @dataclass(frozen=True, kw_only=True)
 class Finding:
-    """A column that identifies, alone ("identifier") or with others ("quasi"), and why we think so."""
+    """A column that identifies, alone ("identifier") or with others ("quasi"); and why."""
 
     column: str
     kind: str

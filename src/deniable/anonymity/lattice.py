@@ -10,8 +10,8 @@ every loss and every demand:
 2. *Too coarse.* The loss without suppression, lower(g) ≤ loss(g), grows upward: for additive losses
    it is known for all nodes beforehand; Σ|class|² and rows / classes grow when classes merge.
    Nodes with lower(g) ≥ the best loss so far are out.
-3. *Suppressed too much.* The rows of fact 1 cost a finer node h at least what suppressing them
-   adds there: loss(h) ≥ lower(h) + (share suppressed) × min extra(h) (additive losses).
+3. *Suppressed too much.* The rows of fact 1 are suppressed at every finer node h too, where their
+   labels are worth no less: loss(h) ≥ lower(h) + what suppressing them adds at g (additive losses).
 4. A node that was counted is settled.
 
 With suppression, feasibility stays monotone for k and distinct ℓ, but the loss does not: a coarser
@@ -19,12 +19,13 @@ node can lose less by suppressing less. That is why fact 2 compares with lower(g
 with the loss of a finer node. Finding the best k-anonymous table by *any* recoding is NP-hard
 [MW04]; among full-domain generalisations the search is exponential in the number of columns only.
 
-The lattice and its "too fine" rule are those of [LDR05]; checking in the middle of what is left
-follows the bisection of [Sam01] and [KPEK12].
+The lattice and its "too fine" rule are those of [LDR05]; asking first where either answer settles
+much follows the bisections of [Sam01] and [KPEK12].
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
@@ -36,15 +37,15 @@ from deniable.session.progress import Progress
 
 from .demands import Demands
 from .diversity import Floats
-from .loss import ADDITIVE, Costs, class_loss
+from .loss import ADDITIVE, Costs, class_loss, total_cost
 from .rollup import Cells, Classes, rolled_up
 from .tables import Codes
 
 LARGEST_LATTICE = 20_000_000
 # Class tables of counted nodes are kept for rolling up, up to so many numbers in all.
 _KEPT = 1 << 24
-# The node to count next is chosen among this many at most.
-_LOOKED_AT = 1 << 14
+# With more open nodes than this, choosing well would cost more than counting.
+_LOOKED_AT = 1 << 17
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -81,6 +82,7 @@ class Node:
     suppressed: int
     hopeless: int
     lower: float
+    forced: float
     loss: float
 
 
@@ -130,14 +132,18 @@ def count(problem: Problem, levels: Sequence[int], finer: Classes | None = None)
     if not demands.monotone and hopeless <= problem.allowed:
         failing = demands.failing(sizes, pairs, ordered=problem.ordered, tree=problem.tree)
     suppressed = int(sizes[failing].sum())
-    lower, loss = _losses(problem, classes, sizes, failing, levels)
+    hopeless = suppressed if problem.allowed == 0 else hopeless
+    lower = forced = loss = math.inf
+    if hopeless <= problem.allowed or problem.loss not in ADDITIVE:
+        lower, forced, loss = _losses(problem, classes, (small, failing), levels)
     return Node(
         levels=tuple(int(level) for level in levels),
         classes=classes,
         failing=failing,
         suppressed=suppressed,
-        hopeless=suppressed if problem.allowed == 0 else hopeless,
+        hopeless=hopeless,
         lower=lower,
+        forced=forced,
         loss=loss,
     )
 
@@ -145,23 +151,25 @@ def count(problem: Problem, levels: Sequence[int], finer: Classes | None = None)
 def _losses(
     problem: Problem,
     classes: Classes,
-    sizes: Codes,
-    failing: NDArray[np.bool_],
+    bad: tuple[NDArray[np.bool_], NDArray[np.bool_]],
     levels: Sequence[int],
-) -> tuple[float, float]:
-    """The loss if nothing is suppressed, and the loss."""
+) -> tuple[float, float, float]:
+    """The loss if nothing, if the hopeless rows, and if all failing rows are suppressed."""
+    sizes, (small, failing) = classes.sizes(), bad
     if problem.loss not in ADDITIVE:
-        suppressed = int(sizes[failing].sum())
-        return class_loss(problem.loss, sizes, 0), class_loss(
-            problem.loss, sizes[~failing], suppressed
+        none, some, every = (
+            class_loss(problem.loss, sizes[~gone], int(sizes[gone].sum()))
+            for gone in (np.zeros(sizes.size, bool), small, failing)
         )
-    lower = float(sum(part.means[level] for part, level in zip(problem.costs, levels, strict=True)))
+        return none, some, every
+    lower = total_cost(problem.costs, levels)
     cells, rows = classes.cells[classes.starts[failing]], sizes[failing]
     more = np.zeros(cells.size)
     for column, level in enumerate(levels):
         labels = problem.cells.labels[column][level]
         more += problem.costs[column].extra[level][labels[cells]]
-    return lower, lower + float(rows @ more) / max(1, problem.rows)
+    more *= rows / max(1, problem.rows)
+    return lower, lower + float(more[small[failing]].sum()), lower + float(more.sum())
 
 
 class _Search:
@@ -173,11 +181,9 @@ class _Search:
         self.best: Node | None = None
         self.counted = 0
         self._open = np.ones(shape, bool)
-        self._lower, self._extra = np.zeros(shape), np.zeros(shape)
-        for column, part in enumerate(problem.costs if self.additive else ()):
+        self._lower = np.zeros(shape)
+        for column, part in enumerate(problem.costs):
             self._lower += _along(part.means, column, len(shape))
-            least = np.array([float(more.min(initial=0)) for more in part.extra])
-            self._extra += _along(least, column, len(shape))
         self._bound = self._lower.copy()
         self._kept: list[Classes] = [problem.bottom]
         self._kept_levels = np.zeros((1, len(shape)), np.int64)
@@ -189,14 +195,27 @@ class _Search:
         return int(self._open.sum())
 
     def next(self) -> tuple[int, ...] | None:
-        """The middle of the open nodes, by their bound: either answer settles many."""
+        """The open node whose counting settles most in the worse case.
+
+        If it turns out too fine, the finer open nodes go; if it is feasible, those whose bound is
+        not below its own. While very many are open, the middle one by its bound will do.
+        """
         places = np.flatnonzero(self._open)
         if not places.size:
             return None
-        places = places[:: 1 + places.size // _LOOKED_AT]
         bounds = self._bound.ravel()[places]
-        middle = places[np.argpartition(bounds, bounds.size // 2)[bounds.size // 2]]
-        return tuple(int(i) for i in np.unravel_index(int(middle), self.shape))
+        if places.size > _LOOKED_AT:
+            bounds = bounds[:: places.size // _LOOKED_AT]
+            middle = np.argpartition(bounds, bounds.size // 2)[bounds.size // 2]
+            best = int(middle) * (places.size // _LOOKED_AT)
+        else:
+            finer = self._open.astype(np.int32)
+            for column in range(finer.ndim):
+                np.cumsum(finer, axis=column, out=finer)
+            above = np.empty(places.size, np.int64)
+            above[np.argsort(-bounds)] = np.arange(places.size)
+            best = int(np.minimum(finer.ravel()[places], above).argmax())
+        return tuple(int(i) for i in np.unravel_index(int(places[best]), self.shape))
 
     def settle(self, levels: tuple[int, ...]) -> None:
         """Count a node, and close all that it decides."""
@@ -208,8 +227,7 @@ class _Search:
         if node.hopeless > self.problem.allowed:
             self._open[finer] = False
         elif self.additive and node.hopeless:
-            share = node.hopeless / self.problem.rows
-            floor = self._lower[finer] + share * self._extra[finer]
+            floor = self._lower[finer] + (node.forced - node.lower)
             np.maximum(self._bound[finer], floor, out=self._bound[finer])
         if not self.additive:
             np.maximum(self._bound[coarser], node.lower, out=self._bound[coarser])

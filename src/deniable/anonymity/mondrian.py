@@ -98,7 +98,9 @@ def boxes(points: Points, axes: Sequence[Axis], demands: Demands, *, strict: boo
         lengths[tried] = -1
         chosen = lengths.argmax(axis=1)
         going = lengths[np.arange(names.size), chosen] > 0
-        right, cut = _cuts(points, axes, demands, live, local, chosen, strict=strict)
+        right, cut = _cuts(
+            points, axes, demands, live=live, local=local, chosen=chosen, strict=strict
+        )
         cut &= going
         tried[np.arange(names.size), chosen] = True
         tried[cut] = False
@@ -127,10 +129,10 @@ def _cuts(
     points: Points,
     axes: Sequence[Axis],
     demands: Demands,
+    *,
     live: Codes,
     local: Codes,
     chosen: Codes,
-    *,
     strict: bool,
 ) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
     """Which points go right if their box is cut, and which boxes can be cut on the chosen axis."""

@@ -22,7 +22,7 @@ _SHORTEST_KEY = 16
 
 @dataclass(frozen=True, kw_only=True)
 class Pseudonymized:
-    """The table with its names replaced, and the key that did it; keep the key apart, or lose it."""
+    """The table with its names replaced, and the key that did it: keep it apart, or lose it."""
 
     frame: Frame = field(repr=False)
     key: bytes = field(repr=False)
@@ -45,7 +45,7 @@ def pseudonymize(table: object, column: str, *, key: bytes | None = None) -> Pse
     """
     import pyarrow as pa
 
-    if key is not None and (not isinstance(key, bytes) or len(key) < _SHORTEST_KEY):
+    if key is not None and len(key) < _SHORTEST_KEY:
         raise BadParameter(
             f"key must be at least {_SHORTEST_KEY} bytes",
             why="a short key can be found by trying",

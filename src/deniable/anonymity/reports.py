@@ -49,7 +49,7 @@ class Report:
         return self.measured.k
 
     @property
-    def l(self) -> int | None:
+    def l(self) -> int | None:  # noqa: E743  (the name in the literature)
         """The fewest different sensitive values in a class."""
         return self.measured.l
 

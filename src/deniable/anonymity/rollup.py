@@ -73,7 +73,10 @@ def rolled_up(cells: Cells, finer: Classes, levels: Sequence[int]) -> Classes:
         domain = int(key.max(initial=0)) + 1
     key, domain = key * cells.sensitive + finer.values, domain * cells.sensitive
     keys, chosen, counts = _added(key, domain, finer.counts)
-    classes = np.cumsum(np.diff(keys // cells.sensitive, prepend=-1) > 0) - 1
+    if cells.sensitive == 1:
+        classes = np.arange(keys.size)
+    else:
+        classes = np.cumsum(np.diff(keys // cells.sensitive, prepend=-1) > 0) - 1
     return Classes(
         cells=finer.cells[chosen], values=finer.values[chosen], counts=counts, classes=classes
     )

@@ -36,6 +36,8 @@ class Average(Told):
         return int(np.unique(self.answers).size)
 
     def _headline(self) -> str:
+        if self.answers.size == 1:
+            return f"There is one answer, {self.estimate:.6g}, and nothing to average."
         if self.fresh == 1:
             return f"{self.answers.size:,} answers are one answer: averaging teaches nothing."
         return (
@@ -44,6 +46,10 @@ class Average(Told):
         )
 
     def _facts(self) -> Facts:
+        if self.answers.size == 1:
+            return [
+                ("why", "the budget was spent; a new wording is a new question, and is charged")
+            ]
         if self.fresh == 1:
             return [("why", "the stored answer is repeated, with the same noise")]
         return [

@@ -45,17 +45,24 @@ class Difference(Told):
             return 1.0
         if self.low is None or self.high is None:
             return 0.0 if math.isinf(self.error) else float("nan")
-        below, above = max(self.low, self.value - self.error), min(self.high, self.value + self.error)
+        below, above = (
+            max(self.low, self.value - self.error),
+            min(self.high, self.value + self.error),
+        )
         return 1 - max(0.0, above - below) / (self.high - self.low) if above >= below else 0.0
 
     def _headline(self) -> str:
         if self.error == 0:
-            return f"The person in one answer and not in the other contributes exactly {self.value:g}."
+            return (
+                f"The person in one answer and not in the other contributes exactly {self.value:g}."
+            )
         return f"The person contributes {self.value:.4g} ± {self.error:.3g} (95 %)."
 
     def _facts(self) -> Facts:
         if self.error == 0:
-            return [("why", "exact answers to overlapping questions subtract to one person's value")]
+            return [
+                ("why", "exact answers to overlapping questions subtract to one person's value")
+            ]
         facts = [("why", "each answer has noise of its own, and the noise does not cancel")]
         if self.low is not None and self.high is not None:
             known = f"between {self.low:g} and {self.high:g} already"
@@ -91,9 +98,7 @@ def differencing(
     two, off_by_too = _answer("second", second, errors[1])
     if low is not None and high is not None and not low < high:
         raise BadParameter.of("low", low, must=f"below high ({high:g})")
-    return Difference(
-        value=one - two, error=math.hypot(off_by, off_by_too), low=low, high=high
-    )
+    return Difference(value=one - two, error=math.hypot(off_by, off_by_too), low=low, high=high)
 
 
 def _answer(name: str, given: float | Release, error: float) -> tuple[float, float]:
@@ -189,4 +194,3 @@ def _determined(asked: NDArray[np.bool_]) -> Integers:
     kept = np.sum(rows[:rank] ** 2, axis=0)
     alone = (kept > 1 - 1e-8) & (sizes == 1)
     return np.flatnonzero(alone[place.reshape(-1)])
-

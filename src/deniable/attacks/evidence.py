@@ -85,9 +85,7 @@ class Membership(Told):
         choice cannot flatter the result.
         """
         alpha = 1 - parameters.confidence("confidence", confidence)
-        choose = Membership(
-            inside=self.inside[::2], outside=self.outside[::2], source="", test=""
-        )
+        choose = Membership(inside=self.inside[::2], outside=self.outside[::2], source="", test="")
         inside, outside = self.inside[1::2], self.outside[1::2]
         if not (inside.size and outside.size):
             return 0.0
@@ -130,7 +128,10 @@ class Membership(Told):
         return [
             ("test", self.test),
             ("AUC", f"{self.auc:.3f} (0.5 is guessing)"),
-            ("TPR", f"{percent(self.tpr_at(0.001))} at FPR 0.1 %, {percent(self.tpr_at(0.05))} at 5 %"),
+            (
+                "TPR",
+                f"{percent(self.tpr_at(0.001))} at FPR 0.1 %, {percent(self.tpr_at(0.05))} at 5 %",
+            ),
             ("ε", f"at least {lower:.3g}, with 95 % confidence{promised}"),
             ("judged on", f"{self.inside.size:,} members, {self.outside.size:,} controls"),
         ]
@@ -179,4 +180,3 @@ def best_guess(epsilon: float, *, prior: float = 0.5) -> float:
     epsilon = parameters.non_negative("epsilon", epsilon)
     odds = max(prior, 1 - prior) / max(1e-300, min(prior, 1 - prior))
     return 1 / (1 + math.exp(-epsilon) / odds)
-

@@ -83,9 +83,7 @@ class Reachable(Told):
         )
 
 
-def floating_point(
-    answers: ArrayLike, *, candidates: Sequence[float], scale: float
-) -> Reachable:
+def floating_point(answers: ArrayLike, *, candidates: Sequence[float], scale: float) -> Reachable:
     """Test which true values could have produced answers of the textbook Laplace sampler.
 
     The sampler is that of NumPy and of most textbooks: U uniform on multiples of 2⁻⁵³, and

@@ -202,5 +202,3 @@ def linked_rows(result: Linkage, released: object, *, column: str) -> list[tuple
     values: Array = columns_of(released, [column])[column]
     hits = np.flatnonzero(result.candidates == 1)
     return list(zip(hits.tolist(), values[result.matches[hits]].tolist(), strict=True))
-
-

@@ -49,7 +49,9 @@ class Near(Rule):
         try:
             return values.astype(np.float64)
         except (TypeError, ValueError):
-            raise BadParameter(f"`{self.column}` is compared as numbers, but holds others") from None
+            raise BadParameter(
+                f"`{self.column}` is compared as numbers, but holds others"
+            ) from None
 
     def close(self, first: Array, second: Array) -> Close:
         """Pairs whose numbers differ by at most `within`."""
@@ -151,7 +153,9 @@ def rule_of(what: object) -> Rule:
         return what
     if isinstance(what, str):
         return Rule(column=what, released=what)
-    raise BadParameter.of("on", what, must="names of columns or rules such as near('age', within=2)")
+    raise BadParameter.of(
+        "on", what, must="names of columns or rules such as near('age', within=2)"
+    )
 
 
 def _dates(values: Array) -> Any:

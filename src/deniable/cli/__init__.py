@@ -1,1 +1,41 @@
-"""The command line. One file a command."""
+"""The command line: `deniable`, or `python -m deniable`.
+
+    app         the commands by name, and the one door through which errors leave
+    options     what several commands can be told
+    amounts     0.5, 0.5,1e-8 and rho=0.1 as losses; ± as text
+    places      data, schema and ledger: three files side by side
+    talk        answers to stdout, everything else to stderr
+    made_up     rows of the same shape that belong to nobody
+    commands/   one file a command
+    demo        the whole story in a minute; needs neither Typer nor Rich
+
+Typer and Rich are the extra `cli`; nothing is loaded before the command that needs it is run.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command; 0 is done, 1 refused, 2 not understood."""
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):  # a terminal without ε must not stop an answer
+            stream.reconfigure(errors="replace")
+    if given == ["demo"]:
+        from .demo import main as demo
+
+        return demo()
+    try:
+        from .app import run
+    except ModuleNotFoundError as missing:
+        if (missing.name or "").split(".")[0] not in ("typer", "rich"):
+            raise
+        from deniable.errors import MissingExtra
+
+        error = MissingExtra.of("the command line (Typer and Rich)", extra="cli")
+        sys.stderr.write(f"{error}\n")
+        return 1
+    return run(given)

@@ -34,7 +34,9 @@ def roc(
     ax.plot(grid, grid, color=style.FAINT, lw=1.2, label="guessing")
     if epsilon is not None:
         most = np.minimum(np.exp(epsilon) * grid + delta, 1 - np.exp(-epsilon) * (1 - delta - grid))
-        ax.fill_between(grid, grid, most, color=style.SHADE, label=f"all that ε = {epsilon:.3g} allows")
+        ax.fill_between(
+            grid, grid, most, color=style.SHADE, label=f"all that ε = {epsilon:.3g} allows"
+        )
     for (name, (false, true)), line in zip(rates.items(), style.lines(), strict=False):
         style.same_length(name, true, as_many_as=false)
         ax.plot(false, true, label=name, color=line.color, ls=line.dashes, lw=line.width, zorder=3)

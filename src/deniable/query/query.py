@@ -10,15 +10,16 @@ from typing import Any, Final
 import numpy as np
 
 from deniable import parameters
-from deniable.errors import BadParameter, BudgetExceeded
-from deniable.losses import Loss
+from deniable.errors import BadParameter, BudgetExceeded, UnsupportedQuery
+from deniable.losses import Approx, Loss, Pure
 from deniable.mechanisms import Step
 from deniable.query.algebra import Question
 from deniable.query.allocate import Allocation, allocate, explained, least
-from deniable.query.allocate.foresight import public_size
+from deniable.query.allocate.foresight import errors, public_size
 from deniable.query.answer import answer
 from deniable.query.bound import Cells, Group, IntegerPlan, bound
 from deniable.release import Plan, Release
+from deniable.release.numbers import amount, digits, parameters_of
 from deniable.sensitive import Sensitive
 from deniable.session import Session, budgets
 
@@ -37,6 +38,11 @@ class Query:
     @cached_property
     def plan(self) -> IntegerPlan:
         """The question in whole numbers, with how far one unit moves each."""
+        if not self.question.aggregates:
+            raise UnsupportedQuery(
+                "this asks for keys alone: there is nothing to count",
+                fix="add COUNT(*), or another aggregate",
+            )
         return bound(self.question)
 
     def explain(
@@ -70,20 +76,24 @@ class Query:
         Asked again at the same price, the stored answer is returned, free.
         """
         allocation = self._allocate(spend, within, size)
+        try:
+            return self._shown(self._released(allocation, asker=asker))
+        except BudgetExceeded:
+            raise self._too_much(allocation) from None
+
+    def _released(self, allocation: Allocation, *, asker: str | None) -> Release:
         if allocation.selection is None:
             groups = tuple(self.plan.public_groups())
-            return self._shown(self._numbers(allocation, groups, asker=asker))
-        self._afford(allocation)
+            return self._numbers(allocation, groups, asker=asker)
+        if self._left_after(allocation) is None and not self._chosen_before(allocation):
+            raise self._too_much(allocation)  # else keys would be paid for, and no numbers
         keys = self._keys(allocation, asker=asker)
         numbers = self._numbers(allocation, tuple(keys.value), asker=asker)  # type: ignore[arg-type]
-        free = numbers.free and keys.free
-        return self._shown(
-            replace(
-                numbers,
-                loss=self._cost(allocation),
-                mechanisms=(*keys.mechanisms, *numbers.mechanisms),
-                free=free,
-            )
+        return replace(
+            numbers,
+            loss=self._cost(allocation),
+            mechanisms=(*keys.mechanisms, *numbers.mechanisms),
+            free=numbers.free and keys.free,
         )
 
     def __repr__(self) -> str:
@@ -123,14 +133,25 @@ class Query:
         total = ledger.head().total + ledger.price(allocation.mechanism)
         return ledger.filter.left(total) if ledger.filter.admits(total) else None
 
-    def _afford(self, allocation: Allocation) -> None:
-        """Keys are paid for before numbers: refuse at once what would end half-way."""
-        if self._left_after(allocation) is None:
-            raise BudgetExceeded(
-                f"this would pass the ceiling of {self.session.budget}",
-                why=f"it costs {self._cost(allocation)}, and {self.session.left} is left",
-                fix="ask for less: a smaller spend, or a wider ±",
+    def _too_much(self, allocation: Allocation) -> BudgetExceeded:
+        """What is asked, what is left, and what could be had for that."""
+        session = self.session
+        cost, left = amount(self._cost(allocation), "up"), amount(session.left, "down")
+        fix = ["ask the curator for a larger ceiling"]
+        try:
+            rest = session.spending(_pure(session.left))
+            told = errors(
+                allocate(self.plan, spend=rest, filter=session.ledger.filter), size=self._size(None)
             )
+            good = ", ".join(f"{n} ± {digits(e, 'up')}" for n, e in told.items() if e is not None)
+            fix.insert(0, f"spend={_written(rest)}    what is left" + (good and f": {good}"))
+        except BadParameter:
+            pass  # nothing is left
+        return BudgetExceeded(
+            f"this would cost {cost}, and {left} is left",
+            why=f"everything that is ever released may cost {amount(session.budget)} together",
+            fix=fix,
+        )
 
     # ---- charge, compute, draw
 
@@ -149,10 +170,26 @@ class Query:
         counts = Sensitive(people, l1=moves.l1, linf=moves.linf, unit=plan.unit)
         return self.session.release(
             selection.on(counts),
-            question=f"groups of\n{self.question!r}",
+            question=self._groups_asked,
             table=self._tables,
             asker=asker,
         )
+
+    def _chosen_before(self, allocation: Allocation) -> bool:
+        """Whether the groups are in the ledger already: then choosing them again is free."""
+        assert allocation.selection is not None
+        ledger = self.session.ledger
+        asked = {
+            "question": self._groups_asked,
+            "table": self._tables,
+            "mechanism": allocation.selection.to_dict(),
+        }
+        found = ledger.fingerprint(asked)
+        return any(entry.question == found for entry in ledger.entries)
+
+    @property
+    def _groups_asked(self) -> str:
+        return f"groups of\n{self.question!r}"
 
     def _numbers(
         self, allocation: Allocation, groups: Sequence[Group], *, asker: str | None
@@ -184,6 +221,17 @@ class Query:
         """What the analyst wrote stands above the answer; it was stored under what it means."""
         text = self.question.text or repr(self.question)
         return replace(release, provenance=replace(release.provenance, question=text))
+
+
+def _pure(left: Loss) -> Loss:
+    """What is left, without the δ that is kept for private keys."""
+    return Pure(left.epsilon) if isinstance(left, Approx) else left
+
+
+def _written(loss: Loss) -> str:
+    """A loss as one would type it, rounded down."""
+    ((name, figure),) = parameters_of(loss).items()
+    return f"dp.{name}({digits(figure, 'down')})"
 
 
 class _Once:

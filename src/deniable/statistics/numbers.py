@@ -36,9 +36,8 @@ def quantile(
     about: About, column: str, q: float | Sequence[float], *, by: By | None = None
 ) -> Query:
     """One quantile of a column, or several from the same noisy counts."""
-    if isinstance(q, str) or (not isinstance(q, Sequence) and not isinstance(q, int | float)):
-        raise BadParameter.of("q", q, must="a number between 0 and 1, or a list of them")
-    listed = [parameters.confidence("q", each) for each in (q if isinstance(q, Sequence) else [q])]
+    several = list(q) if isinstance(q, Sequence) else [q]
+    listed = [parameters.confidence("q", each) for each in several]
     if not listed or len(set(listed)) < len(listed):
         raise BadParameter("q must name at least one quantile, each once", fix="[0.25, 0.5, 0.75]")
     argument = about.number(column, what="quantile")

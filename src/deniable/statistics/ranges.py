@@ -1,10 +1,10 @@
 """Bounds found privately, where nobody can say what is plausible.
 
 Rows are counted by magnitude: [2ᵏ, 2ᵏ⁺¹) for k from −32 to 63, their negatives, and what lies
-between. One person's rows are in few of these bins and count as much as ever, so all counts together
-cost what one would. A bin counts if its noisy count passes a threshold that noise alone passes with a
-chance of 10⁻⁶ in all; the bounds are the outer ends of the bins that count. A quarter of the loss is
-enough for this: bounds need to be right within a factor of two.
+between. A row is in one of these bins, so all counts together cost what one would. A bin counts if
+its noisy count passes a threshold that noise alone passes with a chance of 10⁻⁶ in all; the bounds
+are the outer ends of the bins that count. A quarter of the loss is enough for this: bounds need to
+be right within a factor of two.
 """
 
 from __future__ import annotations
@@ -14,15 +14,16 @@ from typing import Final
 
 from deniable.errors import BadParameter
 from deniable.losses import Approx, Gdp, Loss, Pure, Zcdp
-from deniable.query.algebra import Kind
+from deniable.mechanisms import Mechanism
+from deniable.query.algebra import Key, Kind
 from deniable.query.allocate.split import Noise
+from deniable.query.bound import WEIGHT
 from deniable.query.query import Query
 from deniable.release import Release
 from deniable.schema import Column as Facts
 from deniable.schema.columns import DROP
-from deniable.mechanisms import Mechanism
 
-from .building import COUNT, About, Key, ask
+from .building import COUNT, About, ask
 from .tables import bucket
 
 _SMALLEST: Final = -32
@@ -91,5 +92,5 @@ def _threshold(release: Release, bins: int) -> float:
     """What no empty bin passes but with a chance of 10⁻⁶: from the noise that was drawn."""
     noise = Mechanism.from_dict(release.mechanisms[0])
     assert isinstance(noise, Noise)
-    one = noise.sensitivity / release.unit.rows
+    one = 1 if release.unit.column is None else WEIGHT
     return noise.error(1 - 2 * _FALSE_ALARM, coordinates=bins) / one

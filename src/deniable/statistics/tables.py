@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 
 from deniable import parameters
 from deniable.errors import BadParameter
@@ -83,7 +84,7 @@ def _edges(number: Expression, bins: int | Sequence[float] | None) -> list[float
     low, high = float(number.domain.low), float(number.domain.high)  # type: ignore[arg-type]
     if isinstance(bins, Sequence) and not isinstance(bins, str):
         edges = [parameters.real("bins", edge) for edge in bins]
-        if len(edges) < 2 or any(a >= b for a, b in zip(edges, edges[1:], strict=False)):
+        if len(edges) < 2 or any(a >= b for a, b in pairwise(edges)):
             raise BadParameter("bins must be edges in increasing order", fix="[0, 18, 65, 125]")
         if edges[0] > low or edges[-1] < high:
             raise BadParameter(
@@ -97,5 +98,5 @@ def _edges(number: Expression, bins: int | Sequence[float] | None) -> list[float
     if number.kind is Kind.INT:  # whole edges: every bin holds as many numbers, or one more
         span = int(high) - int(low) + 1
         count = min(count, span)
-        return [low + float(-(-span * i // count)) for i in range(count)] + [high + 1]
+        return [int(low) - (-span * i // count) for i in range(count + 1)]
     return [low + (high - low) * i / count for i in range(count)] + [high]

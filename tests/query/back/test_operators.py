@@ -138,6 +138,7 @@ def test_every_operator_means_the_same_on_every_engine(holding, kinds):
         mild = all(map(ordinary, (*read.values(), wanted)))
         if holding.kind == "postgres" and not mild:
             continue  # it must not fail, but may call what is tiny 0 and what is huge infinite
-        if made.kind is Kind.BOOL and {int, float} <= {type(v) for v in read.values()}:
+        beyond = any(isinstance(v, int) and abs(v) > 2**53 for v in read.values())
+        if beyond and sorted(kinds) == ["float", "int"]:
             continue  # whole numbers beyond 2⁵³ beside floats are compared as floats
         assert same(values[j], wanted, exact=made.operator.exact), (made, row, values[j], wanted)

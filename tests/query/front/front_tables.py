@@ -12,9 +12,7 @@ from deniable.session.tables import Table
 def table(
     name: str, columns: dict[str, Column], *, public: bool = False, unread: tuple[str, ...] = ()
 ) -> Table:
-    return Table(
-        name=name, kind="test", columns=columns, public=public, unread=unread, source=None
-    )
+    return Table(name=name, kind="test", columns=columns, public=public, unread=unread, source=None)
 
 
 TABLES = {

@@ -113,7 +113,7 @@ PROGRAMS = {
         compute s = sum((age + 1) * 2 in [2, 252])
         answer s = s
     """,
-    "SELECT sex, \"Group Name\" AS g, COUNT(*) AS n FROM people GROUP BY ROLLUP (sex, g)": """
+    'SELECT sex, "Group Name" AS g, COUNT(*) AS n FROM people GROUP BY ROLLUP (sex, g)': """
         from people
           person = user_id
           read sex: keys(['f', 'm'])
@@ -135,28 +135,67 @@ def test_a_question_prints_as_a_program(sql):
 
 
 SAME = [
-    ("SELECT MEDIAN(wage) AS m FROM people", "SELECT PERCENTILE_CONT(0.5) WITHIN GROUP (ORDER BY wage) AS m FROM people"),
+    (
+        "SELECT MEDIAN(wage) AS m FROM people",
+        "SELECT PERCENTILE_CONT(0.5) WITHIN GROUP (ORDER BY wage) AS m FROM people",
+    ),
     ("SELECT MEDIAN(wage) AS m FROM people", "SELECT QUANTILE(wage, 0.5) AS m FROM people"),
     ("SELECT MEDIAN(wage) AS m FROM people", "SELECT APPROX_QUANTILE(wage, .5) AS m FROM people"),
     ("SELECT MEDIAN(wage) AS m FROM people", "SELECT percentile(wage, 0.5) AS m FROM people"),
-    ("SELECT QUANTILE(wage, 0.75) AS m FROM people", "SELECT PERCENTILE_DISC(0.25) WITHIN GROUP (ORDER BY wage DESC) AS m FROM people"),
+    (
+        "SELECT QUANTILE(wage, 0.75) AS m FROM people",
+        "SELECT PERCENTILE_DISC(0.25) WITHIN GROUP (ORDER BY wage DESC) AS m FROM people",
+    ),
     ("SELECT STDDEV(wage) AS m FROM people", "SELECT STDDEV_SAMP(wage) AS m FROM people"),
     ("SELECT VARIANCE(wage) AS m FROM people", "SELECT VAR_SAMP(wage) AS m FROM people"),
-    ("SELECT COUNT_IF(age > 5) AS n FROM people", "SELECT COUNT(*) FILTER (WHERE age > 5) AS n FROM people"),
+    (
+        "SELECT COUNT_IF(age > 5) AS n FROM people",
+        "SELECT COUNT(*) FILTER (WHERE age > 5) AS n FROM people",
+    ),
     ("SELECT COUNT(*) AS n FROM people", "SELECT COUNT(1) AS n FROM people"),
     ("SELECT COUNT(*) AS n FROM people", "FROM people SELECT COUNT() AS n;"),
     ("SELECT COUNT(*) AS n FROM people", "(SELECT COUNT(*) AS n FROM PEOPLE)"),
-    ("SELECT COUNT(*) AS n FROM people", "WITH p AS (SELECT * FROM people) SELECT COUNT(*) AS n FROM p"),
+    (
+        "SELECT COUNT(*) AS n FROM people",
+        "WITH p AS (SELECT * FROM people) SELECT COUNT(*) AS n FROM p",
+    ),
     ("SELECT AVG(age) AS a FROM people", "SELECT AVG(p.AGE) AS a FROM people AS p"),
-    ("SELECT SUM(CAST(age AS DOUBLE)) AS a FROM people", "SELECT SUM(age::float8) AS a FROM people"),
-    ("SELECT month(born) AS m, COUNT(*) AS n FROM people GROUP BY m", "SELECT EXTRACT(MONTH FROM born) AS m, COUNT(*) AS n FROM people GROUP BY 1"),
-    ("SELECT month(born) AS m, COUNT(*) AS n FROM people GROUP BY m", "SELECT DATE_PART('month', born) AS m, COUNT(*) AS n FROM people GROUP BY ALL"),
-    ("SELECT COUNT(*) AS n FROM people WHERE age BETWEEN 3 AND 5", "SELECT COUNT(*) AS n FROM people WHERE age >= 3 AND (age <= 5)"),
-    ("SELECT COUNT(*) AS n FROM people WHERE born < '1990-01-01'", "SELECT COUNT(*) AS n FROM people WHERE born < DATE '1990-01-01'"),
-    ("SELECT COUNT(*) AS n FROM people WHERE sex <> 'f'", "SELECT COUNT(*) AS n FROM people WHERE sex != 'f'"),
-    ("SELECT sex, COUNT(*) AS n FROM people GROUP BY CUBE (sex)", "SELECT sex, COUNT(*) AS n FROM people GROUP BY GROUPING SETS ((sex), ())"),
-    ("SELECT COUNT(*) AS n FROM visits JOIN people USING (user_id)", "SELECT COUNT(*) AS n FROM visits JOIN people ON visits.user_id = people.user_id"),
-    ("SELECT IF(age > 5, 1, 0) AS b, COUNT(*) AS n FROM people GROUP BY 1", "SELECT CASE WHEN age > 5 THEN 1 ELSE 0 END AS b, COUNT(*) AS n FROM people GROUP BY b"),
+    (
+        "SELECT SUM(CAST(age AS DOUBLE)) AS a FROM people",
+        "SELECT SUM(age::float8) AS a FROM people",
+    ),
+    (
+        "SELECT month(born) AS m, COUNT(*) AS n FROM people GROUP BY m",
+        "SELECT EXTRACT(MONTH FROM born) AS m, COUNT(*) AS n FROM people GROUP BY 1",
+    ),
+    (
+        "SELECT month(born) AS m, COUNT(*) AS n FROM people GROUP BY m",
+        "SELECT DATE_PART('month', born) AS m, COUNT(*) AS n FROM people GROUP BY ALL",
+    ),
+    (
+        "SELECT COUNT(*) AS n FROM people WHERE age BETWEEN 3 AND 5",
+        "SELECT COUNT(*) AS n FROM people WHERE age >= 3 AND (age <= 5)",
+    ),
+    (
+        "SELECT COUNT(*) AS n FROM people WHERE born < '1990-01-01'",
+        "SELECT COUNT(*) AS n FROM people WHERE born < DATE '1990-01-01'",
+    ),
+    (
+        "SELECT COUNT(*) AS n FROM people WHERE sex <> 'f'",
+        "SELECT COUNT(*) AS n FROM people WHERE sex != 'f'",
+    ),
+    (
+        "SELECT sex, COUNT(*) AS n FROM people GROUP BY CUBE (sex)",
+        "SELECT sex, COUNT(*) AS n FROM people GROUP BY GROUPING SETS ((sex), ())",
+    ),
+    (
+        "SELECT COUNT(*) AS n FROM visits JOIN people USING (user_id)",
+        "SELECT COUNT(*) AS n FROM visits JOIN people ON visits.user_id = people.user_id",
+    ),
+    (
+        "SELECT IF(age > 5, 1, 0) AS b, COUNT(*) AS n FROM people GROUP BY 1",
+        "SELECT CASE WHEN age > 5 THEN 1 ELSE 0 END AS b, COUNT(*) AS n FROM people GROUP BY b",
+    ),
 ]
 
 
@@ -171,7 +210,11 @@ LISTS = {
     "age % 3": [0, 1, 2],
     "age > 5": [False, True],
     "member": [False, True],
-    "CASE WHEN wage < 5 THEN 'low' WHEN wage < 9 THEN 'mid' ELSE 'high' END": ["low", "mid", "high"],
+    "CASE WHEN wage < 5 THEN 'low' WHEN wage < 9 THEN 'mid' ELSE 'high' END": [
+        "low",
+        "mid",
+        "high",
+    ],
     "upper(sex)": ["F", "M"],
     "sex || '!'": ["f!", "m!"],
     "COALESCE(sex, 'none')": ["f", "m", "none"],

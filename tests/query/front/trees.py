@@ -72,7 +72,8 @@ def _calls(draw, inner):
     operator = OPERATORS[draw(st.sampled_from(sorted(OPERATORS)))]
     count = len(operator.accepts) if operator.most is not None else draw(st.sampled_from([3, 2]))
     args = [
-        draw(_CONSTANTS if i in operator.constants else inner) for i in range(max(count, operator.least))
+        draw(_CONSTANTS if i in operator.constants else inner)
+        for i in range(max(count, operator.least))
     ]
     try:
         return call(operator.name, *args)

@@ -54,7 +54,9 @@ def _inner_product(rows: Floats, means: Floats, rates: Floats) -> Floats:
 
 def _likelihood(rows: Floats, means: Floats, rates: Floats) -> Floats:
     if not np.all((rows == 0) | (rows == 1)):
-        raise BadParameter("the likelihood test takes columns of 0 and 1", fix='test="inner_product"')
+        raise BadParameter(
+            "the likelihood test takes columns of 0 and 1", fix='test="inner_product"'
+        )
     # Noisy or rare frequencies may touch 0 and 1, where one person would decide everything.
     near, base = np.clip(means, 1e-3, 1 - 1e-3), np.clip(rates, 1e-3, 1 - 1e-3)
     return rows @ np.log(near / base) + (1 - rows) @ np.log((1 - near) / (1 - base))

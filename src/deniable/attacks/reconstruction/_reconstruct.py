@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.special import ndtr
 
 from deniable import parameters
 from deniable.attacks.telling import Facts, Told, percent
@@ -32,13 +33,15 @@ METHODS = (*sorted(set(_BY_NOISE.values())), "linear_program", "exhaustive", "fo
 class Reconstruction(np.ndarray[tuple[int], np.dtype[np.int8]], Told):
     """The bits that were found: an array of 0 and 1 that knows how it was found.
 
-    `relaxed` are the bits before rounding, from 0 to 1: far from ½ is sure. `misfit` is the root
-    mean square of what the bits leave unexplained in the answers: about the noise, if they are right,
-    and about ½√n or more if they are not worth anything.
+    `relaxed` are the bits before rounding, from 0 to 1. `misfit` estimates the standard deviation of
+    the noise, from what the bits leave unexplained. `sure` is the share of bits that are then
+    expected to be right: a bit that is estimated with standard deviation s is right with probability
+    Φ(1/2s). Near ½ the attack is worth nothing.
     """
 
     relaxed: Floats
     misfit: float
+    sure: float
     method: str
     questions: int
     seconds: float
@@ -62,11 +65,6 @@ class Reconstruction(np.ndarray[tuple[int], np.dtype[np.int8]], Told):
         """The bits as a plain array."""
         return np.array(self, dtype=np.int8)
 
-    @property
-    def sure(self) -> float:
-        """The share of bits that were near 0 or 1 before rounding (within a quarter)."""
-        return float(np.mean(np.abs(self.relaxed - 0.5) > 0.25)) if self.size else 0.0
-
     def accuracy(self, truth: ArrayLike) -> float:
         """The share of bits that are right; guessing the commoner value is the baseline."""
         return float(np.mean(self.bits == np.asarray(truth).reshape(-1)))
@@ -79,14 +77,14 @@ class Reconstruction(np.ndarray[tuple[int], np.dtype[np.int8]], Told):
     def _headline(self) -> str:
         return (
             f"{self.size:,} bits from {self.questions:,} answers by "
-            f"{self.method.replace('_', ' ')}: {percent(self.sure)} of them are clear."
+            f"{self.method.replace('_', ' ')}: about {percent(self.sure)} of them are right."
         )
 
     def _facts(self) -> Facts:
         root = np.sqrt(max(1, self.size))
         return [
-            ("misfit", f"{self.misfit:.3g} per answer: {self.misfit / root:.2g} × √n"),
-            ("worth", "noise well below √n loses nearly every bit; noise well above hides them"),
+            ("noise", f"about {self.misfit:.3g} per answer: {self.misfit / root:.2g} × √n"),
+            ("guessing", "is right for 50 %; noise well above √n leaves no more than that"),
             ("took", f"{self.seconds:.2g} s"),
         ]
 
@@ -136,18 +134,39 @@ def reconstruct(
         if queries is not None:
             raise BadParameter("the Fourier attack asks its own questions: queries=None")
         relaxed = fourier.decode_hadamard(given)
-        misfit = given - fourier.hadamard_counts(relaxed > 0.5)
+        share = float(np.clip(np.mean(relaxed), 0, 1))
+        spread = np.full(1, np.sqrt(max(0.0, float(np.var(relaxed)) - share * (1 - share))))
+        misfit = float(spread[0]) * np.sqrt(given.size) / 2
     else:
         matrix = _matrix(queries, given)
         relaxed = _solve(chosen, matrix, given)
-        misfit = given - matrix @ (relaxed > 0.5).astype(matrix.dtype)
+        misfit, spread = _noise(matrix, given, relaxed, robust=chosen == "robust")
     return Reconstruction(
         np.clip(relaxed, 0, 1),
         method=chosen,
-        misfit=float(np.sqrt(np.mean(misfit**2))),
+        misfit=misfit,
+        sure=float(np.mean(ndtr(0.5 / np.maximum(spread, 1e-9)))),
         questions=given.size,
         seconds=time.perf_counter() - started,
     )
+
+
+def _noise(
+    matrix: NDArray[np.float32], answers: Floats, relaxed: Floats, *, robust: bool
+) -> tuple[float, Floats]:
+    """The noise that explains the misfit, and how uncertain it leaves each bit.
+
+    As in regression: σ² is the misfit over the answers that are not used up by free bits, and a bit
+    has variance σ²/‖q‖² for its centred column q, more where few answers are left over.
+    """
+    misfit = answers - matrix @ relaxed.astype(np.float32)
+    misfit = misfit - np.median(misfit)
+    free = int(np.sum((relaxed > 1e-3) & (relaxed < 1 - 1e-3)))
+    left = max(1, answers.size - free)
+    size = np.median(np.abs(misfit)) * 1.4826 if robust else np.sqrt(np.mean(misfit**2))
+    sigma = float(size * np.sqrt(answers.size / left))
+    columns = answers.size * np.maximum(matrix.var(axis=0, dtype=np.float64), 1e-12)
+    return sigma, sigma / np.sqrt(columns * left / answers.size)
 
 
 def _matrix(queries: ArrayLike | None, answers: Floats) -> NDArray[np.float32]:

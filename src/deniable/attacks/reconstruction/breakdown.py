@@ -48,7 +48,11 @@ class Breakdown(Told):
             for name, shares in self.accuracy.items()
         ]
         levels = " ".join(f"{level:.2f}" for level in self.levels)
-        return [("noise / √n", levels), *facts, ("ε = 1", f"Laplace noise for all questions: {self.private:.3g} × √n")]
+        return [
+            ("noise / √n", levels),
+            *facts,
+            ("ε = 1", f"Laplace noise for all questions: {self.private:.3g} × √n"),
+        ]
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """Accuracy against noise; ½ is guessing."""

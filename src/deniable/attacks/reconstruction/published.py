@@ -131,7 +131,9 @@ def reconstruct_rows(
     names = tuple(domains)
     cells = math.prod(len(domain) for domain in domains.values())
     if not cells or cells > _MOST_CELLS:
-        raise BadParameter(f"the full table has {cells:,} cells; at most {_MOST_CELLS:,} are solved")
+        raise BadParameter(
+            f"the full table has {cells:,} cells; at most {_MOST_CELLS:,} are solved"
+        )
     started = time.perf_counter()
     matrix, counts = _constraints(published, domains)
     solution = _solve(matrix, counts, limit=limit)

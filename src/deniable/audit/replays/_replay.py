@@ -116,7 +116,7 @@ def compared(program: Callable[[D], object], first: D, second: D) -> Replay:
     found = _compared(program, first, second)
     if found.ok or all(f.kind == "lattice" for f in _compared(program, first, first).faults):
         return found
-    words = "on the same data the program does not repeat itself: it has randomness or a clock of its own"
+    words = "the program does not repeat itself on the same data: it has a clock or randomness"
     return Replay(
         ok=False,
         moved=found.moved,

@@ -103,14 +103,19 @@ def _of_call(expression: Call) -> tuple[Scalar, ...] | None:
             return _starts(expression.domain, args[0])
     if not expression.operator.exact:
         return None
-    lists = [possible_values(arg) for arg in args]
+    lists = [_with_missing(arg) for arg in args]
     if any(found is None for found in lists):
         return None
-    trials = math.prod(len(found or ()) for found in lists)
-    if trials > _LARGEST_TRIAL:
+    if math.prod(len(found or ()) for found in lists) > _LARGEST_TRIAL:
         return None
     run = expression.operator.run
     return _distinct(run(*row) for row in itertools.product(*(found or () for found in lists)))
+
+
+def _with_missing(arg: Expression) -> tuple[Scalar | None, ...] | None:
+    """Missing is a value like others for IS NULL, AND and OR."""
+    found = possible_values(arg)
+    return (*found, None) if found is not None and arg.domain.nullable else found
 
 
 def _union(args: tuple[Expression, ...], domain: Domain) -> tuple[Scalar, ...] | None:

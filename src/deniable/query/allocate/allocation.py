@@ -10,7 +10,7 @@ from typing import Final
 from deniable.errors import UnknownKeys
 from deniable.losses import Approx, Loss, Pure
 from deniable.losses.filters import ApproxFilter, Filter
-from deniable.mechanisms import Mechanism
+from deniable.mechanisms import Laplace, Mechanism
 from deniable.mechanisms.combine import Composed
 from deniable.mechanisms.keys import PartitionSelection
 from deniable.query.bound import IntegerPlan, Tally
@@ -63,7 +63,7 @@ class Allocation:
 
 def spread_of(noise: Noise) -> float:
     """b of Laplace noise, σ of Gaussian noise."""
-    return float(getattr(noise, "scale", None) or getattr(noise, "sigma", 0.0))
+    return noise.scale if isinstance(noise, Laplace) else noise.sigma
 
 
 def allocate(

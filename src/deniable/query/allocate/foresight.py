@@ -7,10 +7,9 @@ states it, or the analyst offers a guess) the ± is that of a group so large; el
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 
 from deniable.mechanisms import Laplace
-from deniable.query.algebra import Column, Filter, Function, Question, Relation
+from deniable.query.algebra import Column, Filter, Function, Question, Relation, columns_of
 from deniable.query.bound import Parts, Tally
 from deniable.schema import Schema
 
@@ -31,14 +30,12 @@ def errors(
         name: aggregate_error(allocation, parts, size=size, confidence=confidence)
         for name, parts in allocation.plan.parts.items()
     }
-    keys = {key.name for key in question.keys}
     told: dict[str, float | None] = {}
     for output in question.outputs:
         made = output.expression
-        if isinstance(made, Column):
-            if made.name not in keys:
-                told[output.name] = by_name[made.name]
-        else:
+        if isinstance(made, Column) and made.name in by_name:
+            told[output.name] = by_name[made.name]
+        elif by_name.keys() & columns_of(made).keys():
             told[output.name] = None
     return told
 
@@ -65,8 +62,8 @@ def aggregate_error(
     count, total = allocation.scale(parts.count), allocation.scale(parts.sum)
     if function is Function.AVG:
         return min(2 * width, reach(law, (total, width * count), confidence=confidence) / size)
-    scales = (allocation.scale(parts.squares), 2 * width * total, width**2 * count)
-    variance = min(width**2, reach(law, scales, confidence=confidence) / size)
+    all_three = (allocation.scale(parts.squares), 2 * width * total, width**2 * count)
+    variance = min(width**2, reach(law, all_three, confidence=confidence) / size)
     if function in (Function.VAR_SAMP, Function.VAR_POP):
         return variance
     return math.sqrt(variance)
@@ -130,8 +127,3 @@ def public_size(question: Question, schema: Schema | None) -> float | None:
 
 def _filtered(relation: Relation) -> bool:
     return isinstance(relation, Filter) or not hasattr(relation, "table")
-
-
-def unforeseen(told: Mapping[str, float | None]) -> list[str]:
-    """The columns whose ± is not known in advance."""
-    return [name for name, error in told.items() if error is None]

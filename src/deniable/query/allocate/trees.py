@@ -26,6 +26,7 @@ from .split import Law
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
+_SAFE = 2**48  # 2¹⁴ cells below this add up to less than 2⁶³
 _PLACES = 24  # edges at which the error of D is worked out; its largest is used for all
 
 
@@ -76,13 +77,20 @@ class Tree:
         return sum(self.sizes)
 
     def sums(self, cells: Integers) -> Integers:
-        """The counts of all nodes, top level first, from those of the cells (last axis)."""
-        padded = np.zeros((*cells.shape[:-1], self.sizes[-1]), dtype=cells.dtype)
+        """The counts of all nodes, top level first, from those of the cells (last axis).
+
+        Counts so large that a sum could leave 64 bits are added up in wider numbers and held at
+        the ends, which never moves two values apart.
+        """
+        wide = cells.size > 0 and int(cells.max()) >= _SAFE
+        padded = np.zeros((*cells.shape[:-1], self.sizes[-1]), dtype=object if wide else np.int64)
         padded[..., : self.cells] = cells
         levels = [padded]
         for children in reversed(self.branching[1:]):
             levels.append(levels[-1].reshape(*cells.shape[:-1], -1, children).sum(axis=-1))
-        return np.concatenate(levels[::-1], axis=-1)
+        nodes = np.concatenate(levels[::-1], axis=-1)
+        held = np.minimum(nodes, np.iinfo(np.int64).max)
+        return np.asarray(held, dtype=np.int64)
 
     def agreed(self, noisy: Floats) -> Floats:
         """The counts of cells that fit all noisy counts best; nodes of each level err alike.
@@ -151,7 +159,7 @@ class Ranks:
         Counting edges, rather than taking the first, averages over the noise where D is flat.
         """
         under = (self.balance(q)[..., 1:] < margin).sum(axis=-1)
-        return np.minimum(under, self.tree.cells - 1)
+        return np.asarray(np.minimum(under, self.tree.cells - 1), dtype=np.int64)
 
     def possible(
         self, q: float, confidence: float, *, guess: Integers

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 from deniable.query.algebra import (
     Column,
@@ -155,11 +154,7 @@ def _chosen(question: Question, rows: list[Row]) -> list[int]:
 
 def _sorted(order: Order, rows: list[Row], places: list[int]) -> list[int]:
     """Stable; missing values last, whichever the direction."""
-    values = {i: evaluate(order.expression, rows[i]) for i in places}
+    values: dict[int, Any] = {i: evaluate(order.expression, rows[i]) for i in places}
     known = [i for i in places if values[i] is not None]
-    known.sort(key=functools.partial(_value, values), reverse=order.descending)
+    known.sort(key=values.__getitem__, reverse=order.descending)
     return known + [i for i in places if values[i] is None]
-
-
-def _value(values: Mapping[int, Scalar | None], place: int) -> object:
-    return values[place]

@@ -33,6 +33,8 @@ class Item:
 
 def items_of(select: exp.Expr, text: Text) -> list[Item]:
     """What is selected, each with the name it will have."""
+    if not select.expressions:
+        raise UnsupportedQuery("nothing is selected", fix="SELECT COUNT(*)")
     found = []
     for node in select.expressions:
         if isinstance(node, exp.Alias):

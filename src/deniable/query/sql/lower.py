@@ -362,7 +362,7 @@ def _interval(_rows: Rows, _node: exp.Expr) -> Expression:
 
 
 _HANDLERS: Final[dict[type[exp.Expr], Callable[[Rows, Any], Expression]]] = {
-    exp.Column: Rows.column,
+    exp.Column: lambda rows, node: rows.column(node),
     exp.Literal: _literal,
     exp.Boolean: _boolean,
     exp.Null: _null,

@@ -40,9 +40,10 @@ class Text:
             return None
         start = min(place["start"] for place in places)
         end = max(place["end"] for place in places)
-        if isinstance(node, exp.Func | exp.Filter | exp.WithinGroup):
-            start, end = self._call(node, start, end)
-        return Span(start=start, end=end + 1)
+        called = node.this if isinstance(node, exp.Filter | exp.WithinGroup) else node
+        if isinstance(called, exp.Func) and "start" not in called.meta:
+            start = min(start, self._named(called, start))
+        return Span(start=start, end=self._closed(start, end, called) + 1)
 
     def written(self, node: exp.Expr) -> str:
         """A part as the user wrote it, on one line."""
@@ -65,30 +66,24 @@ class Text:
                 error.snippet = self.snippet(self.span_of(node))
             raise
 
-    def _call(self, node: exp.Expr, start: int, end: int) -> tuple[int, int]:
-        """The place of a call, of which the parser keeps only the name or only the arguments."""
-        called = node if isinstance(node, exp.Func) else node.this
-        if "start" not in called.meta:
-            start = min(start, self._named(called, start))
-        return start, self._closed(start, end)
-
-    def _named(self, node: exp.Expr, start: int) -> int:
+    def _named(self, node: exp.Func, start: int) -> int:
         """Where the name before the parenthesis around a place starts, if it is this call's."""
         depth = 0
         for index in range(self._index(start) - 1, 0, -1):
             depth -= _opens(self.tokens[index])
             if depth < 0:
                 word = self.tokens[index - 1]
-                known = isinstance(node, exp.Func) and word.text.upper() in node.sql_names()
+                known = isinstance(node, exp.AggFunc) or word.text.upper() in node.sql_names()
                 return word.start if known else start
         return start
 
-    def _closed(self, start: int, end: int) -> int:
+    def _closed(self, start: int, end: int, node: exp.Expr) -> int:
         """The end, moved to where every parenthesis that was opened is closed."""
         first, last = self._index(start), self._index(end)
         following = self.tokens[first + 1 : first + 2]
-        if first == last and following and _opens(following[0]) > 0:
-            last += 1  # a call without arguments
+        without_arguments = isinstance(node, exp.Func) and first == last
+        if without_arguments and following and _opens(following[0]) > 0:
+            last += 1
         depth = sum(map(_opens, self.tokens[first : last + 1]))
         while depth > 0 and last + 1 < len(self.tokens):
             last += 1

@@ -1,0 +1,10 @@
+"""python -m deniable: the command line."""
+
+from __future__ import annotations
+
+import sys
+
+from deniable.cli import main
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,82 @@
+"""Amounts as they are typed: 0.5 is ε, 0.5,1e-8 is ε and δ, rho=0.1 and mu=0.5 are themselves."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from deniable.errors import BadParameter
+
+if TYPE_CHECKING:
+    from deniable.losses import Loss
+
+SYNTAX = "0.5 (ε), 0.5,1e-8 (ε and δ), rho=0.1 or mu=0.5"
+
+
+def loss(name: str, text: str) -> Loss:
+    """The loss that a text names.
+
+    >>> loss("spend", "0.5"), loss("spend", "0.5,1e-8"), loss("spend", "rho=0.1")
+    (Pure(epsilon=0.5), Approx(epsilon=0.5, delta=1e-08), Zcdp(rho=0.1))
+    """
+    from deniable import losses
+
+    kind, equals, figures = text.rpartition("=")
+    makers = {"": losses.epsilon, "epsilon": losses.epsilon, "rho": losses.rho, "mu": losses.mu}
+    try:
+        numbers = [float(part) for part in figures.split(",")]
+        maker = makers[kind.strip() if equals else ""]
+    except (ValueError, KeyError):
+        raise BadParameter.of(name, text, must=SYNTAX) from None
+    if len(numbers) == 2 and maker is losses.epsilon:
+        return losses.epsilon(numbers[0], delta=numbers[1])
+    if len(numbers) == 1:
+        return maker(numbers[0])
+    raise BadParameter.of(name, text, must=SYNTAX)
+
+
+def maybe(name: str, text: str | None) -> Loss | None:
+    """The same, where nothing may have been said."""
+    return None if text is None else loss(name, text)
+
+
+def tenth(budget: Loss) -> Loss:
+    """A tenth of a ceiling, as an example of a price; a δ is left whole."""
+    from deniable import losses
+
+    match budget:
+        case losses.Zcdp():
+            return losses.rho(budget.rho / 10)
+        case losses.Gdp():
+            return losses.mu(budget.mu / 10)
+        case losses.Pure() | losses.Approx():
+            return losses.epsilon(budget.epsilon / 10)
+    raise BadParameter.of("budget", budget, must=SYNTAX)
+
+
+def typed(amount: Loss) -> str:
+    """A loss as it would be typed."""
+    for name in ("rho", "mu"):
+        if hasattr(amount, name):
+            return f"{name}={getattr(amount, name):.3g}"
+    return f"{getattr(amount, 'epsilon', 0.1):.3g}"
+
+
+def within(texts: list[str] | None) -> float | dict[str, float] | None:
+    """The ± that are wanted: one number, or one a column.
+
+    >>> within(["100"]), within(["n=100", "age=2"])
+    (100.0, {'n': 100.0, 'age': 2.0})
+    """
+    if not texts:
+        return None
+    try:
+        if len(texts) == 1 and "=" not in texts[0]:
+            return float(texts[0])
+        pairs = [text.rpartition("=") for text in texts]
+        if all(column for column, _, _ in pairs):
+            return {column: float(number) for column, _, number in pairs}
+    except ValueError:
+        pass
+    raise BadParameter.of(
+        "within", " ".join(texts), must="a number, or one a column: --within n=100 --within age=2"
+    )

@@ -1,0 +1,162 @@
+"""Where things are: data, schema and ledger, three files side by side.
+
+    people.parquet    the data: held, never shown
+    people.toml       what is public about them; dp.open(..., schema="people.toml") reads it too
+    people.ledger     the ceiling and all that was spent of it
+
+A schema of several tables has a file for each of them beside it.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from deniable.errors import BadParameter, UnknownName
+
+if TYPE_CHECKING:
+    from deniable.losses import Loss
+    from deniable.schema import Schema
+    from deniable.session import Session
+
+_SUFFIXES = (".parquet", ".csv")
+_FIELDS = {"size", "public", "unit", "columns", "tables"}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Place:
+    """A schema, and what belongs to it."""
+
+    schema: Path
+    data: tuple[Path, ...] = ()
+    ledger: str
+
+    @property
+    def started(self) -> bool:
+        """Is there a ledger? An address of a database is taken at its word."""
+        return "://" in self.ledger or Path(self.ledger).exists()
+
+    def facts(self) -> Schema:
+        """What the schema says."""
+        from deniable.schema import Schema
+
+        return Schema.from_toml(self.schema)
+
+    def names(self, facts: Schema) -> list[str]:
+        """The tables by name: those that the schema names, else the one it is called by."""
+        return list(facts.tables) or [self.schema.stem]
+
+    def sources(self, facts: Schema) -> dict[str, Path]:
+        """The data file of each table."""
+        names = self.names(facts)
+        if not self.data:
+            return {name: self._beside(name) for name in names}
+        if len(names) == len(self.data) == 1:
+            return {names[0]: self.data[0]}
+        given = {path.stem: path for path in self.data}
+        for name in given:
+            if name not in names:
+                raise UnknownName.of("table", name, known=names)
+        return {name: given.get(name) or self._beside(name) for name in names}
+
+    def _beside(self, table: str) -> Path:
+        files = [self.schema.parent / f"{table}{suffix}" for suffix in _SUFFIXES]
+        found = [file for file in files if file.exists()]
+        if len(found) == 1:
+            return found[0]
+        wanted = " or ".join(file.name for file in files)
+        raise BadParameter(
+            f"there is {'more than one' if found else 'no'} {wanted} beside {self.schema.name}",
+            fix=f"--data PATH    where the rows of `{table}` are",
+        )
+
+    def open(self, *, budget: Loss | None) -> Session:
+        """A session on the data that spends from the ledger, which is started if it is new."""
+        import deniable as dp
+
+        if budget is None and not self.started:
+            raise no_ceiling(self)
+        facts = self.facts()
+        return dp.open(
+            self.sources(facts), schema=facts, budget=budget, ledger=self.ledger_name()
+        )
+
+    def look(self, *, budget: Loss) -> Session:
+        """A session that is good for free questions only: its ledger is forgotten."""
+        import deniable as dp
+
+        facts = self.facts()
+        return dp.open(self.sources(facts), schema=facts, budget=budget)
+
+    def ledger_name(self) -> str | Path:
+        """As `open_ledger` wants it."""
+        return self.ledger if "://" in self.ledger else Path(self.ledger)
+
+
+def find(
+    schema: Path | None = None,
+    *,
+    data: Sequence[Path] | None = None,
+    ledger: str | None = None,
+    table: str | None = None,
+) -> Place:
+    """The place that is meant: the schema given, the one called like the table, or the only one."""
+    path = schema or _only(table)
+    if not path.is_file():
+        raise BadParameter(f"there is no schema at {path}", fix="deniable init people.parquet")
+    return Place(
+        schema=path,
+        data=tuple(data or ()),
+        ledger=ledger or str(path.with_suffix(".ledger")),
+    )
+
+
+def schemas(folder: Path) -> list[Path]:
+    """The schemas in a folder: TOML files that say what a schema says, and nothing else."""
+    return [path for path in sorted(folder.glob("*.toml")) if _is_schema(path)]
+
+
+def split(target: str) -> tuple[str, str | None]:
+    """people.income as table and column; people as a table."""
+    table, dot, column = target.partition(".")
+    if not table or (dot and not column):
+        raise BadParameter.of("the target", target, must="a table or a column, as people.income")
+    return table, column or None
+
+
+def no_ceiling(place: Place) -> BadParameter:
+    """Nobody said how much may be learnt."""
+    return BadParameter(
+        f"no ceiling was set: there is no ledger at {place.ledger}",
+        why="without a ceiling every row can be learnt by asking often enough",
+        fix=(
+            "--budget 1          the ε of everything that will ever be released",
+            "--budget 3,1e-7     with a δ: groups may be chosen privately",
+        ),
+    )
+
+
+def _only(table: str | None) -> Path:
+    here = Path()
+    if table is not None and _is_schema(here / f"{table}.toml"):
+        return here / f"{table}.toml"
+    found = schemas(here)
+    if len(found) == 1:
+        return found[0]
+    if not found:
+        raise BadParameter("there is no schema in this folder", fix="deniable init people.parquet")
+    raise BadParameter(
+        f"there are several schemas in this folder: {', '.join(map(str, found))}",
+        fix=f"--schema {found[0]}",
+    )
+
+
+def _is_schema(path: Path) -> bool:
+    try:
+        record = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return False
+    return set(record) <= _FIELDS and bool({"columns", "tables"} & set(record))

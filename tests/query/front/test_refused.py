@@ -1,0 +1,304 @@
+"""What cannot be asked: each refusal with its code, the text under its caret, and its words."""
+
+import pytest
+from front_tables import GROUPED, ROWS, TABLES, ask, table
+
+import deniable as dp
+from deniable.errors import DeniableError
+from deniable.query.front import question_from_sql
+
+REFUSED = [
+    # rows
+    ("SELECT * FROM people", "DP310", "*", "would publish rows"),
+    ("SELECT p.* FROM people p", "DP310", "p.*", "would publish rows"),
+    ("SELECT age FROM people", "DP310", "age", "would publish rows"),
+    ("SELECT age + 1 AS x FROM people", "DP310", "age + 1", "would publish rows"),
+    ("SELECT DISTINCT sex, COUNT(*) FROM people GROUP BY sex", "DP310", "sex", "DISTINCT"),
+    ("SELECT LIST(age) FROM people", "DP310", "LIST(age)", "publish rows"),
+    ("SELECT STRING_AGG(city, ',') FROM people", "DP310", "STRING_AGG(city, ',')", "publish rows"),
+    ("SELECT sex FROM people GROUP BY sex", "DP310", "sex", "nothing is computed"),
+    ("SELECT age, COUNT(*) FROM people GROUP BY sex", "DP310", "age", "neither grouped"),
+    ("SELECT sex, COUNT(*) FROM people", "DP310", "sex", "neither grouped"),
+    # bounds, keys, missing values
+    ("SELECT AVG(income) FROM people", "DP102", "AVG(income)", "AVG(income) needs bounds"),
+    ("SELECT SUM(income * 2) FROM people", "DP102", "SUM(income * 2)", "needs bounds"),
+    ("SELECT AVG(wage / debt) FROM people", "DP102", "AVG(wage / debt)", "none follow"),
+    ("SELECT MEDIAN(income) FROM people", "DP102", "MEDIAN(income)", "needs bounds"),
+    ("SELECT SUM(CLAMP(income, 0, 9)) FROM people", "DP120", "SUM(CLAMP(income, 0, 9))", "NULL"),
+    ("SELECT city, COUNT(*) FROM people GROUP BY city", "DP301", "city", "itself private"),
+    (
+        "SELECT born, city, COUNT(*) FROM people GROUP BY 1, lower(city)",
+        "DP301",
+        "lower(city)",
+        "x",
+    ),
+    ("SELECT income, COUNT(*) FROM people GROUP BY income", "DP301", "income", "itself private"),
+    (
+        "SELECT user_id, COUNT(*) FROM people GROUP BY user_id",
+        "DP310",
+        "user_id",
+        "for each person",
+    ),
+    ("SELECT born, age, month(seen), COUNT(*) FROM people GROUP BY 1, 2, 3", "DP310", "", "groups"),
+    # names
+    ("SELECT AVG(incom) FROM people", "DP320", "incom", "did you mean `income`"),
+    ("SELECT COUNT(*) FROM peple", "DP320", "peple", "did you mean `people`"),
+    ("SELECT COUNT(*) FROM people p WHERE q.age > 3", "DP320", "q.age", "no table `q`"),
+    ("SELECT COUNT(blob) FROM people", "DP111", "blob", "nobody said how to read"),
+    (
+        "SELECT SUM(cost) FROM visits JOIN people USING (user_id) WHERE user > 1",
+        "DP320",
+        "user",
+        "no column",
+    ),
+    (
+        "SELECT COUNT(*) FROM visits v JOIN zips z ON v.zip = z.zip WHERE zip = 'x'",
+        "DP310",
+        "zip",
+        "`v` and `z`",
+    ),
+    # what counts for others
+    ("SELECT SUM(age) OVER () FROM people", "DP310", "SUM(age)", "window functions"),
+    ("SELECT COUNT(*) FROM (SELECT * FROM people LIMIT 5) p", "DP310", "5", "LIMIT inside"),
+    (
+        "SELECT COUNT(*) FROM people WHERE age > (SELECT AVG(age) FROM people)",
+        "DP310",
+        "AVG(age) FROM people",
+        "other people's rows",
+    ),
+    (
+        "SELECT COUNT(*) FROM people WHERE city IN (SELECT zip FROM zips)",
+        "DP310",
+        "zip FROM zips",
+        "other people's rows",
+    ),
+    (
+        "SELECT COUNT(*) FROM people WHERE EXISTS (SELECT 1 FROM zips)",
+        "DP310",
+        "EXISTS (SELECT 1 FROM zips)",
+        "other people's rows",
+    ),
+    (
+        "SELECT COUNT(*) FROM visits JOIN people ON visits.cost = people.wage",
+        "DP310",
+        "people ON visits.cost = people.wage",
+        "same person",
+    ),
+    ("SELECT COUNT(*) FROM visits CROSS JOIN zips", "DP310", "zips", "cannot be bounded"),
+    ("SELECT COUNT(*) FROM visits, zips", "DP310", "zips", "cannot be bounded"),
+    ("SELECT COUNT(*) FROM visits NATURAL JOIN zips", "DP310", "zips", "JOIN"),
+    (
+        "SELECT COUNT(*) FROM visits FULL JOIN zips USING (zip)",
+        "DP310",
+        "zips USING (zip)",
+        "cannot be bounded",
+    ),
+    (
+        "SELECT COUNT(*) FROM zips LEFT JOIN visits USING (zip)",
+        "DP310",
+        "visits USING (zip)",
+        "start from the private",
+    ),
+    ("SELECT COUNT(*) FROM zips", "DP310", "zips", "public tables alone"),
+    (
+        "SELECT AVG(n) FROM (SELECT sex, COUNT(*) AS n FROM people GROUP BY sex) t",
+        "DP310",
+        "sex",
+        "for each person",
+    ),
+    (
+        "SELECT COUNT(*) FROM (SELECT DISTINCT city FROM people) t",
+        "DP310",
+        "city",
+        "for each person",
+    ),
+    (
+        "SELECT COUNT(*) FROM people UNION SELECT COUNT(*) FROM visits",
+        "DP310",
+        "COUNT(*) FROM people UNION SELECT COUNT(*) FROM visits",
+        "UNION",
+    ),
+    ("SELECT COUNT(*) FROM people TABLESAMPLE 10%", "DP310", "10", "sampling"),
+    # aggregates in the wrong place
+    ("SELECT SUM(AVG(age)) FROM people", "DP310", "AVG(age)", "cannot be used here"),
+    ("SELECT COUNT(*) FROM people WHERE AVG(age) > 3", "DP310", "AVG(age)", "cannot be used here"),
+    ("SELECT COUNT(*) FROM people GROUP BY AVG(age)", "DP310", "AVG(age)", "not an aggregate"),
+    ("SELECT SUM(DISTINCT age) FROM people", "DP310", "SUM(DISTINCT age)", "DISTINCT counts"),
+    (
+        "SELECT COUNT(DISTINCT age, sex) FROM people",
+        "DP310",
+        "COUNT(DISTINCT age, sex)",
+        "one column",
+    ),
+    ("SELECT QUANTILE(wage, 2) FROM people", "DP310", "2", "from 0 to 1"),
+    ("SELECT MODE(age) FROM people", "DP310", "MODE(age)", "not among"),
+    ("SELECT SUM(city) FROM people", "DP310", "SUM(city)", "needs numbers"),
+    ("SELECT COUNT(*) AS n, AVG(age) AS N FROM people", "DP310", "AVG(age)", "two columns"),
+    # functions and values
+    (
+        "SELECT COUNT(*) FROM people WHERE random() < 0.5",
+        "DP310",
+        "random()",
+        "change from one run",
+    ),
+    ("SELECT COUNT(*) FROM people WHERE born < CURRENT_DATE", "DP310", "", "change from one run"),
+    ("SELECT SUM(foo(age)) FROM people", "DP310", "foo(age)", "foo is not among"),
+    ("SELECT COUNT(*) FROM people WHERE city ~ 'a'", "DP310", "city ~ 'a'", "regular expressions"),
+    ("SELECT COUNT(*) FROM people WHERE age = 'old'", "DP310", "age = 'old'", "cannot be mixed"),
+    (
+        "SELECT COUNT(*) FROM people WHERE born > 'yesterday'",
+        "DP310",
+        "born > 'yesterday'",
+        "no date",
+    ),
+    ("SELECT COUNT(*) FROM people WHERE age", "DP310", "age", "true or false"),
+    (
+        "SELECT COUNT(*) FROM people WHERE city LIKE lower(city)",
+        "DP310",
+        "city LIKE lower(city)",
+        "constant",
+    ),
+    ("SELECT SUM(LOG(age)) FROM people", "DP310", "LOG(age)", "another base"),
+    (
+        "SELECT SUM(CAST(age AS DECIMAL(9, 2))) FROM people",
+        "DP310",
+        "CAST(age AS DECIMAL(9, 2))",
+        "CAST to",
+    ),
+    ("SELECT COUNT(*) FROM people WHERE age > ?", "DP310", "", "no parameters"),
+    ("SELECT COUNT(*) FROM people ORDER BY 7", "DP310", "7", "no column 7"),
+    ("SELECT COUNT(*) FROM people LIMIT age", "DP310", "", "whole number"),
+    ("SELECT COUNT(*) FROM people WHERE age > 1e999", "DP310", "1e999", "too large"),
+    # not a question
+    ("DROP TABLE people", "DP310", "DROP", "not a question"),
+    ("INSERT INTO people VALUES (1)", "DP310", "INSERT", "not a question"),
+    ("PRAGMA show_tables", "DP310", "PRAGMA", "not a question"),
+    ("SELECT COUNT(*) FROM people; SELECT 1", "DP310", "SELECT", "one question"),
+    (
+        "SELECT COUNT(*) FROM read_csv('/etc/passwd')",
+        "DP310",
+        "read_csv('/etc/passwd')",
+        "not among",
+    ),
+    ("SELECT COUNT(*) FROM '/etc/passwd'", "DP320", "'/etc/passwd'", "no table"),
+    ("SELECT AVG(age FROM people", "DP310", "FROM", "cannot be read as SQL"),
+    ("SELECT 'open FROM people", "DP310", "", "cannot be read as SQL"),
+    ("", "DP310", "", "no question"),
+    ("SELECT COUNT(*)", "DP310", "", "names no table"),
+]
+
+
+@pytest.mark.parametrize(("sql", "code", "under", "words"), REFUSED)
+def test_a_refusal_has_its_code_its_caret_and_its_words(sql, code, under, words):
+    with pytest.raises(DeniableError) as caught:
+        ask(sql)
+    error = caught.value
+    shown = "" if error.snippet is None else sql[error.snippet.start : error.snippet.end]
+    assert (error.code, shown) == (code, under)
+    assert words == "x" or words in str(error)
+    assert error.cost == "nothing was spent"
+
+
+def test_refusals_say_why_and_what_to_write_instead():
+    for sql, code, _, _ in REFUSED:
+        with pytest.raises(DeniableError) as caught:
+            ask(sql)
+        error = caught.value
+        assert error.fix or error.hint or error.snippet, sql
+        assert code != "DP102" or "bounds" in error.fix or "CLAMP" in error.fix
+
+
+def test_the_error_about_bounds_reads_as_promised():
+    with pytest.raises(dp.MissingBounds) as caught:
+        ask("SELECT sex, AVG(income) FROM people GROUP BY sex")
+    assert str(caught.value).splitlines()[:3] == [
+        "error[DP102]: AVG(income) needs bounds, because one person's income could be anything",
+        "    SELECT sex, AVG(income) FROM people GROUP BY sex",
+        "                ^^^^^^^^^^^ `income` has no bounds in the schema of `people`",
+    ]
+
+
+def test_a_caret_is_under_the_right_line_of_a_long_question():
+    sql = "SELECT sex,\n       AVG(income) AS a\nFROM people\nGROUP BY sex"
+    with pytest.raises(dp.MissingBounds) as caught:
+        ask(sql)
+    assert str(caught.value).splitlines()[1:3] == [
+        "           AVG(income) AS a",
+        "           ^^^^^^^^^^^ `income` has no bounds in the schema of `people`",
+    ]
+
+
+def test_private_keys_are_refused_for_the_reason_that_applies():
+    sql = "SELECT city, COUNT(*) FROM people GROUP BY city"
+    with pytest.raises(dp.UnknownKeys) as caught:
+        ask(sql, unit=GROUPED)
+    assert "no delta" in caught.value.hint
+    with pytest.raises(dp.UnknownKeys):
+        ask(sql, private_keys=True)  # the unit has no groups=
+    with pytest.raises(dp.UnknownKeys) as caught:
+        ask(sql, unit=ROWS)
+    assert "groups=" not in caught.value.fix
+    with pytest.raises(dp.UnsupportedQuery, match="fraction"):
+        ask("SELECT income, COUNT(*) FROM people GROUP BY 1", unit=GROUPED, private_keys=True)
+    with pytest.raises(dp.UnsupportedQuery, match="ROLLUP"):
+        ask(
+            "SELECT city, COUNT(*) FROM people GROUP BY ROLLUP (city)",
+            unit=GROUPED,
+            private_keys=True,
+        )
+
+
+def test_rows_as_units_join_no_second_private_table():
+    with pytest.raises(dp.UnsupportedQuery, match="every row is a unit"):
+        ask("SELECT COUNT(*) FROM visits JOIN people USING (user_id)", unit=ROWS)
+    with pytest.raises(dp.UnsupportedQuery, match="for each person"):
+        ask(
+            "SELECT SUM(n) FROM (SELECT user_id, COUNT(*) AS n FROM visits GROUP BY 1) t", unit=ROWS
+        )
+
+
+def test_a_cartesian_nest_of_withs_is_stopped():
+    parts = ["a0 AS (SELECT user_id FROM people)"]
+    parts += [
+        f"a{i} AS (SELECT l.user_id FROM a{i - 1} l JOIN a{i - 1} r USING (user_id))"
+        for i in range(1, 20)
+    ]
+    with pytest.raises(dp.UnsupportedQuery, match="tables at most"):
+        ask(f"WITH {', '.join(parts)} SELECT COUNT(*) FROM a19")
+
+
+def test_deep_nesting_is_an_error_of_ours():
+    for sql in (
+        "SELECT COUNT(*) FROM people WHERE " + "(" * 5000 + "true" + ")" * 5000,
+        "SELECT COUNT(*) FROM people WHERE " + "NOT " * 5000 + "member",
+        "SELECT SUM(" + "age + " * 4000 + "1) FROM people",
+    ):
+        with pytest.raises(DeniableError):
+            ask(sql)
+
+
+def test_texts_depend_on_text_and_schema_only():
+    """The source of a table is never touched: one that cannot be touched changes nothing."""
+
+    class Untouchable:
+        def __getattribute__(self, name):
+            raise AssertionError(name)
+
+    held = {
+        name: type(known)(**vars(known) | {"source": Untouchable()})
+        for name, known in TABLES.items()
+    }
+    for sql, _, _, _ in REFUSED:
+        with pytest.raises(DeniableError) as first:
+            ask(sql)
+        with pytest.raises(DeniableError) as second:
+            question_from_sql(sql, tables=held, unit=dp.person("user_id", rows=10))
+        assert str(first.value) == str(second.value)
+
+
+def test_names_with_odd_letters_are_found_only_when_quoted_right():
+    odd = {"t": table("t", {'a"b': dp.bounds(0, 1), "select": dp.bounds(0, 1)})}
+    question = question_from_sql(
+        'SELECT SUM("a""b") AS x, SUM("select") AS y FROM t', tables=odd, unit=ROWS
+    )
+    assert [read.source for read in question.relation.scan.reads] == ['a"b', "select"]
