@@ -1,7 +1,7 @@
 """Averaging: fresh noise on the same answer, again and again, averages out.
 
-This is why every noisy answer is charged to a budget, and why a session gives the stored answer when
-the same question is asked again. Defended twin: `defended.averaging`.
+This is why every noisy answer is charged to a budget, and why a session gives the stored answer
+when the same question is asked again. Defended twin: `defended.averaging`.
 """
 
 from __future__ import annotations

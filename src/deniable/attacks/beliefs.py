@@ -2,8 +2,8 @@
 
 A study that finds that smoking harms changes what an insurer believes about every smoker, whether
 or not they took part [DN10]. That is what studies are for, and no definition of privacy can prevent
-it. What differential privacy limits is the *difference* that taking part makes: odds move by a factor
-of at most e^ε more than they would have moved anyway [KS14].
+it. What differential privacy limits is the *difference* that taking part makes: odds move by a
+factor of at most e^ε more than they would have moved anyway [KS14].
 """
 
 from __future__ import annotations
@@ -98,10 +98,10 @@ def lesson(
 ) -> Lesson:
     """Beliefs by Bayes' rule.
 
-    `likely` is how probable the study's *finding* is if the secret holds for people like this person
-    and if not: it is what moves belief without them. `answer` is how probable the published answer is
-    with this person's secret true and false, given the finding: what their own row adds. Under ε the
-    ratio of the latter is at most e^ε.
+    `likely` is how probable the study's *finding* is if the secret holds for people like this
+    person and if not: it is what moves belief without them. `answer` is how probable the published
+    answer is with this person's secret true and false, given the finding: what their own row adds.
+    Under ε the ratio of the latter is at most e^ε.
 
     >>> told = lesson(prior=0.2, likely=(0.9, 0.3), answer=(1.0, 0.5))
     >>> round(told.without, 3), round(told.with_them, 3)

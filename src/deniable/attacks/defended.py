@@ -8,7 +8,8 @@ two even cases e^ε/(1 + e^ε) of the time.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -30,7 +31,7 @@ from .averaging import averaging as average
 from .differencing import Difference
 from .differencing import differencing as difference
 from .evidence import Membership
-from .members import AttributeInference, from_frequencies, from_synthetic
+from .members import AttributeInference, from_frequencies, from_model, from_synthetic
 from .reconstruction import Reconstruction
 from .reconstruction import reconstruct as decode
 from .tables import codes, columns_of, one_code, row_count
@@ -61,7 +62,7 @@ def linkage(
 
     def counts() -> Floats:
         cells = people[:size] * shape[1] + mine
-        return np.bincount(cells, minlength=shape[0] * shape[1]).astype(np.float64)
+        return _counts(cells, shape[0] * shape[1])
 
     noisy = _noisy(counts, sensitivity=1.0, epsilon=epsilon).reshape(shape)
     guess = np.argmax(noisy, axis=1)
@@ -111,10 +112,9 @@ def differencing(
     session = _session(epsilon)
     answers: list[Release] = []
     for question, left_out in (("everyone", []), ("everyone but one", [person])):
-        total = Sensitive(
-            lambda gone=left_out: float(np.delete(data, gone).sum()), l1=largest, unit=session.unit
-        )
-        answers.append(session.release(noise.on(total), question=question))
+        total = partial(_total, data, left_out)
+        value = Sensitive(total, l1=largest, unit=session.unit)
+        answers.append(session.release(noise.on(value), question=question))
     return difference(answers[0], answers[1], low=low, high=high)
 
 
@@ -131,7 +131,7 @@ def averaging(
     answers: list[float] = []
     for n in range(parameters.whole("times", times)):
         words = f"how many? ({n})" if reworded else "how many?"
-        count = Sensitive(lambda: float(value), l1=1, unit=session.unit)
+        count = Sensitive(partial(float, value), l1=1, unit=session.unit)
         try:
             answers.append(float(session.release(noise.on(count), question=words).value))  # type: ignore[arg-type]
         except BudgetExceeded:
@@ -140,7 +140,7 @@ def averaging(
 
 
 def reconstruct(bits: ArrayLike, *, queries: ArrayLike, epsilon: float = 1.0) -> Reconstruction:
-    """Decode noisy counts whose noise covers *all* the questions: ε is spent once, not per answer."""
+    """Decode noisy counts whose noise covers all the questions: ε is for the whole list."""
     secret = np.asarray(bits, dtype=np.float64).reshape(-1)
     asked = np.asarray(queries, dtype=np.float32)
     if asked.ndim != 2 or asked.shape[1] != secret.size:
@@ -161,9 +161,10 @@ def membership(
     reference: ArrayLike | None = None,
     epsilon: float = 1.0,
 ) -> Membership:
-    """Look for people of 0/1 columns in noisy means; one person moves every column, and ε covers all.
+    """Look for people of 0/1 columns in noisy means.
 
-    The number of people is public here: neighbours replace one person by another.
+    One person moves every column, and ε covers them all together.
+        The number of people is public here: neighbours replace one person by another.
     """
     people = np.asarray(members, dtype=np.float64)
     if people.ndim != 2 or not np.all((people == 0) | (people == 1)):
@@ -180,6 +181,47 @@ def membership(
     )
 
 
+def model(
+    members: tuple[ArrayLike, ArrayLike],
+    *,
+    controls: tuple[ArrayLike, ArrayLike],
+    epsilon: float = 1.0,
+) -> Membership:
+    """Look for people in a naive Bayes model that is made of noisy counts of 0/1 columns.
+
+    A person adds to one count a column in their class, and to the size of the class.
+    """
+    data, labels = np.asarray(members[0], dtype=np.float64), np.asarray(members[1]).astype(int)
+    if data.ndim != 2 or not np.all((data == 0) | (data == 1)) or set(labels.tolist()) - {0, 1}:
+        raise BadParameter("members are rows of 0 and 1, with labels 0 and 1")
+
+    def counts() -> Floats:
+        wide = np.column_stack([np.ones(labels.size), data])
+        return np.concatenate([wide[labels == label].sum(axis=0) for label in (0, 1)])
+
+    width = data.shape[1] + 1
+    noisy = _noisy(counts, sensitivity=float(width), epsilon=epsilon).reshape(2, width)
+    return from_model(NaiveBayes(noisy), members=members, controls=controls, epsilon=epsilon)
+
+
+class NaiveBayes:
+    """A model of counts: for each class its size, and how many have each column."""
+
+    def __init__(self, counts: Floats) -> None:
+        sizes = np.maximum(counts[:, :1], 1.0)
+        rates = np.clip(counts[:, 1:] / sizes, 0.01, 0.99)
+        self._start = np.log(sizes[:, 0] / sizes.sum())
+        self._yes, self._no = np.log(rates), np.log1p(-rates)
+
+    def predict_proba(self, X: ArrayLike, /) -> Floats:
+        """The chance of each class."""
+        data = np.asarray(X, dtype=np.float64)
+        scores = self._start + data @ self._yes.T + (1 - data) @ self._no.T
+        scores = np.exp(scores - scores.max(axis=1, keepdims=True))
+        chances: Floats = scores / scores.sum(axis=1, keepdims=True)
+        return chances
+
+
 def synthetic(
     table: object,
     *,
@@ -188,9 +230,9 @@ def synthetic(
     epsilon: float = 1.0,
     seed: int = 0,
 ) -> Membership:
-    """Look for people in records drawn from noisy counts of each column (one by one: no correlations).
+    """Look for people in records drawn from noisy counts of each column by itself.
 
-    ε is split evenly over the columns. Values are taken as public lists.
+    Correlations are lost. ε is split evenly over the columns. Values are taken as public lists.
     """
     values = columns_of(table, columns)
     draw = PublicRandom(seed).generator
@@ -199,11 +241,7 @@ def synthetic(
     share = Laplace(scale=len(values) / parameters.positive("epsilon", epsilon))
     for name, column in values.items():
         (numbers,), levels = codes(column)
-        counts = Sensitive(
-            lambda n=numbers, k=len(levels): np.bincount(n, minlength=k).astype(np.float64),
-            l1=1,
-            unit=session.unit,
-        )
+        counts = Sensitive(partial(_counts, numbers, len(levels)), l1=1, unit=session.unit)
         noisy = np.asarray(session.release(share.on(counts), question=name).value)
         weights = np.maximum(noisy.reshape(-1), 0) + 1e-9
         picks = draw.choice(len(levels), size=row_count(values), p=weights / weights.sum())
@@ -231,11 +269,19 @@ def poll(before: int, after: int, *, epsilon: float = 1.0) -> Difference:
     noise = Laplace(scale=2 / parameters.positive("epsilon", epsilon))
     told = [
         session.release(
-            noise.on(Sensitive(lambda n=count: float(n), l1=1, unit=session.unit)), question=words
+            noise.on(Sensitive(partial(float, count), l1=1, unit=session.unit)), question=words
         )
         for words, count in (("before", before), ("after", after))
     ]
     return difference(told[1], told[0], low=0.0, high=1.0)
+
+
+def _counts(numbers: NDArray[np.int64], size: int) -> Floats:
+    return np.bincount(numbers, minlength=size).astype(np.float64)
+
+
+def _total(values: Floats, left_out: list[int]) -> float:
+    return float(np.delete(values, left_out).sum())
 
 
 def _session(epsilon: float, *, relation: str = "add_remove") -> Session:
@@ -246,10 +292,14 @@ def _session(epsilon: float, *, relation: str = "add_remove") -> Session:
 
 
 def _noisy(
-    compute: object, *, sensitivity: float, epsilon: float, relation: str = "add_remove"
+    compute: Callable[[], Floats],
+    *,
+    sensitivity: float,
+    epsilon: float,
+    relation: str = "add_remove",
 ) -> Floats:
     """One array of numbers for the whole ε."""
     session = _session(epsilon, relation=relation)
     noise = Laplace(scale=sensitivity / epsilon, sensitivity=sensitivity)
-    value = Sensitive(compute, l1=sensitivity, unit=session.unit)  # type: ignore[arg-type]
+    value = Sensitive(compute, l1=sensitivity, unit=session.unit)
     return np.asarray(session.release(noise.on(value)).value, dtype=np.float64).reshape(-1)

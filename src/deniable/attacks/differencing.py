@@ -152,9 +152,9 @@ def search_log(log: Sequence[ArrayLike] | ArrayLike, *, few: int = 1) -> Exposed
     """Find exact answers in a log of questions that give people away when combined.
 
     `log` has a row a question and a truth value a person: who is counted in it. Pairs are found by
-    one matrix product: |A Δ B| = |A| + |B| − 2|A ∩ B|. Whoever is determined by sums and differences
-    of *any* number of answers is found by linear algebra: person i is, if and only if the unit
-    vector of i lies in the row space [DN03].
+    one matrix product: |A Δ B| = |A| + |B| − 2|A ∩ B|. Whoever is determined by sums and
+    differences of *any* number of answers is found by linear algebra: person i is, if and only if
+    the unit vector of i lies in the row space [DN03].
 
     >>> everyone, all_but_the_last = [1, 1, 1, 1], [1, 1, 1, 0]
     >>> found = search_log([everyone, all_but_the_last])
@@ -183,7 +183,7 @@ def search_log(log: Sequence[ArrayLike] | ArrayLike, *, few: int = 1) -> Exposed
 
 
 def _determined(asked: NDArray[np.bool_]) -> Integers:
-    """People whose unit vector is in the row space: the projection onto it leaves them where they are.
+    """People whose unit vector is in the row space: projecting onto it does not move it.
 
     People who are asked about together always can only be told apart as a group: a group of one
     column is looked at, a larger one never gives its members away.

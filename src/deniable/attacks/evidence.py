@@ -32,7 +32,8 @@ class Membership(Told):
     """Scores of people who are in the data and of a control, and what they prove.
 
     The bound on ε counts people as independent trials. Answers to one release are not quite that,
-    so it is evidence at about the stated confidence; `deniable.audit` has the bounds that are proof.
+    so it is evidence at about the stated confidence; `deniable.audit` has the bounds that are
+    proof.
     """
 
     inside: Floats
@@ -50,7 +51,7 @@ class Membership(Told):
 
     @cached_property
     def curve(self) -> tuple[Floats, Floats]:
-        """False-positive and true-positive rates of "in, if the score is at least t", for every t."""
+        """False- and true-positive rates of the rule "in, if the score is at least t", every t."""
         cuts = np.unique(np.concatenate([self.inside, self.outside]))[::-1]
         inside, outside = np.sort(self.inside), np.sort(self.outside)
         hit = 1 - np.searchsorted(inside, cuts, side="left") / inside.size
@@ -140,7 +141,8 @@ class Membership(Told):
         """True against false positives, both on logarithmic axes, with what ε allows."""
         from deniable.plots import roc
 
-        return roc({self.test: self.curve}, epsilon=self.epsilon, ax=ax)
+        false, hit = self.curve
+        return roc({self.test: (false.tolist(), hit.tolist())}, epsilon=self.epsilon, ax=ax)
 
 
 def epsilon_from_rates(

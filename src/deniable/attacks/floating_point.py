@@ -1,8 +1,8 @@
 """The floating-point attack: noise made of 53 random bits cannot reach every number [Mir12].
 
 The textbook sampler is x ± b·ln(2U) with U a multiple of 2⁻⁵³. From a given x only some doubles can
-come out, from x + 1 others. Whoever knows the sampler checks, for each candidate, whether some U gives
-the published number; often only one candidate passes, and the noise has hidden nothing.
+come out, from x + 1 others. Whoever knows the sampler checks, for each candidate, whether some U
+gives the published number; often only one candidate passes, and the noise has hidden nothing.
 
 Defended twin: mechanisms of deniable answer on a lattice that is the same for every candidate, with
 exact probabilities, so every candidate passes. `defended.floating_point` measures it.
@@ -89,7 +89,7 @@ def floating_point(answers: ArrayLike, *, candidates: Sequence[float], scale: fl
     The sampler is that of NumPy and of most textbooks: U uniform on multiples of 2⁻⁵³, and
     x + b·ln(2U) below one half, x − b·ln(2 − 2U) above.
 
-    >>> floating_point([1.0], candidates=[0.0, 1.0], scale=1.0).possible.tolist()
+    >>> floating_point([2.5], candidates=[0.0, 1.0], scale=1.0).possible.tolist()
     [[False, True]]
     """
     values = np.asarray(answers, dtype=np.float64).reshape(-1)

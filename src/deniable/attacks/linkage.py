@@ -135,7 +135,7 @@ def _matched(pairs: Sequence[tuple[Rule, Array, Array]]) -> tuple[Integers, Inte
     close = [rule.close(a, b) for rule, a, b in pairs if isinstance(rule, Near | Spelling)]
     if not close:
         counts = stop - start
-        return counts, np.where(counts == 1, order[np.minimum(start, order.size - 1)], -1)
+        return counts, np.where(counts == 1, np.append(order, -1)[start], -1)
     counts = np.zeros(start.size, dtype=np.int64)
     matches = np.full(start.size, -1, dtype=np.int64)
     for first, second in _expand(start, stop, order):
@@ -160,15 +160,15 @@ def _ranges(pairs: Sequence[tuple[Rule, Array, Array]]) -> tuple[Integers, Integ
             wide = [old * len(levels) + new for old, new in zip((wanted, keys), both, strict=True)]
             wanted, keys = (code.astype(np.float64) for code in codes(*wide)[0])
     reach = 0.0
-    number = next((pair for pair in pairs if isinstance(pair[0], Near)), None)
-    if number is not None and isinstance(number[0], Near):
-        rule, a, b = number
-        first, second = rule.numbers(a), rule.numbers(b)
+    number = next(((rule, a, b) for rule, a, b in pairs if isinstance(rule, Near)), None)
+    if number is not None:
+        close, a, b = number
+        first, second = close.numbers(a), close.numbers(b)
         low, high = np.nanmin(second, initial=0.0), np.nanmax(second, initial=0.0)
-        span = high - low + 4 * rule.within + 1
-        near = np.clip(first, low - 1.5 * rule.within, high + 1.5 * rule.within)
+        span = high - low + 4 * close.within + 1
+        near = np.clip(first, low - 1.5 * close.within, high + 1.5 * close.within)
         wanted, keys = wanted * span + near, keys * span + second
-        reach = rule.within + 1e-12 * float(np.abs(wanted).max(initial=0.0))  # never too short
+        reach = close.within + 1e-12 * float(np.abs(wanted).max(initial=0.0))  # never too short
     order = np.argsort(keys, kind="stable")
     start = np.searchsorted(keys[order], wanted - reach, side="left")
     stop = np.searchsorted(keys[order], wanted + reach, side="right")

@@ -1,7 +1,7 @@
 """When two records may be the same person's: rules for one column each.
 
-A rule either makes values alike (the month of a date, the first digits of a code), and then equality
-decides, or says how far apart two values may be.
+A rule either makes values alike (the month of a date, the first digits of a code), and then
+equality decides, or says how far apart two values may be.
 """
 
 from __future__ import annotations
@@ -45,7 +45,8 @@ class Near(Rule):
         """Values as numbers; dates as days."""
         dates = _dates(values)
         if dates is not None:
-            return dates.astype("datetime64[D]").astype(np.float64)
+            days: NDArray[np.float64] = dates.astype("datetime64[D]").astype(np.float64)
+            return days
         try:
             return values.astype(np.float64)
         except (TypeError, ValueError):
@@ -105,7 +106,8 @@ class Month(Rule):
         dates = _dates(values)
         if dates is None:
             raise BadParameter(f"`{self.column}` is compared as dates, but holds others")
-        return dates.astype(f"datetime64[{self.unit}]")
+        cut: Array = dates.astype(f"datetime64[{self.unit}]")
+        return cut
 
 
 @dataclass(frozen=True, kw_only=True)

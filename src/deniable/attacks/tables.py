@@ -42,10 +42,7 @@ def columns_of(table: object, names: Sequence[str] | None = None) -> dict[str, A
 
 
 def _array(values: Any) -> Array:
-    if hasattr(values, "to_numpy"):
-        array = np.asarray(values.to_numpy())
-    else:
-        array = np.asarray(values)
+    array = np.asarray(values.to_numpy() if hasattr(values, "to_numpy") else values)
     return array if array.ndim == 1 else np.asarray(list(values), dtype=object)
 
 

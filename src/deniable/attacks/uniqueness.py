@@ -2,8 +2,8 @@
 
 Rows are split by one column after another (partition refinement); a row that is alone drops out, so
 each further column looks only at people who still hide behind someone. Uniqueness is monotone: who
-is alone on some columns is alone on more. A combination is *minimal* for a person if it singles them
-out and none of its parts does: the least an attacker has to know [EMD02].
+is alone on some columns is alone on more. A combination is *minimal* for a person if it singles
+them out and none of its parts does: the least an attacker has to know [EMD02].
 """
 
 from __future__ import annotations
@@ -145,8 +145,9 @@ def _refine(
     coded: Sequence[tuple[Integers, int]], size: int, depth: int
 ) -> Iterator[tuple[tuple[int, ...], NDArray[np.bool_]]]:
     """Each combination of columns, with who is alone on it; a depth-first walk over prefixes."""
-    start = (np.arange(size), np.zeros(size, dtype=np.int64), 1, np.zeros(size, dtype=bool))
-    stack = [((), *start)] if size else []
+    nobody = np.zeros(size, dtype=bool)
+    start = ((), np.arange(size), np.zeros(size, dtype=np.int64), 1, nobody)
+    stack: list[tuple[tuple[int, ...], Integers, Integers, int, NDArray[np.bool_]]] = [start]
     while stack:
         prefix, rows, classes, number, single = stack.pop()
         for next_one in range(prefix[-1] + 1 if prefix else 0, len(coded)):

@@ -21,16 +21,19 @@ def loss(name: str, text: str) -> Loss:
     from deniable import losses
 
     kind, equals, figures = text.rpartition("=")
-    makers = {"": losses.epsilon, "epsilon": losses.epsilon, "rho": losses.rho, "mu": losses.mu}
     try:
         numbers = [float(part) for part in figures.split(",")]
-        maker = makers[kind.strip() if equals else ""]
-    except (ValueError, KeyError):
+    except ValueError:
         raise BadParameter.of(name, text, must=SYNTAX) from None
-    if len(numbers) == 2 and maker is losses.epsilon:
-        return losses.epsilon(numbers[0], delta=numbers[1])
-    if len(numbers) == 1:
-        return maker(numbers[0])
+    match (kind.strip() if equals else "epsilon", *numbers):
+        case "epsilon", float(epsilon):
+            return losses.epsilon(epsilon)
+        case "epsilon", float(epsilon), float(delta):
+            return losses.epsilon(epsilon, delta=delta)
+        case "rho", float(rho):
+            return losses.rho(rho)
+        case "mu", float(mu):
+            return losses.mu(mu)
     raise BadParameter.of(name, text, must=SYNTAX)
 
 

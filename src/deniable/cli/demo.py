@@ -1,4 +1,4 @@
-"""See deniable at work: noise, its price, a ledger that refuses, an auditor that finds a fault.
+"""The whole story in a minute: an attack, and how noise, prices, a ledger and an auditor answer it.
 
 python -m deniable.cli.demo
 """
@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 
@@ -16,27 +16,89 @@ import numpy as np
 from numpy.typing import NDArray
 
 import deniable as dp
-from deniable import data
+from deniable import curator, data
 from deniable.audit import audit
 from deniable.losses import textbook
 
 _WIDTH = 44
+_RICH = "SELECT COUNT(*) AS n FROM adult WHERE income = '>50K'"
+_BUT_ONE = f"{_RICH} AND NOT (age = 71 AND education = 'Doctorate')"
 
 
 def main() -> int:
     """Tell the story, a chapter at a time."""
-    for chapter in (noise, price, session, fault):
-        sys.stdout.write(f"\n{chapter.__doc__}\n\n")
-        for line in chapter():
-            sys.stdout.write(f"  {line}\n")
-    sys.stdout.write("\nNext: README.md, docs/guides/open-a-session.md\n")
+    with tempfile.TemporaryDirectory() as folder:
+        with curator.open(
+            data.PATH,
+            unit=dp.rows(),
+            schema=dp.Schema(columns={"age": dp.bounds(0, 125, type="int")}),
+            budget=dp.epsilon(1.0),
+            ledger=Path(folder) / "adult.ledger",
+        ) as session:
+            for chapter in (attack, partial(private, session), partial(refused, session)):
+                tell(chapter)
+        for chapter in (noise, price, fault):
+            tell(chapter)
+    sys.stdout.write(
+        "\nNext: deniable init people.parquet, docs/guides/command-line.md, README.md\n"
+    )
     return 0
 
 
+def tell(chapter: Callable[[], Iterator[str]]) -> None:
+    """A heading, and what the chapter has to say."""
+    sys.stdout.write(f"\n{getattr(chapter, 'func', chapter).__doc__}\n\n")
+    for line in chapter():
+        sys.stdout.write(f"  {line}\n" if line else "\n")
+    sys.stdout.flush()
+
+
+def attack() -> Iterator[str]:
+    """1. An attack on the raw table (UCI Adult): two harmless counts, and one person's income"""
+    with duckdb.connect() as engine:
+        engine.read_parquet(str(data.PATH)).create_view("adult")
+        counts = [engine.execute(text).fetchall()[0][0] for text in (_RICH, _BUT_ONE)]
+    yield "You know someone of 71 with a doctorate, and that they were asked. Two questions:"
+    for text, count in zip((_RICH, _BUT_ONE), counts, strict=True):
+        yield f"{count:>8,}  {text}"
+    told = "more" if counts[0] - counts[1] == 1 else "no more"
+    yield f"{counts[0] - counts[1]:>8,}  is the difference: they earn {told} than 50,000."
+
+
+def private(session: curator.Curator) -> Iterator[str]:
+    """2. The same two questions, asked privately: ± and price are known before anything is spent"""
+    yield from str(session.sql(_RICH).explain(spend=dp.epsilon(0.4))).split("\n")
+    yield ""
+    answers = [session.sql(text).release(spend=dp.epsilon(0.4)) for text in (_RICH, _BUT_ONE)]
+    values = [int(r.rows()[0]["n"]) for r in answers]  # type: ignore[call-overload]
+    errors = [float(r.rows()[0]["n_error"]) for r in answers]  # type: ignore[arg-type]
+    for text, value, error in zip((_RICH, _BUT_ONE), values, errors, strict=True):
+        yield f"{value:>8,} ± {error:.3g}  {text}"
+    apart, spread = values[0] - values[1], sum(errors)
+    yield f"{apart:>8,} ± {spread:.3g}  is the difference: one person is lost in the noise."
+    again = session.sql(_RICH).release(spend=dp.epsilon(0.4))
+    yield f"{again.value:>8,}  if the first is asked again: {again.free}, so free; no averaging."
+
+
+def refused(session: curator.Curator) -> Iterator[str]:
+    """3. A question too many: refused before the data are touched; and the ledger"""
+    question = session.sql("SELECT COUNT(*) AS n, AVG(age) AS age FROM adult")
+    try:
+        question.release(spend=dp.epsilon(0.5))
+    except dp.BudgetExceeded as error:
+        yield from str(error).split("\n")
+    yield ""
+    yield from str(question.release(spend=dp.epsilon(0.2))).split("\n")
+    yield ""
+    yield from str(session).split("\n")
+    head = session.ledger.verify()
+    yield f"  verified  {head.sequence} lines, ending in {head.hash[:16]}…"
+
+
 def noise() -> Iterator[str]:
-    """1. Exact noise: a million draws of DiscreteLaplace(scale=3) against its law."""
+    """4. Exact noise: a million draws of DiscreteLaplace(scale=3) against its law (│)"""
     draws = dp.DiscreteLaplace(scale=3).release(np.zeros(1_000_000, dtype=np.int64))
-    points = np.arange(-10, 11)
+    points = np.arange(-6, 7)
     law = np.exp(-np.abs(points) / 3) * np.tanh(1 / 6)
     seen = np.array([(draws == point).mean() for point in points])
     yield from bars(points, seen, law)
@@ -58,7 +120,7 @@ def bars(
 
 
 def price() -> Iterator[str]:
-    """2. Its price: what k answers at ε = 0.1 each cost together, at δ = 1e-6."""
+    """5. Its price: what k answers at ε = 0.1 each cost together, at δ = 1e-6"""
     delta, each = 1e-6, 0.1
     yield f"{'k':>6} {'added up':>10} {'advanced':>10} {'zCDP':>10} {'tight (Laplace)':>16}"
     for k in (1, 10, 100, 1000):
@@ -68,29 +130,8 @@ def price() -> Iterator[str]:
         yield f"{k:>6} {k * each:>10.3f} {advanced:>10.3f} {zcdp:>10.3f} {tight:>16.3f}"
 
 
-def session() -> Iterator[str]:
-    """3. A session on the UCI Adult data: charge, compute, draw; then a question too many."""
-
-    def over_40() -> int:
-        people = duckdb.read_parquet(str(data.PATH)).filter("age > 40")
-        return int(people.count("*").fetchall()[0][0])
-
-    with tempfile.TemporaryDirectory() as folder:
-        ledger = Path(folder) / "census.ledger"
-        s = dp.open(data.PATH, unit=dp.rows(), budget=dp.epsilon(1.0), ledger=ledger)
-        count = dp.Sensitive(over_40, l1=1, unit=dp.rows())
-        mechanism = dp.Laplace.calibrate(epsilon=0.8)
-        yield f"before asking: ±{mechanism.error(0.95):.2f} with 95 %, for ε 0.8"
-        yield from str(s.release(mechanism.on(count), question="how many are over 40?")).split("\n")
-        try:
-            s.release(dp.Laplace.calibrate(epsilon=0.5).on(count), question="once more?")
-        except dp.BudgetExceeded as refused:
-            yield from str(refused).split("\n")
-        yield from str(s).split("\n")
-
-
 def fault() -> Iterator[str]:
-    """4. An auditor: two mechanisms that claim ε = 1, one of them with 10 % too little noise."""
+    """6. An auditor: two mechanisms that claim ε = 1, one of them with 10 % too little noise"""
     for name, scale in (("right", 1.0), ("wrong", 0.9)):
         verdict = audit(
             None,

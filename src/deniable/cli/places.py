@@ -9,6 +9,7 @@ A schema of several tables has a file for each of them beside it.
 
 from __future__ import annotations
 
+import shlex
 import tomllib
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -18,9 +19,9 @@ from typing import TYPE_CHECKING
 from deniable.errors import BadParameter, UnknownName
 
 if TYPE_CHECKING:
+    from deniable.curator import Curator
     from deniable.losses import Loss
     from deniable.schema import Schema
-    from deniable.session import Session
 
 _SUFFIXES = (".parquet", ".csv")
 _FIELDS = {"size", "public", "unit", "columns", "tables"}
@@ -73,23 +74,23 @@ class Place:
             fix=f"--data PATH    where the rows of `{table}` are",
         )
 
-    def open(self, *, budget: Loss | None) -> Session:
+    def open(self, *, budget: Loss | None) -> Curator:
         """A session on the data that spends from the ledger, which is started if it is new."""
-        import deniable as dp
+        from deniable import curator
 
         if budget is None and not self.started:
             raise no_ceiling(self)
         facts = self.facts()
-        return dp.open(
+        return curator.open(
             self.sources(facts), schema=facts, budget=budget, ledger=self.ledger_name()
         )
 
-    def look(self, *, budget: Loss) -> Session:
+    def look(self, *, budget: Loss) -> Curator:
         """A session that is good for free questions only: its ledger is forgotten."""
-        import deniable as dp
+        from deniable import curator
 
         facts = self.facts()
-        return dp.open(self.sources(facts), schema=facts, budget=budget)
+        return curator.open(self.sources(facts), schema=facts, budget=budget)
 
     def ledger_name(self) -> str | Path:
         """As `open_ledger` wants it."""
@@ -125,6 +126,17 @@ def split(target: str) -> tuple[str, str | None]:
     if not table or (dot and not column):
         raise BadParameter.of("the target", target, must="a table or a column, as people.income")
     return table, column or None
+
+
+def example(table: str) -> str:
+    """A first question to a table, as one types it in a shell.
+
+    >>> print(example("people"), example("my-data"))
+    "SELECT COUNT(*) AS n FROM people" 'SELECT COUNT(*) AS n FROM "my-data"'
+    """
+    if table.isidentifier():
+        return f'"SELECT COUNT(*) AS n FROM {table}"'  # noqa: S608  (shown, not run)
+    return shlex.quote(f'SELECT COUNT(*) AS n FROM "{table}"')  # noqa: S608
 
 
 def no_ceiling(place: Place) -> BadParameter:

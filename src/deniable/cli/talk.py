@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json as notation
 import math
+import re
 import sys
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
@@ -15,6 +16,8 @@ from deniable.errors import DeniableError
 
 if TYPE_CHECKING:
     from rich.console import Console
+
+_LOSS = re.compile(r"\b(spend|budget)=dp\.(epsilon|rho|mu)\(([^,()]+)(?:, delta=([^,()]+))?\)")
 
 
 def answer(text: object, record: object, *, json: bool) -> None:
@@ -37,6 +40,7 @@ def next_step(command: str, why: str = "") -> None:
 
 def refused(error: DeniableError, *, json: bool) -> None:
     """An error by its own template, on stderr."""
+    error.fix = _in_shell(error.fix)
     if json:
         sys.stderr.write(as_json(error.to_json()) + "\n")
         return
@@ -49,6 +53,21 @@ def refused(error: DeniableError, *, json: bool) -> None:
 def as_json(record: object) -> str:
     """One JSON document that any parser takes: no NaN, no infinity, dates as text."""
     return notation.dumps(_plain(record), ensure_ascii=False, indent=2, allow_nan=False)
+
+
+def _in_shell(fix: str) -> str:
+    """A fix as it is typed here, where it was written for Python.
+
+    >>> _in_shell("spend=dp.epsilon(0.2)    what is left"), _in_shell("budget=dp.rho(0.1)")
+    ('--spend 0.2    what is left', '--budget rho=0.1')
+    """
+
+    def typed(found: re.Match[str]) -> str:
+        option, kind, figure, delta = found.groups()
+        name = "" if kind == "epsilon" else f"{kind}="
+        return f"--{option} {name}{figure}" + (f",{delta}" if delta else "")
+
+    return _LOSS.sub(typed, fix)
 
 
 def _plain(value: object) -> object:

@@ -14,7 +14,7 @@ from deniable.errors import BadParameter, BudgetExceeded, UnsupportedQuery
 from deniable.losses import Approx, Loss, Pure
 from deniable.mechanisms import Step
 from deniable.query.algebra import Question
-from deniable.query.allocate import Allocation, allocate, explained, least
+from deniable.query.allocate import Allocation, allocate, explained, least, title
 from deniable.query.allocate.foresight import errors, public_size
 from deniable.query.answer import answer
 from deniable.query.bound import Cells, Group, IntegerPlan, bound
@@ -219,8 +219,8 @@ class Query:
 
     def _shown(self, release: Release) -> Release:
         """What the analyst wrote stands above the answer; it was stored under what it means."""
-        text = self.question.text or repr(self.question)
-        return replace(release, provenance=replace(release.provenance, question=text))
+        shown = replace(release.provenance, question=title(self.question))
+        return replace(release, provenance=shown)
 
 
 def _pure(left: Loss) -> Loss:

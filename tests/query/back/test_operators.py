@@ -54,7 +54,9 @@ def calls_of(op):
             (x,) = columns_for([kind])
             yield call(op, x, *rest)
     elif op == "date_trunc":
-        for kind, unit in itertools.product((Kind.DATE, Kind.TIMESTAMP), ("year", "quarter", "week")):
+        for kind, unit in itertools.product(
+            (Kind.DATE, Kind.TIMESTAMP), ("year", "quarter", "week")
+        ):
             yield call(op, literal(unit), *columns_for([kind]))
         yield call(op, literal("hour"), *columns_for([Kind.TIMESTAMP]))
     elif op == "case":

@@ -27,7 +27,11 @@ TABLES = {
             "sex": keys(["f", "m"]),
             "city": column("text"),
             "born": bounds(dt.date(1950, 1, 1), dt.date(2010, 12, 31), type="date"),
-            "seen": bounds(dt.datetime(2024, 1, 1), dt.datetime(2024, 12, 31), type="timestamp"),
+            "seen": bounds(
+                dt.datetime.fromisoformat("2024-01-01"),
+                dt.datetime.fromisoformat("2024-12-31"),
+                type="timestamp",
+            ),
             "member": column("bool"),
             "Group Name": keys(["a", "b", "c"]),
         },

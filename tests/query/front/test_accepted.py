@@ -1,12 +1,15 @@
+# ruff: noqa: E501  (questions are shown as one would type them)
 """What can be asked, and how each question prints once it is understood."""
 
 import time
 from textwrap import dedent
 
 import pytest
-from front_tables import GROUPED, ROWS, ask, asked
+from front_tables import GROUPED, ROWS, ask, asked, table
 
+import deniable as dp
 from deniable.query.algebra import Function, JoinKind
+from deniable.query.front import question_from_sql
 
 PROGRAMS = {
     "SELECT COUNT(*) FROM people": """
@@ -308,3 +311,13 @@ def _seconds(sql: str) -> float:
     start = time.perf_counter()
     ask(sql)
     return time.perf_counter() - start
+
+
+def test_the_fingerprint_tells_apart_what_the_text_shortens():
+    def print_of(last: str) -> str:
+        held = {"t": table("t", {"k": dp.keys(["a", "b", "c", last])})}
+        sql = "SELECT k, COUNT(*) AS n FROM t GROUP BY k"
+        return question_from_sql(sql, tables=held, unit=ROWS).fingerprint
+
+    assert print_of("d") == print_of("d")
+    assert print_of("d") != print_of("e")

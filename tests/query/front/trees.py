@@ -62,7 +62,7 @@ rows = st.fixed_dictionaries({name: values_of(domain) for name, domain in COLUMN
 _LEAVES = st.sampled_from([Column(name=n, domain=d) for n, d in COLUMNS.items()])
 _CONSTANTS = st.sampled_from(
     [literal(v) for v in (0, 1, 2, -3, 10, 0.5, -1.5, 1e300, "a", "%b_", "year", "week", True)]
-    + [literal(dt.date(2020, 2, 29)), literal(dt.datetime(2020, 1, 1, 5, 30))]
+    + [literal(dt.date(2020, 2, 29)), literal(dt.datetime.fromisoformat("2020-01-01T05:30"))]
 )
 
 

@@ -1,7 +1,7 @@
 """Attribute inference: guess a secret column from what is known of a person [YGFJ18].
 
-A table teaches about everyone, in it or not: that a guess is often right is no breach. The breach is
-the part by which guesses about people *in* the table are better than about a control.
+A table teaches about everyone, in it or not: that a guess is often right is no breach. The breach
+is the part by which guesses about people *in* the table are better than about a control.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class AttributeInference(Told):
-    """How often a secret is guessed right: for members, for a control, and by the commonest value."""
+    """How often a secret is guessed: for members, for a control, and by the commonest value."""
 
     secret: str
     known: tuple[str, ...]
@@ -134,7 +134,8 @@ def _votes(closest: NDArray[np.bool_], secrets: Array, size: int) -> NDArray[np.
     """The commonest secret among each person's closest records."""
     ballots = np.zeros((secrets.size, size), dtype=np.float32)
     ballots[np.arange(secrets.size), secrets] = 1
-    return np.argmax(closest.astype(np.float32) @ ballots, axis=1)
+    chosen: NDArray[np.int64] = np.argmax(closest.astype(np.float32) @ ballots, axis=1)
+    return chosen
 
 
 def _right(truth: Array, guesses: list[object]) -> tuple[int, int]:

@@ -1,7 +1,7 @@
 """Membership from frequencies: whose genome is in the pool [HSRDTMPSNC08, SOJH09].
 
-Published means lean a little towards everyone who is in them. One lean is nothing; over thousands of
-columns the leans of a member add up, and those of a stranger cancel.
+Published means lean a little towards everyone who is in them. One lean is nothing; over thousands
+of columns the leans of a member add up, and those of a stranger cancel.
 """
 
 from __future__ import annotations

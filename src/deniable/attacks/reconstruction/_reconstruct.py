@@ -33,10 +33,10 @@ METHODS = (*sorted(set(_BY_NOISE.values())), "linear_program", "exhaustive", "fo
 class Reconstruction(np.ndarray[tuple[int], np.dtype[np.int8]], Told):
     """The bits that were found: an array of 0 and 1 that knows how it was found.
 
-    `relaxed` are the bits before rounding, from 0 to 1. `misfit` estimates the standard deviation of
-    the noise, from what the bits leave unexplained. `sure` is the share of bits that are then
-    expected to be right: a bit that is estimated with standard deviation s is right with probability
-    Φ(1/2s). Near ½ the attack is worth nothing.
+    `relaxed` are the bits before rounding, from 0 to 1. `misfit` estimates the standard deviation
+    of the noise, from what the bits leave unexplained. `sure` is the share of bits that are then
+    expected to be right: a bit that is estimated with standard deviation s is right with
+    probability Φ(1/2s). Near ½ the attack is worth nothing.
     """
 
     relaxed: Floats
@@ -114,11 +114,11 @@ def reconstruct(
 ) -> Reconstruction:
     """The secret bits of n people, from noisy counts over subsets of them.
 
-    `queries` has a row a question: 1 for the people counted, 0 for the others. `answers` are what was
-    published. `noise` says what is known of it, and chooses the decoder: "bounded" and "gaussian"
-    (box least squares), "laplace" (least absolute values), "outliers" (some answers are anything).
-    `method` chooses another: "linear_program", "exhaustive" (n ≤ 20), or "fourier", which takes no
-    queries: they are the n rows of the Hadamard matrix (see `hadamard_counts`).
+    `queries` has a row a question: 1 for the people counted, 0 for the others. `answers` are what
+    was published. `noise` says what is known of it, and chooses the decoder: "bounded" and
+    "gaussian" (box least squares), "laplace" (least absolute values), "outliers" (some answers are
+    anything). `method` chooses another: "linear_program", "exhaustive" (n ≤ 20), or "fourier",
+    which takes no queries: they are the n rows of the Hadamard matrix (see `hadamard_counts`).
 
     >>> questions = [[1, 1, 0], [0, 1, 1], [1, 0, 1], [1, 1, 1]]
     >>> reconstruct(questions, [1.1, 0.8, 2.2, 1.9]).tolist()

@@ -88,7 +88,7 @@ def breakdown(
     m = 8 * n if questions is None else parameters.whole("questions", questions)
     sizes = [parameters.positive("levels", level) for level in levels]
     rounds = parameters.whole("repeats", repeats)
-    random = PublicRandom(seed).generator
+    random = PublicRandom(seed)
     found = {"bounded noise, least squares": [], "Laplace noise, least absolute": [],
              "Gaussian noise, Fourier": []}  # type: dict[str, list[float]]  # fmt: skip
     for level in sizes:
@@ -104,8 +104,9 @@ def breakdown(
     )
 
 
-def _once(random: np.random.Generator, n: int, m: int, level: float) -> NDArray[np.float64]:
+def _once(source: PublicRandom, n: int, m: int, level: float) -> NDArray[np.float64]:
     """The accuracy of each attack on one made-up table."""
+    random = source.generator
     bits = random.integers(0, 2, n)
     asked = random.integers(0, 2, (m, n), dtype=np.int8)
     counts = asked.astype(np.float32) @ bits.astype(np.float32)

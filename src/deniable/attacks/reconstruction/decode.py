@@ -1,9 +1,9 @@
 """First-order decoding: one projected gradient method, and an influence function for each noise.
 
-Minimises Σ ℓ(aᵢ − (Qx)ᵢ) over the box 0 ≤ x ≤ 1 by accelerated gradients with restarts [BT09, OC15].
-The noise decides ℓ: squares for bounded and Gaussian noise; Huber's function for Laplace noise, whose
-bend is far below the noise, so that it is the sum of absolute values all but exactly; Tukey's for
-answers of which some are arbitrary [Hub64].
+Minimises Σ ℓ(aᵢ − (Qx)ᵢ) over the box 0 ≤ x ≤ 1 by accelerated gradients with restarts [BT09,
+OC15]. The noise decides ℓ: squares for bounded and Gaussian noise; Huber's function for Laplace
+noise, whose bend is far below the noise, so that it is the sum of absolute values all but exactly;
+Tukey's for answers of which some are arbitrary [Hub64].
 """
 
 from __future__ import annotations
@@ -27,7 +27,8 @@ class Centred:
     """Q less its column means, never formed.
 
     Nearly all of a 0/1 matrix's norm is in the direction "how many ones are there in all"; without
-    it what is left is well conditioned, and a few dozen steps suffice.
+    it what is left is well conditioned, and a few dozen steps suffice. The price is one direction of
+    n: the answers may share an unknown shift.
     """
 
     matrix: Singles

@@ -59,7 +59,7 @@ def linear_program(queries: Floats, answers: Floats) -> Floats:
     m, n = queries.shape
     eye = sparse.eye_array(m, format="csr")
     matrix = sparse.csr_array(queries)
-    result = linprog(
+    result = linprog(  # type: ignore[call-overload]
         np.concatenate([np.zeros(n), np.ones(m)]),
         A_ub=sparse.block_array([[matrix, -eye], [-matrix, -eye]], format="csr"),
         b_ub=np.concatenate([answers, -answers]),

@@ -1,8 +1,8 @@
 """The Fourier attack: n fixed questions, and one fast transform, for a million people [DY08].
 
 Question k counts the people i for whom the parity of the bits of i & k is even: the +1 entries of a
-row of the Hadamard matrix H. With N = a₀ people of the kind in all, H x = 2a − N, and x = H(2a − N)/n:
-noise of size E in the answers becomes 2E/√n in the bits.
+row of the Hadamard matrix H. With N = a₀ people of the kind in all, H x = 2a − N, and x = H(2a −
+N)/n: noise of size E in the answers becomes 2E/√n in the bits.
 """
 
 from __future__ import annotations
@@ -22,7 +22,8 @@ def hadamard_counts(bits: ArrayLike) -> Floats:
     array([3., 2., 1., 2.])
     """
     values = _whole_power("bits", bits)
-    return (walsh_hadamard(values) + values.sum()) / 2
+    counts: Floats = (walsh_hadamard(values) + values.sum()) / 2
+    return counts
 
 
 def decode_hadamard(answers: ArrayLike) -> Floats:

@@ -1,8 +1,8 @@
 """From published tables of counts back to the rows of a block, by integer programming.
 
-Each cell of the full cross-tabulation is an unknown whole number; each published count says what some
-of them add up to. One solution is a guess. What holds in *every* solution is disclosure: for each row
-found, the least number of such people in any solution is computed too [GAM19].
+Each cell of the full cross-tabulation is an unknown whole number; each published count says what
+some of them add up to. One solution is a guess. What holds in *every* solution is disclosure: for
+each row found, the least number of such people in any solution is computed too [GAM19].
 """
 
 from __future__ import annotations
@@ -142,12 +142,12 @@ def reconstruct_rows(
         solution = _nearest(matrix, counts, limit=limit)
     filled = np.flatnonzero(solution)
     least, proved = np.zeros(solution.size, dtype=np.int64), exact
-    for cell in filled if exact else ():
+    for cell in filled.tolist() if exact else ():
         left = limit - (time.perf_counter() - started)
         if left <= 0:
             proved = False
             break
-        least[cell] = _least(matrix, counts, int(cell), limit=left)
+        least[cell] = _least(matrix, counts, cell, limit=left)
     rows: list[Row] = []
     certain: list[bool] = []
     for cell in filled.tolist():

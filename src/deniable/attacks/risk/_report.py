@@ -257,7 +257,7 @@ def _k_anonymous(
         )
     return Option(
         name=OPTIONS[1],
-        reidentified=f"nobody by the listed columns alone; everyone narrowed to k = {done.report.k}",
+        reidentified=f"nobody by the listed columns alone; everyone hides among {done.report.k}",
         secret=_told(secret, guess),
         detail=(
             f"{people(done.report.suppressed)} left out; {percent(done.report.loss)} of exactness "
@@ -276,7 +276,7 @@ def _private(
         )
     return Option(
         name=OPTIONS[2],
-        reidentified=f"nobody: no rows are published; odds move by a factor of {np.exp(epsilon):.3g} at most",
+        reidentified=f"nobody: there are no rows; odds change at most {np.exp(epsilon):.3g} times",
         secret=_told(secret, guess),
         detail=(
             f"Measured on noisy counts of every cell at ε = {epsilon:g} in all. Totals over many "

@@ -1,8 +1,8 @@
 """What each way of publishing does for seven privacy properties and four requirements.
 
-The properties are those of threat modelling [DWSPJ11]: each names what an attacker must not be able to
-do. The requirements are what a definition of privacy must stand up to [DR14, §1.1]. Verdicts are about
-the ways of publishing; the measured figures stand above them in the report.
+The properties are those of threat modelling [DWSPJ11]: each names what an attacker must not be able
+to do. The requirements are what a definition of privacy must stand up to [DR14, §1.1]. Verdicts are
+about the ways of publishing; the measured figures stand above them in the report.
 """
 
 from __future__ import annotations
@@ -132,7 +132,7 @@ REQUIREMENTS = (
 )
 
 NOT_TESTED = (
-    "What nobody has published yet: next year's auxiliary data can single out people who hide today.",
+    "What nobody has published yet: next year's data can single out people who hide today.",
     "Free text, images and other columns that this report does not read.",
     "People who have several rows: every row was taken for a person.",
     "Access, storage and logs of the original table.",

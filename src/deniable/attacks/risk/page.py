@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from html import escape
 from typing import TYPE_CHECKING
@@ -96,7 +97,7 @@ def _singled_out(report: Report) -> str:
         + alone
         + _table("What little it takes", ("known together", "alone", "share"), best)
         + _table(
-            "How telling each column is by itself: the crowd is whom a person hides among on average",
+            "How telling each column is by itself; the crowd is whom a person hides among",
             ("column", "values", "alone", "crowd", "bits"),
             columns,
         )
@@ -106,8 +107,8 @@ def _singled_out(report: Report) -> str:
 def _linked(report: Report) -> str:
     if report.linkage is None:
         return (
-            "<h2>Linkage</h2><p class='note'>No auxiliary data were given. Whoever is alone above is "
-            "re-identified by anyone who knows those columns of them.</p>"
+            "<h2>Linkage</h2><p class='note'>No auxiliary data were given. Whoever is alone above "
+            "is re-identified by anyone who knows those columns of them.</p>"
         )
     head, *facts = report.linkage.explain().splitlines()
     lines = "".join(f"<li>{escape(' '.join(fact.split()))}</li>" for fact in facts)
@@ -151,7 +152,7 @@ def _checklist(title: str, items: Sequence[Item], caption: str) -> str:
 
 def _marked(verdict: str) -> str:
     """The first word carries the verdict; it is set bold, so that colour is not needed."""
-    word = verdict.split(":")[0].split(",")[0]
+    word = re.split("[:,]", verdict, maxsplit=1)[0]
     return f"<b>{escape(word)}</b>{escape(verdict[len(word) :])}"
 
 

@@ -146,6 +146,13 @@ class Question:
             total += math.prod(len(values or ()) for values in lists)
         return total
 
+    @property
+    def fingerprint(self) -> str:
+        """Equal for two questions only if they, and the schema they rely on, are the same."""
+        from .show import fingerprint
+
+        return fingerprint(self)
+
     def __repr__(self) -> str:
         from .show import question_text
 

@@ -57,8 +57,9 @@ class Read:
     """One column as it is read.
 
     `name` is what this tree calls it, `source` what the table does. With `facts` it is sanitised:
-    cast to its type (else missing), NaN and −0.0 settled, moved into its bounds, off its list
-    missing, and missing values replaced if the schema names a value. Without `facts` it is a person
+    cast to its type (else missing; so is a moment outside the years 1 to 9999), NaN and −0.0
+    settled, moved into its bounds, off its list missing, and missing values replaced if the schema
+    names a value. Without `facts` it is a person
     id: read as it is stored, because merging two ids would let one person change another's weight;
     only NaN is made missing.
     """

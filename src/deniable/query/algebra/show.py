@@ -1,17 +1,18 @@
 """Questions in words: a program that reads from the table down to the answer.
 
-The text is canonical: two questions that print alike are the same question.
+Long lists are shortened: `fingerprint` tells questions apart, the text tells them to people.
 """
 
 from __future__ import annotations
 
 import datetime as dt
+import hashlib
 from collections.abc import Iterator
 
 from .domain import Kind, Scalar
 from .expressions import Call, Column, Expression, Literal
 from .questions import Aggregate, Key, Question
-from .relations import Filter, Join, PerPerson, Project, Relation, Scan, Summed
+from .relations import Filter, Join, PerPerson, Project, Read, Relation, Scan, Summed
 
 _INDENT = "  "
 
@@ -39,6 +40,13 @@ def question_text(question: Question) -> str:
     return "\n".join(lines)
 
 
+def fingerprint(question: Question) -> str:
+    """A hash of the text and of all that it shortens: the facts of columns, the lists of keys."""
+    facts = [(r.name, vars(r.facts)) for r in _reads(question.relation) if r.facts is not None]
+    listed = [key.values for key in question.keys]
+    return hashlib.sha256(repr((question_text(question), facts, listed)).encode()).hexdigest()
+
+
 def relation_lines(relation: Relation) -> Iterator[str]:
     """The steps of a relation, from the table on."""
     match relation:
@@ -61,6 +69,17 @@ def relation_lines(relation: Relation) -> Iterator[str]:
             yield from relation_lines(relation.source)
             yield "for each person" + "".join(f" and {_name(n)} = {k!r}" for n, k in relation.keys)
             yield from (f"{_INDENT}{_name(s.name)} = {_summed(s)}" for s in relation.summaries)
+
+
+def _reads(relation: Relation) -> Iterator[Read]:
+    match relation:
+        case Scan():
+            yield from relation.reads
+        case Join():
+            yield from _reads(relation.left)
+            yield from _reads(relation.right)
+        case Filter() | Project() | PerPerson():
+            yield from _reads(relation.source)
 
 
 def expression_text(expression: Expression) -> str:

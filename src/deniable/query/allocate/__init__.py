@@ -14,6 +14,6 @@ from __future__ import annotations
 
 from .allocation import Allocation, allocate
 from .within import least
-from .words import explained
+from .words import explained, title
 
-__all__ = ["Allocation", "allocate", "explained", "least"]
+__all__ = ["Allocation", "allocate", "explained", "least", "title"]

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Iterator
 from typing import Final
 
 from deniable.losses import Loss
 from deniable.mechanisms import Laplace
-from deniable.query.algebra import Function, Key
+from deniable.query.algebra import Function, Key, Question
 from deniable.query.algebra.show import aggregate_text, relation_lines
 from deniable.query.bound import IntegerPlan, Measure, Parts, Tally
 from deniable.release import Plan
@@ -24,7 +25,7 @@ def explained(allocation: Allocation, *, cost: Loss, left: Loss | None, size: fl
     """Cost, ± of every column, and the steps; what depends on group sizes is shown at a few."""
     plan = allocation.plan
     return Plan(
-        question=plan.question.text or repr(plan.question),
+        question=title(plan.question),
         cost=cost,
         errors=errors(allocation, size=size),
         steps=[
@@ -37,6 +38,11 @@ def explained(allocation: Allocation, *, cost: Loss, left: Loss | None, size: fl
         left=left,
         notes=tuple(_notes(allocation, cost, size)),
     )
+
+
+def title(question: Question) -> str:
+    """The question as it was written, or as a program if it was not text."""
+    return textwrap.dedent(question.text).strip() or repr(question)
 
 
 def _relation(plan: IntegerPlan) -> Iterator[str]:

@@ -1,9 +1,9 @@
 """Backends: the engines that hold the data and do the heavy work.
 
-    engine      what each can do
-    duckdb      files, frames, DuckDB: embedded, the default
-    postgres    PostgreSQL
-    spark       Spark SQL
+engine      what each can do
+duckdb      files, frames, DuckDB: embedded, the default
+postgres    PostgreSQL
+spark       Spark SQL
 """
 
 from __future__ import annotations

@@ -52,7 +52,7 @@ class DuckDB(Engine):
         if ours:
             self._connection.execute("SET preserve_insertion_order = false")
         asked = ", ".join(f"current_setting('{name}')::VARCHAR" for name in SETTINGS)
-        found = self._connection.execute(f"SELECT {asked}").fetchall()[0]  # noqa: S608
+        found = self._connection.execute(f"SELECT {asked}").fetchall()[0]
         check_settings(SETTINGS, dict(zip(SETTINGS, found, strict=True)))
 
     def stored(self) -> Mapping[str, Stored]:

@@ -7,7 +7,6 @@ up to at most L·2²⁰. The same weight serves all tallies, so that ratios of t
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, field, replace
 from typing import Final
 
@@ -80,9 +79,9 @@ def _relations(relation: Relation) -> list[Relation]:
 
 
 def _bins(plan: IntegerPlan) -> int:
-    """Fewer bins where there are many groups: about 2²⁰ in all, a public number."""
-    groups = plan.cells or 2**8
-    return max(LEAST_BINS, min(MOST_BINS, 2 ** (20 - math.ceil(math.log2(max(groups, 1))))))
+    """Fewer bins where there are many groups: about 2¹⁸ in all, a public number."""
+    groups = (plan.cells or 2**8).bit_length()
+    return max(LEAST_BINS, min(MOST_BINS, 1 << max(0, 19 - groups)))
 
 
 # ---- tallies, each made once

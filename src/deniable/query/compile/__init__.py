@@ -1,13 +1,13 @@
 """Compile: our trees to each engine's SQL, by way of sqlglot's trees; no text is passed through.
 
-    nodes           pieces of SQL trees
-    dialect         what engines spell differently: duckdb, postgres, spark
-    arithmetic      words, moments, casts: the operators by subject
-    expressions     our expressions
-    reading         from stored columns to what the schema promises
-    relations       our relations
-    contributions   what every row adds, as a whole number
-    statements      the integer plan
+nodes           pieces of SQL trees
+dialect         what engines spell differently: duckdb, postgres, spark
+arithmetic      words, moments, casts: the operators by subject
+expressions     our expressions
+reading         from stored columns to what the schema promises
+relations       our relations
+contributions   what every row adds, as a whole number
+statements      the integer plan
 """
 
 from __future__ import annotations

@@ -29,10 +29,9 @@ def settled(dialect: Dialect, call: Call, node: Node) -> Node:
     return node if sure else dialect.without_nan(node)
 
 
-def clipped(dialect: Dialect, node: Node, low: Node, high: Node, *, nullable: bool) -> Node:
+def clipped(node: Node, low: Node, high: Node, *, nullable: bool) -> Node:
     """Moved into [low, high]; engines' LEAST and GREATEST would turn missing into a bound."""
     inside = sql.function("LEAST", sql.function("GREATEST", node, low), high)
-    _ = dialect
     return sql.case((sql.present(sql.copy(node)), inside)) if nullable else inside
 
 
@@ -198,7 +197,7 @@ def _clip(dialect: Dialect, call: Call, *args: Node) -> Node:
     parts = list(args)
     if call.kind is Kind.FLOAT or any(arg.kind is Kind.FLOAT for arg in call.args):
         parts = floats(dialect, call, args)
-    made = clipped(dialect, parts[0], parts[1], parts[2], nullable=facts.nullable)
+    made = clipped(parts[0], parts[1], parts[2], nullable=facts.nullable)
     whole = call.kind is Kind.INT and any(arg.kind is Kind.FLOAT for arg in call.args)
     return dialect.to(Kind.INT, made) if whole else made
 

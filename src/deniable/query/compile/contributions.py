@@ -81,7 +81,7 @@ def _point(value: Node, tally: Tally, dialect: Dialect) -> Node:
     if exact and tally.measure is Measure.SUM:
         centred = sql.subtract(value, dialect.whole(int(tally.centre))) if tally.centre else value
         low, high = dialect.whole(tally.low), dialect.whole(tally.high)
-        return clipped(dialect, centred, low, high, nullable=nullable)
+        return clipped(centred, low, high, nullable=nullable)
     number = value if tally.value.kind is Kind.FLOAT else dialect.to(Kind.FLOAT, value)
     if tally.centre:
         number = sql.subtract(number, dialect.real(tally.centre))
@@ -92,7 +92,7 @@ def _point(value: Node, tally: Tally, dialect: Dialect) -> Node:
     scaled = sql.times(dialect.calm(number, tally.value.domain), dialect.real(per_step))
     near = dialect.step("FLOOR", sql.add(scaled, dialect.real(0.5)))
     low, high = dialect.real(float(tally.low)), dialect.real(float(tally.high))
-    held = clipped(dialect, near, low, high, nullable=False)
+    held = clipped(near, low, high, nullable=False)
     point = dialect.to(Kind.INT, held)
     return sql.case((sql.present(sql.copy(value)), point)) if nullable else point
 
@@ -103,9 +103,7 @@ def _bin(value: Node, expression: Expression, bins: Bins, dialect: Dialect) -> N
     above = sql.subtract(number, dialect.real(bins.low))
     scaled = sql.times(dialect.calm(above, expression.domain), dialect.real(bins.factor))
     last = dialect.real(float(bins.count - 1))
-    held = clipped(
-        dialect, dialect.step("FLOOR", scaled), dialect.real(0.0), last, nullable=False
-    )
+    held = clipped(dialect.step("FLOOR", scaled), dialect.real(0.0), last, nullable=False)
     place = dialect.to(Kind.INT, held)
     if not expression.domain.nullable:
         return place

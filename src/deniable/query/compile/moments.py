@@ -48,11 +48,10 @@ def _add_days(dialect: Dialect, call: Call, x: Node, days: Node) -> Node:
         [sql.lt(place, dialect.whole(0)), sql.gt(sql.copy(place), dialect.whole(_LAST - 1))]
     )
     nothing = dialect.constant(None, Kind.DATE)
-    return sql.case(
-        (far, nothing), (out, sql.copy(nothing)), default=dialect.shifted(day, days)
-    )
+    return sql.case((far, nothing), (out, sql.copy(nothing)), default=dialect.shifted(day, days))
 
 
 RULES: Final[Mapping[str, Callable[..., Node]]] = {
-    part: _part(part) for part in ("year", "quarter", "month", "day", "dow", "doy", "hour", "minute")
+    part: _part(part)
+    for part in ("year", "quarter", "month", "day", "dow", "doy", "hour", "minute")
 } | {"date_trunc": _truncate, "days_between": _days_between, "add_days": _add_days}

@@ -118,9 +118,7 @@ class Postgres(Dialect):
 
     def ends(self, node: Node, part: Node) -> Node:
         """The last letters are those."""
-        return sql.eq(
-            sql.function("RIGHT", node, sql.function("LENGTH", part)), sql.copy(part)
-        )
+        return sql.eq(sql.function("RIGHT", node, sql.function("LENGTH", part)), sql.copy(part))
 
     def contains(self, node: Node, part: Node) -> Node:
         """It has a place in it."""

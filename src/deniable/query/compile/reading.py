@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import datetime as dt
+import math
+from collections.abc import Sequence
 
 from sqlglot import exp
 
-from deniable.query.algebra import Call, Column, Domain, Kind, Read, call
-from deniable.schema.columns import DROP
+from deniable.query.algebra import Call, Column, Domain, Kind, Read, Scalar, call
 from deniable.schema import Column as Facts
+from deniable.schema.columns import DROP
 
 from . import nodes as sql
 from .arithmetic import clipped
@@ -25,6 +27,8 @@ def reading(read: Read, *, spelling: str, dialect: Dialect) -> Node:
     if read.facts is None:
         return _identity(stored, spelling, dialect)
     kind = Kind(read.facts.type)
+    if kind is dialect.stored(spelling) is Kind.FLOAT and read.facts.low is not None:
+        return _imputed(_bounded(stored, spelling, read.facts, dialect), read.facts, kind, dialect)
     raw = _raw(stored, spelling, dialect)
     value = _cast(raw, dialect.stored(spelling) or Kind.TEXT, kind, dialect)
     return _kept(value, read.facts, kind, dialect)
@@ -94,15 +98,35 @@ def _whole(raw: Node, dialect: Dialect) -> Node:
     return sql.case((exact, compiled(rounded, dialect=dialect, columns={"raw": raw})))
 
 
+def _bounded(stored: Node, spelling: str, facts: Facts, dialect: Dialect) -> Node:
+    """The commonest column, in one step: neither missing nor NaN are at most infinite."""
+    number = dialect.as_float(stored, spelling)
+    low, high = (dialect.constant(end, Kind.FLOAT) for end in (facts.low, facts.high))
+    known = sql.le(sql.copy(number), dialect.real(math.inf))
+    return sql.case((known, clipped(number, low, high, nullable=False)))
+
+
 def _kept(value: Node, facts: Facts, kind: Kind, dialect: Dialect) -> Node:
     """The schema's word: into the bounds, off the list is missing, what missing counts as."""
     if facts.low is not None:
         low, high = (dialect.constant(end, kind) for end in (facts.low, facts.high))
-        value = clipped(dialect, value, low, high, nullable=True)
+        value = clipped(value, low, high, nullable=True)
     if facts.keys is not None:
-        listed = [dialect.constant(key, kind) for key in facts.keys]
-        value = sql.case((sql.among(sql.copy(value), listed), value))
-    if facts.missing is not None and facts.missing != DROP:
-        imputed = dialect.constant(facts.missing, kind)
-        value = exp.Coalesce(this=value, expressions=[imputed])
-    return value
+        value = sql.case((listed(sql.copy(value), facts.keys, kind, dialect=dialect), value))
+    return _imputed(value, facts, kind, dialect)
+
+
+def _imputed(value: Node, facts: Facts, kind: Kind, dialect: Dialect) -> Node:
+    if facts.missing is None or facts.missing == DROP:
+        return value
+    return exp.Coalesce(this=value, expressions=[dialect.constant(facts.missing, kind)])
+
+
+def listed(value: Node, values: Sequence[Scalar], kind: Kind, *, dialect: Dialect) -> Node:
+    """Whether a value is on a list; whole numbers in a row are a range."""
+    if kind is Kind.INT:
+        numbers = sorted(int(v) for v in values)  # type: ignore[arg-type]
+        if numbers[-1] - numbers[0] == len(set(numbers)) - 1:
+            ends = (dialect.whole(numbers[0]), dialect.whole(numbers[-1]))
+            return exp.Paren(this=exp.Between(this=value, low=ends[0], high=ends[1]))
+    return sql.among(value, [dialect.constant(each, kind) for each in values])

@@ -229,5 +229,3 @@ def _alike(pair: tuple[Expression, Expression]) -> tuple[Expression, Expression]
     if {left.kind, right.kind} == {Kind.INT, Kind.FLOAT}:
         return call("to_float", left), call("to_float", right)
     return left, right
-
-

@@ -53,7 +53,14 @@ class Spark(Dialect):
     def step(self, called: str, node: Node) -> Node:
         """They give whole numbers of 64 bits there; from 2⁵³ on every float is whole already."""
         small = sql.lt(sql.function("ABS", sql.copy(node)), self.real(2.0**53))
-        return sql.case((small, self.to(Kind.FLOAT, sql.function(called, node))), default=sql.copy(node))
+        return sql.case(
+            (small, self.to(Kind.FLOAT, sql.function(called, node))), default=sql.copy(node)
+        )
+
+    def power(self, x: Node, y: Node) -> Node:
+        """Java takes 1 to an infinite power for NaN."""
+        one = self.real(1.0)
+        return sql.case((sql.eq(sql.copy(x), one), sql.copy(one)), default=super().power(x, y))
 
     def matches(self, node: Node, pattern: str) -> Node:
         """Java's expressions, on the whole text (its $ would allow a line end after it)."""

@@ -24,13 +24,14 @@ from typing import Final
 from sqlglot import exp
 
 from deniable.errors import UnsupportedQuery
-from deniable.query.algebra import Key, Kind
+from deniable.query.algebra import Kind
 from deniable.query.bound import IntegerPlan, Measure, Tally
 
 from . import nodes as sql
-from .dialect import Dialect
 from .contributions import Base, contribution
+from .dialect import Dialect
 from .nodes import Node
+from .reading import listed
 from .relations import PERSON, Relations, Stored, selected
 
 BIN: Final = "bin"
@@ -141,9 +142,7 @@ class _Writer:
         if self.person:
             made.append((PERSON, sql.name(PERSON)))
         select = selected(made, sql.table("base"))
-        kept = sql.either(
-            [sql.both([self._valid(i) for i in chosen]) for chosen in self.sets]
-        )
+        kept = sql.either([sql.both([self._valid(i) for i in chosen]) for chosen in self.sets])
         conditions = [] if () in self.sets else [kept]
         if self.person:
             conditions.append(sql.present(sql.name(PERSON)))
@@ -158,14 +157,7 @@ class _Writer:
         values, known = key.values, key.expression.domain.values
         if values is None or (known is not None and set(known) <= set(values)):
             return sql.present(column)
-        return self._listed(key, column)
-
-    def _listed(self, key: Key, column: Node) -> Node:
-        values, kind = key.values or (), key.expression.kind
-        if kind is Kind.INT and values == tuple(range(int(values[0]), int(values[-1]) + 1)):  # type: ignore[arg-type]
-            low, high = self.dialect.whole(values[0]), self.dialect.whole(values[-1])  # type: ignore[arg-type]
-            return exp.Paren(this=exp.Between(this=column, low=low, high=high))
-        return sql.among(column, [self.dialect.constant(value, kind) for value in values])
+        return listed(column, values, key.expression.kind, dialect=self.dialect)
 
     def _key_names(self) -> list[str]:
         return [f"k{i}" for i in self.keys] + [BIN] * self.binned
@@ -256,7 +248,9 @@ class _Writer:
         """At most `groups` different keys a person: the first by a keyed hash."""
         keys = [sql.name(f"k{i}") for i in self.keys]
         if not keys:
-            self.parts.append(("kept", selected([(n, sql.name(n)) for n in names], sql.table(source))))
+            self.parts.append(
+                ("kept", selected([(n, sql.name(n)) for n in names], sql.table(source)))
+            )
             return
         place = sql.over(
             sql.function("DENSE_RANK"), PERSON, order=[self._hash("groups", *keys), *keys]

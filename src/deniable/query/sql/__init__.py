@@ -1,14 +1,17 @@
 """SQL text → our trees, with carets under what is refused.
 
-text          the text, parsed, able to point at any part of itself
-check         what is allowed at all
-refusals      why the rest is not, and what to write instead
-functions     how SQL spells our operators
-lower         expressions about single rows
-aggregates    which function, of what, of which rows
-groups        GROUP BY: keys and grouping sets
-answers       the outermost SELECT: a question
-people        subqueries that sum up each person's own rows
-select        FROM, JOIN, WHERE and other subqueries
-asking        what is known while a question is read
+    text          the text, parsed, able to point at any part of itself
+    check         what is allowed at all
+    refusals      why the rest is not, and what to write instead
+    functions     how SQL spells our operators
+    lower         expressions about single rows
+    spellings     those that stand for several operators
+    aggregates    which function, of what, of which rows
+    groups        GROUP BY: keys and grouping sets
+    answers       the outermost SELECT: a question
+    people        subqueries that sum up each person's own rows
+    select        FROM, JOIN, WHERE and other subqueries
+    asking        what is known while a question is read
+
+No text gets further than this folder: engines see only SQL that is compiled from the trees.
 """

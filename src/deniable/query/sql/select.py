@@ -22,7 +22,12 @@ def ask(tree: exp.Expr, asking: Asking) -> Question:
     """The question that a whole text asks."""
     while isinstance(tree, exp.Subquery):
         asking, tree = asking.inside(tree), tree.this
-    assert isinstance(tree, exp.Select)
+    if not isinstance(tree, exp.Select):
+        raise UnsupportedQuery(
+            "this text is no SELECT",
+            fix="SELECT COUNT(*) FROM data",
+            snippet=asking.text.snippet(asking.text.span_of(tree)),
+        )
     asking = asking.inside(tree)
     scope = _rows_of(tree, asking)
     if not scope.relation.private:

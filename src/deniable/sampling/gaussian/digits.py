@@ -85,6 +85,19 @@ class Digits:
                 return x
             self.place.extend()
 
+    def roughly(self, sigma: float, offset: float) -> int | None:
+        """The same from a float64, with the margin of `floors`; None if that is too close to tell.
+
+        Integers of Python take longer the more digits they have, and the time would tell the noise:
+        they are left for the few that floats cannot decide.
+        """
+        if self.place.width < R_BITS:
+            return None
+        y = sigma * math.ldexp(self.ends()[0], -self.place.width - WIDTH_BITS) + (offset + 0.5)
+        x = math.floor(y)
+        margin = sigma * 2.0**-46 + 2.0**-49
+        return x if abs(y - x - 0.5) <= 0.5 - margin else None
+
     def verdict(self, t: float) -> bool | None:
         """Is V < exp(−t²/2)/hⱼ? From a float64 t, or None if that is too close to tell."""
         if self.j >= STEPS:
@@ -138,7 +151,10 @@ class Rounded:
         kept = digits.verdict(digits.ends()[0] * UNIT)
         if kept is None:
             kept = digits.kept(digits.squares)
-        return digits.rounded(self.sigma, offset) if kept else None
+        if not kept:
+            return None
+        x = digits.roughly(self.sigma_float, offset)
+        return digits.rounded(self.sigma, offset) if x is None else x
 
 
 class Discrete:

@@ -74,12 +74,17 @@ def _part(offsets: Floats | float, where: slice | Ints | int) -> Floats | float:
 
 def _one(target: Target, offset: float, source: Source) -> int:
     """One draw with Python's own numbers: the same words, the same law."""
-    mask, thresholds, labels = _compact()
+    mask, rough, labels = _compact()
     while True:
         bits = source.integer(128)
         first, second = bits & (1 << 64) - 1, bits >> 64
         index = first & mask
-        label = labels[2 * index + (first >= thresholds[index])]
+        # Rounding to a float keeps the order, so only a tie needs a look at the integers.
+        near = float(first)
+        other = near > rough[index]
+        if near == rough[index]:
+            other = first >= int(_staircase().thresholds[index])
+        label = labels[2 * index + other]
         x = target.settle(_digits(label >> R_BITS, second, source), offset)
         if x is not None:
             return x
@@ -181,7 +186,11 @@ def _staircase() -> AliasTable:
 
 
 @cache
-def _compact() -> tuple[int, array[int], array[int]]:
-    """The same for single draws: contiguous, so that no step is quicker to look up than another."""
+def _compact() -> tuple[int, array[float], array[int]]:
+    """The same for single draws: contiguous, so that no step is quicker to look up than another.
+
+    Thresholds as floats: an integer of Python takes longer to make the more digits it has.
+    """
     table = _staircase()
-    return int(table.mask), array("Q", table.thresholds.tolist()), array("q", table.labels.tolist())
+    thresholds = array("d", map(float, table.thresholds.tolist()))
+    return int(table.mask), thresholds, array("q", table.labels.tolist())

@@ -1,0 +1,1 @@
+"""One file a command. What is heavy is imported inside: `--help` must not wait for it."""

@@ -1,0 +1,69 @@
+"""deniable audit: is a claim of privacy true? Looks for an event that refutes it."""
+
+from __future__ import annotations
+
+import importlib
+import json as notation
+import sys
+from collections.abc import Callable
+from typing import Annotated, Any
+
+import typer
+
+from deniable.cli import options, talk
+from deniable.errors import BadParameter
+
+
+def audit(
+    function: Annotated[str, typer.Argument(help="module:function, from data to an answer.")],
+    *,
+    epsilon: Annotated[float, typer.Option(help="What is claimed.")],
+    delta: Annotated[float, typer.Option(help="What is claimed.")] = 0.0,
+    first: Annotated[str, typer.Option(help="Data, in JSON.")] = "0",
+    second: Annotated[str, typer.Option(help="Data without one person, in JSON.")] = "1",
+    samples: Annotated[int, typer.Option(help="Answers drawn of each.")] = 200_000,
+    confidence: Annotated[float, typer.Option(help="1 − the chance of a false alarm.")] = 0.999,
+    json: options.Json = False,
+) -> None:
+    """Try to refute a claimed ε.
+
+    Asks a function many times about two data sets; exit code 1 if the claim is refuted.
+    """
+    from deniable.audit import audit as audited
+
+    called = _function(function)
+    talk.say(f"asking {function} {samples:,} times about each data set", style="dim")
+    verdict = audited(
+        called,
+        _data("first", first),
+        _data("second", second),
+        epsilon=epsilon,
+        delta=delta,
+        samples=samples,
+        confidence=confidence,
+    )
+    names = ("violated", "epsilon_lower", "epsilon_claimed", "delta", "witness", "evidence")
+    record = {name: getattr(verdict, name) for name in (*names, "power", "samples", "confidence")}
+    talk.answer(verdict, record, json=json)
+    if verdict.violated:
+        raise typer.Exit(1)
+
+
+def _function(text: str) -> Callable[[Any], object]:
+    module, _, name = text.partition(":")
+    sys.path.insert(0, "")
+    try:
+        found = getattr(importlib.import_module(module), name) if name else None
+    except (ImportError, AttributeError, ValueError):
+        found = None
+    if not callable(found):
+        raise BadParameter.of("function", text, must="module:function that can be imported here")
+    made: Callable[[Any], object] = found
+    return made
+
+
+def _data(name: str, text: str) -> object:
+    try:
+        return notation.loads(text)
+    except ValueError:
+        raise BadParameter.of(name, text, must="data in JSON, as '[1, 1, 0]'") from None

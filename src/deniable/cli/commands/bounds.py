@@ -1,0 +1,34 @@
+"""deniable bounds: bounds of a column, found privately."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from deniable.cli import amounts, options, places, talk
+from deniable.errors import BadParameter
+
+
+def bounds(
+    target: options.Target,
+    *,
+    spend: Annotated[str, typer.Option("--spend", help="What you pay: 0.1 (ε).")],
+    schema: options.SchemaPath = None,
+    data: options.DataPath = None,
+    ledger: options.LedgerPath = None,
+    budget: options.Budget = None,
+    json: options.Json = False,
+) -> None:
+    """Estimate the bounds of a column, and spend."""
+    table, column = places.split(target)
+    if column is None:
+        raise BadParameter.of("the target", target, must="a column, as people.income")
+    place = places.find(schema, data=data, ledger=ledger, table=table)
+    paid = amounts.loss("spend", spend)
+    with place.open(budget=amounts.maybe("budget", budget)) as session:
+        low, high = session.bounds(column, spend=paid, table=table)
+        left = session.left
+    record = {"target": target, "low": low, "high": high, "left": left.to_dict()}
+    talk.answer(f"{target} lies about within {low:g} and {high:g}", record, json=json)
+    talk.next_step(f"deniable set {target} --bounds {low:g} {high:g}", "or what you know is right")

@@ -1,0 +1,74 @@
+"""deniable explain: what an answer would cost and how good it would be. Free."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from deniable.cli import amounts, options, places, talk
+
+if TYPE_CHECKING:
+    from deniable.losses import Loss
+    from deniable.release import Plan
+
+Wanted = float | dict[str, float] | None
+
+
+def explain(
+    sql: options.Sql,
+    *,
+    spend: options.Spend = None,
+    within: options.Within = None,
+    schema: options.SchemaPath = None,
+    data: options.DataPath = None,
+    ledger: options.LedgerPath = None,
+    budget: options.Budget = None,
+    json: options.Json = False,
+) -> None:
+    """Show the price and the ± of an answer; free.
+
+    No data are read.
+    """
+    place = places.find(schema, data=data, ledger=ledger)
+    plan = planned(
+        place,
+        sql,
+        spend=amounts.maybe("spend", spend),
+        within=amounts.within(within),
+        budget=amounts.maybe("budget", budget),
+    )
+    show(plan, sql, json=json)
+
+
+def planned(
+    place: places.Place, sql: str, *, spend: Loss | None, within: Wanted, budget: Loss | None
+) -> Plan:
+    """The plan; at a tenth of the ceiling if neither a price nor a ± was said."""
+    import deniable as dp
+
+    session = (
+        place.open(budget=budget)
+        if place.started
+        else place.look(budget=budget or spend or dp.epsilon(1.0))
+    )
+    with session:
+        if spend is None and within is None:
+            spend = amounts.tenth(session.budget)
+        plan = session.sql(sql).explain(spend=spend, within=within)
+    # Without a ledger nothing is known of what is left.
+    return plan if place.started or budget is not None else replace(plan, left=None)
+
+
+def show(plan: Plan, sql: str, *, json: bool) -> None:
+    """The plan, and the command that would spend."""
+    record = {
+        "question": plan.question,
+        "cost": plan.cost.to_dict(),
+        "errors": dict(plan.errors),
+        "steps": plan.steps,
+        "left": None if plan.left is None else plan.left.to_dict(),
+        "notes": list(plan.notes),
+    }
+    talk.answer(plan, record, json=json)
+    quoted = sql.replace("\\", "\\\\").replace('"', '\\"')
+    talk.next_step(f'deniable ask "{quoted}" --spend {amounts.typed(plan.cost)}', "spends")

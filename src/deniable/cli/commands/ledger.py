@@ -1,0 +1,122 @@
+"""deniable ledger: what was spent, what is left, and whether the record can be trusted."""
+
+from __future__ import annotations
+
+import json as notation
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from deniable.cli import options, places, talk
+from deniable.errors import BadParameter
+
+if TYPE_CHECKING:
+    from deniable.ledger import Entry, Ledger
+    from deniable.ledger.chain import Head
+
+
+def ledger(
+    *,
+    verify: Annotated[
+        bool, typer.Option("--verify", help="Recompute every hash, total and admission.")
+    ] = False,
+    head: Annotated[
+        bool, typer.Option("--head", help="Print where it ends, as JSON: keep it elsewhere.")
+    ] = False,
+    anchor: Annotated[
+        Path | None, typer.Option(help="A head kept before: a tail cut off since then shows.")
+    ] = None,
+    last: Annotated[int, typer.Option(help="How many lines to show.", min=0)] = 20,
+    schema: options.SchemaPath = None,
+    path: options.LedgerPath = None,
+    json: options.Json = False,
+) -> None:
+    """Show what was spent, what is left, and for what.
+
+    --verify checks that no line was changed, removed or overspent.
+    """
+    from deniable.ledger import open_ledger
+
+    with open_ledger(_where(path, schema)) as kept:
+        checked: Head | None = None
+        if verify or anchor is not None:
+            checked = kept.verify(_anchor(anchor), progress=_progress)
+        if head:
+            talk.answer(talk.as_json(kept.head().to_dict()), kept.head().to_dict(), json=json)
+            return
+        count = len(kept.entries)
+        shown = kept.entries[max(0, count - last) :]
+        talk.answer(_text(kept, shown, count), _record(kept, shown, checked), json=json)
+        if checked is not None:
+            talk.say(f"verified: {checked.sequence} lines, none changed, removed or overspent")
+
+
+def _where(path: str | None, schema: Path | None) -> str | Path:
+    """The ledger named, the one beside the schema, or the only one in this folder."""
+    if path is not None:
+        return path if "://" in path else Path(path)
+    alone = sorted(Path().glob("*.ledger"))
+    if schema is None and len(alone) == 1:
+        return alone[0]
+    place = places.find(schema)
+    if not place.started:
+        raise places.no_ceiling(place)
+    return place.ledger_name()
+
+
+def _anchor(path: Path | None) -> Head | None:
+    from deniable.ledger.chain import Head
+
+    if path is None:
+        return None
+    try:
+        return Head.from_dict(notation.loads(path.read_text(encoding="utf-8")))
+    except (OSError, ValueError, KeyError, TypeError, AssertionError):
+        raise BadParameter(
+            f"{path} holds no head of a ledger", fix="deniable ledger --head > head.json"
+        ) from None
+
+
+def _progress(done: int, lines: int) -> None:
+    if done:
+        talk.say(f"verifying: {done:,} of {lines:,} lines", style="dim")
+
+
+def _text(kept: Ledger, shown: list[Entry], count: int) -> str:
+    from deniable.ledger.show import _priced
+    from deniable.release.frame import box
+    from deniable.release.numbers import amount
+
+    facts = {
+        "ledger": f"{kept.where}, {count} {'line' if count == 1 else 'lines'}",
+        "protects": str(kept.unit),
+        "spent": f"{amount(kept.spent, 'up')} of {amount(kept.budget)}",
+        "left": amount(kept.left, "down"),
+    }
+    lines = [f"{name:<9} {fact}" for name, fact in facts.items()]
+    if shown:
+        rows = [
+            [str(e.sequence), f"{e.time:%Y-%m-%d %H:%M}", e.kind, _short(e.what), _priced(e)]
+            for e in shown
+        ]
+        lines.append(box(["line", "time (UTC)", "kind", "what", "price"], rows))
+    return "\n".join(lines)
+
+
+def _short(text: str, most: int = 60) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= most else line[: most - 1] + "…"
+
+
+def _record(kept: Ledger, shown: list[Entry], checked: Head | None) -> dict[str, object]:
+    return {
+        "ledger": kept.where,
+        "name": kept.name,
+        "unit": kept.unit.to_dict(),
+        "budget": kept.budget.to_dict(),
+        "spent": kept.spent.to_dict(),
+        "left": kept.left.to_dict(),
+        "verified": None if checked is None else checked.to_dict(),
+        "entries": [dict(entry.record) | {"hash": entry.hash} for entry in shown],
+    }

@@ -1,0 +1,53 @@
+"""deniable try: the same question to made-up rows of the same shape. Free."""
+
+from __future__ import annotations
+
+import tempfile
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from deniable.cli import amounts, options, places, talk
+
+from .ask import record_of
+
+
+def rehearse(
+    sql: options.Sql,
+    *,
+    spend: options.Spend = None,
+    within: options.Within = None,
+    rows: Annotated[int, typer.Option(help="How many rows to make up.")] = 1000,
+    seed: Annotated[int, typer.Option(help="Another seed, other rows.")] = 1,
+    schema: options.SchemaPath = None,
+    ledger: options.LedgerPath = None,
+    budget: options.Budget = None,
+    json: options.Json = False,
+) -> None:
+    """Ask made-up rows of the same shape; free.
+
+    Rows are made from the schema and a seed; your data stay closed.
+    """
+    import deniable as dp
+    from deniable import curator
+    from deniable.cli.made_up import write
+    from deniable.ledger import open_ledger
+
+    place = places.find(schema, ledger=ledger)
+    facts, paid, wanted = place.facts(), amounts.maybe("spend", spend), amounts.within(within)
+    limit = amounts.maybe("budget", budget)
+    if limit is None and place.started:
+        with open_ledger(place.ledger_name()) as kept:
+            limit = kept.budget
+    with tempfile.TemporaryDirectory() as folder:
+        files = write(facts, place.names(facts), folder=Path(folder), rows=rows, seed=seed)
+        with curator.open(files, schema=facts, budget=limit or paid or dp.epsilon(1.0)) as session:
+            if paid is None and wanted is None:
+                paid = amounts.tenth(session.budget)
+            release = session.sql(sql).release(spend=paid, within=wanted)
+            release = replace(release, free="these rows are made up")
+            record = record_of(release, session)
+    talk.say(f"made-up rows ({rows:,} of each table): these numbers are about nobody")
+    talk.answer(release, {"made_up": True} | record, json=json)

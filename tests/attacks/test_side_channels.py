@@ -1,0 +1,148 @@
+"""Noise in floating point, running time, and beliefs."""
+
+import numpy as np
+import pytest
+
+import deniable as dp
+from deniable.attacks import (
+    best_guess,
+    defended,
+    floating_point,
+    lesson,
+    plot_beliefs,
+    poll,
+    posterior_bounds,
+    timing,
+)
+from deniable.sampling.public import PublicRandom
+
+
+@pytest.fixture(scope="module")
+def coins():
+    return PublicRandom(0).generator.integers(0, 2, 3_000).astype(float)
+
+
+def test_the_last_bits_of_float_noise_give_the_value_away(coins):
+    draw = PublicRandom(1).generator
+    answers = np.array([draw.laplace(loc=value, scale=1.0) for value in coins])
+    found = floating_point(answers, candidates=[0.0, 1.0], scale=1.0)
+    assert np.all(found.possible[np.arange(coins.size), coins.astype(int)])  # the truth passes
+    assert found.decided > 0.7
+    # ε = 1 allows 73.1 %: 3,000 guesses reach 85 % with probability below 1e-40.
+    assert found.accuracy(coins) > 0.85 > best_guess(1.0)
+
+
+def test_a_handful_of_answers_recovers_the_value():
+    answers = PublicRandom(2).generator.laplace(loc=1.0, scale=1.0, size=40)
+    found = floating_point(answers, candidates=[0.0, 1.0], scale=1.0)
+    assert found.recovered == 1.0
+    assert "1 alone explains them all" in found.explain()
+    assert found.plot() is not None
+
+
+@pytest.mark.parametrize("epsilon", [0.1, 1.0])
+def test_exact_noise_on_a_lattice_gives_away_what_epsilon_allows(coins, epsilon):
+    # 5.5 standard deviations above the best guess: below 1e-7.
+    found = defended.floating_point(coins, candidates=[0.0, 1.0], epsilon=epsilon)
+    assert found.recovered is None
+    assert found.accuracy(coins) < best_guess(epsilon) + 5.5 * 0.5 / np.sqrt(coins.size)
+
+
+def test_a_clock_tells_slow_from_fast():
+    now = {"time": 0.0}
+
+    def passing(seconds):
+        def run():
+            now["time"] += seconds
+
+        return run
+
+    found = timing(passing(2.0), passing(1.0), calls=200, clock=lambda: now["time"])
+    assert found.auc == 1.0
+    assert found.epsilon_lower() > 2
+    assert "tells the two apart" in found.explain()
+    assert timing(passing(1.0), passing(1.0), clock=lambda: now["time"]).epsilon_lower() == 0
+
+
+def test_a_sampler_that_counts_coins_betrays_its_noise():
+    # The textbook geometric sampler: one step of work for each unit of noise.
+    now = {"time": 0}
+
+    def run(noise):
+        return lambda: now.update(time=now["time"] + noise)
+
+    found = timing(run(10), run(3), calls=100, clock=lambda: float(now["time"]))
+    assert found.auc == 1.0
+
+
+def test_exact_noise_takes_the_same_time_whatever_the_value():
+    # False alarm 1e-7: pairs are timed side by side, so a busy machine slows both alike.
+    noise = dp.Laplace(scale=1.0)
+    found = timing(lambda: noise.release(0.0), lambda: noise.release(1.0), calls=300)
+    assert found.epsilon_lower(1 - 1e-7) <= 1.0
+    assert found.plot() is not None
+
+
+def test_a_poll_before_and_after_gives_the_newcomer_away():
+    assert poll(57, 58).value == 1
+    assert poll(57, 57).value == 0
+    assert "exactly 1" in poll(57, 58).explain()
+
+
+def test_a_private_poll_does_not():
+    found = defended.poll(57, 58, epsilon=1.0)
+    assert found.error > 5
+    assert found.low == 0
+    # Guess "yes" if the difference is above ½: right in half of 400 polls, more or less. ε = 1 allows
+    # 73.1 %; 5.5 standard deviations above that has probability below 1e-7.
+    draw = PublicRandom(9).generator
+    votes = draw.integers(0, 2, 400)
+    right = sum(
+        (defended.poll(57, 57 + int(vote), epsilon=1.0).value > 0.5) == bool(vote) for vote in votes
+    )
+    assert right / 400 < best_guess(1.0) + 5.5 * 0.5 / 20
+
+
+def test_beliefs_move_by_at_most_the_factor_of_epsilon():
+    for prior in (0.01, 0.3, 0.5, 0.99):
+        for epsilon in (0.1, 1.0, 3.0):
+            low, high = posterior_bounds(prior, epsilon=epsilon)
+            odds = prior / (1 - prior)
+            assert high / (1 - high) == pytest.approx(odds * np.exp(epsilon))
+            assert low / (1 - low) == pytest.approx(odds * np.exp(-epsilon))
+    assert posterior_bounds(0.0, epsilon=1.0) == (0.0, 0.0)
+    assert posterior_bounds(1.0, epsilon=1.0) == (1.0, 1.0)
+
+
+def test_a_study_teaches_about_people_who_are_not_in_it():
+    told = lesson(prior=0.1, likely=(0.9, 0.2), answer=(0.5, 0.5), epsilon=1.0)
+    assert told.from_the_study > 0.2
+    assert told.from_taking_part == pytest.approx(0)
+    assert "about everyone like them" in told.explain()
+    assert told.plot() is not None
+
+
+def test_what_taking_part_adds_is_within_epsilon():
+    told = lesson(prior=0.1, likely=(0.9, 0.2), answer=(np.exp(1.0) / 10, 0.1), epsilon=1.0)
+    assert told.with_them == pytest.approx(posterior_bounds(told.without, epsilon=1.0)[1])
+
+
+def test_beliefs_are_drawn_through_the_common_picture():
+    ax = plot_beliefs([0.1, 1.0])
+    assert "belief" in ax.get_xlabel()
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: floating_point([1.0], candidates=[0.0], scale=1.0),
+        lambda: floating_point([np.inf], candidates=[0.0, 1.0], scale=1.0),
+        lambda: floating_point([1.0], candidates=[0.0, 1.0], scale=0.0),
+        lambda: posterior_bounds(1.5, epsilon=1.0),
+        lambda: timing(int, int, calls=1),
+        lambda: defended.differencing([1.0], person=5, low=0, high=1),
+    ],
+)
+def test_nonsense_is_refused(call):
+    with pytest.raises(dp.BadParameter):
+        call()

@@ -1,0 +1,54 @@
+"""Tails of sums of noises, against simulation and against each other."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from deniable.query.allocate.tails import reach, tail
+
+LAWS = ["laplace", "gaussian"]
+
+
+def simulated(law, amount, scales, draws=400_000):
+    """The share of draws beyond an amount: right to 0.004 but for a chance of 10⁻⁶."""
+    generator = np.random.default_rng(7)
+    noise = sum(
+        s * getattr(generator, "normal" if law == "gaussian" else law)(0, 1, draws) for s in scales
+    )
+    return float((np.abs(noise) > amount).mean())
+
+
+@pytest.mark.parametrize("law", LAWS)
+@pytest.mark.parametrize(
+    "scales", [[1.0], [1.0, 1.0], [3.0, 0.5], [2.0, 2.0, 2.0], [5.0, 1.0, 1e-9]]
+)
+def test_the_tail_is_that_of_the_sum(law, scales):
+    for amount in (0.5, 2.0, 6.0):
+        stated = tail(law, np.array([amount]), [np.array([s]) for s in scales])[0]
+        assert stated == pytest.approx(simulated(law, amount, scales), abs=0.004)
+
+
+@pytest.mark.parametrize("law", LAWS)
+def test_the_check_would_see_a_scale_that_is_one_tenth_off(law):
+    stated = tail(law, np.array([2.0]), [np.array([1.1])])[0]
+    assert abs(stated - simulated(law, 2.0, [1.0])) > 0.004
+
+
+@given(
+    law=st.sampled_from(LAWS),
+    scales=st.lists(st.floats(0.01, 1e6), min_size=1, max_size=3),
+    confidence=st.sampled_from([0.5, 0.9, 0.95, 0.999]),
+)
+def test_reach_is_where_the_tail_is_what_is_left(law, scales, confidence):
+    far = reach(law, tuple(scales), confidence=confidence)
+    left = tail(law, np.array([far]), [np.array([s]) for s in scales])[0]
+    assert left == pytest.approx(1 - confidence, rel=1e-3)
+
+
+def test_reach_of_one_noise_is_the_textbook_figure():
+    assert reach("laplace", (1.0,), confidence=0.95) == pytest.approx(math.log(20), rel=1e-8)
+    assert reach("gaussian", (1.0,), confidence=0.95) == pytest.approx(1.959964, rel=1e-6)
+    assert reach("laplace", (0.0,), confidence=0.95) == 0.0

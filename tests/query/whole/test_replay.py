@@ -1,0 +1,64 @@
+"""Whole queries replayed on neighbouring data: what moves is within what was declared, exactly."""
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute  # noqa: F401
+import pytest
+
+import deniable as dp
+from deniable.audit import replay
+from deniable.curator import open as open_curator
+
+QUESTIONS = (
+    "SELECT g, COUNT(*) AS n, SUM(x) AS s, AVG(x) AS a, STDDEV(x) AS d FROM data GROUP BY g",
+    "SELECT g, MEDIAN(x) AS m, MAX(x) AS top FROM data GROUP BY g",
+    "SELECT AVG(x) AS a, COUNT(DISTINCT g) AS k FROM data WHERE x > 2",
+    "SELECT c, COUNT(*) AS n, AVG(x) AS a FROM data GROUP BY c",
+)
+SCHEMA = dp.Schema(columns={"g": dp.keys([0, 1, 2]), "x": dp.bounds(0, 10), "c": dp.column("text")})
+
+
+def people(rows_of_one, *, generator):
+    """Twenty people with a few rows each, and one with as many as said."""
+    ids = [i for i in range(20) for _ in range(int(generator.integers(1, 6)))] + [99] * rows_of_one
+    count = len(ids)
+    x = generator.normal(5, 20, count)
+    x[-1:] = np.nan
+    return pa.table(
+        {
+            "id": ids,
+            "g": generator.integers(0, 4, count),
+            "x": x,
+            "c": [f"c{i}" for i in generator.integers(0, 5, count)],
+        }
+    )
+
+
+def program(unit):
+    def run(source):
+        session = open_curator(source, unit=unit, budget=dp.epsilon(100, delta=1e-6), schema=SCHEMA)
+        for sql in QUESTIONS:
+            session.sql(sql).release(spend=dp.epsilon(0.5, delta=1e-7))
+        session.histogram("x", bins=4, spend=dp.epsilon(0.5))
+        session.bounds("x", spend=dp.epsilon(0.5))
+
+    return run
+
+
+@pytest.mark.parametrize("rows", [1, 3, 40])
+def test_a_person_who_leaves_moves_no_more_than_was_declared(rows):
+    unit = dp.person("id", rows=3, groups=2)
+    first = people(rows, generator=np.random.default_rng(rows))
+    second = first.filter(pa.compute.not_equal(first["id"], 99)) if rows else first
+    found = replay(program(unit), first, second)
+    assert found.ok, found
+    assert found.moved > 0
+
+
+def test_a_row_that_leaves_moves_no_more_than_was_declared():
+    first = people(1, generator=np.random.default_rng(5))
+    found = replay(program(dp.rows()), first, first.slice(0, first.num_rows - 2))
+    # Two rows left: this must be seen, or the check would be worth nothing.
+    assert not found.ok
+    found = replay(program(dp.rows()), first, first.slice(0, first.num_rows - 1))
+    assert found.ok, found
