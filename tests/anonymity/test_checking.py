@@ -20,7 +20,7 @@ from deniable.anonymity import anonymize, check
 from deniable.anonymity.tables import arrow
 from deniable.errors import BadParameter, UnknownName
 
-from .reference import spread_of
+from tests.anonymity.reference import spread_of
 
 SIX = ["sex", "age", "race", "marital_status", "education", "native_country"]
 PEER = json.loads(Path(__file__).with_name("pycanon.json").read_text())

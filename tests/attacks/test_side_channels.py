@@ -93,8 +93,8 @@ def test_a_private_poll_does_not():
     found = defended.poll(57, 58, epsilon=1.0)
     assert found.error > 5
     assert found.low == 0
-    # Guess "yes" if the difference is above ½: right in half of 400 polls, more or less. ε = 1 allows
-    # 73.1 %; 5.5 standard deviations above that has probability below 1e-7.
+    # Guess "yes" if the difference is above ½. ε = 1 allows 73.1 % of right guesses; 5.5 standard
+    # deviations above that, in 400 polls, have probability below 1e-7.
     draw = PublicRandom(9).generator
     votes = draw.integers(0, 2, 400)
     right = sum(

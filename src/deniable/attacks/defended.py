@@ -8,8 +8,10 @@ two even cases e^ε/(1 + e^ε) of the time.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from functools import partial
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -103,11 +105,14 @@ def differencing(
     values: ArrayLike, *, person: int, low: float, high: float, epsilon: float = 1.0
 ) -> Difference:
     """Ask for the sum with and without one person; half of ε for each."""
-    data = np.clip(np.asarray(values, dtype=np.float64).reshape(-1), low, high)
     parameters.whole("person", person, least=0)
-    if person >= data.size or not low < high:
+    if person >= np.size(values) or not low < high:
         raise BadParameter("`person` is a place in `values`, and low is below high")
     largest = max(abs(low), abs(high))
+    # Whole multiples of a power of two add up without rounding, in any order.
+    step = 2.0 ** (math.frexp(largest)[1] - 20)
+    data = np.clip(np.asarray(values, dtype=np.float64).reshape(-1), low, high)
+    data = np.clip(np.floor(data / step + 0.5), -(largest // step), largest // step) * step
     noise = Laplace(scale=2 * largest / epsilon, sensitivity=largest)
     session = _session(epsilon)
     answers: list[Release] = []
@@ -143,9 +148,9 @@ def reconstruct(bits: ArrayLike, *, queries: ArrayLike, epsilon: float = 1.0) ->
     """Decode noisy counts whose noise covers all the questions: ε is for the whole list."""
     secret = np.asarray(bits, dtype=np.float64).reshape(-1)
     asked = np.asarray(queries, dtype=np.float32)
-    if asked.ndim != 2 or asked.shape[1] != secret.size:
-        raise BadParameter("queries have a row a question and a column a person")
-    most = float(np.abs(asked).sum(axis=0).max())
+    if asked.ndim != 2 or asked.shape[1] != secret.size or not _zeros_and_ones(asked, secret):
+        raise BadParameter("queries have a row a question and a column a person, all 0 or 1")
+    most = max(1.0, float(asked.sum(axis=0).max()))
     noisy = _noisy(
         lambda: (asked @ secret.astype(np.float32)).astype(np.float64),
         sensitivity=most,
@@ -167,7 +172,7 @@ def membership(
         The number of people is public here: neighbours replace one person by another.
     """
     people = np.asarray(members, dtype=np.float64)
-    if people.ndim != 2 or not np.all((people == 0) | (people == 1)):
+    if people.ndim != 2 or not _zeros_and_ones(people):
         raise BadParameter("members are rows of 0 and 1")
     size, columns = people.shape
     sums = _noisy(
@@ -192,7 +197,7 @@ def model(
     A person adds to one count a column in their class, and to the size of the class.
     """
     data, labels = np.asarray(members[0], dtype=np.float64), np.asarray(members[1]).astype(int)
-    if data.ndim != 2 or not np.all((data == 0) | (data == 1)) or set(labels.tolist()) - {0, 1}:
+    if data.ndim != 2 or not _zeros_and_ones(data, labels):
         raise BadParameter("members are rows of 0 and 1, with labels 0 and 1")
 
     def counts() -> Floats:
@@ -274,6 +279,10 @@ def poll(before: int, after: int, *, epsilon: float = 1.0) -> Difference:
         for words, count in (("before", before), ("after", after))
     ]
     return difference(told[1], told[0], low=0.0, high=1.0)
+
+
+def _zeros_and_ones(*arrays: NDArray[Any]) -> bool:
+    return all(bool(np.all((array == 0) | (array == 1))) for array in arrays)
 
 
 def _counts(numbers: NDArray[np.int64], size: int) -> Floats:

@@ -1,4 +1,4 @@
-"""Timing: an answer may be private, and the time it took may not be [HPN11, JRS22].
+"""Timing: an answer may be private, and the time it took may not be [HPN11, JMRO22].
 
 Two things leak: work that depends on the rows (a query that stops at the first hit), and a sampler
 whose running time is its noise (count coin tosses, then publish the count). Defended twin: run

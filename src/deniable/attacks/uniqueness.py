@@ -3,7 +3,7 @@
 Rows are split by one column after another (partition refinement); a row that is alone drops out, so
 each further column looks only at people who still hide behind someone. Uniqueness is monotone: who
 is alone on some columns is alone on more. A combination is *minimal* for a person if it singles
-them out and none of its parts does: the least an attacker has to know [EMD02].
+them out and none of its parts does: the least an attacker has to know [EMF02].
 """
 
 from __future__ import annotations

@@ -159,7 +159,7 @@ def _verdict(
     found = max(outcome.findings, key=lambda f: (f.violated, f.lower), default=_NOTHING)
     lower, claimed, delta = claim.epsilon(found.rate, found.other_rate)
     other = "second" if found.likelier == "first" else "first"
-    bars = {}
+    bars: dict[str, float] = {}
     for finding in outcome.findings:
         name = f"likelier on the {finding.likelier}"
         bars[name] = max(finding.lower, bars.get(name, -math.inf))

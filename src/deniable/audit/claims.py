@@ -167,7 +167,8 @@ class Curve:
     def most(self, q: FloatArray) -> FloatArray:
         """The least of e^ε·q + δ(ε) over the points."""
         points = np.exp(self.epsilons) * np.asarray(q)[..., None] + self.deltas
-        return np.minimum(points.min(axis=-1), 1.0)
+        least: FloatArray = np.minimum(points.min(axis=-1), 1.0)
+        return least
 
     def lower(self, p: FloatArray, q: FloatArray) -> FloatArray:
         """The largest ln((p − δ)/q) − ε over the points."""
@@ -213,7 +214,8 @@ def _allowed(q: FloatArray, epsilon: FloatArray | float, delta: float, group: in
     """e^(kε)·q + δ·Σ_{i<k} e^(iε): the geometric sum is (e^kε − 1)/(e^ε − 1), also at ε = 0."""
     with np.errstate(over="ignore"):
         steps = np.exp(np.asarray(epsilon)[..., None] * np.arange(group)).sum(axis=-1)
-        return np.minimum(np.exp(np.multiply(group, epsilon)) * q + delta * steps, 1.0)
+        most: FloatArray = np.exp(np.multiply(group, epsilon)) * q + delta * steps
+        return np.minimum(most, 1.0)
 
 
 def _gaussian_delta(mu: float, epsilon: FloatArray) -> FloatArray:

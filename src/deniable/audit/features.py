@@ -118,13 +118,15 @@ class Coded:
             return None
         keep = np.sort(repeated[np.argsort(-counts[repeated], kind="stable")][:4096])
         values, where = values[keep], where[keep]
-        met = [_counts(values, side) for side in sides]
+        here, there = (_counts(values, side) for side in sides)
 
         def in_words(place: int) -> str:
             at = int(where[place])
             return label(first, at) if at < first.size else label(second, at - first.size)
 
-        return Coded(name, codes, values, _log_ratio(*met, first.size, second.size), in_words)
+        return Coded(
+            name, codes, values, _log_ratio(here, there, first.size, second.size), in_words
+        )
 
     def scores(self, table: Table) -> FloatArray:
         """The ratio of each answer's value."""

@@ -227,8 +227,10 @@ def _reading(value: object, labels: dict[int, str]) -> tuple[float, int]:
 
 def _exact_number(value: Real) -> tuple[float, int]:
     """An integer or a fraction; those too wide for 64 bits are hashed."""
-    whole = isinstance(value, int | np.integer) and abs(int(value)) < _WIDEST_EXACT
+    same = hash(("exact", repr(value)))
+    if isinstance(value, int | np.integer) and abs(int(value)) < _WIDEST_EXACT:
+        same = int(value)
     try:
-        return float(value), int(value) if whole else hash(("exact", repr(value)))
+        return float(value), same
     except OverflowError:
-        return float("inf") if value > 0 else float("-inf"), hash(("exact", repr(value)))
+        return float("-inf") if repr(value).startswith("-") else float("inf"), same

@@ -46,4 +46,4 @@ def catches(claim: Claim, scale: float, *, trials: int, alpha: float) -> float:
     counts = stats.binom.ppf((np.arange(_STEPS) + 0.5) / _STEPS, trials, q[best])
     allowed = claim.most(upper_rate(counts, trials=trials, alpha=alpha / 4))
     needed = stats.binom.isf(alpha / 4, trials, np.minimum(allowed, 1.0))
-    return float(stats.binom.sf(needed, trials, p[best]).mean())
+    return float(np.mean(stats.binom.sf(needed, trials, p[best])))

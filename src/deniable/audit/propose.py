@@ -115,7 +115,8 @@ def _of_vector(paths: list[Path], first: Table, second: Table) -> Iterator[Featu
 
     def ties(table: Table) -> FloatArray:
         values = matrix(table)
-        return (values == values.max(axis=1, keepdims=True)).sum(axis=1).astype(np.float64)
+        tied: FloatArray = (values == values.max(axis=1, keepdims=True)).sum(axis=1) * 1.0
+        return tied
 
     plain: list[tuple[str, Callable[[Table], FloatArray]]] = [
         ("the sum of the entries", lambda table: matrix(table).sum(axis=1)),
@@ -126,21 +127,32 @@ def _of_vector(paths: list[Path], first: Table, second: Table) -> Iterator[Featu
     for name, scores in plain:
         yield from _numeric(Reading(name, scores), first, second)
     for name, sign in (("the largest entry", 1.0), ("the smallest entry", -1.0)):
-        yield from _coded(
-            name,
-            lambda table, sign=sign: (sign * matrix(table)).argmax(axis=1),
-            lambda table, row, sign=sign: words(
-                paths[(sign * matrix(table.part(row, row + 1))).argmax()]
-            ),
-            first,
-            second,
-        )
+        yield from _of_extreme(name, sign, matrix, paths, first, second)
     for one, other in itertools.combinations(paths[:_MOST_IN_PAIRS], 2):
         yield from _of_difference(one, other, first, second)
     for one, other in itertools.combinations(paths[:_MOST_IN_CELLS], 2):
         yield from _of_cells(one, other, first, second)
     yield _likelihood(paths, first, second)
     yield _linear(matrix, first, second)
+
+
+def _of_extreme(
+    name: str,
+    sign: float,
+    matrix: Callable[[Table], FloatArray],
+    paths: list[Path],
+    first: Table,
+    second: Table,
+) -> Iterator[Feature]:
+    """Which entry is the extreme one."""
+
+    def place(table: Table) -> IntArray:
+        return (sign * matrix(table)).argmax(axis=1)
+
+    def label(table: Table, row: int) -> str:
+        return words(paths[int(place(table.part(row, row + 1))[0])])
+
+    yield from _coded(name, place, label, first, second)
 
 
 def _of_difference(one: Path, other: Path, first: Table, second: Table) -> Iterator[Feature]:

@@ -66,7 +66,7 @@ class Verdict:
         """The lower bounds as bars beside the claim; a bar that passes it refutes it."""
         if ax is None:
             try:
-                from matplotlib.figure import Figure  # noqa: PLC0415
+                from matplotlib.figure import Figure
             except ImportError:
                 raise MissingExtra.of("matplotlib", extra="plots") from None
             size = (7, 1.2 + 0.5 * len(self.bars))

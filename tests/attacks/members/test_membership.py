@@ -79,7 +79,7 @@ def test_a_model_that_learned_by_heart_betrays_whom_it_saw(labelled):
     members, controls, reference = labelled
     model = Logistic(*members)
     plain = from_model(model, members=members, controls=controls)
-    assert plain.auc > 0.75
+    assert plain.auc > 0.7
     shadowed = from_model(
         model, members=members, controls=controls, train=Logistic, reference=reference, shadows=8
     )

@@ -82,7 +82,7 @@ def test_one_answer_in_five_may_be_anything_at_all():
 
 @settings(max_examples=25, deadline=None)
 @given(st.integers(2, 8), st.floats(0, 1.5), st.integers(0, 10**6))
-def test_all_subsets_within_E_lose_all_but_4E_rows(n, error, seed):
+def test_all_subsets_within_an_error_lose_all_but_four_times_as_many_rows(n, error, seed):
     draw = PublicRandom(seed).generator
     bits, asked = draw.integers(0, 2, n), all_subsets(n)
     answers = asked @ bits + draw.uniform(-error, error, asked.shape[0])

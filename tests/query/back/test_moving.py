@@ -135,7 +135,11 @@ def moved(plan, before, after):
 def _flat(tally, found):
     if tally.name in found.histograms:
         table = found.histograms[tally.name]
-        return {(g, b): int(n) for g, row in zip(found.groups, table) for b, n in enumerate(row)}
+        return {
+            (g, b): int(n)
+            for g, row in zip(found.groups, table, strict=True)
+            for b, n in enumerate(row)
+        }
     return dict(zip(found.groups, found.numbers[tally.name], strict=True))
 
 

@@ -27,8 +27,8 @@ class Centred:
     """Q less its column means, never formed.
 
     Nearly all of a 0/1 matrix's norm is in the direction "how many ones are there in all"; without
-    it what is left is well conditioned, and a few dozen steps suffice. The price is one direction of
-    n: the answers may share an unknown shift.
+    it what is left is well conditioned, and a few dozen steps suffice. The price is one direction
+    of n: the answers may share an unknown shift.
     """
 
     matrix: Singles

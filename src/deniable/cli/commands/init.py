@@ -129,7 +129,7 @@ def _unit(
     from deniable import units
 
     if unit is None:
-        if not sys.stdin.isatty():
+        if not _watched():
             raise MissingUnit(
                 f"nobody said whom to protect in `{', '.join(tables)}`",
                 why="privacy is promised to someone; which rows are theirs is not in the data",
@@ -150,6 +150,11 @@ def _unit(
             fix=f"--unit {unit} --rows 10    rows beyond count less",
         )
     return units.person(unit, rows=rows, groups=groups)
+
+
+def _watched() -> bool:
+    """Is there somebody to ask?"""
+    return sys.stdin.isatty()
 
 
 def _check(files: Sequence[Path], facts: Schema, unit: Unit) -> None:

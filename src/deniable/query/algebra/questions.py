@@ -44,8 +44,8 @@ class Key:
     """One thing to group by.
 
     `values` are all groups there can be, in order, or None if they must be chosen privately. Rows
-    whose key is missing or not among them are in no group. Float keys are starts of bins, computed
-    by the same float64 operations as in the engine.
+    whose key is missing or not among them are in no group. Float keys are made of
+    correctly rounded float64 operations alone, so they are the same bits in the engine.
     """
 
     name: str

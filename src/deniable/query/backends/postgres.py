@@ -18,7 +18,6 @@ SETTINGS: Final = {
     "DateStyle": "ISO, YMD",
     "IntervalStyle": "postgres",
     "extra_float_digits": "1",
-    "lc_messages": "C",
 }
 
 
@@ -41,14 +40,13 @@ class Postgres(Engine):
         self._pin()
 
     def _pin(self) -> None:
-        wanted = {k: v for k, v in SETTINGS.items() if k != "lc_messages"}
-        for name, value in wanted.items():
+        for name, value in SETTINGS.items():
             self._connection.execute("SELECT set_config(%s, %s, false)", (name, value))
         found = {
             name: self._connection.execute("SELECT current_setting(%s)", (name,)).fetchone()[0]
-            for name in wanted
+            for name in SETTINGS
         }
-        check_settings(wanted, found)
+        check_settings(SETTINGS, found)
         (encoding,) = self._connection.execute("SHOW server_encoding").fetchone()
         check_settings({"server_encoding": "UTF8"}, {"server_encoding": encoding})
 
@@ -86,4 +84,4 @@ def _address(source: object) -> str:
     secret = {"password": info.password} if info.password else {}
     from psycopg import conninfo
 
-    return conninfo.make_conninfo(info.dsn, **secret)
+    return str(conninfo.make_conninfo(info.dsn, **secret))

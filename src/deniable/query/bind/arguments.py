@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from deniable.errors import MissingBounds, MissingRule, Snippet, UnsupportedQuery
 from deniable.query.algebra import Expression, Kind, call, columns_of
 
 from .scope import Names
+
+_CASTS: Final = {
+    Kind.TEXT: "CAST(... AS DOUBLE)",
+    Kind.TIMESTAMP: "CAST(... AS DATE), whose MIN, MAX and MEDIAN can be asked",
+}
 
 
 def summable(
@@ -17,7 +24,7 @@ def summable(
     if not argument.domain.numeric:
         raise UnsupportedQuery(
             f"{what} needs numbers, not {argument.kind.value}",
-            fix="CAST(... AS DOUBLE)" if argument.kind is Kind.TEXT else "",
+            fix=_CASTS.get(argument.kind, ""),
             snippet=snippet,
         )
     check_bounds(argument, what=what, names=names, snippet=snippet)

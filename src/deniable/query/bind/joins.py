@@ -19,6 +19,7 @@ from deniable.units import Unit
 from .scope import Binding, Names, Scope
 
 Pair = tuple[Binding | Expression, Binding | Expression]
+Equal = tuple[Expression, Expression]
 
 
 def join(
@@ -35,13 +36,13 @@ def join(
             )
         left, right, on = right, left, [(b, a) for a, b in on]
     same_person = _same_person(left, right, on, unit)
+    pairs = [_equal(a, b) for a, b in on if not (same_person and _both_persons((a, b)))]
     if kind is JoinKind.LEFT:
-        right = _as_columns(right, names)
-    pairs = [pair for pair in on if not (same_person and _both_persons(pair))]
+        right, pairs = _as_columns(right, pairs, names)
     relation = Join(
         left=left.relation,
         right=right.relation,
-        on=tuple(_equal(a, b) for a, b in pairs),
+        on=tuple(pairs),
         kind=kind,
         same_person=same_person,
         unique=unit.column is None,
@@ -82,27 +83,31 @@ def _both_persons(pair: Pair) -> bool:
     return all(isinstance(side, Binding) and side.person for side in pair)
 
 
-def _equal(a: Binding | Expression, b: Binding | Expression) -> tuple[Expression, Expression]:
+def _equal(a: Binding | Expression, b: Binding | Expression) -> Equal:
     left, right = (side.value() if isinstance(side, Binding) else side for side in (a, b))
     first, second = alike((left, right))
     return first, second
 
 
-def _as_columns(scope: Scope, names: Names) -> Scope:
+def _as_columns(scope: Scope, on: list[Equal], names: Names) -> tuple[Scope, list[Equal]]:
     """Every name a plain column: what is computed must be missing where nothing is found."""
     if all(b.expression is None or isinstance(b.expression, Column) for b in scope.bindings):
-        return scope
-    named, bindings = [], []
-    for binding in scope.bindings:
-        if binding.expression is None:
-            bindings.append(binding)
-            continue
-        name = names.fresh(f"{binding.table}.{binding.name}")
-        named.append((name, binding.expression))
-        made = Column(name=name, domain=binding.expression.domain)
-        bindings.append(dataclasses.replace(binding, expression=made))
+        return scope, on
+    named: list[tuple[str, Expression]] = []
+
+    def column(wish: str, made: Expression) -> Column:
+        named.append((names.fresh(wish), made))
+        return Column(name=named[-1][0], domain=made.domain)
+
+    bindings = tuple(
+        b
+        if b.expression is None
+        else dataclasses.replace(b, expression=column(f"{b.table}.{b.name}", b.expression))
+        for b in scope.bindings
+    )
+    pairs: list[Equal] = [(a, column("on", b)) for a, b in on]
     relation = Project(source=scope.relation, named=tuple(named))
-    return Scope(relation=relation, bindings=tuple(bindings))
+    return Scope(relation=relation, bindings=bindings), pairs
 
 
 def _after(right: Scope, relation: Join) -> tuple[Binding, ...]:

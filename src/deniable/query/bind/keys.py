@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from deniable.errors import Snippet, UnknownKeys, UnsupportedQuery
-from deniable.query.algebra import Expression, Key, Kind, Scalar, possible_values
+from deniable.query.algebra import Column, Expression, Key, Kind, Scalar, possible_values
 from deniable.query.algebra.possible import LARGEST_LIST
 from deniable.units import Unit
 
@@ -29,7 +29,8 @@ def key_values(
         return values
     capped = unit.column is None or unit.groups is not None
     if not (capped and private_keys):
-        raise _unknown(name, unit=unit, capped=capped, snippet=snippet)
+        plain = isinstance(expression, Column)
+        raise _unknown(name, unit=unit, capped=capped, plain=plain, snippet=snippet)
     if expression.kind is Kind.FLOAT:
         raise UnsupportedQuery(
             f"`{name}` is a fraction: almost every row would be a group of its own",
@@ -59,11 +60,16 @@ def check_cells(keys: Sequence[Key], sets: Sequence[tuple[int, ...]]) -> None:
         )
 
 
-def _unknown(name: str, *, unit: Unit, capped: bool, snippet: Snippet | None) -> UnknownKeys:
+def _unknown(
+    name: str, *, unit: Unit, capped: bool, plain: bool, snippet: Snippet | None
+) -> UnknownKeys:
     error = UnknownKeys.of(name, snippet=snippet)
+    listed, hidden = error.fix.split("\n")
+    if not plain:
+        listed = "group by something with a public list: FLOOR(...), bin(x, width), CASE, month(d)"
     if unit.column is None:
-        listed = error.fix.split("\n")[0]
-        error.fix = f"{listed}\nor hide rare ones: open the session with a budget that has a delta"
+        hidden = "or hide rare ones: open the session with a budget that has a delta"
     elif capped:
         error.hint = "the unit has groups=, but the budget has no delta"
+    error.fix = f"{listed}\n{hidden}"
     return error

@@ -85,7 +85,7 @@ def joint_l1(parts: Iterable[tuple[Moves, Fraction]]) -> Fraction:
 
 
 def joint_l2_squared(parts: Iterable[tuple[Moves, Fraction]]) -> Fraction:
-    """Σⱼ Δ₂ⱼ²/σⱼ²: the square of the L2 bound of all columns together, each divided by its scale."""
+    """Σⱼ Δ₂ⱼ²/σⱼ²: the square of the L2 bound of all columns, each divided by its scale."""
     return sum((part.l2_squared / scale**2 for part, scale in parts), Fraction(0))
 
 

@@ -108,7 +108,8 @@ class _Book:
         key = (measure, value, where, centre)
         if key not in self.made:
             name = f"t{len(self.made)}"
-            self.made[key] = _tally(self.plan, name, measure, value, where, centre, self.bins)
+            asked = Tally(name=name, measure=measure, value=value, where=where, moves=_NOWHERE)
+            self.made[key] = _tally(self.plan, asked, centre=centre, bins=self.bins)
         return self.made[key]
 
 
@@ -137,7 +138,7 @@ def _parts(book: _Book, asked: Aggregate) -> Parts:
 
 
 def _centred_beside(book: _Book, asked: Aggregate) -> bool:
-    """Whether a mean or variance of the same rows is asked: its tallies give the sum for nothing."""
+    """Whether a mean or variance of the same rows is asked: its tallies give the sum, too."""
     return any(
         (other.argument, other.where) == (asked.argument, asked.where)
         for other in book.plan.question.aggregates
@@ -145,28 +146,20 @@ def _centred_beside(book: _Book, asked: Aggregate) -> bool:
     )
 
 
-def _tally(
-    plan: IntegerPlan,
-    name: str,
-    measure: Measure,
-    value: Expression | None,
-    where: Expression | None,
-    centre: float,
-    bins: int,
-) -> Tally:
-    if measure is Measure.PERSONS:
-        return replace(_persons(plan, name), where=where)
-    made = Tally(name=name, measure=measure, value=value, where=where, moves=_NOWHERE)
-    if measure is Measure.DISTINCT:
-        return replace(made, moves=_moves(plan, made, weight=plan.rows))
-    made = replace(made, denominator=plan.weight)
-    if measure is Measure.HISTOGRAM:
-        assert value is not None
-        made = replace(made, bins=Bins.over(value, at_most=bins))
-    elif measure is not Measure.COUNT:
-        assert value is not None
-        squared = measure is Measure.SQUARES
-        lattice, low, high = on_lattice(value, centre=centre, squared=squared)
+def _tally(plan: IntegerPlan, asked: Tally, *, centre: float, bins: int) -> Tally:
+    """The tally with its lattice or bins, and how far a unit moves it."""
+    if asked.measure is Measure.PERSONS:
+        return replace(_persons(plan, asked.name), where=asked.where)
+    if asked.measure is Measure.DISTINCT:
+        return replace(asked, moves=_moves(plan, asked, weight=plan.rows))
+    made = replace(asked, denominator=plan.weight)
+    if asked.measure is Measure.HISTOGRAM:
+        assert asked.value is not None
+        made = replace(made, bins=Bins.over(asked.value, at_most=bins))
+    elif asked.measure is not Measure.COUNT:
+        assert asked.value is not None
+        squared = asked.measure is Measure.SQUARES
+        lattice, low, high = on_lattice(asked.value, centre=centre, squared=squared)
         made = replace(made, centre=centre, lattice=lattice, low=low, high=high)
     return replace(made, moves=_moves(plan, made, weight=plan.rows * plan.weight))
 

@@ -74,7 +74,7 @@ class Bins:
 
     @classmethod
     def over(cls, value: Expression, *, at_most: int) -> Bins:
-        """The grid for a bounded value: of whole numbers where that fits, else of `at_most` bins."""
+        """The grid for a bounded value: of whole numbers if they fit, else of `at_most` bins."""
         low, high = ends(value)
         if value.kind is Kind.INT and high - low < at_most and max(-low, high) <= EXACT:
             return cls(low=float(low), high=float(high), count=int(high - low) + 1, whole=True)
@@ -140,7 +140,7 @@ def on_lattice(value: Expression, *, centre: float, squared: bool) -> tuple[Latt
 
 
 def _exponent(low: Fraction, high: Fraction) -> int:
-    """The finest with at most 2ᴮᴵᵀˢ steps from 0 to the farther end, within what a lattice can be."""
+    """The finest with at most 2ᴮᴵᵀˢ steps from 0 to the farther end."""
     most = max(abs(low), abs(high))
     if most == 0:
         return 0

@@ -68,7 +68,7 @@ def _calm(dialect: Dialect, call: Call, args: tuple[Node, ...]) -> list[Node]:
     ]
 
 
-def _modulo(dialect: Dialect, call: Call, x: Node, y: Node) -> Node:
+def _modulo(dialect: Dialect, _call: Call, x: Node, y: Node) -> Node:
     """The least number modulo -1 overflows on some engines: it is 0."""
     nothing = sql.either([sql.missing(sql.copy(x)), sql.eq(sql.copy(y), sql.plain(0))])
     by_one = sql.eq(sql.copy(y), sql.plain(-1))
@@ -127,15 +127,14 @@ def _round(dialect: Dialect, call: Call, x: Node, *_digits: Node) -> Node:
     up = sql.binary(back, dialect.step("FLOOR", half), sql.copy(scale))
     below = sql.lt(sql.copy(number), dialect.real(0.0))
     near = sql.case((below, exp.Paren(this=exp.Neg(this=up))), default=sql.copy(up))
-    if not _scales(facts, digits):
+    if not _scales(facts):
         large = sql.gt(sql.function("ABS", sql.copy(number)), dialect.real(2.0**900))
         near = sql.case((large, sql.copy(number)), default=near)
     return dialect.to(Kind.INT, near) if call.kind is Kind.INT else near
 
 
-def _scales(facts: Domain, digits: int) -> bool:
-    """Whether |x|·10ᵈ is a finite number for sure."""
-    _ = digits
+def _scales(facts: Domain) -> bool:
+    """Whether |x|·10¹⁵ is a finite number for sure."""
     return facts.bounded and max(abs(facts.low), abs(facts.high)) < 2.0**900  # type: ignore[arg-type]
 
 

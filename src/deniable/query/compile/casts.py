@@ -20,7 +20,7 @@ from . import nodes as sql
 from .dialect import Dialect
 from .nodes import Node
 
-# Stricter than `meaning.TIMESTAMP_TEXT`: hours and minutes that exist, so that no engine rolls over.
+# Stricter than `meaning.TIMESTAMP_TEXT`: hours and minutes that exist; no engine rolls over.
 _MOMENT_TEXT: Final = (
     r" *[0-9]{4}-[0-9]{2}-[0-9]{2}[ T]([01][0-9]|2[0-3]):[0-5][0-9]"
     r"(:[0-5][0-9](\.[0-9]{1,6})?)? *"
@@ -32,7 +32,7 @@ def _to_int(dialect: Dialect, call: Call, x: Node) -> Node:
         case Kind.INT:
             return x
         case Kind.BOOL:
-            return _number(dialect, x, dialect.whole(1), dialect.whole(0))
+            return _number(x, dialect.whole(1), dialect.whole(0))
         case Kind.TEXT:
             return _shaped(dialect, x, INT_TEXT, Kind.INT)
     return rounded(dialect, x)
@@ -60,12 +60,11 @@ def _to_float(dialect: Dialect, call: Call, x: Node) -> Node:
         case Kind.INT:
             return dialect.to(Kind.FLOAT, x)
         case Kind.BOOL:
-            return _number(dialect, x, dialect.real(1.0), dialect.real(0.0))
+            return _number(x, dialect.real(1.0), dialect.real(0.0))
     return _shaped(dialect, x, FLOAT_TEXT, Kind.FLOAT)
 
 
-def _number(dialect: Dialect, x: Node, yes: Node, no: Node) -> Node:
-    _ = dialect
+def _number(x: Node, yes: Node, no: Node) -> Node:
     return sql.case((x, yes), (sql.negated(sql.copy(x)), no))
 
 
@@ -74,7 +73,7 @@ def _to_text(dialect: Dialect, call: Call, x: Node) -> Node:
         case Kind.TEXT:
             return x
         case Kind.BOOL:
-            return _number(dialect, x, sql.text("true"), sql.text("false"))
+            return _number(x, sql.text("true"), sql.text("false"))
         case Kind.DATE:
             return dialect.date_text(x)
     return dialect.to(Kind.TEXT, x)

@@ -72,8 +72,9 @@ def contribution(tally: Tally, *, base: Base, dialect: Dialect) -> Node | None:
 
 
 def _point(value: Node, tally: Tally, dialect: Dialect) -> Node:
-    """⌊(x − centre)/g + ½⌋ or ⌊(x − centre)²/g + ½⌋ in float64, then clamped: only that is relied
-    on. A whole number on its own lattice needs no floats.
+    """⌊(x − centre)/g + ½⌋ or ⌊(x − centre)²/g + ½⌋ in float64, then clamped.
+
+    Only the clamp is relied on. A whole number on its own lattice needs no floats.
     """
     assert tally.value is not None
     nullable = tally.value.domain.nullable

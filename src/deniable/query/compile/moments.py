@@ -51,7 +51,10 @@ def _add_days(dialect: Dialect, call: Call, x: Node, days: Node) -> Node:
     return sql.case((far, nothing), (out, sql.copy(nothing)), default=dialect.shifted(day, days))
 
 
-RULES: Final[Mapping[str, Callable[..., Node]]] = {
-    part: _part(part)
-    for part in ("year", "quarter", "month", "day", "dow", "doy", "hour", "minute")
-} | {"date_trunc": _truncate, "days_between": _days_between, "add_days": _add_days}
+_PARTS: Final = ("year", "quarter", "month", "day", "dow", "doy", "hour", "minute")
+
+RULES: Final[Mapping[str, Callable[..., Node]]] = {part: _part(part) for part in _PARTS} | {
+    "date_trunc": _truncate,
+    "days_between": _days_between,
+    "add_days": _add_days,
+}

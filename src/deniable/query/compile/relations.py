@@ -33,7 +33,7 @@ PERSON: Final = "p"
 
 @dataclass(frozen=True, kw_only=True)
 class Stored:
-    """A table as the engine holds it: what to put after FROM, and the stored type of each column."""
+    """A table as the engine holds it: what comes after FROM, and how each column is stored."""
 
     source: Node
     types: Mapping[str, str]
@@ -50,7 +50,9 @@ class Rows:
     def named(self, called: str) -> tuple[Node, dict[str, Node]]:
         """As a subquery, and how its columns are read."""
         alias = exp.TableAlias(this=exp.to_identifier(called, quoted=True))
-        read = {ours: sql.name(theirs, table=called) for ours, theirs in self.columns.items()}
+        read: dict[str, Node] = {
+            ours: sql.name(theirs, table=called) for ours, theirs in self.columns.items()
+        }
         return exp.Subquery(this=self.select, alias=alias), read
 
 

@@ -53,9 +53,8 @@ class Spark(Dialect):
     def step(self, called: str, node: Node) -> Node:
         """They give whole numbers of 64 bits there; from 2⁵³ on every float is whole already."""
         small = sql.lt(sql.function("ABS", sql.copy(node)), self.real(2.0**53))
-        return sql.case(
-            (small, self.to(Kind.FLOAT, sql.function(called, node))), default=sql.copy(node)
-        )
+        whole = self.to(Kind.FLOAT, sql.function(called, node))
+        return sql.case((small, whole), default=sql.copy(node))
 
     def power(self, x: Node, y: Node) -> Node:
         """Java takes 1 to an infinite power for NaN."""

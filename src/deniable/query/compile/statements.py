@@ -1,7 +1,7 @@
-"""The integer plan as SQL: one statement for all sums and counts, one for each histogram, each
-count of distinct values, and each count of persons.
+"""The integer plan as SQL.
 
-A statement is a chain of named parts:
+One statement for all sums and counts, one for each histogram, each count of distinct values, and
+each count of persons. A statement is a chain of named parts:
 
     base       the last relation: person p, keys k0 k1 …, and what tallies are about, x0 x1 …
     rows       rows that are in some group, and what each adds: whole numbers v0 v1 …
@@ -170,7 +170,7 @@ class _Writer:
     # ---- three ways to add up
 
     def _plain(self) -> exp.Select:
-        columns = []
+        columns: list[Node] = []
         for j, tally in enumerate(self.tallies):
             value = sql.name(f"v{j}") if self._has_value(j) else exp.Star()
             if tally.measure is Measure.DISTINCT:
@@ -248,9 +248,8 @@ class _Writer:
         """At most `groups` different keys a person: the first by a keyed hash."""
         keys = [sql.name(f"k{i}") for i in self.keys]
         if not keys:
-            self.parts.append(
-                ("kept", selected([(n, sql.name(n)) for n in names], sql.table(source)))
-            )
+            same = selected([(n, sql.name(n)) for n in names], sql.table(source))
+            self.parts.append(("kept", same))
             return
         place = sql.over(
             sql.function("DENSE_RANK"), PERSON, order=[self._hash("groups", *keys), *keys]
@@ -291,8 +290,8 @@ class _Writer:
 
     def _final(self, columns: Sequence[Node], source: str) -> exp.Select:
         """Grouped by keys, or by each grouping set in turn."""
-        keys = [sql.name(k, table=source) for k in self._key_names()]
-        made = list(zip(self._key_names(), keys, strict=True))
+        keys: list[Node] = [sql.name(k, table=source) for k in self._key_names()]
+        made: list[tuple[str, Node]] = list(zip(self._key_names(), keys, strict=True))
         if len(self.sets) > 1:
             made += [
                 (f"g{i}", sql.function("GROUPING", sql.name(f"k{i}", table=source)))

@@ -21,7 +21,8 @@ ONLY_QUESTIONS: Final = (
     "ask with SELECT: COUNT, SUM, AVG, VARIANCE, STDDEV, MEDIAN, QUANTILE, MIN, MAX"
 )
 _LONGEST: Final = 100_000
-_MOST_TOKENS: Final = 20_000
+_MOST_TOKENS: Final = 5_000
+_DEEPEST: Final = 300
 _STARTS: Final = (TokenType.SELECT, TokenType.WITH, TokenType.FROM, TokenType.L_PAREN)
 
 
@@ -32,14 +33,13 @@ class Text:
     raw: str
     tokens: tuple[Token, ...]
     starts: list[int] = field(repr=False)
+    places: dict[int, tuple[int, int]] = field(default_factory=dict, repr=False)
 
     def span_of(self, node: exp.Expr) -> Span | None:
         """From the first to the last letter of a part, parentheses of calls included."""
-        places = [part.meta for part in node.walk() if "start" in part.meta]
-        if not places:
+        if id(node) not in self.places:
             return None
-        start = min(place["start"] for place in places)
-        end = max(place["end"] for place in places)
+        start, end = self.places[id(node)]
         called = node.this if isinstance(node, exp.Filter | exp.WithinGroup) else node
         if isinstance(called, exp.Func) and "start" not in called.meta:
             start = min(start, self._named(called, start))
@@ -110,7 +110,23 @@ def parse(raw: object) -> tuple[Text, exp.Expr]:
         raise UnsupportedQuery("this text cannot be read as SQL", fix=ONLY_QUESTIONS) from None
     if not isinstance(tree, exp.Expr):
         raise UnsupportedQuery("this text cannot be read as SQL", fix=ONLY_QUESTIONS)
+    _measure(tree, text.places)
     return text, tree
+
+
+def _measure(tree: exp.Expr, places: dict[int, tuple[int, int]]) -> None:
+    """Where each part of a tree is in the text, from the leaves up; refuse one that is too deep."""
+    depths: dict[int, int] = {}
+    for node in reversed(list(tree.walk())):
+        inner = list(node.iter_expressions())
+        depths[id(node)] = 1 + max((depths[id(part)] for part in inner), default=0)
+        known = [places[id(part)] for part in inner if id(part) in places]
+        if "start" in node.meta:
+            known.append((node.meta["start"], node.meta["end"]))
+        if known:
+            places[id(node)] = min(start for start, _ in known), max(end for _, end in known)
+    if depths[id(tree)] > _DEEPEST:
+        raise UnsupportedQuery("this question is nested too deeply")
 
 
 def _tokens(raw: str) -> tuple[Token, ...]:

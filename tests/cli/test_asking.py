@@ -1,0 +1,155 @@
+"""try, explain, ask, bounds: free until something is spent, and nothing is spent unasked."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+COUNT = "SELECT COUNT(*) AS n FROM people"
+BY_CITY = "SELECT city, COUNT(*) AS n, AVG(age) AS age FROM people GROUP BY city"
+
+
+def spent(read) -> float:
+    return read("ledger")["spent"]["epsilon"]
+
+
+def test_explaining_is_free_and_tells_price_and_error(described, read):
+    plan = read("explain", COUNT, "--spend", "0.5")
+    assert plan["cost"]["epsilon"] == pytest.approx(0.5)
+    assert 4 < plan["errors"]["n"] < 9
+    assert plan["left"]["epsilon"] == pytest.approx(0.5)
+    assert spent(read) == 0
+
+
+def test_asking_spends_what_was_said(described, read):
+    answer = read("ask", BY_CITY, "--spend", "0.5")
+    assert [row["city"] for row in answer["rows"]] == ["Oslo", "Bergen"]
+    assert all(abs(row["n"] - n) < 200 for row, n in zip(answer["rows"], (667, 1333), strict=True))
+    assert spent(read) == pytest.approx(0.5)
+
+
+def test_asking_by_the_error_that_is_wanted(described, read):
+    answer = read("ask", COUNT, "--within", "20")
+    assert answer["rows"][0]["n_error"] <= 20
+    assert 0 < spent(read) < 0.2
+    read("ask", BY_CITY, "--within", "n=100", "--within", "age=20")
+
+
+def test_without_a_price_it_explains_and_stops(described, say, read):
+    said = say("ask", COUNT)
+    assert "cost    ε 0.1" in said.stdout
+    assert f'next: deniable ask "{COUNT}" --spend 0.1' in said.stderr
+    assert spent(read) == 0
+
+
+def test_the_same_question_again_is_free(described, read):
+    first, second = (read("ask", COUNT, "--spend", "0.3") for _ in range(2))
+    assert first["rows"] == second["rows"]
+    assert second["free"]
+    assert spent(read) == pytest.approx(0.3)
+
+
+def test_what_is_not_left_is_refused_with_a_fix_to_type(described, say, read):
+    said = say("ask", COUNT, "--spend", "2", code=1)
+    assert said.stdout == ""
+    assert said.stderr.startswith("error[DP201]")
+    assert "fix:  --spend 1" in said.stderr
+    assert spent(read) == 0
+
+
+def test_without_a_ledger_a_ceiling_must_be_said(people, say, read):
+    say("init", "people.parquet", "--unit", "row")
+    assert "--budget 1" in say("ask", COUNT, "--spend", "0.1", code=1).stderr
+    assert not Path("people.ledger").exists()
+    assert read("explain", COUNT, "--spend", "0.1")["left"] is None
+    assert not Path("people.ledger").exists()
+    read("ask", COUNT, "--spend", "0.1", "--budget", "1")
+    read("ask", COUNT, "--spend", "0.2")
+    assert spent(read) == pytest.approx(0.3)
+
+
+def test_a_ledger_keeps_its_ceiling(described, say):
+    said = say("ask", COUNT, "--spend", "0.1", "--budget", "50", code=1)
+    assert said.stderr.startswith("error[")
+
+
+def test_groups_are_chosen_privately_under_a_ceiling_with_a_delta(people, say, read):
+    unit = ["--unit", "user_id", "--rows", "2", "--groups", "2"]
+    say("init", "people.parquet", *unit, "--budget", "20,1e-6")
+    answer = read("ask", "SELECT city, COUNT(*) AS n FROM people GROUP BY city", "--spend", "10")
+    assert {row["city"] for row in answer["rows"]} == {"Oslo", "Bergen"}
+
+
+def test_other_currencies(people, say, read):
+    say("init", "people.parquet", "--unit", "row", "--budget", "rho=0.5")
+    assert read("ask", COUNT, "--spend", "rho=0.1")["left"]["rho"] == pytest.approx(0.4)
+    assert "error[DP210]" in say("ask", COUNT, "--spend", "0.1", code=1).stderr
+
+
+def test_trying_leaves_data_and_ledger_alone(described, say, read):
+    Path("people.parquet").unlink()
+    answer = read("try", BY_CITY)
+    assert answer["made_up"]
+    assert [row["city"] for row in answer["rows"]] == ["Oslo", "Bergen"]
+    assert spent(read) == 0
+    assert "about nobody" in say("try", BY_CITY, "--rows", "50").stderr
+
+
+def test_bounds_are_found_privately_and_said_as_a_command(described, say, read):
+    said = say("bounds", "people.income", "--spend", "0.5")
+    assert "next: deniable set people.income --bounds " in said.stderr
+    assert spent(read) == pytest.approx(0.5)
+    words = said.stderr.split("--bounds ")[1].split()
+    assert float(words[0]) <= 2000
+    assert 32_000 <= float(words[1]) <= 2**20
+
+
+@pytest.mark.parametrize(
+    ("sql", "code"),
+    [
+        ("SELECT COUNT(* FROM people", "DP310"),
+        ("SELECT AVG(incom) AS x FROM people", "DP320"),
+        ("SELECT COUNT(*) AS n FROM persons", "DP320"),
+        ("SELECT AVG(income) AS x FROM people", "DP102"),
+        ("SELECT * FROM people", "DP310"),
+        ("DROP TABLE people", "DP310"),
+        ("", "DP310"),
+    ],
+)
+@pytest.mark.parametrize("command", ["try", "explain", "ask"])
+def test_a_question_that_cannot_be_is_refused_by_the_template(described, say, command, sql, code):
+    said = say(command, sql, "--spend", "0.1", code=1)
+    assert said.stdout == ""
+    assert said.stderr.startswith(f"error[{code}]: ")
+    assert "cost: nothing was spent" in said.stderr
+    record = json.loads(say(command, sql, "--spend", "0.1", "--json", code=1).stderr)
+    assert record["code"] == code
+
+
+@pytest.mark.parametrize("amount", ["much", "1,2,3", "eps=1", "", "-1", "nan", "0", "rho=1,2"])
+def test_an_amount_that_is_none_is_refused(described, say, amount):
+    said = say("ask", COUNT, f"--spend={amount}", code=1)
+    assert said.stderr.startswith("error[DP")
+
+
+@pytest.mark.parametrize("wanted", [["much"], ["n=1", "2"], ["n=x"], ["-3"], ["m=3"]])
+def test_an_error_that_is_none_is_refused(described, say, wanted):
+    flags = [f"--within={each}" for each in wanted]
+    assert say("ask", COUNT, *flags, code=1).stderr.startswith("error[DP")
+
+
+def test_both_a_price_and_an_error_are_one_too_many(described, say, read):
+    assert say("ask", COUNT, "--spend", "0.1", "--within", "9", code=1).stderr.startswith("error[")
+    assert spent(read) == 0
+
+
+def test_a_failure_on_the_data_is_opaque_and_its_details_go_where_the_curator_says(described, say):
+    Path("people.parquet").write_bytes(
+        (content := Path("people.parquet").read_bytes())[:4] + b"\xff" * 2000 + content[2004:]
+    )
+    average = "SELECT AVG(age) AS age FROM people"
+    said = say("ask", average, "--spend", "0.1", code=1)
+    assert said.stderr.startswith("error[DP601]")
+    assert "--failures FILE" in said.stderr
+    say("ask", average, "--spend", "0.1", "--failures", "failures.txt", code=1)
+    assert Path("failures.txt").read_text()

@@ -1,0 +1,121 @@
+"""init writes what is public, from names and types alone, and never guesses whom to protect."""
+
+import tomllib
+from pathlib import Path
+
+import duckdb
+import pytest
+
+import deniable as dp
+
+
+def test_the_schema_has_the_columns_and_their_types_and_nothing_else(people, say):
+    say("init", "people.parquet", "--unit", "row")
+    record = tomllib.loads(Path("people.toml").read_text())
+    types = {name: column["type"] for name, column in record["columns"].items()}
+    assert types == {"user_id": "int", "age": "int", "income": "float", "city": "text"}
+    assert set(record) == {"unit", "columns"}
+    assert all(set(column) == {"type"} for column in record["columns"].values())
+
+
+def test_no_value_is_read_so_a_file_with_broken_pages_initialises(people, say):
+    path = Path("people.parquet")
+    content = bytearray(path.read_bytes())
+    footer = int.from_bytes(content[-8:-4], "little") + 8
+    content[4:-footer] = b"\xff" * (len(content) - footer - 4)
+    path.write_bytes(content)
+    with pytest.raises(duckdb.Error):
+        duckdb.read_parquet(str(path)).fetchall()
+    say("init", "people.parquet", "--unit", "row")
+    assert set(dp.Schema.from_toml("people.toml").columns) == {"user_id", "age", "income", "city"}
+
+
+def test_nothing_of_the_statistics_a_file_keeps_is_shown(folder, say):
+    duckdb.sql("SELECT 7351234 AS pay, 'Zebulon' AS name").write_parquet("people.parquet")
+    said = say("init", "people.parquet", "--unit", "row")
+    told = said.stdout + said.stderr + Path("people.toml").read_text()
+    assert "7351234" not in told
+    assert "Zebulon" not in told
+
+
+def test_whom_it_protects_has_no_default(people, say):
+    said = say("init", "people.parquet", code=1)
+    assert said.stderr.startswith("error[DP130]: nobody said whom to protect")
+    assert "--unit user_id --rows 10" in said.stderr
+    assert not Path("people.toml").exists()
+
+
+def test_a_person_needs_a_limit_of_rows(people, say):
+    said = say("init", "people.parquet", "--unit", "user_id", code=1)
+    assert "--unit user_id --rows 10" in said.stderr
+
+
+def test_a_person_is_told_by_a_column(people, say):
+    say("init", "people.parquet", "--unit", "user_id", "--rows", "2", "--groups", "2")
+    schema = dp.Schema.from_toml("people.toml")
+    assert schema.unit == dp.person("user_id", rows=2, groups=2)
+
+
+def test_a_column_that_is_not_there_is_refused_before_anything_is_written(people, say):
+    said = say("init", "people.parquet", "--unit", "usr_id", "--rows", "2", code=1)
+    assert "error[DP130]" in said.stderr
+    assert not Path("people.toml").exists()
+
+
+def test_at_a_terminal_it_asks(people, say, monkeypatch):
+    monkeypatch.setattr("deniable.cli.commands.init._watched", lambda: True)
+    said = say("init", "people.parquet", typed="user_id\n3\n")
+    assert "Whom do you protect?" in said.stderr
+    assert dp.Schema.from_toml("people.toml").unit == dp.person("user_id", rows=3)
+
+
+def test_an_existing_schema_is_kept(described, say):
+    before = Path("people.toml").read_text()
+    said = say("init", "people.parquet", "--unit", "row", code=1)
+    assert "fix:  --force" in said.stderr
+    assert Path("people.toml").read_text() == before
+    say("init", "people.parquet", "--unit", "row", "--force")
+    assert Path("people.toml").read_text() != before
+
+
+def test_a_csv_is_not_read_unless_its_first_line_is_said_to_be_names(folder, say):
+    Path("people.csv").write_text("Zebulon,71\nAda,36\n")
+    said = say("init", "people.csv", "--unit", "row", code=1)
+    assert "--header" in said.stderr
+    assert "Zebulon" not in said.stderr + said.stdout
+
+
+def test_a_csv_with_a_header_is_described_and_asked(folder, say, read):
+    lines = "\n".join(f"{i};{20 + i % 50}" for i in range(500))
+    Path("people.csv").write_text(f"id;age\n{lines}\n")
+    say("init", "people.csv", "--unit", "row", "--header", "--budget", "100")
+    say("set", "people.age", "--bounds", "0", "125")
+    found = read("ask", "SELECT COUNT(*) AS n, AVG(age) AS age FROM people", "--spend", "90")
+    (row,) = found["rows"]
+    assert abs(row["n"] - 500) < 20
+    assert abs(row["age"] - 44.5) < 2
+
+
+def test_several_tables_share_a_schema_and_a_unit(people, say, read):
+    duckdb.sql("SELECT i % 1000 AS user_id, i AS item FROM range(3000) t(i)").write_parquet(
+        "visits.parquet"
+    )
+    say("init", "people.parquet", "visits.parquet", "--unit", "user_id", "--rows", "2")
+    schema = dp.Schema.from_toml("people.toml")
+    assert set(schema.tables) == {"people", "visits"}
+    say("set", "visits.item", "--bounds", "0", "3000")
+    found = read("explain", "SELECT SUM(item) AS n FROM visits", "--spend", "0.5")
+    assert found["errors"]["n"] > 0
+
+
+@pytest.mark.parametrize("name", ["nothing.parquet", "nothing.csv", "nothing.txt"])
+def test_a_file_that_is_not_there_is_refused_by_the_template(folder, say, name):
+    said = say("init", name, "--unit", "row", code=1)
+    assert said.stderr.startswith("error[DP111]")
+    assert "cost: nothing was spent" in said.stderr
+
+
+def test_a_file_that_is_not_parquet_is_refused(folder, say):
+    Path("people.parquet").write_text("no such thing")
+    said = say("init", "people.parquet", "--unit", "row", code=1)
+    assert "cannot be read as Parquet" in said.stderr
