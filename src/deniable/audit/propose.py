@@ -127,7 +127,7 @@ def _of_vector(paths: list[Path], first: Table, second: Table) -> Iterator[Featu
     for name, scores in plain:
         yield from _numeric(Reading(name, scores), first, second)
     for name, sign in (("the largest entry", 1.0), ("the smallest entry", -1.0)):
-        yield from _of_extreme(name, sign, matrix, paths, first, second)
+        yield from _of_extreme(name, matrix, paths, sign=sign, sides=(first, second))
     for one, other in itertools.combinations(paths[:_MOST_IN_PAIRS], 2):
         yield from _of_difference(one, other, first, second)
     for one, other in itertools.combinations(paths[:_MOST_IN_CELLS], 2):
@@ -138,21 +138,22 @@ def _of_vector(paths: list[Path], first: Table, second: Table) -> Iterator[Featu
 
 def _of_extreme(
     name: str,
-    sign: float,
     matrix: Callable[[Table], FloatArray],
     paths: list[Path],
-    first: Table,
-    second: Table,
+    *,
+    sign: float,
+    sides: tuple[Table, Table],
 ) -> Iterator[Feature]:
     """Which entry is the extreme one."""
 
     def place(table: Table) -> IntArray:
-        return (sign * matrix(table)).argmax(axis=1)
+        found: IntArray = (sign * matrix(table)).argmax(axis=1)
+        return found
 
     def label(table: Table, row: int) -> str:
         return words(paths[int(place(table.part(row, row + 1))[0])])
 
-    yield from _coded(name, place, label, first, second)
+    yield from _coded(name, place, label, *sides)
 
 
 def _of_difference(one: Path, other: Path, first: Table, second: Table) -> Iterator[Feature]:

@@ -29,6 +29,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
         return demo()
     try:
+        import rich  # noqa: F401  (used later, when it is too late to say what is missing)
+
         from .app import run
     except ModuleNotFoundError as missing:
         if (missing.name or "").split(".")[0] not in ("typer", "rich"):

@@ -51,6 +51,10 @@ Budget = Annotated[
 Spend = Annotated[
     str | None, typer.Option("--spend", help="What you pay: 0.25 (ε), 0.25,1e-8, rho=0.1.")
 ]
+Size = Annotated[
+    float | None,
+    typer.Option("--size", help="About how many rows a group has, if public: a ± of averages."),
+]
 Within = Annotated[
     list[str] | None,
     typer.Option("--within", help="Or the ± you want (95 %): 100, or n=100, once a column."),

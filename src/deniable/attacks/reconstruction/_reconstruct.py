@@ -165,7 +165,9 @@ def _noise(
     left = max(1, answers.size - free)
     size = np.median(np.abs(misfit)) * 1.4826 if robust else np.sqrt(np.mean(misfit**2))
     sigma = float(size * np.sqrt(answers.size / left))
-    columns = answers.size * np.maximum(matrix.var(axis=0, dtype=np.float64), 1e-12)
+    sums = matrix.T @ np.ones(answers.size, dtype=np.float32)
+    squares = np.einsum("ij,ij->j", matrix, matrix)
+    columns = np.maximum(squares - sums.astype(np.float64) ** 2 / answers.size, 1e-12)
     return sigma, sigma / np.sqrt(columns * left / answers.size)
 
 
@@ -177,7 +179,7 @@ def _matrix(queries: ArrayLike | None, answers: Floats) -> NDArray[np.float32]:
         raise BadParameter.of(
             "queries", np.shape(matrix), must=f"a table of {answers.size} rows, a column a person"
         )
-    if not np.all(np.isfinite(matrix.sum(axis=0))):
+    if not np.all(np.isfinite(matrix @ np.ones(matrix.shape[1], dtype=np.float32))):
         raise BadParameter("queries are finite numbers")
     return matrix
 

@@ -1,9 +1,9 @@
 """First-order decoding: one projected gradient method, and an influence function for each noise.
 
-Minimises Σ ℓ(aᵢ − (Qx)ᵢ) over the box 0 ≤ x ≤ 1 by accelerated gradients with restarts [BT09,
-OC15]. The noise decides ℓ: squares for bounded and Gaussian noise; Huber's function for Laplace
-noise, whose bend is far below the noise, so that it is the sum of absolute values all but exactly;
-Tukey's for answers of which some are arbitrary [Hub64].
+Minimises Σ ℓ(aᵢ − (Qx)ᵢ) over the box 0 ≤ x ≤ 1 by accelerated gradients with restarts
+[BT09, OC15]. The noise decides ℓ: squares for bounded and Gaussian noise; Huber's function for
+Laplace noise, whose bend is far below the noise, so that it is the sum of absolute values all but
+exactly; Tukey's for answers of which some are arbitrary [Hub64].
 """
 
 from __future__ import annotations

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -14,7 +16,6 @@ from . import explain
 
 if TYPE_CHECKING:
     from deniable.curator import Curator
-    from deniable.losses import Loss
     from deniable.release import Release
 
 
@@ -23,6 +24,7 @@ def ask(
     *,
     spend: options.Spend = None,
     within: options.Within = None,
+    size: options.Size = None,
     schema: options.SchemaPath = None,
     data: options.DataPath = None,
     ledger: options.LedgerPath = None,
@@ -41,11 +43,13 @@ def ask(
     paid, wanted = amounts.maybe("spend", spend), amounts.within(within)
     limit = amounts.maybe("budget", budget)
     if paid is None and wanted is None:
-        plan = explain.planned(place, sql, spend=None, within=None, budget=limit)
+        plan = explain.planned(place, sql, size=size, budget=limit)
         explain.show(plan, sql, json=json)
         return
     with place.open(budget=limit) as session:
-        release = _released(session, sql, paid, wanted, failures=failures)
+        question = session.sql(sql)
+        with _details(session, failures):
+            release = question.release(spend=paid, within=wanted, size=size)
         talk.answer(release, record_of(release, session), json=json)
         if not json:
             from deniable.release.numbers import amount
@@ -53,25 +57,18 @@ def ask(
             talk.say(f"left: {amount(session.left, 'down')} of {amount(session.budget)}")
 
 
-def _released(
-    session: Curator,
-    sql: str,
-    spend: Loss | None,
-    within: explain.Wanted,
-    *,
-    failures: Path | None,
-) -> Release:
-    """The answer; details of a failure go to the curator's file, if one was named."""
-    question = session.sql(sql)
+@contextmanager
+def _details(session: Curator, file: Path | None) -> Iterator[None]:
+    """Details of a failure go to the curator's file, if one was named; nobody else sees them."""
     try:
-        return question.release(spend=spend, within=within)
+        yield
     except DataFailure as error:
-        if failures is None:
+        if file is None:
             error.fix = "ask again with --failures FILE: details, for the curator's eyes only"
         else:
-            with failures.open("a", encoding="utf-8") as file:
-                file.writelines(f"{failure}\n" for failure in session.failures)
-            error.fix = f"the curator finds the details in {failures}"
+            with file.open("a", encoding="utf-8") as details:
+                details.writelines(f"{failure}\n" for failure in session.failures)
+            error.fix = f"the curator finds the details in {file}"
         raise
 
 

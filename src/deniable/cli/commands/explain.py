@@ -19,6 +19,7 @@ def explain(
     *,
     spend: options.Spend = None,
     within: options.Within = None,
+    size: options.Size = None,
     schema: options.SchemaPath = None,
     data: options.DataPath = None,
     ledger: options.LedgerPath = None,
@@ -35,13 +36,20 @@ def explain(
         sql,
         spend=amounts.maybe("spend", spend),
         within=amounts.within(within),
+        size=size,
         budget=amounts.maybe("budget", budget),
     )
     show(plan, sql, json=json)
 
 
 def planned(
-    place: places.Place, sql: str, *, spend: Loss | None, within: Wanted, budget: Loss | None
+    place: places.Place,
+    sql: str,
+    *,
+    spend: Loss | None = None,
+    within: Wanted = None,
+    size: float | None,
+    budget: Loss | None,
 ) -> Plan:
     """The plan; at a tenth of the ceiling if neither a price nor a ± was said."""
     import deniable as dp
@@ -54,7 +62,7 @@ def planned(
     with session:
         if spend is None and within is None:
             spend = amounts.tenth(session.budget)
-        plan = session.sql(sql).explain(spend=spend, within=within)
+        plan = session.sql(sql).explain(spend=spend, within=within, size=size)
     # Without a ledger nothing is known of what is left.
     return plan if place.started or budget is not None else replace(plan, left=None)
 

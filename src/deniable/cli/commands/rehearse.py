@@ -19,6 +19,7 @@ def rehearse(
     *,
     spend: options.Spend = None,
     within: options.Within = None,
+    size: options.Size = None,
     rows: Annotated[int, typer.Option(help="How many rows to make up.")] = 1000,
     seed: Annotated[int, typer.Option(help="Another seed, other rows.")] = 1,
     schema: options.SchemaPath = None,
@@ -46,7 +47,7 @@ def rehearse(
         with curator.open(files, schema=facts, budget=limit or paid or dp.epsilon(1.0)) as session:
             if paid is None and wanted is None:
                 paid = amounts.tenth(session.budget)
-            release = session.sql(sql).release(spend=paid, within=wanted)
+            release = session.sql(sql).release(spend=paid, within=wanted, size=size)
             release = replace(release, free="these rows are made up")
             record = record_of(release, session)
     talk.say(f"made-up rows ({rows:,} of each table): these numbers are about nobody")

@@ -33,16 +33,16 @@ class Asking:
     def inside(self, node: exp.Expr) -> Asking:
         """The surroundings with what a WITH clause of this node adds."""
         clause = node.args.get("with_")
-        here = self
+        here, added = self, set()
         for part in [] if clause is None else clause.expressions:
             name = part.alias.lower()
-            if name in here.named and here.named[name][1] is not self.named.get(name, (0, 0))[1]:
+            if name in added:
                 raise UnsupportedQuery(
                     f"two parts of WITH are called `{part.alias}`",
                     snippet=self.text.snippet(self.text.span_of(part.args["alias"])),
                 )
-            seen = dict(here.named) | {name: (part.this, here)}
-            here = dataclasses.replace(here, named=seen)
+            added.add(name)
+            here = dataclasses.replace(here, named={**here.named, name: (part.this, here)})
         return here
 
     def table(self, name: str) -> Table:

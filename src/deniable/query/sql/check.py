@@ -95,9 +95,7 @@ def check(text: Text, tree: exp.Expr) -> None:
             raise _refused(text, node, REASONS.get(type(node)))
         for name, value in node.args.items():
             if name not in shape and value not in (None, False, []) and name not in _SILENT:
-                clause = CLAUSES.get(name)
-                part = _first(value) or node
-                raise _refused(text, part, clause, name=name)
+                raise _refused(text, _first(value) or node, CLAUSES.get(name), within=node)
 
 
 # Marks that the parser leaves of how something was spelled, with no meaning of their own.
@@ -113,16 +111,15 @@ def _first(value: object) -> exp.Expr | None:
 
 
 def _refused(
-    text: Text, node: exp.Expr, refusal: Refusal | None, *, name: str = ""
+    text: Text, node: exp.Expr, refusal: Refusal | None, *, within: exp.Expr | None = None
 ) -> UnsupportedQuery:
     span = text.span_of(node)
     if refusal is not None:
         what, why, fix = refusal
         return UnsupportedQuery(what, why=why, fix=fix, snippet=text.snippet(span))
-    shown = text.written(node)[:60] or type(node).__name__
-    word = f"{name.upper().strip('_')} in {shown}" if name else shown
+    shown = text.written(within or node)[:60] or type(within or node).__name__
     return UnsupportedQuery(
-        f"{word} is not among what can be asked",
+        f"{'this part of ' if within else ''}{shown} is not among what can be asked",
         why="only what is bounded, and the same on every engine, is run on people's rows",
         fix="see the reference of SQL for every function and clause there is",
         snippet=text.snippet(span),

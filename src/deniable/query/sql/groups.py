@@ -71,7 +71,8 @@ def grouping(
             snippet=text.snippet(text.span_of(group)),
         )
     sets = [sum(chosen, ()) for chosen in itertools.product(*parts)]
-    return reader.nodes, [tuple(dict.fromkeys(chosen)) for chosen in sets]
+    # A grouping that is written twice would be paid for twice.
+    return reader.nodes, list(dict.fromkeys(tuple(sorted(set(chosen))) for chosen in sets))
 
 
 def _count(parts: list[list[Set]]) -> int:

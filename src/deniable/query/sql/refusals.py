@@ -68,6 +68,11 @@ REASONS: Final[dict[type[exp.Expr], Refusal]] = {
         "the same question must have the same answer everywhere",
         "LN(x), or LN(x) / LN(10)",
     ),
+    exp.Array: (
+        "lists are not among what can be asked",
+        "every column of an answer is one number for each group",
+        "QUANTILE(x, 0.1) AS a, QUANTILE(x, 0.9) AS b",
+    ),
     exp.Placeholder: (
         "a question has no parameters",
         "its text is what is priced and written in the ledger",
