@@ -53,10 +53,11 @@ context = dp.Context.compositor(
     privacy_loss=dp.loss_of(epsilon=EPSILON),
     split_evenly_over=1,
     margins=[dp.polars.Margin(max_length=20_000_000),
-             dp.polars.Margin(by=["grp"], invariant="keys", max_length=20_000_000, max_groups=100)])
+             dp.polars.Margin(by=["grp"], max_length=20_000_000, max_groups=100)])
+keys = pl.LazyFrame({"grp": range(100)}, schema={"grp": pl.Int32})
 amount = pl.col("amount").fill_nan(0.0).fill_null(0.0)
 query = context.query().truncate_per_group(10).group_by("grp").agg(
-    dp.len().alias("n"), amount.dp.sum((0.0, 100.0)).alias("s"))
+    dp.len().alias("n"), amount.dp.sum((0.0, 100.0)).alias("s")).with_keys(keys)
 frame = query.release().collect().sort("grp")
 rows = [(g, n, min(max(s / max(n, 1), 0.0), 100.0))
         for g, n, s in frame.select("grp", "n", "s").iter_rows()]
@@ -111,7 +112,7 @@ rows = sorted((g, n, a) for g, n, s, a in found[1:])
 
 PEERS = {
     "OpenDP 0.16 (Polars)": (OPENDP, ["opendp[polars]==0.16.0"]),
-    "diffprivlib (rows only)": (DIFFPRIVLIB, ["diffprivlib", "pandas", "pyarrow"]),
+    "diffprivlib (rows only)": (DIFFPRIVLIB, ["diffprivlib", "scikit-learn<1.6", "pandas", "pyarrow"]),
     "PipelineDP (local)": (PIPELINEDP, ["pipeline-dp", "pandas", "pyarrow"]),
     "smartnoise-sql": (SMARTNOISE, ["smartnoise-sql", "pyarrow"]),
 }

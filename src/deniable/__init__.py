@@ -51,7 +51,8 @@ _HOMES = {
     "calibration": ["calibrate"],
     "data": ["load_adult"],
     "release": ["Plan", "Release"],
-    "session": ["Session", "open"],
+    "curator": ["Curator", "open"],
+    "session": ["Session"],
 }  # fmt: skip
 _HOME = {name: module for module, names in _HOMES.items() for name in names}
 
@@ -72,6 +73,8 @@ def __dir__() -> list[str]:
 
 if TYPE_CHECKING:
     from .calibration import calibrate as calibrate
+    from .curator import Curator as Curator
+    from .curator import open as open  # noqa: A004  the promised name
     from .data import load_adult as load_adult
     from .errors import BadParameter as BadParameter
     from .errors import BudgetExceeded as BudgetExceeded
@@ -124,7 +127,6 @@ if TYPE_CHECKING:
     from .schema import keys as keys
     from .sensitive import Sensitive as Sensitive
     from .session import Session as Session
-    from .session import open as open  # noqa: A004  the promised name
     from .units import Relation as Relation
     from .units import Unit as Unit
     from .units import person as person

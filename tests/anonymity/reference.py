@@ -114,4 +114,8 @@ def losses(rows, kept, quasi, original, ladders, levels):
         precision += len(out)
         entropy_lost += sum(n * math.log2(n / counts[row[name]]) / bits for row in out)
     parts = n * len(quasi)
-    return found | {"ncp": ncp / parts, "precision": precision / parts, "entropy": entropy_lost / parts}
+    return found | {
+        "ncp": ncp / parts,
+        "precision": precision / parts,
+        "entropy": entropy_lost / parts,
+    }

@@ -79,9 +79,7 @@ def agree(found, case):
 )
 def test_the_peer_agrees_on_what_we_anonymized(case):
     table = complete(dp.load_adult(split="all"))
-    done = anonymize(
-        table, quasi=case["quasi"], sensitive=case["sensitive"], **case["parameters"]
-    )
+    done = anonymize(table, quasi=case["quasi"], sensitive=case["sensitive"], **case["parameters"])
     report = done.report
     assert (report.k, report.l) == (case["k"], case["l"])
     assert report.t == pytest.approx(case["t"], abs=1e-9)

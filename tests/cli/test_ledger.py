@@ -5,6 +5,8 @@ import shutil
 import sqlite3
 from pathlib import Path
 
+import pytest
+
 COUNT = "SELECT COUNT(*) AS n FROM people"
 
 
@@ -12,7 +14,7 @@ def test_it_shows_what_was_spent_and_left(described, say, read):
     say("ask", COUNT, "--spend", "0.25")
     found = read("ledger")
     assert found["spent"]["epsilon"] == 0.25
-    assert found["left"]["epsilon"] == 0.75
+    assert found["left"]["epsilon"] == pytest.approx(0.75)
     assert [entry["kind"] for entry in found["entries"]] == ["charge", "answer"]
     said = say("ledger").stdout
     assert "spent     ε 0.25 of ε 1" in said

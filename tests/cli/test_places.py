@@ -34,8 +34,8 @@ def test_data_may_lie_elsewhere(described, say, tmp_path_factory):
     Path("people.parquet").rename(away)
     assert "--data PATH" in say("check", code=1).stderr
     say("check", "--data", str(away))
+    place = places.find(data=[away, Path("visits.parquet")])
     with pytest.raises(UnknownName):
-        place = places.find(data=[away, Path("visits.parquet")])
         place.sources(place.facts())
 
 

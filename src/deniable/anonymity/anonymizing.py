@@ -187,7 +187,13 @@ def _local(table: object, ready: Prepared, demands: Demands, *, strict: bool) ->
 
 def _boxes(ready: Prepared, axes: Sequence[Axis], demands: Demands, *, strict: bool) -> Codes:
     """The box of each row; equal rows are cut as one where they must stay together."""
-    bottom = ready.problem(demands, loss="discernibility", suppression=0.0).bottom
+    problem = ready.problem(demands, loss="discernibility", suppression=0.0)
+    if count(problem, [rungs.height for rungs in ready.rungs]).suppressed:
+        raise BadParameter(
+            "the table as a whole does not meet the demands, so no part of it can",
+            fix="a smaller k or l",
+        )
+    bottom = problem.bottom
     if strict:
         cells, counts, values = bottom.cells, bottom.counts, bottom.values
     else:

@@ -67,7 +67,9 @@ def ladder(hierarchy: Ladder | Rungs, column: Column) -> Rungs:
     maps, labels = [np.arange(column.size)], [tuple(map(_text, values))]
     for step in range(height):
         names: dict[str | None, int] = {}
-        here = (None if up is None else up[step] for up in climbed)
+        here = [None if up is None else up[step] for up in climbed]
+        if all(name in (None, ANYTHING) for name in here):
+            here = [ANYTHING] * len(here)
         maps.append(np.array([names.setdefault(name, len(names)) for name in here], np.int64))
         labels.append(tuple(names))
         _check_step(maps[-2], maps[-1], column.name, step + 1)
@@ -108,7 +110,7 @@ def ranges(*widths: float, origin: float = 0) -> Ladder:
     if not steps:
         raise BadParameter.of("widths", widths, must="at least one width")
     for narrow, wide in itertools.pairwise(steps):
-        if wide <= narrow or wide % narrow:
+        if round(wide / narrow) < 2 or abs(wide / narrow - round(wide / narrow)) > 1e-9:
             raise BadParameter.of(
                 "widths", widths, must="growing, each a multiple of the one before",
                 why="a value's wide range must follow from its narrow one",

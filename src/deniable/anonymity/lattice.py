@@ -118,7 +118,18 @@ def search(problem: Problem) -> Found:
             why="even with every quasi-identifier hidden, too many rows would be left out",
             fix="a smaller k or l, a larger t, or more suppression",
         )
-    return Found(best=looking.best, counted=looking.counted, nodes=nodes)
+    return Found(best=_lowest(problem, looking.best), counted=looking.counted, nodes=nodes)
+
+
+def _lowest(problem: Problem, node: Node) -> Node:
+    """Of nodes that lose the same, one that has no finer one: no step is taken for nothing."""
+    for column, level in enumerate(node.levels):
+        if level:
+            lower = tuple(x - (i == column) for i, x in enumerate(node.levels))
+            finer = count(problem, lower)
+            if finer.suppressed <= problem.allowed and finer.loss <= node.loss + 1e-12:
+                return _lowest(problem, finer)
+    return node
 
 
 def count(problem: Problem, levels: Sequence[int], finer: Classes | None = None) -> Node:

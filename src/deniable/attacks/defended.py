@@ -53,7 +53,7 @@ def linkage(
 
     The attacker asks for the number of people with the target's known values and each value of the
     secret (the lists of values are public). Everyone is in one of these cells: all of them together
-    cost ε. The guess is the largest. `controls` are like people who are not in the table.
+    cost ε. `controls` are like people who are not in the table.
     """
     inside, outside = columns_of(table, [*known, secret]), columns_of(controls, [*known, secret])
     size = row_count(inside)
@@ -67,8 +67,7 @@ def linkage(
         return _counts(cells, shape[0] * shape[1])
 
     noisy = _noisy(counts, sensitivity=1.0, epsilon=epsilon).reshape(shape)
-    guess = np.argmax(noisy, axis=1)
-    commonest = int(np.argmax(noisy.sum(axis=0)))
+    guess, commonest = _best_guesses(noisy, epsilon)
     return AttributeInference(
         secret=secret,
         known=tuple(known),
@@ -77,6 +76,20 @@ def linkage(
         baseline=float(np.mean(others == commonest)),
         epsilon=epsilon,
     )
+
+
+def _best_guesses(noisy: Floats, epsilon: float) -> tuple[NDArray[np.int64], int]:
+    """The likeliest secret of each group, and of everyone.
+
+    A group that stands out of the noise shows its commonest secret. In a smaller one the target may
+    be alone: each count then speaks for its value by the density of noise with and without them,
+    against how common the value is in the whole table (Bayes' rule).
+    """
+    totals = np.maximum(noisy.sum(axis=0), 1e-9)
+    alone = np.log(totals / totals.sum()) - epsilon * (np.abs(noisy - 1) - np.abs(noisy))
+    stands_out = noisy.sum(axis=1) > 10 / epsilon
+    guess = np.where(stands_out, np.argmax(noisy, axis=1), np.argmax(alone, axis=1))
+    return guess, int(np.argmax(totals))
 
 
 def small_groups(table: object, *, by: Sequence[str] | str, epsilon: float = 1.0) -> Membership:

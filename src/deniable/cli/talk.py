@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 _LOSS = re.compile(r"\b(spend|budget)=dp\.(epsilon|rho|mu)\(([^,()]+)(?:, delta=([^,()]+))?\)")
 
+_NUMBER = re.compile(r"\b(size|within)=(\d+)\b")
+
 
 def answer(text: object, record: object, *, json: bool) -> None:
     """What was asked for, on stdout: for people, or as one JSON document."""
@@ -60,6 +62,8 @@ def _in_shell(fix: str) -> str:
 
     >>> _in_shell("spend=dp.epsilon(0.2)    what is left"), _in_shell("budget=dp.rho(0.1)")
     ('--spend 0.2    what is left', '--budget rho=0.1')
+    >>> _in_shell("spend=dp.epsilon(0.2, delta=1e-8) or within=100")
+    '--spend 0.2,1e-8 or --within 100'
     """
 
     def typed(found: re.Match[str]) -> str:
@@ -67,7 +71,7 @@ def _in_shell(fix: str) -> str:
         name = "" if kind == "epsilon" else f"{kind}="
         return f"--{option} {name}{figure}" + (f",{delta}" if delta else "")
 
-    return _LOSS.sub(typed, fix)
+    return _NUMBER.sub(r"--\1 \2", _LOSS.sub(typed, fix))
 
 
 def _plain(value: object) -> object:

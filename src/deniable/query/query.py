@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from deniable.mechanisms import Step
 from deniable.query.algebra import Question
 from deniable.query.allocate import Allocation, allocate, explained, least, title
 from deniable.query.allocate.foresight import errors, public_size
+from deniable.query.allocate.weighing import MOST_GROUPS
 from deniable.query.answer import answer
 from deniable.query.bound import Cells, Group, IntegerPlan, bound
 from deniable.release import Plan, Release
@@ -24,8 +25,6 @@ from deniable.sensitive import Sensitive
 from deniable.session import Session, budgets
 
 Within = float | Mapping[str, float]
-
-_INT64: Final = np.iinfo(np.int64)
 
 
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)
@@ -88,7 +87,8 @@ class Query:
         if self._left_after(allocation) is None and not self._chosen_before(allocation):
             raise self._too_much(allocation)  # else keys would be paid for, and no numbers
         keys = self._keys(allocation, asker=asker)
-        numbers = self._numbers(allocation, tuple(keys.value), asker=asker)  # type: ignore[arg-type]
+        shown: list[Group] = list(keys.value)  # type: ignore[call-overload]
+        numbers = self._numbers(allocation, shown[:MOST_GROUPS], asker=asker)
         return replace(
             numbers,
             loss=self._cost(allocation),
@@ -266,10 +266,7 @@ def _step(
 def _aligned(
     cells: Cells, groups: Sequence[Group], allocation: Allocation
 ) -> list[np.ndarray[Any, Any]]:
-    """One vector a tally, for the groups asked about in their order; what was not found is 0.
-
-    Wide sums are held at the ends of 64 bits, which never moves two values apart.
-    """
+    """One vector a tally, for the groups asked about in their order; what was not found is 0."""
     place = {group: i for i, group in enumerate(cells.groups)}
     order = [place.get(group, -1) for group in groups]
     vectors = []
@@ -278,8 +275,7 @@ def _aligned(
             found = _taken(cells.histograms[part.tally.name], order)
             vectors.append(part.tree.sums(found))
         else:
-            wide = np.clip(cells.numbers[part.tally.name], _INT64.min, _INT64.max)
-            vectors.append(_taken(wide.astype(np.int64), order))
+            vectors.append(_taken(part.rounded(cells.numbers[part.tally.name]), order))
     return vectors
 
 

@@ -81,7 +81,7 @@ def test_a_model_that_learned_by_heart_betrays_whom_it_saw(labelled):
     plain = from_model(model, members=members, controls=controls)
     assert plain.auc > 0.7
     shadowed = from_model(
-        model, members=members, controls=controls, train=Logistic, reference=reference, shadows=8
+        model, members=members, controls=controls, train=Logistic, reference=reference, size=150
     )
     assert shadowed.auc > plain.auc
     assert "shadow" in shadowed.explain()

@@ -102,3 +102,22 @@ def test_a_person_counts_as_often_as_the_unit_says():
     assert row["n"] == 4
     assert row["s"] == pytest.approx(26, abs=1e-4)
     assert row["a"] == pytest.approx(6.5, abs=1e-4)
+
+
+def test_sums_wider_than_64_bits_are_right():
+    """Weights of 2²⁰, values on a lattice of 2³² steps, 40,000 people: about 2⁶⁶."""
+    import numpy as np
+    import pyarrow as pa
+
+    from deniable.curator import open as open_curator
+
+    values = np.random.default_rng(0).uniform(60, 100, 40_000)
+    table = pa.table({"id": np.arange(40_000), "x": values})
+    schema = dp.Schema(columns={"x": dp.bounds(-100, 100)})
+    s = open_curator(table, unit=dp.person("id", rows=10), budget=dp.epsilon(9), schema=schema)
+    with without_noise():
+        sql = "SELECT SUM(x) AS s, AVG(x + 1) AS a, VAR_POP(x) AS v FROM data"
+        row = s.sql(sql).release(spend=SPEND).rows()[0]
+    assert row["s"] == pytest.approx(values.sum(), rel=1e-6)
+    assert row["a"] == pytest.approx(values.mean() + 1, rel=1e-6)
+    assert row["v"] == pytest.approx(values.var(), rel=1e-5)

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute  # noqa: F401
+import pyarrow.compute
 import pytest
 
 import deniable as dp

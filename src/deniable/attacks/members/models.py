@@ -14,6 +14,8 @@ from deniable.errors import BadParameter
 from deniable.sampling.public import PublicRandom
 
 Floats = NDArray[np.float64]
+_MANY = 64
+
 Labelled = tuple[ArrayLike, ArrayLike]
 """Rows and their labels."""
 
@@ -33,6 +35,7 @@ def from_model(
     train: Callable[[Any, Any], Classifier] | None = None,
     reference: Labelled | None = None,
     shadows: int = 16,
+    size: int | None = None,
     seed: int = 0,
     epsilon: float | None = None,
 ) -> Membership:
@@ -40,8 +43,9 @@ def from_model(
 
     Without more, the score is the log-odds of the true label (a loss threshold). With `train` (how
     such a model is made) and `reference` (labelled people the attacker owns), the attacker trains
-    `shadows` models without the person, and scores how far the real one is surer than those, in
-    standard deviations: hard and easy people are then judged alike [CCNSTT22].
+    `shadows` models without the person, on `size` people each (as many as the real one had; half of
+    the reference if not said), and scores how far the real one is surer than those, in standard
+    deviations: hard and easy people are then judged alike [CCNSTT22].
     """
     if (train is None) != (reference is None):
         raise BadParameter("shadow models need both: train= and reference=")
@@ -49,7 +53,7 @@ def from_model(
     test = "loss threshold"
     if train is not None and reference is not None:
         count = parameters.whole("shadows", shadows, least=2)
-        copies = _shadow_models(train, reference, count, seed)
+        copies = _shadow_models(train, reference, count, size=size, seed=seed)
         centre, spread = _typical(copies, members)
         inside = (inside - centre) / spread
         centre, spread = _typical(copies, controls)
@@ -77,16 +81,30 @@ def _log_odds(model: Classifier, people: Labelled) -> Floats:
 
 
 def _shadow_models(
-    train: Callable[[Any, Any], Classifier], reference: Labelled, count: int, seed: int
+    train: Callable[[Any, Any], Classifier],
+    reference: Labelled,
+    count: int,
+    *,
+    size: int | None,
+    seed: int,
 ) -> list[Classifier]:
     rows, labels = np.asarray(reference[0]), np.asarray(reference[1])
     draw = PublicRandom(seed).generator
-    size = max(2, labels.shape[0] // 2)
-    picks = [draw.choice(labels.shape[0], size, replace=False) for _ in range(count)]
+    owned = labels.shape[0]
+    some = max(2, owned // 2) if size is None else parameters.whole("size", size, least=2)
+    if some > owned:
+        raise BadParameter.of("size", some, must="no larger than the reference")
+    picks = [draw.choice(owned, some, replace=False) for _ in range(count)]
     return [train(rows[pick], labels[pick]) for pick in picks]
 
 
 def _typical(copies: list[Classifier], people: Labelled) -> tuple[Floats, Floats]:
-    """What models that never saw these people say of them: mean and standard deviation."""
+    """What models that never saw these people say of them: mean and standard deviation.
+
+    Few models estimate each person's deviation badly: then it is pooled over all.
+    """
     told = np.array([_log_odds(copy, people) for copy in copies])
-    return told.mean(axis=0), np.maximum(told.std(axis=0, ddof=1), 1e-6)
+    spread = told.std(axis=0, ddof=1)
+    if len(copies) < _MANY:
+        spread = np.full(spread.shape, np.sqrt(np.mean(spread**2)))
+    return told.mean(axis=0), np.maximum(spread, 1e-6)

@@ -279,8 +279,9 @@ def _private(
         reidentified=f"nobody: there are no rows; odds change at most {np.exp(epsilon):.3g} times",
         secret=_told(secret, guess),
         detail=(
-            f"Measured on noisy counts of every cell at ε = {epsilon:g} in all. Totals over many "
-            "people stay accurate; cells of one person drown in noise."
+            f"Measured on noisy counts of every cell at ε = {epsilon:g} in all: the share that is "
+            "guessed in the table is at most e^ε times the share outside, whoever attacks. Totals "
+            "over many people stay accurate."
         ),
     )
 

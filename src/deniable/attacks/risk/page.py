@@ -121,7 +121,7 @@ def _guessed(report: Report) -> str:
     head, *facts = report.attributes.explain().splitlines()
     lines = "".join(f"<li>{escape(' '.join(fact.split()))}</li>" for fact in facts)
     return (
-        f"<h2>What else is revealed</h2><p>{escape(head)}</p><ul>{lines}</ul>"
+        f"<h2>Inference</h2><p>{escape(head)}</p><ul>{lines}</ul>"
         "<p class='note'>Half of the people were published and the others kept as a control. That "
         "guesses are right for people outside is what a table teaches; the difference is what it "
         "betrays.</p>"

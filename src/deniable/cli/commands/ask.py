@@ -66,8 +66,9 @@ def _details(session: Curator, file: Path | None) -> Iterator[None]:
         if file is None:
             error.fix = "ask again with --failures FILE: details, for the curator's eyes only"
         else:
+            file.touch(mode=0o600)
             with file.open("a", encoding="utf-8") as details:
-                details.writelines(f"{failure}\n" for failure in session.failures)
+                details.writelines(f"{each.time} {each.detail}\n" for each in session.failures)
             error.fix = f"the curator finds the details in {file}"
         raise
 

@@ -44,7 +44,14 @@ def check(
     place = places.find(schema, data=data)
     facts = place.facts()
     if facts.unit is None:
-        raise MissingUnit.of(place.schema.stem)
+        raise MissingUnit(
+            f"nobody said whom to protect in {place.schema}",
+            why="privacy is promised to someone; which rows are theirs is not in the data",
+            fix=(
+                'unit = {column = "user_id", rows = 10}    on top of it',
+                'unit = {relation = "add_remove"}          if every person has exactly one row',
+            ),
+        )
     with place.look(budget=dp.epsilon(1.0)) as session:
         tables = dict(session.tables)
     found = [warned for table in tables.values() for warned in warnings(table, facts)]

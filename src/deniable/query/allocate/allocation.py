@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from fractions import Fraction
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Final
 
@@ -56,9 +55,13 @@ class Allocation:
         """What the tally is released as."""
         return self.parts[self._by_name[tally.name]]
 
+    def unit(self, tally: Tally) -> float:
+        """What 1 is worth in what is released of a tally."""
+        return float(self.released(tally).unit)
+
     def scale(self, tally: Tally | None) -> float:
         """The scale of the noise on a tally, in rows or in units of its column; 0 for none."""
-        return 0.0 if tally is None else float(Fraction(spread_of(self.of(tally))) * tally.unit)
+        return 0.0 if tally is None else spread_of(self.of(tally)) * self.unit(tally)
 
 
 def spread_of(noise: Noise) -> float:
@@ -87,10 +90,7 @@ def allocate(
 
 
 def _emphasised(parts: tuple[Released, ...], by: dict[str, float]) -> tuple[Released, ...]:
-    return tuple(
-        Released(tally=p.tally, tree=p.tree, weight=p.weight * by.get(p.tally.name, 1.0))
-        for p in parts
-    )
+    return tuple(replace(part, weight=part.weight * by.get(part.tally.name, 1.0)) for part in parts)
 
 
 def _select(

@@ -47,14 +47,14 @@ def aggregate_error(
     function, law = parts.aggregate.function, allocation.law
     if function in _COUNTS:
         assert parts.count is not None
-        return whole_error(allocation.of(parts.count), parts.count, confidence)
+        return whole_error(allocation, parts.count, confidence)
     if function in _RANKED:
         return None
     if function is Function.SUM:
         assert parts.sum is not None
         centre = abs(parts.sum.centre)
         scales = (allocation.scale(parts.sum), centre * allocation.scale(parts.count))
-        rounding = 0.5 if is_whole(parts) and parts.sum.unit != 1 else 0.0
+        rounding = 0.5 if is_whole(parts) and allocation.unit(parts.sum) != 1 else 0.0
         return reach(law, scales, confidence=confidence) + rounding
     if size is None:
         return None
@@ -74,7 +74,7 @@ def rank_error(allocation: Allocation, parts: Parts, *, confidence: float = 0.95
     assert parts.histogram is not None
     tree = allocation.released(parts.histogram).tree
     assert tree is not None
-    one = deviation(allocation.of(parts.histogram)) * float(parts.histogram.unit)
+    one = deviation(allocation.of(parts.histogram)) * allocation.unit(parts.histogram)
     return one * tree.reach(q_of(parts), law=allocation.law, confidence=confidence)
 
 
@@ -94,11 +94,12 @@ def deviation(noise: Noise) -> float:
     return spread_of(noise) * (math.sqrt(2) if isinstance(noise, Laplace) else 1.0)
 
 
-def whole_error(noise: Noise, tally: Tally, confidence: float) -> float:
+def whole_error(allocation: Allocation, tally: Tally, confidence: float) -> float:
     """The ± of a count in whole numbers."""
-    if tally.unit == 1:
+    noise, unit = allocation.of(tally), allocation.unit(tally)
+    if unit == 1:
         return noise.error(confidence, whole=True)
-    return noise.error(confidence) * float(tally.unit) + 0.5
+    return noise.error(confidence) * unit + 0.5
 
 
 def is_whole(parts: Parts) -> bool:

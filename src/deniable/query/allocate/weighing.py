@@ -16,8 +16,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Final
 
+import numpy as np
+from numpy.typing import NDArray
+
+from deniable.losses import rounding
 from deniable.query.algebra import Function
 from deniable.query.bound import IntegerPlan, Moves, Parts, Tally
 
@@ -26,15 +31,37 @@ from .trees import Tree, tree_for
 
 # What hardly matters still gets enough to be of use, should the guess be wrong.
 _LEAST: Final = 1 / 64
+_BITS: Final = 32
+_INT64: Final = np.iinfo(np.int64)
+# Where keys are private: more groups than this are not shown.
+MOST_GROUPS: Final = 2**22
 
 
 @dataclass(frozen=True, kw_only=True)
 class Released:
-    """What one tally becomes under a law: itself, or a tree over the bins of a histogram."""
+    """What one tally becomes under a law: itself, or a tree over the bins of a histogram.
+
+    Sums of weighted values are wider than 64 bits. Those that one unit moves by more than 2³² are
+    rounded to whole multiples of 2^`shift`, ⌊x/2ᵏ + ½⌋ in every cell, before noise is added: a cell
+    that moves by δ then moves by less than |δ|/2ᵏ + 1, hence L1 ≤ Δ₁/2ᵏ + d and L2 ≤ Δ₂/2ᵏ + √d
+    over d cells. What remains holds half a billion units at least, and d costs next to nothing.
+    """
 
     tally: Tally
     tree: Tree | None
     weight: float
+    cells: int
+    """At most so many groups are released."""
+
+    @property
+    def shift(self) -> int:
+        """How many binary digits are rounded away."""
+        return 0 if self.tree is not None else max(0, self.tally.moves.l1.bit_length() - _BITS)
+
+    @property
+    def unit(self) -> Fraction:
+        """What 1 is worth in what is released: rows, values or squared values."""
+        return self.tally.unit * Fraction(2**self.shift)
 
     @property
     def levels(self) -> int:
@@ -44,13 +71,20 @@ class Released:
     @property
     def vector(self) -> Vector:
         """Its bounds: each level of a tree is a histogram, which one unit moves as far."""
-        moves = self.tally.moves
+        moves, coarse = self.tally.moves, 2**self.shift
+        rounded = self.cells if self.shift else 0
         square = Moves(l1=0, l2_squared=self.levels * moves.l2_squared, linf=0)
         return Vector(
-            l1=_up(max(1, self.levels * moves.l1)),
-            l2=max(1.0, square.l2),
+            l1=_up(max(1, -(-self.levels * moves.l1 // coarse) + rounded)),
+            l2=max(1.0, rounding.up(square.l2 / coarse, math.sqrt(rounded))),
             weight=max(self.weight, _LEAST) * self.levels**2,
         )
+
+    def rounded(self, numbers: NDArray[np.object_]) -> NDArray[np.int64]:
+        """Whole numbers of any width as those that get noise, held at the ends of 64 bits."""
+        if self.shift:
+            numbers = (numbers + (1 << self.shift - 1)) >> self.shift
+        return np.clip(numbers, _INT64.min, _INT64.max).astype(np.int64)
 
 
 def released(plan: IntegerPlan, law: Law) -> tuple[Released, ...]:
@@ -61,6 +95,7 @@ def released(plan: IntegerPlan, law: Law) -> tuple[Released, ...]:
             tally=tally,
             tree=None if tally.bins is None else tree_for(tally.bins.count, law=law),
             weight=weights[tally.name],
+            cells=MOST_GROUPS if plan.cells is None else plan.cells,
         )
         for tally in plan.tallies
     )

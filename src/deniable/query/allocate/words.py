@@ -101,7 +101,7 @@ def _group(key: Key) -> str:
 def _noise(allocation: Allocation) -> Iterator[str]:
     for part, noise in zip(allocation.parts, allocation.noise, strict=True):
         law = "Laplace" if isinstance(noise, Laplace) else "Gaussian"
-        scale = spread_of(noise) * float(part.tally.unit)
+        scale = spread_of(noise) * float(part.unit)
         tree = "" if part.tree is None else f", on a tree of {part.tree.nodes:,} counts"
         letter = "b" if law == "Laplace" else "σ"
         yield f"add {law} noise to {_called(part.tally)}: {letter} = {digits(scale)}{tree}"

@@ -9,7 +9,6 @@ import numpy as np
 
 from deniable.query.algebra import Function
 from deniable.query.allocate import Allocation
-from deniable.query.allocate.allocation import spread_of
 from deniable.query.bound import Group, IntegerPlan, Parts
 from deniable.release import Additive, Spread
 
@@ -45,8 +44,8 @@ def _spreads(allocation: Allocation) -> Mapping[str, Spread]:
         if tally is None or not alone:
             continue
         noise = allocation.of(tally)
-        if spread_of(noise) * float(tally.unit) >= _WIDE:
-            found[name] = Additive(mechanism=noise, factor=float(tally.unit))
+        if allocation.scale(tally) >= _WIDE:
+            found[name] = Additive(mechanism=noise, factor=allocation.unit(tally))
     return found
 
 

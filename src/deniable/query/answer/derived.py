@@ -57,7 +57,9 @@ def _derive(allocation: Allocation, parts: Parts, noisy: Mapping[str, Floats]) -
     match parts.aggregate.function:
         case Function.COUNT | Function.PERSONS | Function.DISTINCT:
             assert parts.count is not None
-            return _linear(allocation, parts, _read(parts.count, noisy), [(parts.count, 1.0)])
+            return _linear(
+                allocation, parts, _read(allocation, parts.count, noisy), [(parts.count, 1.0)]
+            )
         case Function.SUM:
             return _sum(allocation, parts, noisy)
         case Function.AVG:
@@ -67,9 +69,9 @@ def _derive(allocation: Allocation, parts: Parts, noisy: Mapping[str, Floats]) -
     return _spread(_sums(allocation, parts, noisy), parts)
 
 
-def _read(tally: Tally, noisy: Mapping[str, Floats]) -> Floats:
+def _read(allocation: Allocation, tally: Tally, noisy: Mapping[str, Floats]) -> Floats:
     """A noisy tally in rows, or in units of its column."""
-    return noisy[tally.name] * float(tally.unit)
+    return noisy[tally.name] * allocation.unit(tally)
 
 
 # ---- sums of noises
@@ -77,9 +79,9 @@ def _read(tally: Tally, noisy: Mapping[str, Floats]) -> Floats:
 
 def _sum(allocation: Allocation, parts: Parts, noisy: Mapping[str, Floats]) -> Derived:
     assert parts.sum is not None
-    values, terms = _read(parts.sum, noisy), [(parts.sum, 1.0)]
+    values, terms = _read(allocation, parts.sum, noisy), [(parts.sum, 1.0)]
     if parts.count is not None:
-        values = values + parts.sum.centre * _read(parts.count, noisy)
+        values = values + parts.sum.centre * _read(allocation, parts.count, noisy)
         terms.append((parts.count, parts.sum.centre))
     return _linear(allocation, parts, values, terms)
 
@@ -89,7 +91,7 @@ def _linear(
 ) -> Derived:
     """Noise alone, the same for every group; whole answers are rounded, which the ± covers."""
     whole = is_whole(parts)
-    exact = whole and len(terms) == 1 and terms[0][0].unit == 1
+    exact = whole and len(terms) == 1 and allocation.unit(terms[0][0]) == 1
     scales = tuple(abs(factor) * allocation.scale(tally) for tally, factor in terms)
 
     def half(confidence: float) -> float:
@@ -114,9 +116,9 @@ def _sums(allocation: Allocation, parts: Parts, noisy: Mapping[str, Floats]) -> 
     squares = parts.squares
     return Sums(
         law=allocation.law,
-        count=_read(parts.count, noisy),
-        total=_read(parts.sum, noisy),
-        squares=None if squares is None else _read(squares, noisy),
+        count=_read(allocation, parts.count, noisy),
+        total=_read(allocation, parts.sum, noisy),
+        squares=None if squares is None else _read(allocation, squares, noisy),
         scales=tuple(allocation.scale(t) for t in (parts.count, parts.sum, squares)),  # type: ignore[arg-type]
         reach=half_width(parts),
     )

@@ -148,7 +148,7 @@ class Relations:
         window = exp.Window(
             this=sql.function("ROW_NUMBER"),
             partition_by=[self.value(each, read) for each in on],
-            order=exp.Order(expressions=[exp.Ordered(this=node) for node in read.values()]),
+            order=exp.Order(expressions=self._ordered(rows, read)),
         )
         numbered = selected([*_through(rows, alias), ("n", window)], source)
         outer = self.alias()
@@ -157,6 +157,10 @@ class Relations:
         first = sql.eq(sql.name("n", table=outer), sql.plain(1))
         select = selected(_through(held, outer), below).where(first, copy=False)
         return Rows(select=select, columns=rows.columns, person=rows.person)
+
+    def _ordered(self, rows: Rows, read: Mapping[str, Node]) -> list[Node]:
+        """Missing values last, on every engine."""
+        return [exp.Ordered(this=read[called], nulls_first=False) for called in rows.columns]
 
     def _per_person(self, relation: PerPerson) -> Rows:
         below = self.rows(relation.source)
