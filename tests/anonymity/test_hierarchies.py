@@ -1,10 +1,10 @@
 """Hierarchies: what they say of a value, and what is refused."""
 
-import datetime
+import datetime as dt
 
 import pyarrow as pa
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import deniable as dp
@@ -19,6 +19,7 @@ def column(values, kind=None):
 
 
 @given(st.lists(st.floats(-1e6, 1e6) | st.integers(-100, 100), min_size=1, max_size=50))
+@settings(deadline=None)
 def test_ranges_hold_their_numbers_and_nest(values):
     climb = ranges(0.1, 0.3, 3, origin=0.05)
     rungs = ladder(climb, column([float(v) for v in values]))
@@ -37,7 +38,7 @@ def test_digits_fill_up_to_a_length():
 
 
 def test_dates_climb_by_calendar():
-    rungs = ladder(dates(), column([datetime.date(1955, 5, 12), datetime.date(1956, 5, 12), None]))
+    rungs = ladder(dates(), column([dt.date(1955, 5, 12), dt.date(1956, 5, 12), None]))
     assert rungs.labels[1:] == (
         ("1955-05", "1956-05", None),
         ("1955", "1956", None),
@@ -59,6 +60,12 @@ def test_a_tree_may_be_uneven():
     assert rungs.labels[1:] == (("sea", "land", "Cork"), ("north", "south"), ("*",))
     nested = {"north": {"sea": ["Ayr"], "land": ["Bonn"]}, "south": ["Cork"]}
     assert ladder(nested, column(["Ayr", "Bonn", "Cork"])).labels == rungs.labels
+
+
+def test_a_mapping_of_groups_is_told_from_one_of_values():
+    groups = ladder({"north": ["Ayr"], "south": ["Bonn", "Cork"]}, column(["Ayr", "Bonn", "Cork"]))
+    written = {"Ayr": ["north"], "Bonn": ["south"], "Cork": ["south"]}
+    assert groups.labels == ladder(written, column(["Ayr", "Bonn", "Cork"])).labels
 
 
 def test_a_hierarchy_can_be_written_out_as_a_frame():
@@ -103,7 +110,7 @@ def test_suggestions_fit_every_column_of_adult():
         rungs = ladder(ladders[name], encoded(table, name))
         assert rungs.labels[-1] == ("*",)
     assert ladders["zip"]("53706")[0] == "5370*"
-    assert ladders["birth_date"](datetime.date(1955, 5, 12))[1] == "1955"
+    assert ladders["birth_date"](dt.date(1955, 5, 12))[1] == "1955"
     assert ladders["sex"]("Male") == ["*"]
 
 

@@ -135,3 +135,17 @@ def test_an_empty_table_finds_nobody():
 def test_it_draws_how_many_rows_remain(people):
     result = linkage(people.slice(0, 100), people, on=["zip"])
     assert len(result.plot().patches) == 7
+
+
+def test_files_relations_and_dictionaries_are_tables_too(tmp_path):
+    import duckdb
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    rows = {"a": [1, 2, 2], "b": ["x", "y", "y"]}
+    pq.write_table(pa.table(rows), tmp_path / "rows.parquet")
+    relation = duckdb.sql("SELECT * FROM (VALUES (1, 'x'), (2, 'y'), (2, 'y')) t(a, b)")
+    for table in (rows, tmp_path / "rows.parquet", relation, pa.table(rows)):
+        assert linkage(rows, table, on=["a", "b"]).candidates.tolist() == [1, 2, 2]
+    with pytest.raises(dp.BadParameter):
+        linkage(rows, 3, on=["a"])

@@ -1,6 +1,7 @@
 """try, explain, ask, bounds: free until something is spent, and nothing is spent unasked."""
 
 import json
+import shlex
 from pathlib import Path
 
 import pytest
@@ -50,6 +51,15 @@ def test_the_same_question_again_is_free(described, read):
     assert first["rows"] == second["rows"]
     assert second["free"]
     assert spent(read) == pytest.approx(0.3)
+
+
+def test_the_next_step_is_a_command_that_works(described, say, read):
+    quoted = "SELECT COUNT(*) AS \"how many\" FROM people WHERE city = 'Oslo'"
+    for sql in (COUNT, quoted):
+        for flags in ([], ["--spend", "0.1"], ["--within", "50"]):
+            step = say("explain", sql, *flags).stderr.removeprefix("next: deniable ")
+            say(*shlex.split(step.removesuffix("    spends\n")))
+    assert spent(read) > 0.1
 
 
 def test_what_is_not_left_is_refused_with_a_fix_to_type(described, say, read):
@@ -102,9 +112,10 @@ def test_bounds_are_found_privately_and_said_as_a_command(described, say, read):
     said = say("bounds", "people.income", "--spend", "0.5")
     assert "next: deniable set people.income --bounds " in said.stderr
     assert spent(read) == pytest.approx(0.5)
-    words = said.stderr.split("--bounds ")[1].split()
-    assert float(words[0]) <= 2000
-    assert 32_000 <= float(words[1]) <= 2**20
+    low, high = said.stdout.split()[1:]
+    assert float(low) <= 2000
+    assert 32_000 <= float(high) <= 2**20
+    say("set", "people.income", "--bounds", low, high)
 
 
 @pytest.mark.parametrize(

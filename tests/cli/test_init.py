@@ -52,6 +52,13 @@ def test_a_person_is_told_by_a_column(people, say):
     assert schema.unit == dp.person("user_id", rows=2, groups=2)
 
 
+def test_it_says_when_the_data_will_not_be_found(people, say):
+    Path("away").mkdir()
+    assert "not beside" not in say("init", "people.parquet", "--unit", "row").stderr
+    said = say("init", "people.parquet", "--unit", "row", "--schema", "away/people.toml")
+    assert "--data people.parquet" in said.stderr
+
+
 def test_a_column_that_is_not_there_is_refused_before_anything_is_written(people, say):
     said = say("init", "people.parquet", "--unit", "usr_id", "--rows", "2", code=1)
     assert "error[DP130]" in said.stderr

@@ -54,9 +54,7 @@ def test_a_seed_decides(tmp_path):
 
 def test_a_session_reads_them_back(tmp_path):
     made = write(SCHEMA, ["people"], folder=tmp_path, rows=300, seed=1)
-    from deniable import curator
-
-    with curator.open(made, schema=SCHEMA, budget=dp.epsilon(1000)) as s:
+    with dp.open(made, schema=SCHEMA, budget=dp.epsilon(1000)) as s:
         text = "SELECT COUNT(*) AS n, COUNT(day) AS days, AVG(age) AS age FROM people WHERE member"
         (row,) = s.sql(text).release(spend=dp.epsilon(900)).rows()
     assert 100 < row["n"] < 190

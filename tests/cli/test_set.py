@@ -14,7 +14,7 @@ def known(people, say):
 
 
 def test_bounds_are_in_the_columns_own_type(known, say):
-    say("set", "people.age", "--bounds", "0", "125")
+    say("set", "people.age", "--bounds", "-0", "1.25e2")
     say("set", "people.income", "--bounds", "-10", "2e5")
     assert known("age") == dp.bounds(0, 125, type="int")
     assert known("income") == dp.bounds(-10, 200_000)
@@ -56,6 +56,8 @@ def test_the_size_is_said_of_the_table(known, say, read):
         (["persons.income", "--bounds", "0", "1"], "DP320"),
         (["people.age", "--bounds", "9", "1"], "DP111"),
         (["people.age", "--bounds", "low", "high"], "DP111"),
+        (["people.age", "--bounds", "0", "0.5"], "DP111"),
+        (["people.age", "--bounds", "0", "inf"], "DP111"),
         (["people.age", "--bounds", "0", "nan"], "DP111"),
         (["people.age"], "DP111"),
         (["people.", "--bounds", "0", "1"], "DP111"),

@@ -15,11 +15,11 @@ from deniable.sampling.source import current
 
 from .demands import Demands
 from .hierarchies import Ladder
-from .lattice import Found, Node, count, search
-from .loss import ADDITIVE, LOSSES, class_loss, total_cost
-from .mondrian import Axis, Points, axis, boxes
-from .prepared import Prepared, prepared
-from .recoding import Recoded, recoded
+from .methods.lattice import Found, Node, count, search
+from .methods.loss import ADDITIVE, LOSSES, class_loss, total_cost
+from .methods.mondrian import Axis, Points, axis, boxes
+from .methods.prepared import Prepared, prepared
+from .methods.recoding import Recoded, recoded
 from .reports import Report, measured
 from .tables import Codes, grouped, joined, rebuilt
 
@@ -115,10 +115,13 @@ def generalize(
             )
     problem = ready.problem(demands, loss="ncp", suppression=1.0)
     node = count(problem, [levels[rungs.column] for rungs in ready.rungs])
-    return _full_domain(table, ready, Found(best=node, counted=1, nodes=1), demands)
+    found = Found(best=node, counted=1, nodes=1)
+    return _full_domain(table, ready, found, demands, method="chosen")
 
 
-def _full_domain(table: object, ready: Prepared, found: Found, demands: Demands) -> Anonymized:
+def _full_domain(
+    table: object, ready: Prepared, found: Found, demands: Demands, *, method: str = "optimal"
+) -> Anonymized:
     import pyarrow as pa
 
     node = found.best
@@ -130,7 +133,7 @@ def _full_domain(table: object, ready: Prepared, found: Found, demands: Demands)
             labels = pa.array(rungs.labels[level], pa.string())
             changes[column.name] = labels.take(rungs.maps[level][column.codes[rows]])
     report = Report(
-        method="optimal",
+        method=method,
         demands=demands,
         measured=measured(ready, classes[ready.cell[rows]], rows),
         suppressed=node.suppressed,

@@ -17,6 +17,9 @@ from .tables import Codes, check_columns, encoded, grouped, joined, relation
 if TYPE_CHECKING:
     import pyarrow as pa
 
+# What the table is called in the one statement: a name that no table of the user's has.
+_VIEW = "deniable_anonymity_source"
+
 
 @dataclass(frozen=True, kw_only=True)
 class Spread:
@@ -97,8 +100,8 @@ def check(
     )
     both = check_columns([*names, *private], source.columns, what="quasi and sensitive")
     listed = ", ".join(f'"{name.replace(chr(34), 2 * chr(34))}"' for name in both)
-    counted = f"SELECT {listed}, count(*) AS n FROM source GROUP BY {listed}"  # noqa: S608 (quoted)
-    cells = source.query("source", counted).to_arrow_table()
+    counted = f"SELECT {listed}, count(*) FROM {_VIEW} GROUP BY {listed}"  # noqa: S608 (quoted)
+    cells = source.query(_VIEW, counted).to_arrow_table()
     return measured(cells, names, private, hierarchies or {})
 
 

@@ -4,7 +4,8 @@ A hierarchy maps a value to its labels from the first step up. It is one of:
 
     digits(), ranges(5, 10, 20), dates(), tree({...}), steps({...}), single()     built here
     a function value → labels                                                     your own
-    a mapping value → labels, or nested mappings and lists (a tree)               the same, as data
+    a mapping that has the values as keys: value → labels                         the same, as data
+    any other mapping: groups of groups, with lists of values inside              a tree
 
 All values climb the same number of steps; a last step `*` that says nothing is added where missing.
 Each step must be a function of the one below it, or coarser would not mean less exact: this is
@@ -54,8 +55,8 @@ def ladder(hierarchy: Ladder | Rungs, column: Column) -> Rungs:
     """Lay a hierarchy on the values of a column, and check that each step follows from the last."""
     if isinstance(hierarchy, Rungs):
         return hierarchy
-    climb = _function(hierarchy, column.name)
     values = column.values.to_pylist()
+    climb = _function(hierarchy, column.name, values)
     climbed = [None if value is None else _labels(climb, value, column.name) for value in values]
     heights = {len(labels) for labels in climbed if labels is not None} or {0}
     if len(heights) > 1:
@@ -117,10 +118,10 @@ def ranges(*widths: float, origin: float = 0) -> Ladder:
             )  # fmt: skip
 
     def climb(value: float) -> list[str]:
-        # Wide ranges are found from the narrowest, so that rounding cannot set them at odds.
-        number = math.floor((float(value) - start) / steps[0])
         if not math.isfinite(value):
             return [str(value)] * len(steps)
+        # Wide ranges are found from the narrowest, so that rounding cannot set them at odds.
+        number = math.floor((float(value) - start) / steps[0])
         found = []
         for width in steps:
             low = start + number // round(width / steps[0]) * width
@@ -189,7 +190,7 @@ def single() -> Ladder:
     return lambda _: [ANYTHING]
 
 
-def _function(hierarchy: Ladder, name: str) -> Callable[[Any], Labels]:
+def _function(hierarchy: Ladder, name: str, values: list[object]) -> Callable[[Any], Labels]:
     if callable(hierarchy):
         return hierarchy
     if not isinstance(hierarchy, Mapping):
@@ -197,10 +198,9 @@ def _function(hierarchy: Ladder, name: str) -> Callable[[Any], Labels]:
             f"hierarchies[{name!r}]", hierarchy, must="a function, a mapping, or built by "
             "digits, ranges, dates, tree or steps",
         )  # fmt: skip
-    if any(isinstance(below, Mapping) for below in hierarchy.values()):
-        hierarchy = tree(hierarchy)
-        assert isinstance(hierarchy, Mapping)
-    return hierarchy.__getitem__
+    written = all(value in hierarchy for value in values if value is not None)
+    found = hierarchy if written else tree(hierarchy)
+    return found if callable(found) else found.__getitem__
 
 
 def _labels(climb: Callable[[Any], Labels], value: object, name: str) -> list[str | None]:

@@ -135,7 +135,7 @@ def composition(
     """Lay two releases of the same table on each other: a person's value is in both their classes.
 
     An attacker finds a person's class in each by what they know of them. `quasi` are the columns of
-    that knowledge; each release may have generalised some of them only.
+    that knowledge, in whichever release they are.
     """
     one, other = (_support(release, quasi, sensitive) for release in (first, second))
     rows, at, there = np.intersect1d(first.rows, second.rows, return_indices=True)
@@ -216,7 +216,8 @@ class _Support:
 
 def _support(release: Anonymized, quasi: Sequence[str], sensitive: str) -> _Support:
     read = arrow(release.frame)
-    classes = _classes(read, check_columns(quasi, read.column_names, what="quasi"))
+    known = [name for name in quasi if name in read.column_names]
+    classes = _classes(read, check_columns(known or list(quasi), read.column_names, what="quasi"))
     check_columns([sensitive], read.column_names, what="sensitive")
     column = encoded(read, sensitive)
     pairs = paired(classes, column.codes, np.ones(classes.size, np.int64), size=column.size)

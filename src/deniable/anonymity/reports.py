@@ -10,7 +10,7 @@ import numpy as np
 from . import diversity
 from .checking import paired
 from .demands import Demands
-from .prepared import Prepared
+from .methods.prepared import Prepared
 from .tables import Codes
 
 
@@ -73,6 +73,8 @@ class Report:
         """What is promised about the loss."""
         if self.method == "mondrian":
             return "no class can be cut further; a smaller loss may exist"
+        if self.method == "chosen":
+            return "nothing: the levels were chosen by hand"
         return f"no other of the {self.nodes:,} generalisations loses less"
 
     def __str__(self) -> str:

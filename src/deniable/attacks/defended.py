@@ -3,7 +3,8 @@
 Every function opens a session of its own on the data (whose ceiling is the whole ε), releases what
 the attacker would ask for, runs the same attack on the answers and returns the same kind of result.
 What is left is what ε allows anyone: e^ε times the rate of false alarms, and a right guess between
-two even cases e^ε/(1 + e^ε) of the time.
+two even cases e^ε/(1 + e^ε) of the time. The answers are private; what these functions return is
+not, because it compares them with the truth: like all attacks here it is for the curator.
 """
 
 from __future__ import annotations
@@ -118,6 +119,7 @@ def differencing(
     values: ArrayLike, *, person: int, low: float, high: float, epsilon: float = 1.0
 ) -> Difference:
     """Ask for the sum with and without one person; half of ε for each."""
+    parameters.positive("epsilon", epsilon)
     parameters.whole("person", person, least=0)
     if person >= np.size(values) or not low < high:
         raise BadParameter("`person` is a place in `values`, and low is below high")

@@ -123,8 +123,8 @@ class Exposed(Told):
     def _headline(self) -> str:
         alone = sum(len(who) == 1 for _, _, who in self.pairs)
         return (
-            f"{alone:,} pairs among {self.questions:,} questions differ in one person; all answers "
-            f"together give away {people(self.determined.size)} of {self.people:,}."
+            f"Pairs among {self.questions:,} questions that differ in one person: {alone:,}. "
+            f"All answers together give away {people(self.determined.size)} of {self.people:,}."
         )
 
     def _facts(self) -> Facts:

@@ -69,7 +69,12 @@ class Linkage(Told):
                  for k in (2, 5, 10)]  # fmt: skip
         missing = int(np.sum(self.candidates == 0))
         expected = float(np.sum(self.confidence))
-        facts.append(("expected", f"{expected:,.0f} right, guessing among the rows that remain"))
+        facts.append(
+            (
+                "expected",
+                f"{expected:,.0f} right by guessing among what remains, if all are in the table",
+            )
+        )
         facts.append(("not found", people(missing)))
         if self.correct is not None:
             facts.append(("checked", f"{self.correct:,} of {self.reidentified:,} are right"))

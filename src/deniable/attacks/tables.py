@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from deniable.anonymity.tables import arrow
 from deniable.errors import BadParameter, UnknownName
 
 Array = NDArray[Any]
@@ -15,7 +16,7 @@ Integers = NDArray[np.int64]
 
 
 def columns_of(table: object, names: Sequence[str] | None = None) -> dict[str, Array]:
-    """The named columns (or all) of a PyArrow, pandas or Polars table, or of a dictionary.
+    """The named columns (or all) of a frame, a DuckDB relation, a file or a dictionary.
 
     >>> columns_of({"age": [39, 50], "sex": ["m", "f"]}, ["age"])
     {'age': array([39, 50])}
@@ -23,14 +24,11 @@ def columns_of(table: object, names: Sequence[str] | None = None) -> dict[str, A
     frame: Any = table
     if isinstance(table, Mapping):
         known = [str(name) for name in table]
-    elif hasattr(table, "column_names"):
-        known = list(frame.column_names)
-    elif hasattr(table, "columns"):
+    elif type(table).__module__.startswith(("pandas.", "polars.")):
         known = [str(name) for name in frame.columns]
     else:
-        raise BadParameter.of(
-            "table", type(table), must="a PyArrow, pandas or Polars table, or a dictionary"
-        )
+        frame = arrow(table)
+        known = list(frame.column_names)
     chosen = known if names is None else list(names)
     for name in chosen:
         if name not in known:
@@ -39,6 +37,15 @@ def columns_of(table: object, names: Sequence[str] | None = None) -> dict[str, A
     if len({len(values) for values in columns.values()}) > 1:
         raise BadParameter("the columns of a table have one length")
     return columns
+
+
+def frame_of(table: object) -> object:
+    """The table as a frame: a dictionary and a file as PyArrow, frames as they are."""
+    if isinstance(table, Mapping):
+        import pyarrow as pa
+
+        return pa.table(dict(table))
+    return table if type(table).__module__.startswith(("pandas.", "polars.")) else arrow(table)
 
 
 def _array(values: Any) -> Array:

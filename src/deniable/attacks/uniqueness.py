@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations as subsets
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -118,7 +118,9 @@ def uniqueness(
         coded.append((numbers, len(levels)))
     alone: dict[tuple[int, ...], Bits] = {}
     counts: dict[tuple[int, ...], int] = {}
-    for chosen, mask in _refine(coded, size, depth):
+    everyone = np.zeros(size, dtype=np.int64)
+    start = _Hidden(np.arange(size), everyone, 1, np.zeros(size, dtype=bool))
+    for chosen, mask in _refine(coded, depth, (), start):
         counts[chosen] = int(np.count_nonzero(mask))
         alone[chosen] = np.packbits(mask)
     needed = np.zeros(size, dtype=np.int64)
@@ -141,29 +143,33 @@ def uniqueness(
     )
 
 
+class _Hidden(NamedTuple):
+    """People who are not yet alone, the class each is in, and who is alone already."""
+
+    rows: Integers
+    classes: Integers
+    number: int
+    alone: NDArray[np.bool_]
+
+
 def _refine(
-    coded: Sequence[tuple[Integers, int]], size: int, depth: int
+    coded: Sequence[tuple[Integers, int]], depth: int, prefix: tuple[int, ...], hidden: _Hidden
 ) -> Iterator[tuple[tuple[int, ...], NDArray[np.bool_]]]:
-    """Each combination of columns, with who is alone on it; a depth-first walk over prefixes."""
-    nobody = np.zeros(size, dtype=bool)
-    start = ((), np.arange(size), np.zeros(size, dtype=np.int64), 1, nobody)
-    stack: list[tuple[tuple[int, ...], Integers, Integers, int, NDArray[np.bool_]]] = [start]
-    while stack:
-        prefix, rows, classes, number, single = stack.pop()
-        for next_one in range(prefix[-1] + 1 if prefix else 0, len(coded)):
-            numbers, levels = coded[next_one]
-            chosen = (*prefix, next_one)
-            key = classes * levels + numbers[rows]
-            key, group = _compact(key, number * levels)
-            lonely = group[key] == 1
-            mask = single.copy()
-            mask[rows[lonely]] = True
-            yield chosen, mask
-            if len(chosen) < depth:
-                rank = np.cumsum(group > 1) - 1
-                rest = ~lonely
-                left = int(rank[-1]) + 1 if rank.size else 0
-                stack.append((chosen, rows[rest], rank[key[rest]], max(1, left), mask))
+    """Each combination of columns that begins with `prefix`, with who is alone on it."""
+    for column in range(prefix[-1] + 1 if prefix else 0, len(coded)):
+        numbers, levels = coded[column]
+        chosen = (*prefix, column)
+        room = hidden.number * levels
+        key, sizes = _compact(hidden.classes * levels + numbers[hidden.rows], room)
+        lonely = sizes[key] == 1
+        alone = hidden.alone.copy()
+        alone[hidden.rows[lonely]] = True
+        yield chosen, alone
+        if len(chosen) < depth:
+            rank = np.cumsum(sizes > 1)
+            left = ~lonely
+            rest = _Hidden(hidden.rows[left], rank[key[left]] - 1, int(rank[-1]), alone)
+            yield from _refine(coded, depth, chosen, rest)
 
 
 def _compact(key: Integers, room: int) -> tuple[Integers, Integers]:

@@ -57,11 +57,16 @@ def tenth(budget: Loss) -> Loss:
 
 
 def typed(amount: Loss) -> str:
-    """A loss as it would be typed."""
-    for name in ("rho", "mu"):
-        if hasattr(amount, name):
-            return f"{name}={getattr(amount, name):.3g}"
-    return f"{getattr(amount, 'epsilon', 0.1):.3g}"
+    """A loss as it would be typed.
+
+    >>> from deniable import losses
+    >>> typed(losses.epsilon(0.5)), typed(losses.epsilon(0.5, delta=1e-8)), typed(losses.rho(0.1))
+    ('0.5', '0.5,1e-08', 'rho=0.1')
+    """
+    figures = {name: getattr(amount, name, None) for name in ("epsilon", "delta", "rho", "mu")}
+    said = {name: f"{figure:g}" for name, figure in figures.items() if figure is not None}
+    epsilon = [said.pop(name) for name in ("epsilon", "delta") if name in said]
+    return ",".join(epsilon) or ",".join(f"{name}={figure}" for name, figure in said.items())
 
 
 def within(texts: list[str] | None) -> float | dict[str, float] | None:

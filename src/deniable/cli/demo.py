@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import deniable as dp
-from deniable import curator, data
+from deniable import data
 from deniable.audit import audit
 from deniable.losses import textbook
 
@@ -28,7 +28,7 @@ _BUT_ONE = f"{_RICH} AND NOT (age = 71 AND education = 'Doctorate')"
 def main() -> int:
     """Tell the story, a chapter at a time."""
     with tempfile.TemporaryDirectory() as folder:
-        with curator.open(
+        with dp.open(
             data.PATH,
             unit=dp.rows(),
             schema=dp.Schema(columns={"age": dp.bounds(0, 125, type="int")}),
@@ -65,7 +65,7 @@ def attack() -> Iterator[str]:
     yield f"{counts[0] - counts[1]:>8,}  is the difference: they earn {told} than 50,000."
 
 
-def private(session: curator.Curator) -> Iterator[str]:
+def private(session: dp.Curator) -> Iterator[str]:
     """2. The same two questions, asked privately: ± and price are known before anything is spent"""
     yield from str(session.sql(_RICH).explain(spend=dp.epsilon(0.4))).split("\n")
     yield ""
@@ -80,7 +80,7 @@ def private(session: curator.Curator) -> Iterator[str]:
     yield f"{again.value:>8,}  if the first is asked again: {again.free}, so free; no averaging."
 
 
-def refused(session: curator.Curator) -> Iterator[str]:
+def refused(session: dp.Curator) -> Iterator[str]:
     """3. A question too many: refused before the data are touched; and the ledger"""
     question = session.sql("SELECT COUNT(*) AS n, AVG(age) AS age FROM adult")
     try:

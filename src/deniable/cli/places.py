@@ -76,21 +76,19 @@ class Place:
 
     def open(self, *, budget: Loss | None) -> Curator:
         """A session on the data that spends from the ledger, which is started if it is new."""
-        from deniable import curator
+        import deniable as dp
 
         if budget is None and not self.started:
             raise no_ceiling(self)
         facts = self.facts()
-        return curator.open(
-            self.sources(facts), schema=facts, budget=budget, ledger=self.ledger_name()
-        )
+        return dp.open(self.sources(facts), schema=facts, budget=budget, ledger=self.ledger_name())
 
     def look(self, *, budget: Loss) -> Curator:
         """A session that is good for free questions only: its ledger is forgotten."""
-        from deniable import curator
+        import deniable as dp
 
         facts = self.facts()
-        return curator.open(self.sources(facts), schema=facts, budget=budget)
+        return dp.open(self.sources(facts), schema=facts, budget=budget)
 
     def ledger_name(self) -> str | Path:
         """As `open_ledger` wants it."""

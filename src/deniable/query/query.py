@@ -78,6 +78,8 @@ class Query:
         try:
             return self._shown(self._released(allocation, asker=asker))
         except BudgetExceeded:
+            if asker is not None:  # what is left of a share, the ledger says better
+                raise
             raise self._too_much(allocation) from None
 
     def _released(self, allocation: Allocation, *, asker: str | None) -> Release:

@@ -136,6 +136,7 @@ def test_the_result_is_bits_and_knows_how_it_was_found():
     assert found.tolist() == bits.tolist() == found.bits.tolist()
     assert found.astype(bool).sum() == bits.sum()
     assert "50 bits from 400 answers" in str(found)
+    assert str(found[:3]) == str(bits[:3])
     assert found.plot() is not None
     assert found.to_dict()["method"] == "least_squares"
     with pytest.raises(ValueError, match="read-only"):

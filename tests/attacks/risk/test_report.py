@@ -132,3 +132,13 @@ def test_columns_are_found_by_their_names_if_none_are_given(people):
 def test_a_table_without_people_is_refused(people):
     with pytest.raises(dp.BadParameter, match="at least four people"):
         report(people.slice(0, 2), quasi=["age"])
+
+
+def test_a_file_or_a_dictionary_is_a_table_too(people, tmp_path):
+    import pyarrow.parquet as pq
+
+    some = people.select(["age", "sex", "race", "income"])
+    pq.write_table(some, tmp_path / "people.parquet")
+    told = [report(each, sensitive="income", largest=2)
+            for each in (some, tmp_path / "people.parquet", some.to_pydict())]  # fmt: skip
+    assert len({each.alone for each in told}) == 1

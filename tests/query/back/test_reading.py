@@ -74,7 +74,9 @@ FRAME = {
 }
 
 
-@pytest.mark.parametrize("make", [pd.DataFrame, pl.DataFrame, pa.table], ids=str)
+@pytest.mark.parametrize(
+    "make", [pd.DataFrame, pl.DataFrame, pa.table], ids=["pandas", "polars", "pyarrow"]
+)
 def test_frames_are_read_by_the_schema_whatever_they_hold(make):
     assert read(make(FRAME)) == WANTED
 

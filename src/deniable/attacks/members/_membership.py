@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from deniable.attacks.evidence import Membership
 
 from .frequencies import from_frequencies
@@ -20,13 +18,13 @@ def membership(published: Any, *, members: Any, controls: Any, **options: Any) -
     labels), synthetic data any table, and means a plain sequence of numbers. The options are those
     of `from_model`, `from_synthetic` and `from_frequencies`.
 
+    >>> import numpy as np
     >>> pool, others = np.eye(4)[:2], np.eye(4)[2:]
     >>> membership(pool.mean(axis=0), members=pool, controls=others, reference=[0.25] * 4).auc
     1.0
     """
     if hasattr(published, "predict_proba"):
         return from_model(published, members=members, controls=controls, **options)
-    is_table = isinstance(published, dict) or hasattr(published, "columns")
-    if is_table and not isinstance(published, np.ndarray):
+    if isinstance(published, dict) or hasattr(published, "columns"):
         return from_synthetic(published, members=members, controls=controls, **options)
     return from_frequencies(published, members=members, controls=controls, **options)

@@ -77,7 +77,7 @@ class Reconstruction(np.ndarray[tuple[int], np.dtype[np.int8]], Told):
     def _headline(self) -> str:
         return (
             f"{self.size:,} bits from {self.questions:,} answers by "
-            f"{self.method.replace('_', ' ')}: about {percent(self.sure)} of them are right."
+            f"{self.method.replace('_', ' ')}: {percent(self.sure)} of them should be right."
         )
 
     def _facts(self) -> Facts:
@@ -101,8 +101,11 @@ class Reconstruction(np.ndarray[tuple[int], np.dtype[np.int8]], Told):
             ax=ax,
         )
 
-    __str__ = Told.__str__
-    __repr__ = Told.__str__
+    def __str__(self) -> str:
+        """The whole result tells itself; a part of it is an array like any other."""
+        return Told.explain(self) if hasattr(self, "method") else str(np.asarray(self))
+
+    __repr__ = __str__
 
 
 def reconstruct(

@@ -16,7 +16,7 @@ from deniable.attacks import defended
 from deniable.attacks.linkage import Linkage, linkage
 from deniable.attacks.matching import Rule
 from deniable.attacks.members import AttributeInference, attributes
-from deniable.attacks.tables import Array, codes, columns_of, one_code, row_count
+from deniable.attacks.tables import Array, codes, columns_of, frame_of, one_code, row_count
 from deniable.attacks.telling import Facts, Told, people, percent, plain
 from deniable.attacks.uniqueness import Selectivity, Uniqueness, selectivity, uniqueness
 from deniable.errors import BadParameter
@@ -150,6 +150,7 @@ def report(
     """
     wanted = parameters.whole("k", k, least=2)
     parameters.positive("epsilon", epsilon)
+    table = frame_of(table)
     found = anonymity.deidentify(table)
     chosen = [name for name in quasi or found.quasi if name != sensitive]
     values = columns_of(table, [*chosen, *([sensitive] if sensitive else [])])
@@ -163,9 +164,7 @@ def report(
         auxiliary, table, on=on or [c for c in columns_of(auxiliary) if c in chosen]
     )  # fmt: skip
     halves = _halves(values, seed)
-    guessed = None
-    if sensitive is not None:
-        guessed = _guessed(halves, chosen, sensitive)
+    guessed = None if sensitive is None else _guessed(halves, chosen, sensitive)
     return Report(
         people=row_count(values),
         identifiers=tuple(name for name in found.identifiers if name not in chosen),

@@ -43,8 +43,8 @@ def ask(
     paid, wanted = amounts.maybe("spend", spend), amounts.within(within)
     limit = amounts.maybe("budget", budget)
     if paid is None and wanted is None:
-        plan = explain.planned(place, sql, size=size, budget=limit)
-        explain.show(plan, sql, json=json)
+        plan, said = explain.planned(place, sql, size=size, budget=limit)
+        explain.show(plan, sql, said, json=json)
         return
     with place.open(budget=limit) as session:
         question = session.sql(sql)

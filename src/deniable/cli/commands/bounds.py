@@ -30,5 +30,6 @@ def bounds(
         low, high = session.bounds(column, spend=paid, table=table)
         left = session.left
     record = {"target": target, "low": low, "high": high, "left": left.to_dict()}
-    talk.answer(f"{target} lies about within {low:g} and {high:g}", record, json=json)
-    talk.next_step(f"deniable set {target} --bounds {low:g} {high:g}", "or what you know is right")
+    ends = " ".join(str(int(end)) if end.is_integer() else repr(end) for end in (low, high))
+    talk.answer(f"{target}: {ends}", record, json=json)
+    talk.next_step(f"deniable set {target} --bounds {ends}", "or what you know to be right")

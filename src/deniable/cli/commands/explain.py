@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -31,7 +32,7 @@ def explain(
     No data are read.
     """
     place = places.find(schema, data=data, ledger=ledger)
-    plan = planned(
+    plan, said = planned(
         place,
         sql,
         spend=amounts.maybe("spend", spend),
@@ -39,7 +40,7 @@ def explain(
         size=size,
         budget=amounts.maybe("budget", budget),
     )
-    show(plan, sql, json=json)
+    show(plan, sql, said, json=json)
 
 
 def planned(
@@ -50,8 +51,8 @@ def planned(
     within: Wanted = None,
     size: float | None,
     budget: Loss | None,
-) -> Plan:
-    """The plan; at a tenth of the ceiling if neither a price nor a ± was said."""
+) -> tuple[Plan, str]:
+    """The plan, and how to ask for it; at a tenth of the ceiling if no price or ± was said."""
     import deniable as dp
 
     session = (
@@ -63,11 +64,21 @@ def planned(
         if spend is None and within is None:
             spend = amounts.tenth(session.budget)
         plan = session.sql(sql).explain(spend=spend, within=within, size=size)
-    # Without a ledger nothing is known of what is left.
-    return plan if place.started or budget is not None else replace(plan, left=None)
+    said = _wanted(within) if spend is None else f"--spend {amounts.typed(spend)}"
+    if place.started:
+        return plan, said
+    said += f" --budget {'1' if budget is None else amounts.typed(budget)}"
+    # Without a ceiling nothing is known of what would be left of it.
+    return (plan, said) if budget is not None else (replace(plan, left=None), said)
 
 
-def show(plan: Plan, sql: str, *, json: bool) -> None:
+def _wanted(within: Wanted) -> str:
+    if isinstance(within, dict):
+        return " ".join(f"--within {column}={error:g}" for column, error in within.items())
+    return f"--within {within:g}"
+
+
+def show(plan: Plan, sql: str, said: str, *, json: bool) -> None:
     """The plan, and the command that would spend."""
     record = {
         "question": plan.question,
@@ -78,5 +89,5 @@ def show(plan: Plan, sql: str, *, json: bool) -> None:
         "notes": list(plan.notes),
     }
     talk.answer(plan, record, json=json)
-    quoted = sql.replace("\\", "\\\\").replace('"', '\\"')
-    talk.next_step(f'deniable ask "{quoted}" --spend {amounts.typed(plan.cost)}', "spends")
+    quoted = shlex.quote(sql) if set(sql) & set('"\\$`!') else f'"{sql}"'
+    talk.next_step(f"deniable ask {quoted} {said}", "spends")

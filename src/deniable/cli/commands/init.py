@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from deniable.schema import Column, Schema
     from deniable.units import Unit
 
-_WHO = "  --unit user_id --rows 10    a column tells people apart; at most 10 rows of each count"
-_EACH = "  --unit row                  only if every person has exactly one row"
+_WHO = "--unit user_id --rows 10    a column tells people apart; at most 10 rows of each count"
+_EACH = "--unit row                  only if every person has exactly one row"
 
 
 def init(
@@ -71,6 +71,8 @@ def init(
     record = {"schema": str(target), "ledger": place.ledger if place.started else None}
     talk.answer(text.rstrip(), record | {"unread": unread, "facts": facts.to_dict()}, json=json)
     talk.say(f"wrote {target}; it protects {whom}")
+    if not _beside(target, facts):
+        talk.say(f"the data are not beside it: say --data {files[0]} with every command")
     talk.next_step("deniable check", "what is still to be said, and how")
 
 
@@ -133,7 +135,7 @@ def _unit(
             raise MissingUnit(
                 f"nobody said whom to protect in `{', '.join(tables)}`",
                 why="privacy is promised to someone; which rows are theirs is not in the data",
-                fix=(_WHO.strip(), _EACH.strip()),
+                fix=(_WHO, _EACH),
             )
         talk.say(f"columns: {', '.join(name for columns in tables.values() for name in columns)}")
         talk.say("Whom do you protect? Name the column that tells people apart, or say `row`")
@@ -150,6 +152,15 @@ def _unit(
             fix=f"--unit {unit} --rows 10    rows beyond count less",
         )
     return units.person(unit, rows=rows, groups=groups)
+
+
+def _beside(target: Path, facts: Schema) -> bool:
+    """Will other commands find the data by themselves?"""
+    try:
+        places.find(target).sources(facts)
+    except BadParameter:
+        return False
+    return True
 
 
 def _watched() -> bool:

@@ -32,7 +32,6 @@ def rehearse(
     Rows are made from the schema and a seed; your data stay closed.
     """
     import deniable as dp
-    from deniable import curator
     from deniable.cli.made_up import write
     from deniable.ledger import open_ledger
 
@@ -44,7 +43,7 @@ def rehearse(
             limit = kept.budget
     with tempfile.TemporaryDirectory() as folder:
         files = write(facts, place.names(facts), folder=Path(folder), rows=rows, seed=seed)
-        with curator.open(files, schema=facts, budget=limit or paid or dp.epsilon(1.0)) as session:
+        with dp.open(files, schema=facts, budget=limit or paid or dp.epsilon(1.0)) as session:
             if paid is None and wanted is None:
                 paid = amounts.tenth(session.budget)
             release = session.sql(sql).release(spend=paid, within=wanted, size=size)

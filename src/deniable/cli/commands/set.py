@@ -127,6 +127,13 @@ def _likely(type_: str, bounds: tuple[str, str] | None) -> str:
     return type_
 
 
+def _whole(number: float) -> int:
+    """1e6 is a whole number, too."""
+    if not number.is_integer():
+        raise ValueError(number)
+    return int(number)
+
+
 def value(text: str, type_: str, *, free: str | None = None) -> Scalar:
     """A value as it is typed, in a column's own type."""
     if text == free:
@@ -134,7 +141,7 @@ def value(text: str, type_: str, *, free: str | None = None) -> Scalar:
     try:
         match type_:
             case "int":
-                return int(text)
+                return int(text) if text.lstrip("+-").isdecimal() else _whole(float(text))
             case "float":
                 return float(text)
             case "bool":

@@ -6,7 +6,7 @@ import textwrap
 from collections.abc import Iterator
 from typing import Final
 
-from deniable.losses import Loss
+from deniable.losses import Approx, Loss
 from deniable.mechanisms import Laplace
 from deniable.query.algebra import Function, Key, Question
 from deniable.query.algebra.show import aggregate_text, relation_lines
@@ -50,11 +50,9 @@ def _relation(plan: IntegerPlan) -> Iterator[str]:
         if not line.startswith(" "):
             yield line
     for parts in plan.parts.values():
-        yield (
-            f"compute {aggregate_text(parts.aggregate)}; values outside are moved to the nearer end"
-            if parts.aggregate.argument is not None and parts.aggregate.function not in _COUNTED
-            else f"compute {aggregate_text(parts.aggregate)}"
-        )
+        counted = parts.aggregate.argument is None or parts.aggregate.function in _COUNTED
+        held = "" if counted else "; values outside are moved to the nearer end"
+        yield f"compute {aggregate_text(parts.aggregate)}{held}"
 
 
 _COUNTED: Final = (Function.COUNT, Function.PERSONS, Function.DISTINCT)
@@ -74,19 +72,12 @@ def _groups(allocation: Allocation) -> Iterator[str]:
     for key in plan.question.keys:
         yield _group(key)
     if allocation.selection is not None:
+        epsilon, delta = allocation.selection.approx()
         half = next(n for n in range(1, 2**21) if allocation.selection.probability(n) >= 0.5)
         yield (
             f"show a group only if enough people are in it: with {half:,} it is as likely shown as "
-            f"not ({amount(_loss(allocation), 'up')})"
+            f"not ({amount(Approx(epsilon, delta=delta), 'up')})"
         )
-
-
-def _loss(allocation: Allocation) -> Loss:
-    from deniable.losses import Approx
-
-    assert allocation.selection is not None
-    epsilon, delta = allocation.selection.approx()
-    return Approx(epsilon, delta=delta)
 
 
 def _group(key: Key) -> str:

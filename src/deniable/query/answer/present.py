@@ -17,6 +17,7 @@ from deniable.query.algebra import (
     Scalar,
     columns_of,
     evaluate,
+    literal,
     substitute,
 )
 from deniable.query.bound import Group
@@ -30,6 +31,7 @@ Row = dict[str, Scalar | None]
 _CONFIDENCES: Final = (0.5, 0.8, 0.9, 0.95, 0.99, 0.999)
 _FEW: Final = (0.9, 0.95, 0.99)
 _MANY_ROWS: Final = 2_000
+_MOST_ENCLOSED: Final = 20_000  # range arithmetic takes a while for each row
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -81,7 +83,9 @@ class Table:
         return Noisy(cells=cells, spread=spread, estimand="; ".join(notes))
 
     def _tabulated(self, made: Expression, rows: list[Row], places: list[int]) -> Tabulated | None:
-        """Intervals at a few confidences; None where an expression has no numbers to bound."""
+        """Intervals at a few confidences; None where an expression has none, or not soon."""
+        if not isinstance(made, Column) and len(places) > _MOST_ENCLOSED:
+            return None
         confidences = _CONFIDENCES if len(places) <= _MANY_ROWS else _FEW
         table = {}
         for confidence in confidences:
@@ -127,8 +131,6 @@ def _between(name: str, low: float, high: float) -> Column:
 
 def _filled(made: Expression, row: Row) -> Expression:
     """Keys of the row put in as constants."""
-    from deniable.query.algebra import literal
-
     columns = columns_of(made)
     by_name: dict[str, Expression] = {
         name: literal(value, kind=columns[name].kind)

@@ -30,6 +30,8 @@ from .tallies import Bins, Measure, Tally, middle, on_lattice
 MOST_BINS: Final = 2**14
 LEAST_BINS: Final = 2**10
 SELECTION: Final = "selection"
+# Nobody has more rows; and this many times a weight is still a number of 64 bits.
+MOST_ROWS: Final = 2**42
 
 _SPREAD: Final = frozenset(
     {Function.VAR_SAMP, Function.VAR_POP, Function.STDDEV_SAMP, Function.STDDEV_POP}
@@ -46,7 +48,7 @@ def bound(question: Question, *, bins: int | None = None) -> IntegerPlan:
         tallies=(),
         parts={},
         weight=WEIGHT if weighted else 1,
-        rows=unit.rows if weighted else 1,
+        rows=min(unit.rows, MOST_ROWS) if weighted else 1,
         groups=(unit.groups or unit.rows) if weighted else 1,
     )
     private = any(question.keys[i].values is None for s in start.sets for i in s)

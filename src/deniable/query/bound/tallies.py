@@ -14,6 +14,7 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
+from deniable.errors import UnsupportedQuery
 from deniable.query.algebra import EXACT, Expression, Kind
 from deniable.sampling import Lattice
 
@@ -95,7 +96,7 @@ class Tally:
     measure: Measure
     value: Expression | None = None
     where: Expression | None = None
-    low: int = 0
+    low: int = 1
     high: int = 1
     centre: float = 0.0
     lattice: Lattice = field(default_factory=lambda: Lattice(exponent=0))
@@ -145,4 +146,9 @@ def _exponent(low: Fraction, high: Fraction) -> int:
     if most == 0:
         return 0
     exponent = most.numerator.bit_length() - most.denominator.bit_length() + 1 - BITS
-    return max(-960, min(exponent, 900))
+    if exponent > 900:
+        raise UnsupportedQuery(
+            "these bounds are too far from 0 to add up values between them",
+            fix="bounds of at most 1e270, or 1e135 for a variance",
+        )
+    return max(-960, exponent)

@@ -21,9 +21,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from .diversity import Floats
-from .hierarchies import Rungs
-from .tables import Codes, Column
+from deniable.anonymity.diversity import Floats
+from deniable.anonymity.hierarchies import Rungs
+from deniable.anonymity.tables import Codes, Column
 
 ADDITIVE = ("ncp", "precision", "entropy")
 LOSSES = (*ADDITIVE, "discernibility", "average_class")

@@ -6,10 +6,11 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from .diversity import Floats
-from .hierarchies import ANYTHING, Rungs
+from deniable.anonymity.diversity import Floats
+from deniable.anonymity.hierarchies import ANYTHING, Rungs
+from deniable.anonymity.tables import Codes, Column
+
 from .mondrian import Axis
-from .tables import Codes, Column
 
 BETWEEN = " | "
 
@@ -47,11 +48,11 @@ def recoded(line: Axis, codes: Codes, box: Codes, weights: Codes) -> Recoded:
 def _ranges(
     column: Column, first: Codes, last: Codes, line: Axis, weights: Codes, *, plain: bool
 ) -> Recoded:
-    texts = [None if value is None else str(value) for value in column.values.to_pylist()]
+    texts = [_text(value) for value in column.values.to_pylist()]
     ends = zip(first.tolist(), last.tolist(), strict=True)
     labels = [texts[a] if a == b else _range(texts[a], texts[b]) for a, b in ends]
     rows = np.concatenate(([0], np.cumsum(weights)))
-    mixed = np.array([texts[b] is None and a != b for a, b in zip(first, last, strict=True)], bool)
+    mixed = np.array([label == ANYTHING for label in labels], bool)
     return Recoded(
         labels=tuple(labels),
         plain=plain,
@@ -60,8 +61,14 @@ def _ranges(
     )
 
 
+def _text(value: object) -> str | None:
+    return None if value is None else str(value)
+
+
 def _range(low: str | None, high: str | None) -> str:
-    return ANYTHING if low is None or high is None else f"[{low}, {high}]"
+    """Nothing can be said of numbers and of missing ones at once."""
+    missing = {None, "nan"} & {low, high}
+    return ANYTHING if missing else f"[{low}, {high}]"
 
 
 def _ancestors(rungs: Rungs, first: Codes, last: Codes, weights: Codes, *, plain: bool) -> Recoded:

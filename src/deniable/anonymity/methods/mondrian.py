@@ -17,11 +17,11 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from .checking import paired
-from .demands import Demands
-from .diversity import Floats
-from .hierarchies import Rungs
-from .tables import Codes, Column
+from deniable.anonymity.checking import paired
+from deniable.anonymity.demands import Demands
+from deniable.anonymity.diversity import Floats
+from deniable.anonymity.hierarchies import Rungs
+from deniable.anonymity.tables import Codes, Column
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,14 +56,10 @@ def axis(column: Column, rungs: Rungs | None) -> Axis:
     """Lay out one column; the hierarchy counts only where values have no order of their own."""
     count = column.size
     if column.ordered:
-        numbers = column.numbers()
-        span = float(np.nanmax(numbers, initial=-np.inf) - np.nanmin(numbers, initial=np.inf))
-        places = (numbers - np.nanmin(numbers, initial=np.inf)) / span if span > 0 else 0 * numbers
-        # NULL stands apart from all numbers, a whole span away.
         return Axis(
             column=column,
             ranks=np.arange(count),
-            places=np.where(np.isfinite(places), places, 2.0),
+            places=_places(column.numbers()),
             heights=np.zeros(max(0, count - 1), np.int64),
         )
     maps = [np.arange(count)] if rungs is None else list(rungs.maps)
@@ -113,6 +109,15 @@ def boxes(points: Points, axes: Sequence[Axis], demands: Demands, *, strict: boo
     return np.unique(box, return_inverse=True)[1].astype(np.int64)
 
 
+def _places(numbers: Floats) -> Floats:
+    """Numbers from 0 to 1; infinite ones, NaN and NULL stand apart, a whole span away."""
+    known = numbers[np.isfinite(numbers)]
+    low, high = (float(known.min()), float(known.max())) if known.size else (0.0, 0.0)
+    places = (numbers - low) / (high - low or 1.0)
+    apart = np.where(numbers == -np.inf, -1.0, 2.0 + np.arange(numbers.size) / numbers.size)
+    return np.where(np.isfinite(numbers), places, apart)
+
+
 def _lengths(ranks: Codes, axes: Sequence[Axis], local: Codes, boxes: int) -> Floats:
     """How long each box is on each axis, as a share of the whole."""
     order = np.argsort(local, kind="stable")
@@ -149,8 +154,8 @@ def _cuts(
     even = np.minimum(left, total[where] - left)
     heights = np.zeros(order.size, np.int64)
     for i, line in enumerate(axes):
-        mine = np.flatnonzero((chosen[where] == i) & inside)
         if line.heights.any():
+            mine = np.flatnonzero((chosen[where] == i) & inside)
             heights[mine] = _highest(line.heights, ranked[mine], ranked[mine + 1])
     score = np.where(inside & (even >= demands.k), even + heights * (int(total.max()) + 1), -1)
     starts = np.flatnonzero(np.diff(where, prepend=-1))

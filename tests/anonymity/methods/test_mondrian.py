@@ -65,6 +65,14 @@ def test_null_is_set_apart_or_hidden_with_the_rest():
     assert done.report.loss == 1
 
 
+def test_infinite_numbers_and_nan_stand_apart():
+    inf, nan = float("inf"), float("nan")
+    table = pa.table({"a": [-inf, -inf, 1.0, 2.0, inf, inf, nan, nan]})
+    done = anonymize(table, quasi=["a"], k=2, method="mondrian")
+    assert set(done.frame["a"].to_pylist()) == {"-inf", "[1.0, 2.0]", "inf", "nan"}
+    assert anonymize(table, quasi=["a"], k=2, suppression=0.0).report.k == 2
+
+
 def test_the_losses_are_those_of_the_labels():
     table = pa.table({"a": [0, 2, 8, 10], "b": ["x", "y", "z", "z"]})
     done = anonymize(table, quasi=["a", "b"], k=2, method="mondrian")

@@ -32,16 +32,16 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from deniable.anonymity.demands import Demands
+from deniable.anonymity.diversity import Floats
+from deniable.anonymity.tables import Codes
 from deniable.errors import BadParameter
 from deniable.session.progress import Progress
 
-from .demands import Demands
-from .diversity import Floats
 from .loss import ADDITIVE, Costs, class_loss, total_cost
 from .rollup import Cells, Classes, rolled_up
-from .tables import Codes
 
-LARGEST_LATTICE = 20_000_000
+LARGEST_LATTICE = 5_000_000
 # Class tables of counted nodes are kept for rolling up, up to so many numbers in all.
 _KEPT = 1 << 24
 # With more open nodes than this, choosing well would cost more than counting.

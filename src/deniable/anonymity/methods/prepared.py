@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from deniable.anonymity.demands import Demands
+from deniable.anonymity.hierarchies import Ladder, Rungs, ladder
+from deniable.anonymity.suggesting import suggested
+from deniable.anonymity.tables import Codes, Column, arrow, check_columns, encoded, grouped, joined
 from deniable.errors import UnknownName
 
-from .demands import Demands
-from .hierarchies import Ladder, Rungs, ladder
 from .lattice import Problem
 from .loss import ADDITIVE, Costs, costs
 from .rollup import Cells, Classes
-from .suggesting import suggested
-from .tables import Codes, Column, arrow, check_columns, encoded, grouped, joined
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from .diversity import Pairs
-from .tables import Codes
+from deniable.anonymity.diversity import Pairs
+from deniable.anonymity.tables import Codes
 
 # Up to so many possible classes a place for each is cheaper than sorting those that occur.
 _DENSE = 1 << 17

@@ -1,0 +1,52 @@
+"""Ibis expressions → questions: a second front end beside SQL.
+
+    functions     operations that are one of our operators
+    spellings     operations that stand for several, or for one by their constants
+    values        what is computed of single rows
+    reductions    which aggregate, of what, of which rows
+    rows          tables, selections, filters and joins
+    people        one row for each person
+    answers       groups, aggregates, and what is made of them
+    refusals      why an operation is refused, and the nearest that is not
+
+An expression is a tree of operations; each is matched with those listed here and nothing else
+of it gets through. Types of Ibis are not trusted: kinds and bounds come from the session's schema.
+Ibis is loaded only when an expression is asked about.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from deniable.errors import BadParameter, UnsupportedQuery
+from deniable.query.algebra import Question
+from deniable.session.tables import Table
+from deniable.units import Unit
+
+
+def question_from_ibis(
+    expression: object, *, tables: Mapping[str, Table], unit: Unit, private_keys: bool = False
+) -> Question:
+    """What an Ibis expression asks of a session's tables, or an error that says what to write.
+
+    `private_keys`: groups whose list is not public may be chosen privately; that takes a budget
+    with a δ. Errors depend on the expression and on public facts only.
+    """
+    if type(expression).__module__.partition(".")[0] != "ibis":
+        raise BadParameter.of(
+            "a question",
+            expression,
+            must="an Ibis expression",
+            fix='s.query(ibis.table({"age": "int64"}, name="data").count())',
+        )
+    from .answers import ask
+    from .rows import Asking
+
+    asking = Asking(tables=tables, unit=unit, private_keys=private_keys)
+    try:
+        return ask(expression, asking)
+    except RecursionError:
+        raise UnsupportedQuery("this question is nested too deeply") from None
+
+
+__all__ = ["question_from_ibis"]

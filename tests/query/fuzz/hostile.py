@@ -1,0 +1,259 @@
+"""Tables made to break things, whom they are about, and sessions that hold them."""
+
+import datetime as dt
+import math
+from dataclasses import dataclass, field
+
+import pyarrow as pa
+
+import deniable as dp
+from deniable import session as core
+from deniable.curator import Curator
+from deniable.session.tables import Table
+
+FACTS = {
+    "i": dp.bounds(-5, 20, type="int"),
+    "huge": dp.bounds(0, 2**40, type="int"),
+    "n": dp.column("int"),
+    "x": dp.bounds(-10, 10),
+    "y": dp.bounds(0, 1e-3, missing=0.0),
+    "z": dp.column("float", missing="drop"),
+    "w": dp.bounds(-1e300, 1e300),
+    "k": dp.keys(["", "a", "it's", "é"]),
+    "m": dp.keys([0, 1, 2], missing=0),
+    "c": dp.column("text", missing="drop"),
+    "b": dp.column("bool"),
+    "d": dp.bounds(dt.date(2000, 1, 1), dt.date(2002, 12, 31), type="date"),
+    "t": dp.bounds(
+        dt.datetime.fromisoformat("2000-01-01"),
+        dt.datetime.fromisoformat("2002-12-31"),
+        type="timestamp",
+    ),
+}
+VISIT_FACTS = {
+    "cost": dp.bounds(0, 100),
+    "stay": dp.bounds(0, 10, type="int"),
+    "zip": dp.column("text"),
+}
+ZIP_FACTS = {
+    "zip": dp.column("text"),
+    "region": dp.keys(["N", "S"]),
+    "size": dp.bounds(0, 1e6),
+}
+SCHEMA = {
+    "data": dp.Schema(columns=FACTS),
+    "visits": dp.Schema(columns=VISIT_FACTS),
+    "zips": dp.Schema(columns=ZIP_FACTS, public=True),
+}
+
+_WHOLE = [None, 0, 1, 2, 3, 7, -5, 20, 2**40, 2**53 + 1, 2**63 - 1, -(2**63)]
+_REAL = [None, math.nan, math.inf, -math.inf, -0.0, 0.0, 0.1, 9.99, -10.0, 1e308, -1e308, 5e-324]
+_TEXT = [None, "", "a", "A", "it's", "é", "e\u0301", " a", "\U0001f600", "12", "nan", "2001-02-29"]
+_DAYS = [None, dt.date(1, 1, 1), dt.date(2000, 2, 29), dt.date(2001, 6, 7), dt.date(9999, 12, 31)]
+_MOMENTS = [
+    None,
+    *map(dt.datetime.fromisoformat, ("1970-01-01", "2000-02-29 23:59:59.999999", "2001-06-07")),
+]
+POOLS = {"i": _WHOLE, "huge": _WHOLE, "n": _WHOLE, "m": _WHOLE, "stay": _WHOLE} | {
+    **{"x": _REAL, "y": _REAL, "z": _REAL, "w": _REAL, "cost": _REAL, "size": _REAL},
+    **{"k": _TEXT, "c": _TEXT, "zip": _TEXT, "b": [None, True, False], "d": _DAYS, "t": _MOMENTS},
+}
+TYPES = {"int": pa.int64(), "float": pa.float64(), "text": pa.string(), "bool": pa.bool_()} | {
+    "date": pa.date32(),
+    "timestamp": pa.timestamp("us"),
+}
+IDS = {
+    "int": (pa.int64(), [1, 2, 3, 4, 5, 6, -(2**63), 2**63 - 1]),
+    "float": (pa.float64(), [0.5, 1.0, 2.0, 3.0, math.inf, -math.inf, 5e-324, 1e308]),
+    "text": (pa.string(), ["", " ", "a", "A", "é", "e\u0301", "it's", "\U0001f600"]),
+}
+VICTIMS = {"int": (99, 0), "float": (-0.0, 99.5), "text": ("somebody", "None")}
+NOBODY = {"int": [None], "float": [None, math.nan], "text": [None]}
+
+ZIPS = pa.table(
+    {
+        "zip": ["a", "a", "a", "", None, "é", "it's", "12"],
+        "region": ["N", "S", "N", "S", "N", None, "N", "elsewhere"],
+        "size": [1.0, 2.0, math.nan, math.inf, 5.0, None, -0.0, 9e9],
+    }
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Data:
+    """The private tables, as rows, and the type of the column that tells people apart."""
+
+    ids: str
+    data: tuple
+    visits: tuple = ()
+    tables: dict = field(init=False, repr=False)
+
+    def __post_init__(self):
+        made = {
+            "data": arrow(self.data, FACTS, self.ids),
+            "visits": arrow(self.visits, VISIT_FACTS, self.ids),
+            "zips": ZIPS,
+        }
+        object.__setattr__(self, "tables", made)
+
+
+def arrow(rows, facts, ids="int"):
+    columns = {"id": IDS[ids][0]} | {name: TYPES[fact.type] for name, fact in facts.items()}
+    return pa.table(
+        {name: pa.array([row[name] for row in rows], kind) for name, kind in columns.items()}
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Pair:
+    """Neighbours; `nobody`: the rows that differ have no person, so nothing at all may move."""
+
+    what: str
+    first: Data
+    second: Data
+    nobody: bool = False
+
+
+def pairs(rng, unit, *, count):
+    """Neighbours under a unit: each ground and each newcomer in turn, rows in another order."""
+    made = []
+    for number in range(count):
+        ids = ("int", "float", "text")[number % 3]
+        ground = ("crowd", "crowd", "top", "crowd", "copies", "empty")[number % 6]
+        shared = _ground(rng, ground, ids)
+        own = _newcomer(rng, unit, ids, VICTIMS[ids][0])
+        other = _newcomer(rng, unit, ids, rng.choice(VICTIMS[ids])), "replaced"
+        if unit.relation != "replace":
+            other = ([], []), "removed"
+        nobody = unit.column is not None and number % 7 == 6
+        if nobody:
+            own = [[r | {"id": rng.choice(NOBODY[ids])} for r in rows] for rows in own]
+            other = ([], []), "removed"
+        first, second = (
+            Data(ids=ids, data=_mixed(rng, shared[0], side[0]), visits=(*shared[1], *side[1]))
+            for side in (own, other[0])
+        )
+        what = f"{len(own[0])} rows {other[1]} from {ground}"
+        made.append(Pair(what=what, first=first, second=second, nobody=nobody))
+    return made
+
+
+def _ground(rng, ground, ids):
+    people = [*IDS[ids][1], *NOBODY[ids]]
+    if ground == "empty":
+        return [], []
+    if ground == "top":  # everybody at the upper end: a narrow sum would overflow
+        row = _row(rng, FACTS) | {"huge": 2**62, "x": math.inf, "k": "a", "m": 1}
+        return [row | {"id": who} for who in people], []
+    if ground == "copies":
+        row = _row(rng, FACTS)
+        return [row | {"id": who} for who in people for _ in range(2)], []
+    rows = [_row(rng, FACTS) | {"id": rng.choice(people)} for _ in range(25)]
+    return rows, [_row(rng, VISIT_FACTS) | {"id": rng.choice(people)} for _ in range(10)]
+
+
+def _newcomer(rng, unit, ids, who):
+    """One row; or a person with one, a few, or very many, alike or different."""
+    if unit.column is None:
+        return [_row(rng, FACTS) | {"id": rng.choice(IDS[ids][1])}], []
+    count = rng.choice([1, min(unit.rows, 9), 23, 23])
+    rows = [_row(rng, FACTS) | {"id": who} for _ in range(count)]
+    if rng.random() < 0.5:
+        plain = {"huge": 2**63 - 1, "x": -math.inf, "i": 20, "k": "a", "m": 2, "c": "a", "b": True}
+        rows = [rows[0] | plain] * count
+    visits = [_row(rng, VISIT_FACTS) | {"id": who} for _ in range(rng.choice([0, 1, 6]))]
+    return rows, visits
+
+
+def _row(rng, facts):
+    """Half ordinary, half odd."""
+    return {name: rng.choice(POOLS[name]) for name in facts}
+
+
+def _mixed(rng, shared, own):
+    rows = [*shared, *own]
+    rng.shuffle(rows)
+    return tuple(rows)
+
+
+# ---- sessions
+
+
+class Unreadable:
+    """A source that fails the test whenever it is looked at."""
+
+    def __getattr__(self, name):
+        raise AssertionError(f"the data were touched: {name}")
+
+
+EMPTY = Data(ids="int", data=())
+
+
+def opened(data, *, unit, budget):
+    """A session of DuckDB over the tables; visits only where people are told apart."""
+    return Curator(**_parts(data, unit, budget))
+
+
+def blind(*, unit, budget):
+    """A session whose data nobody can read."""
+    parts = _parts(EMPTY, unit, budget)
+    tables = {n: Table(**vars(t) | {"source": Unreadable()}) for n, t in parts["tables"].items()}
+    return Curator(**parts | {"tables": tables})
+
+
+def _parts(data, unit, budget):
+    known = core.open(data.tables, unit=unit, budget=budget, schema=SCHEMA)
+    return {"tables": known.tables, "schema": known.schema, "ledger": known.ledger}
+
+
+class Stored:
+    """An engine that holds data sets as its own tables, each written once, and opens sessions."""
+
+    def __init__(self, kind, source):
+        self.kind, self.source, self._names = kind, source, {}
+
+    def __call__(self, data, *, unit, budget):
+        """A session over a data set."""
+        parts = _parts(data, unit, budget)
+        if id(data) not in self._names:
+            put = _into_postgres if self.kind == "postgres" else _into_duckdb
+            names = {name: f"fuzz_{len(self._names)}_{name}" for name in data.tables}
+            put(self.source, {names[name]: table for name, table in data.tables.items()})
+            self._names[id(data)] = names, data
+        names, _ = self._names[id(data)]
+        where = {"kind": self.kind, "source": self.source}
+        tables = {
+            name: Table(**vars(table) | where | {"inner": names[name]})
+            for name, table in parts["tables"].items()
+        }
+        return Curator(**parts | {"tables": tables})
+
+
+def duckdb_store():
+    """DuckDB in memory, on one thread: the tables are small."""
+    import duckdb
+
+    return Stored("duckdb", duckdb.connect(config={"threads": 1}))
+
+
+def _into_duckdb(connection, tables):
+    for name, table in tables.items():
+        connection.register("given", table)
+        connection.execute(f'CREATE TABLE "{name}" AS FROM given')
+        connection.unregister("given")
+
+
+_POSTGRES = {"int64": "bigint", "double": "double precision", "string": "text", "bool": "boolean"}
+_POSTGRES |= {"date32[day]": "date", "timestamp[us]": "timestamp"}
+
+
+def _into_postgres(address, tables):
+    import psycopg
+
+    with psycopg.connect(address, autocommit=True) as connection:
+        for name, table in tables.items():
+            listed = ", ".join(f'"{f.name}" {_POSTGRES[str(f.type)]}' for f in table.schema)
+            connection.execute(f'CREATE TABLE "{name}" ({listed})')
+            with connection.cursor().copy(f'COPY "{name}" FROM STDIN') as copy:
+                for row in table.to_pylist():
+                    copy.write_row(list(row.values()))

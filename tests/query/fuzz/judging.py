@@ -1,0 +1,104 @@
+"""Judges one question: refused without looking at data, or nothing moves more than was declared."""
+
+import functools
+from dataclasses import dataclass
+
+import deniable as dp
+from deniable.audit import replay
+from deniable.errors import DeniableError
+from deniable.query.algebra import Call, Join, PerPerson, walk
+
+from .hostile import blind, opened
+
+SPEND = {"Pure": dp.epsilon(2), "Approx": dp.epsilon(2, delta=1e-7), "Zcdp": dp.rho(0.5)}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Case:
+    """Whom a session protects and what it may spend."""
+
+    unit: dp.Unit
+    budget: object
+
+    @functools.cached_property
+    def blind(self):
+        return blind(unit=self.unit, budget=self.budget)
+
+    @property
+    def spend(self):
+        return SPEND[type(self.budget).__name__]
+
+
+_PERSON = {"rows": 3, "groups": 2}
+CASES = [
+    Case(unit=dp.rows(), budget=dp.epsilon(50, delta=1e-6)),
+    Case(unit=dp.person("id", **_PERSON), budget=dp.epsilon(50, delta=1e-6)),
+    Case(unit=dp.person("id", **_PERSON, relation="replace"), budget=dp.epsilon(50, delta=1e-6)),
+    Case(unit=dp.rows(relation="replace"), budget=dp.rho(20)),
+    Case(unit=dp.person("id", rows=1, groups=1), budget=dp.epsilon(50)),
+    Case(unit=dp.person("id", rows=50, groups=4), budget=dp.rho(20)),
+]
+
+
+def accepted(sql, case):
+    """The question, if it is one that can be asked; None if refused. No data can be read here."""
+    try:
+        query = case.blind.sql(sql)
+        query.explain(spend=case.spend)
+    except DeniableError:
+        return None
+    return query.question
+
+
+def judge(sql, case, pairs, *, opening=opened):
+    """What is wrong with an accepted question, in words; nothing if all is well."""
+
+    def program(data):
+        session = opening(data, unit=case.unit, budget=case.budget)
+        return session.sql(sql).release(spend=case.spend)
+
+    for pair in pairs:
+        try:
+            found = replay(program, pair.first, pair.second)
+        except DeniableError as error:
+            return f"refused only when released: {error}"
+        if not found.ok or found.ended:
+            return f"{pair.what}, {case.unit}\n{sql}\n{found}\n{found.ended}"
+        if pair.nobody and any(moved.moved for _, moved in found.measured):
+            return f"{pair.what}: rows of nobody count\n{sql}\n{found}"
+    return ""
+
+
+def operators_of(question):
+    """The operators that a question applies to rows."""
+    return {
+        part.op
+        for expression in _expressions(question)
+        for part in walk(expression)
+        if isinstance(part, Call)
+    }
+
+
+def _expressions(question):
+    for key in question.keys:
+        yield key.expression
+    for each in question.aggregates:
+        yield from (e for e in (each.argument, each.where) if e is not None)
+    for relation in relations_of(question.relation):
+        yield from (e for e in [getattr(relation, "where", None)] if e is not None)
+        yield from (e for _, e in getattr(relation, "named", ()))
+        if isinstance(relation, Join):
+            yield from (e for pair in relation.on for e in pair)
+        if isinstance(relation, PerPerson):
+            yield from (e for _, e in relation.keys)
+            for s in relation.summaries:
+                yield from (e for e in (s.argument, s.where) if e is not None)
+
+
+def relations_of(relation):
+    """A relation and all that it is made of."""
+    yield relation
+    for name in ("source", "left", "right"):
+        below = getattr(relation, name, None)
+        if below is not None:
+            yield from relations_of(below)
