@@ -210,7 +210,7 @@ def run(python, code, path):
         return {"why": "took more than 15 minutes"}
     lines = [line for line in done.stdout.splitlines() if line.startswith("RESULT")]
     if not lines:
-        last = (done.stderr.strip().splitlines() or ["no output"])[-1]
+        last = (done.stderr.strip().splitlines() or [f"ended with {done.returncode}"])[-1]
         return {"why": f"cannot run: {last[:90]}"}
     return json.loads(lines[0].removeprefix("RESULT"))
 

@@ -16,6 +16,9 @@ Where things are, in the order of a row's path:
     sensitivity   from data to values one unit can move only so far
     release, ledger, session    the one door: charge, compute, draw
     plots         pictures
+    query, statistics, curator    ask in SQL, with DataFrames, or in one line
+    anonymity     what came before
+    attacks       why it was not enough
     audit         is the claim true?
 
 Names are loaded when first used, so that importing deniable is quick.

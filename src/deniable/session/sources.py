@@ -14,15 +14,15 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Final
 
-from deniable.errors import BadParameter, UnknownName
+from deniable.errors import BadParameter, MissingExtra, UnknownName
 from deniable.schema import Schema
 from deniable.units import Unit
 
 from .tables import Found, Table, check_names, described, type_of
 
 KINDS: Final = (
-    "a path or glob (.csv, .parquet), a pandas, Polars or PyArrow table, an Ibis table or "
-    'connection, a DuckDB connection, or {"people": ..., "visits": ...}'
+    "a path or glob (.csv, .parquet), a pandas, Polars, PyArrow or Spark table, a DuckDB or "
+    'Postgres connection, postgresql://..., or {"people": ..., "visits": ...}'
 )
 
 
@@ -78,6 +78,8 @@ def _described(found: Found, schema: Schema | None, unit: Unit) -> Table:
 
 
 def _found(source: object, name: str | None, schema: Schema | None) -> list[Found]:
+    if isinstance(source, str) and source.startswith(("postgresql://", "postgres://")):
+        return _postgres_at(source, name, schema)
     if isinstance(source, str | os.PathLike):
         return [_file(os.fspath(source), name)]
     for kind in type(source).__mro__:
@@ -254,6 +256,47 @@ def _duckdb(source: Any, name: str | None, schema: Schema | None) -> list[Found]
     ]
 
 
+def _postgres_at(address: str, name: str | None, schema: Schema | None) -> list[Found]:
+    try:
+        import psycopg
+    except ImportError:
+        raise MissingExtra.of("psycopg, which speaks to Postgres", extra="postgres") from None
+    try:
+        connection = psycopg.connect(address)
+    except psycopg.Error:
+        raise BadParameter("no Postgres server answers at that address, or not to you") from None
+    with connection:
+        return _postgres(connection, name, schema, held=address)
+
+
+def _postgres(
+    source: Any, name: str | None, schema: Schema | None, held: object = None
+) -> list[Found]:
+    listing = (
+        "SELECT table_name, column_name, data_type FROM information_schema.columns "
+        "WHERE table_schema = current_schema() ORDER BY table_name, ordinal_position"
+    )
+    idle = source.info.transaction_status == 0
+    shapes: dict[str, dict[str, str | None]] = {}
+    for table, column, kind in source.execute(listing).fetchall():
+        shapes.setdefault(table, {})[column] = type_of(kind)
+    if idle and not source.autocommit:
+        source.rollback()  # leave the connection as it was found
+    return [
+        Found(name=t, kind="postgres", types=shapes[t], source=held or source, inner=t)
+        for t in _chosen(list(shapes), name, schema)
+    ]
+
+
+def _spark(frame: Any, name: str | None, _schema: Schema | None) -> list[Found]:
+    if not hasattr(frame, "dtypes") or not hasattr(frame, "sparkSession"):
+        raise BadParameter("this Spark object is no DataFrame", fix='spark.table("people")')
+    called = name or "data"
+    check_names([column for column, _ in frame.dtypes], table=called)
+    types = {column: type_of(kind) for column, kind in frame.dtypes}
+    return [Found(name=called, kind="spark", types=types, source=frame)]
+
+
 def _ibis(source: Any, name: str | None, schema: Schema | None) -> list[Found]:
     if not hasattr(source, "list_tables"):
         if not hasattr(source, "schema"):
@@ -293,5 +336,7 @@ _LOOKS: Final[dict[str, Callable[[Any, str | None, Schema | None], list[Found]]]
     "polars": _polars,
     "pyarrow": _arrow,
     "duckdb": _duckdb,
+    "psycopg": _postgres,
+    "pyspark": _spark,
     "ibis": _ibis,
 }

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import deniable as dp
-from deniable.anonymity import anonymize, check, tree
+from deniable.anonymity import anonymize, check, ranges, tree
 
 numbers = st.lists(st.tuples(st.integers(0, 12), st.integers(0, 3)), min_size=4, max_size=60)
 
@@ -70,7 +70,9 @@ def test_infinite_numbers_and_nan_stand_apart():
     table = pa.table({"a": [-inf, -inf, 1.0, 2.0, inf, inf, nan, nan]})
     done = anonymize(table, quasi=["a"], k=2, method="mondrian")
     assert set(done.frame["a"].to_pylist()) == {"-inf", "[1.0, 2.0]", "inf", "nan"}
-    assert anonymize(table, quasi=["a"], k=2, suppression=0.0).report.k == 2
+    wide = {"a": ranges(4)}
+    done = anonymize(table, quasi=["a"], k=2, suppression=0.0, hierarchies=wide)
+    assert set(done.frame["a"].to_pylist()) == {"-inf", "[0, 4)", "inf", "nan"}
 
 
 def test_the_losses_are_those_of_the_labels():

@@ -2,6 +2,7 @@
 
 import datetime as dt
 import math
+import os
 
 import pytest
 
@@ -10,6 +11,7 @@ import deniable as dp
 from .hostile import FACTS, Data, Pair
 from .judging import Case, accepted, judge
 
+MANY = "DENIABLE_FUZZ" in os.environ  # then all of these are asked about every odd row
 QUESTIONS = [
     "SELECT k, COUNT(*) AS n, SUM(x) AS s, AVG(x) AS a, STDDEV(y) AS d FROM data GROUP BY k",
     "SELECT AVG(x) AS a, AVG(i) AS b, SUM(huge) AS h, VAR_POP(x) AS v FROM data WHERE i > 19",
@@ -23,7 +25,12 @@ OWN = "WITH p AS (SELECT id, COUNT(*) AS n, SUM(x) AS s, AVG(y) AS y FROM data G
 OWN += " SELECT COUNT(*) AS n, AVG(CLAMP(s, -9, 9)) AS s, SUM(y) AS y, MAX(LEAST(n, 4)) AS m FROM p"
 PLAIN = {
     **{"i": 3, "huge": 5, "n": 1, "x": 1.5, "y": 5e-4, "z": 2.0, "w": 1e200, "k": "a", "m": 1},
-    **{"c": "Oslo", "b": True, "d": dt.date(2001, 2, 3), "t": dt.datetime.fromisoformat("2001-02-03")},
+    **{
+        "c": "Oslo",
+        "b": True,
+        "d": dt.date(2001, 2, 3),
+        "t": dt.datetime.fromisoformat("2001-02-03"),
+    },
 }
 ODD = {
     "NaN": dict.fromkeys("xyzw", math.nan),
@@ -62,14 +69,15 @@ def neighbours(odd, unit):
 @pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case.unit}")
 @pytest.mark.parametrize("odd", ODD)
 def test_an_odd_row_moves_no_more_than_was_declared(odd, case, in_duckdb):
-    check(odd, case, QUESTIONS, in_duckdb)
+    turn = list(ODD).index(odd) + CASES.index(case)
+    check(odd, case, QUESTIONS if MANY else QUESTIONS[turn % 3 :: 3], in_duckdb)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("odd", ODD)
 def test_an_odd_row_moves_no_more_on_postgres(odd, in_postgres):
     turn = list(ODD).index(odd)
-    check(odd, CASES[turn % 4], QUESTIONS[turn % 2 :: 2], in_postgres)
+    check(odd, CASES[turn % 4], QUESTIONS if MANY else QUESTIONS[turn % 3 :: 3], in_postgres)
 
 
 def check(odd, case, questions, engine):

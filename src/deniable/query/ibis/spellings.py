@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 from ibis.expr import operations as ops
 
 from deniable.errors import UnsupportedQuery
-from deniable.query.algebra import Expression, Kind, Literal, evaluate, literal
+from deniable.query.algebra import Expression, Literal, evaluate, literal
 from deniable.query.sql.spellings import fold
 
 from .buckets import bucket, clip
@@ -189,8 +189,7 @@ def _move(*, sign: int) -> Callable[[Rows, Node], Expression]:
             raise UnsupportedQuery(
                 "an interval is a number of days or weeks", fix="+ ibis.interval(days=30)"
             )
-        day = rows.lower(node.left)
-        day = day if day.kind is Kind.DATE else _made("to_date", day)
+        day = _made("to_date", rows.lower(node.left))
         return _made("add_days", day, literal(sign * days * int(step.value)))
 
     return lowered

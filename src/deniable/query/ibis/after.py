@@ -1,0 +1,77 @@
+"""What follows the aggregate: selections, filters, order and limit of noisy numbers, all free."""
+
+from __future__ import annotations
+
+from ibis.expr import operations as ops
+
+from deniable.errors import UnsupportedQuery
+from deniable.query.algebra import Call, Expression, call
+
+from .values import Node, Rows
+
+
+class After(Rows):
+    """The columns of an answer as they stand after each step; every one a row's, as it were."""
+
+    def __init__(self, node: Node, columns: dict[str, Expression]) -> None:
+        super().__init__({})
+        self.node = node
+        self.columns = columns
+        self.having: Expression | None = None
+        self.orders: list[tuple[Expression, bool]] = []
+        self.limit: int | None = None
+        self.offset = 0
+
+    def take(self, step: Node) -> None:
+        """One more step: a question filters first, then sorts, then keeps the first few."""
+        limited = self.limit is not None or self.offset
+        if limited and type(step) in (ops.Filter, ops.Sort, ops.Limit):
+            raise UnsupportedQuery(
+                "limit comes last", fix=".filter(...), then .order_by(...), then .limit(...)"
+            )
+        columns = self.columns
+        match type(step):
+            case ops.Project:
+                columns = {name: self.lower(value) for name, value in step.values.items()}
+            case ops.DropColumns:
+                columns = {n: e for n, e in columns.items() if n not in step.columns_to_drop}
+            case ops.Filter:
+                for predicate in step.predicates:
+                    self._keep(self.condition(predicate))
+            case ops.Sort:
+                self.orders = [self._order(key) for key in step.keys]
+            case ops.Limit:
+                self.limit, self.offset = self._whole(step.n), self._whole(step.offset) or 0
+        self.node, self.columns = step, columns
+        self._known.clear()
+
+    def field(self, node: Node) -> Expression:
+        """A column of the answer."""
+        if node.rel != self.node:
+            raise UnsupportedQuery(
+                f"`{node.name}` is a column of rows; here only columns of the answer can be used",
+                fix="ibis._." + node.name,
+            )
+        return self.columns[node.name]
+
+    def _keep(self, condition: Expression) -> None:
+        known = () if self.having is None else _parts(self.having)
+        parts = (*known, *_parts(condition))
+        self.having = parts[0] if len(parts) == 1 else call("and", *parts)
+
+    def _order(self, key: Node) -> tuple[Expression, bool]:
+        if key.nulls_first:
+            raise UnsupportedQuery("missing values come last here", fix="nulls_first=False")
+        made = self.lower(key.arg)
+        return made, not key.ascending
+
+    @staticmethod
+    def _whole(value: object) -> int | None:
+        if value is not None and not isinstance(value, int):
+            raise UnsupportedQuery("limit takes a whole number", fix=".limit(10)")
+        return value
+
+
+def _parts(condition: Expression) -> tuple[Expression, ...]:
+    both = isinstance(condition, Call) and condition.op == "and"
+    return condition.children if both else (condition,)

@@ -1,0 +1,202 @@
+"""The outermost aggregate → a question: keys, aggregates, and what is made of them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ibis.expr import operations as ops
+
+from deniable.errors import UnsupportedQuery
+from deniable.query.algebra import (
+    Aggregate,
+    Expression,
+    Function,
+    Key,
+    Kind,
+    Literal,
+    Order,
+    Output,
+    Question,
+    call,
+    literal,
+)
+from deniable.query.algebra.meaning import EPOCH
+from deniable.query.algebra.show import aggregate_text
+from deniable.query.bind.arguments import check_bounds, check_rule, summable
+from deniable.query.bind.keys import check_cells, key_values
+from deniable.query.bind.prune import prune
+from deniable.query.bind.scope import Names, Scope
+
+from .after import After
+from .reductions import Asked, asked, is_reduction
+from .rows import Asking, rows_of
+from .values import Node, Rows
+
+_ORDERED = (Function.MIN, Function.MAX, Function.QUANTILE)
+_AFTER = (ops.Project, ops.Filter, ops.DropColumns, ops.Sort, ops.Limit)
+
+
+def ask(expression: Any, asking: Asking) -> Question:
+    """The question that a whole expression asks."""
+    node = expression.op()
+    if not isinstance(node, ops.Relation):
+        node = _as_table(expression, node)
+    steps = []
+    while type(node) in _AFTER and asking.table(node) is None:
+        steps.append(node)
+        node = node.parent
+    if type(node) is not ops.Aggregate or asking.table(node) is not None:
+        raise _rows_error(node)
+    scope = rows_of(node.parent, asking)
+    if not scope.relation.private:
+        raise UnsupportedQuery(
+            "this question is about public tables alone",
+            why="nobody is protected here, so nothing need be spent",
+            fix="ask the engine itself",
+        )
+    answer = Answer(node, scope, asking)
+    after = After(node, answer.outputs())
+    for step in reversed(steps):
+        after.take(step)
+    return _question(answer, after, asking)
+
+
+def _as_table(expression: Any, node: Node) -> Node:
+    if not node.find(ops.Reduction, filter=ops.Value):
+        raise _rows_error(node)
+    return expression.as_table().op()
+
+
+def _rows_error(node: Node) -> UnsupportedQuery:
+    shown = "this" if isinstance(node, ops.Relation) else node.name
+    return UnsupportedQuery(
+        f"{shown} would publish rows; only aggregates can be private",
+        why="a row is about one person",
+        fix='t.count(), t.age.mean(), t.group_by("sex").agg(n=t.count())',
+    )
+
+
+def _question(answer: Answer, after: After, asking: Asking) -> Question:
+    sets = (tuple(range(len(answer.keys))),)
+    check_cells(answer.keys, sets)
+    used = [key.expression for key in answer.keys]
+    used += [e for a in answer.aggregates for e in (a.argument, a.where) if e is not None]
+    return Question(
+        unit=asking.unit,
+        relation=prune(answer.scope.relation, used),
+        keys=tuple(answer.keys),
+        grouping_sets=sets,
+        aggregates=tuple(answer.aggregates),
+        outputs=tuple(Output(name=n, expression=e) for n, e in after.columns.items()),
+        having=after.having,
+        order_by=tuple(
+            Order(expression=e, descending=descending) for e, descending in after.orders
+        ),
+        limit=after.limit,
+        offset=after.offset,
+    )
+
+
+class Answer(Rows):
+    """Turns values of an aggregate into expressions about keys and noisy numbers."""
+
+    def __init__(self, node: Node, scope: Scope, asking: Asking) -> None:
+        super().__init__({node.parent: scope})
+        self.node = node
+        self.scope = scope
+        self.asking = asking
+        self.rows = Rows({node.parent: scope})
+        self.names = Names()
+        self.keys: list[Key] = []
+        self.aggregates: list[Aggregate] = []
+
+    def outputs(self) -> dict[str, Expression]:
+        """Every column of the aggregate by name: keys first."""
+        for name, value in self.node.groups.items():
+            self._add_key(name, value)
+        columns: list[Expression] = [key.column for key in self.keys]
+        made = dict(zip(self.node.groups, columns, strict=True))
+        for name, value in self.node.metrics.items():
+            whole = is_reduction(value)
+            made[name] = self.aggregate(value, wish=name) if whole else self.lower(value)
+        return made
+
+    def _add_key(self, name: str, value: Node) -> None:
+        expression = self.rows.lower(value)
+        binding = self.rows.plain(value)
+        if binding is not None and binding.person:
+            raise UnsupportedQuery(
+                f"group_by({binding.name!r}) would make a group for each person",
+                why="such a group is about one person alone",
+                fix="group by something that people share",
+            )
+        if isinstance(expression, Literal):
+            raise UnsupportedQuery("group_by a constant makes no groups", fix="leave it out")
+        values = key_values(
+            expression,
+            name=name,
+            unit=self.asking.unit,
+            private_keys=self.asking.private_keys,
+            snippet=None,
+        )
+        key = Key(name=self.names.fresh(name), expression=expression, values=values)
+        self.keys.append(key)
+
+    def made(self, node: Node) -> Expression:
+        """An aggregate, or an expression about aggregates."""
+        return self.aggregate(node) if is_reduction(node) else super().made(node)
+
+    def field(self, node: Node) -> Expression:
+        """A column beside an aggregate must be a key."""
+        expression = super().field(node)
+        for key in self.keys:
+            if key.expression == expression:
+                return key.column
+        raise UnsupportedQuery(
+            f"`{node.name}` is neither grouped by nor aggregated",
+            why="within a group it has many values, each of somebody",
+            fix=f'group_by("{node.name}"), or t.{node.name}.mean()',
+        )
+
+    def aggregate(self, node: Node, *, wish: str = "") -> Expression:
+        """A noisy number; the same aggregate asked twice is computed once."""
+        wanted = asked(node)
+        where = None if wanted.where is None else self.rows.condition(wanted.where)
+        function, argument = self._argument(wanted)
+        dated = argument is not None and argument.kind is Kind.DATE and function in _ORDERED
+        if dated and argument is not None:
+            argument = call("days_between", literal(EPOCH), argument)
+        column = self._once(
+            Aggregate(name="", function=function, argument=argument, where=where, q=wanted.q), wish
+        ).column
+        return call("add_days", literal(EPOCH), call("to_int", column)) if dated else column
+
+    def _once(self, wanted: Aggregate, wish: str) -> Aggregate:
+        for known in self.aggregates:
+            if Aggregate(**vars(known) | {"name": ""}) == wanted:
+                return known
+        name = self.names.fresh(wish or aggregate_text(wanted))
+        made = Aggregate(**vars(wanted) | {"name": name})
+        self.aggregates.append(made)
+        return made
+
+    def _argument(self, wanted: Asked) -> tuple[Function, Expression | None]:
+        if wanted.argument is None:
+            return wanted.function, None
+        binding = self.rows.plain(wanted.argument)
+        if binding is not None and binding.person:
+            if wanted.function is Function.DISTINCT:
+                return Function.PERSONS, None
+            if wanted.function is Function.COUNT:
+                return Function.COUNT, None
+        argument = self.rows.lower(wanted.argument)
+        if wanted.function is Function.COUNT:
+            return Function.COUNT, argument if argument.domain.nullable else None
+        if wanted.function is Function.DISTINCT:
+            return Function.DISTINCT, argument
+        names = self.asking.names
+        if argument.kind is Kind.DATE and wanted.function in _ORDERED:
+            check_bounds(argument, what=wanted.what, names=names, snippet=None)
+            check_rule(argument, names=names, snippet=None)
+            return wanted.function, argument
+        return wanted.function, summable(argument, what=wanted.what, names=names, snippet=None)

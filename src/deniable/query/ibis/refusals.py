@@ -1,0 +1,155 @@
+"""Why an operation of Ibis is refused, and the nearest that is not."""
+
+from __future__ import annotations
+
+import re
+from typing import Any, Final
+
+from ibis.expr import operations as ops
+
+from deniable.errors import UnsupportedQuery
+
+Refusal = tuple[str, str, str]
+
+_OTHERS: Final = "one person's row would count for others: nobody could say how much it changes"
+_ROWS: Final = "which rows are kept depends on other people's rows"
+_SUBQUERY: Refusal = (
+    "a value of the whole table inside an expression reads other people's rows",
+    _OTHERS,
+    "ask for it first, and write its (noisy) answer as a number",
+)
+_SET: Refusal = (
+    "union, intersect and difference cannot be bounded",
+    "a person could be counted on both sides",
+    "ask each side as a question of its own",
+)
+_RANDOM: Refusal = (
+    "the answer would change from one run to the next",
+    "a question must mean the same whenever it is asked",
+    'write the date or the number you mean: ibis.date("2026-12-31")',
+)
+_PATTERN: Refusal = (
+    "regular expressions are not the same on every engine",
+    "what a row counts for would depend on the engine",
+    ".like, .contains, .startswith or .endswith",
+)
+_PUBLISHED: Refusal = (
+    "this would publish somebody's value",
+    "a row is about one person",
+    ".median(), .quantile(0.9), .min() or .max()",
+)
+_RAW: Refusal = (
+    "SQL inside an Ibis expression is not read",
+    "only what is understood can be bounded",
+    's.sql("SELECT ...")',
+)
+_LISTS: Refusal = (
+    "an answer is one number for each group, not a list",
+    "",
+    ".agg(a=t.x.quantile(0.1), b=t.x.quantile(0.9))",
+)
+_LOG: Refusal = (
+    "logarithms here are natural ones",
+    "others are not the same on every engine",
+    ".ln(), or .ln() / 2.302585092994046",
+)
+
+_REASONS: Final[dict[Any, Refusal]] = {
+    ops.ScalarSubquery: _SUBQUERY,
+    ops.InSubquery: (
+        "isin(column of a table) reads other people's rows",
+        _OTHERS,
+        'join on the person, or list the values: .isin(["a", "b"])',
+    ),
+    ops.ExistsSubquery: _SUBQUERY,
+    ops.WindowFunction: (
+        "window functions look at other people's rows",
+        _OTHERS,
+        't.group_by("user_id").agg(...) sums up each person\'s own rows',
+    ),
+    ops.Union: _SET,
+    ops.Intersection: _SET,
+    ops.Difference: _SET,
+    ops.RandomScalar: _RANDOM,
+    ops.RandomUUID: _RANDOM,
+    ops.TimestampNow: _RANDOM,
+    ops.DateNow: _RANDOM,
+    ops.RegexSearch: _PATTERN,
+    ops.RegexExtract: _PATTERN,
+    ops.RegexReplace: _PATTERN,
+    ops.First: _PUBLISHED,
+    ops.Last: _PUBLISHED,
+    ops.Arbitrary: _PUBLISHED,
+    ops.ArgMax: _PUBLISHED,
+    ops.ArgMin: _PUBLISHED,
+    ops.Mode: _PUBLISHED,
+    ops.ArrayCollect: _PUBLISHED,
+    ops.GroupConcat: _PUBLISHED,
+    ops.MultiQuantile: _LISTS,
+    ops.ApproxMultiQuantile: _LISTS,
+    ops.CountDistinctStar: (
+        "nunique counts the values of one column",
+        "",
+        "t.user_id.nunique()",
+    ),
+    ops.Any: ("any tells of a single row", "", "t.count(where=...)"),
+    ops.All: ("all tells of a single row", "", "t.count(where=...)"),
+    ops.SQLQueryResult: _RAW,
+    ops.SQLStringView: _RAW,
+    ops.Sample: (
+        "sampling is left to deniable",
+        "a random sample drawn by the engine would be neither private nor repeatable",
+        "leave it out: bounding keeps what can be kept",
+    ),
+    ops.Limit: (
+        "limit of rows cannot be bounded",
+        _ROWS,
+        "leave it out: how many rows of a person count is in the unit",
+    ),
+    ops.InMemoryTable: (
+        "a table in memory is none of the session's",
+        "a question names the session's tables",
+        'ibis.table({"age": "int64"}, name="data"), or a table given to dp.open',
+    ),
+    ops.Log: _LOG,
+    ops.Log2: _LOG,
+    ops.Log10: _LOG,
+    ops.IsNan: ("NaN is a missing value here", "engines disagree about NaN", ".isnull()"),
+    ops.DayOfWeekName: (
+        "names of days depend on the engine's language",
+        "",
+        ".day_of_week.index()    (0 is Monday)",
+    ),
+    ops.Strftime: (
+        "formats of dates are not the same on every engine",
+        "",
+        ".year(), .month(), .day(), or .truncate('M')",
+    ),
+    ops.DateDiff: (
+        "the difference of dates is a number of days here",
+        "",
+        'a.delta(b, unit="day")',
+    ),
+    ops.TimestampDiff: (
+        "the difference of timestamps is a number of days here",
+        "",
+        'a.delta(b, unit="day")',
+    ),
+    ops.StrRight: ("letters are counted from the front", "", ".substr(0, 3), or .endswith(...)"),
+    ops.LStrip: ("spaces are taken from both ends", "", ".strip()"),
+    ops.RStrip: ("spaces are taken from both ends", "", ".strip()"),
+}
+
+
+def refused(node: Any) -> UnsupportedQuery:
+    """The error for an operation that is not on our list."""
+    method = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", type(node).__name__).lower()
+    for kind in type(node).__mro__:
+        if kind in _REASONS:
+            what, why, fix = _REASONS[kind]
+            return UnsupportedQuery(f"{method}: {what}", why=why, fix=fix)
+    return UnsupportedQuery(
+        f"{method[:40]} is not among the operations of Ibis that can be asked",
+        why="only operations that mean the same on every engine and cannot fail are run",
+        fix="the guide “Ask with DataFrames” lists what can be asked",
+    )

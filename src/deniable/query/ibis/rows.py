@@ -1,0 +1,235 @@
+"""Relations of Ibis → rows: tables, selections, filters and joins."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from ibis.expr import operations as ops
+
+from deniable.errors import UnknownName, UnsupportedQuery
+from deniable.query.algebra import Expression, JoinKind, literal
+from deniable.query.bind.joins import Pair, join
+from deniable.query.bind.scope import Binding, Names, Scope, scan
+from deniable.query.sql.spellings import fold
+from deniable.session.tables import Table
+from deniable.units import Unit
+
+from .refusals import refused
+from .values import Node, Rows
+
+_MOST_TABLES: Final = 32
+_NAMED: Final = (ops.UnboundTable, ops.DatabaseTable)
+_SAME: Final = (ops.SelfReference, ops.JoinReference, ops.AliasedRelation, ops.Sort)
+_JOINS: Final = {"inner": JoinKind.INNER, "left": JoinKind.LEFT}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Asking:
+    """The surroundings of a question."""
+
+    tables: Mapping[str, Table]
+    unit: Unit
+    private_keys: bool
+    names: Names = field(default_factory=Names)
+    used: list[str] = field(default_factory=list)
+
+    def table(self, node: Node) -> Table | None:
+        """The session's table that a node is: the very one that was opened, or one of its name."""
+        for table in self.tables.values():
+            held = table.source.op() if table.kind == "ibis" else None  # type: ignore[attr-defined]
+            if held is not None and type(held) is type(node) and held == node:
+                return table
+        if type(node) not in _NAMED:
+            return None
+        if node.name in self.tables:
+            return self.tables[node.name]
+        known = self.tables.items()
+        found = [table for name, table in known if name.lower() == node.name.lower()]
+        if len(found) != 1:
+            raise UnknownName.of("table", node.name, known=self.tables)
+        return found[0]
+
+    def count_table(self, name: str) -> None:
+        """Stop a nest of joins that would read tables without end."""
+        self.used.append(name)
+        if len(self.used) > _MOST_TABLES:
+            raise UnsupportedQuery(f"a question may read {_MOST_TABLES} tables at most")
+
+
+def rows_of(node: Node, asking: Asking) -> Scope:
+    """The rows of a relation; each must stay somebody's, whatever others do."""
+    table = asking.table(node)
+    if table is not None:
+        asking.count_table(table.name)
+        return scan(table, unit=asking.unit, names=asking.names, alias=table.name)
+    kind = type(node)
+    if kind in _SAME:
+        return rows_of(node.parent, asking)
+    if kind is ops.JoinChain:
+        return _joined(node, asking)
+    if kind in (ops.Aggregate, ops.Distinct):
+        from .people import per_person
+
+        return per_person(node, rows_of(node.parent, asking), asking)
+    if kind not in _STEPS:
+        raise refused(node)
+    scope = rows_of(node.parent, asking)
+    return _STEPS[kind](node, scope, Rows({node.parent: scope}))
+
+
+def bound(name: str, node: Node, rows: Rows) -> Binding:
+    """What a value is called from here on; a plain column stays what it was."""
+    known = rows.plain(node)
+    if known is not None:
+        return dataclasses.replace(known, name=name, table="", hidden=False)
+    return Binding(table="", name=name, expression=rows.lower(node))
+
+
+# ---- row by row
+
+
+def _project(node: Node, scope: Scope, rows: Rows) -> Scope:
+    bindings = tuple(bound(name, value, rows) for name, value in node.values.items())
+    return dataclasses.replace(scope, bindings=bindings)
+
+
+def _filter(node: Node, scope: Scope, rows: Rows) -> Scope:
+    for predicate in node.predicates:
+        scope = scope.where(rows.condition(predicate))
+    return scope
+
+
+def _drop(node: Node, scope: Scope, _rows: Rows) -> Scope:
+    kept = tuple(b for b in scope.bindings if b.name not in node.columns_to_drop)
+    return dataclasses.replace(scope, bindings=kept)
+
+
+def _fill(node: Node, scope: Scope, _rows: Rows) -> Scope:
+    """Missing values replaced, in columns by name or in all that take the value's kind."""
+    if not isinstance(node.replacements, Mapping):
+        raise UnsupportedQuery(
+            "fill_null of a whole table is told column by column", fix='.fill_null({"age": 0})'
+        )
+
+    def filled(binding: Binding) -> Binding:
+        if binding.name not in node.replacements:
+            return binding
+        made = fold(
+            "coalesce", binding.value(), literal(node.replacements[binding.name]), span=None
+        )
+        return dataclasses.replace(binding, expression=made, person=False)
+
+    return dataclasses.replace(scope, bindings=tuple(map(filled, scope.bindings)))
+
+
+def _drop_missing(node: Node, scope: Scope, rows: Rows) -> Scope:
+    if node.subset is None or not node.subset:
+        raise UnsupportedQuery("drop_null takes columns here", fix='.drop_null(["age"])')
+    there = [
+        fold("not", fold("is_null", rows.lower(c), span=None), span=None) for c in node.subset
+    ]
+    op = "and" if node.how == "any" else "or"
+    return scope.where(there[0] if len(there) == 1 else fold(op, *there, span=None))
+
+
+_STEPS: Final[dict[Any, Any]] = {
+    ops.Project: _project,
+    ops.Filter: _filter,
+    ops.DropColumns: _drop,
+    ops.FillNull: _fill,
+    ops.DropNull: _drop_missing,
+}
+
+
+# ---- joins
+
+
+def _joined(node: Node, asking: Asking) -> Scope:
+    aliases: dict[Node, str] = {}
+    scope = _side(node.first, aliases, asking)
+    for link in node.rest:
+        if link.how not in _JOINS:
+            raise UnsupportedQuery(
+                f"{link.how}_join cannot be bounded",
+                why="rows of different people would stand side by side, or be let in by others",
+                fix='.join(other, "column") or .left_join(other, "column")',
+            )
+        scope = _link(scope, link, aliases, asking)
+    rows = _beside(scope, aliases)
+    bindings = tuple(bound(name, value, rows) for name, value in node.values.items())
+    return dataclasses.replace(scope, bindings=bindings)
+
+
+def _side(reference: Node, aliases: dict[Node, str], asking: Asking) -> Scope:
+    """One table of a join, under a name that no other has there."""
+    scope = rows_of(reference.parent, asking)
+    tables = {b.table for b in scope.bindings}
+    wish = tables.pop() if len(tables) == 1 else ""
+    wish, taken = wish or "subquery", set(aliases.values())
+    numbered = (f"{wish}_{i}" for i in range(2, _MOST_TABLES + 2))
+    aliases[reference] = next(n for n in (wish, *numbered) if n not in taken)
+    return scope.called(aliases[reference])
+
+
+def _beside(scope: Scope, aliases: Mapping[Node, str]) -> Rows:
+    """Fields of a join are read from one of its tables each."""
+    parts = {
+        reference: Scope(
+            relation=scope.relation,
+            bindings=tuple(b for b in scope.bindings if b.table == alias),
+        )
+        for reference, alias in aliases.items()
+    }
+    return Rows(parts)
+
+
+def _link(left: Scope, link: Node, aliases: dict[Node, str], asking: Asking) -> Scope:
+    before = dict(aliases)
+    right = _side(link.table, aliases, asking)
+    sides = _beside(left, before), Rows({link.table: right})
+    pairs: list[Pair] = []
+    rest = []
+    for predicate in link.predicates:
+        pair = _pair(predicate, sides, link.table)
+        if pair is None:
+            rest.append(predicate)
+        else:
+            pairs.append(pair)
+    how = _JOINS[link.how]
+    if rest and how is JoinKind.LEFT:
+        raise UnsupportedQuery(
+            "left_join takes columns that must be equal",
+            fix="filter the other table first: .left_join(other.filter(...), \"column\")",
+        )
+    scope = join(left, right, on=pairs, kind=how, unit=asking.unit, names=asking.names)
+    rows = _beside(scope, aliases)
+    for predicate in rest:
+        scope = scope.where(rows.condition(predicate))
+    return scope
+
+
+def _pair(predicate: Node, sides: tuple[Rows, Rows], right: Node) -> Pair | None:
+    """An equality between the two sides; None for any other condition."""
+    if type(predicate) is not ops.Equals:
+        return None
+    ends = [predicate.left, predicate.right]
+    where = [_belongs(end, right) for end in ends]
+    if where == ["right", "left"]:
+        ends, where = ends[::-1], where[::-1]
+    if where != ["left", "right"]:
+        return None
+    return _end(ends[0], sides[0]), _end(ends[1], sides[1])
+
+
+def _belongs(value: Node, right: Node) -> str:
+    read = set(value.relations)
+    if not read or (right in read and len(read) > 1):
+        return ""
+    return "right" if right in read else "left"
+
+
+def _end(value: Node, rows: Rows) -> Binding | Expression:
+    return rows.plain(value) or rows.lower(value)

@@ -1,0 +1,176 @@
+"""The checks of this folder can fail: each safeguard taken away is noticed."""
+
+import pytest
+from sqlglot import exp
+
+import deniable as dp
+from deniable.query.bound import rewriting
+from deniable.query.compile import contributions, reading, statements
+from deniable.query.compile import nodes as sql
+from deniable.query.compile.dialect import Dialect
+from deniable.query.compile.relations import PERSON
+
+from .hostile import Data, Pair
+from .judging import Case, judge
+from .test_odd_row import PLAIN
+
+PEOPLE = Case(unit=dp.person("id", rows=3, groups=2), budget=dp.epsilon(50, delta=1e-6))
+SINGLE = Case(unit=dp.rows(), budget=dp.epsilon(50, delta=1e-6))
+REPLACED = Case(unit=dp.rows(relation="replace"), budget=dp.epsilon(50, delta=1e-6))
+CROWD = tuple(PLAIN | {"id": j} for j in range(7))
+TEXTS = ("", "a", "it's", "é")
+
+
+def rows(count, **values):
+    return tuple(PLAIN | {"id": 99} | values for _ in range(count))
+
+
+def no_weights(patch):
+    patch.setattr(
+        statements._Writer, "_weight", lambda self, rows: self.dialect.whole(self.plan.weight)
+    )
+
+
+def no_clipping(patch):
+    for module in (contributions, reading):
+        patch.setattr(module, "clipped", lambda node, low, high, *, nullable: node)
+
+
+def nobody_is_somebody(patch):
+    present = sql.present
+
+    def anybody(node):
+        return exp.true() if node.name == PERSON else present(node)
+
+    patch.setattr(sql, "present", anybody)
+
+
+def narrow_sums(patch):
+    narrow = lambda self, node: sql.typed(sql.function("SUM", node), "BIGINT")  # noqa: E731
+    patch.setattr(Dialect, "summed", narrow)
+
+
+def rounded_sums(patch):
+    """Floats in place of whole numbers."""
+
+    def in_floats(self, node):
+        return sql.typed(sql.function("SUM", sql.typed(node, "REAL")), "HUGEINT")
+
+    patch.setattr(Dialect, "summed", in_floats)
+
+
+def all_groups(patch):
+    def keep(self, source, names):
+        same = statements.selected([(n, sql.name(n)) for n in names], sql.table(source))
+        self.parts.append(("kept", same))
+
+    patch.setattr(statements._Writer, "_keep_groups", keep)
+
+
+def all_values(patch):
+    rank = sql.over
+
+    def first(function, person, order=None):
+        return sql.plain(1) if order is not None else rank(function, person)
+
+    patch.setattr(sql, "over", first)
+
+
+def wrong_relation(patch):
+    """Bounds for added rows where rows are replaced."""
+    honest = rewriting.moves
+    added = dp.rows().relation
+    patch.setattr(rewriting, "moves", lambda **given: honest(**given | {"relation": added}))
+
+
+def only_keys_found(patch):
+    from deniable.query import query as whole
+
+    def shrunk(cells, groups, allocation):
+        found = [group for group in groups if any(group == g for g in cells.groups)]
+        there = [
+            g for g in found if any(cells.numbers[n][cells.groups.index(g)] for n in cells.numbers)
+        ]
+        return honest(cells, there, allocation)
+
+    honest = whole._aligned
+    patch.setattr(whole, "_aligned", shrunk)
+
+
+SABOTAGES = [
+    (no_weights, PEOPLE, "SELECT COUNT(*) AS n, AVG(x) AS a FROM data", CROWD, rows(23), ()),
+    (no_clipping, PEOPLE, "SELECT SUM(x) AS s FROM data", CROWD, rows(1, x=1e6), ()),
+    (no_clipping, SINGLE, "SELECT k, AVG(x) AS s FROM data GROUP BY k", (), rows(1, x=1e6), ()),
+    (
+        nobody_is_somebody,
+        PEOPLE,
+        "SELECT c, COUNT(*) AS n FROM data GROUP BY c",
+        CROWD,
+        rows(4, id=None),
+        (),
+    ),
+    (
+        narrow_sums,
+        PEOPLE,
+        "SELECT SUM(huge) AS s FROM data",
+        tuple(row | {"huge": 2**40} for row in CROWD),
+        rows(1, huge=2**40),
+        (),
+    ),
+    (
+        rounded_sums,
+        SINGLE,
+        "SELECT SUM(x) AS s FROM data",
+        tuple(row | {"x": 10.0} for row in CROWD) * 5,
+        rows(1, x=9.999999),
+        (),
+    ),
+    (
+        all_groups,
+        PEOPLE,
+        "SELECT k, COUNT(DISTINCT id) AS n FROM data GROUP BY k",
+        CROWD,
+        tuple(row for k in TEXTS for row in rows(1, k=k)),
+        (),
+    ),
+    (
+        all_values,
+        PEOPLE,
+        "SELECT COUNT(DISTINCT i) AS n FROM data",
+        CROWD,
+        tuple(row for i in range(9) for row in rows(1, i=i)),
+        (),
+    ),
+    (
+        wrong_relation,
+        REPLACED,
+        "SELECT k, COUNT(*) AS n FROM data GROUP BY k",
+        CROWD,
+        rows(1, k="a"),
+        rows(1, k="é"),
+    ),
+    (
+        only_keys_found,
+        SINGLE,
+        "SELECT k, COUNT(*) AS n FROM data GROUP BY k",
+        CROWD,
+        rows(1, k="é"),
+        (),
+    ),
+]
+
+
+@pytest.mark.parametrize(
+    ("sabotage", "case", "sql", "shared", "own", "other"),
+    SABOTAGES,
+    ids=lambda part: getattr(part, "__name__", ""),
+)
+def test_a_safeguard_taken_away_is_noticed(
+    sabotage, case, sql, shared, own, other, in_duckdb, monkeypatch
+):
+    nobody = sabotage is nobody_is_somebody
+    first, second = (Data(ids="int", data=(*shared, *own)) for own in (own, other))
+    pair = Pair(what=sabotage.__name__, first=first, second=second, nobody=nobody)
+    assert not judge(sql, case, [pair], opening=in_duckdb)
+    sabotage(monkeypatch)
+    assert judge(sql, case, [pair], opening=in_duckdb)
