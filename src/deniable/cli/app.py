@@ -13,7 +13,21 @@ from typer.core import TyperGroup
 from deniable.errors import DeniableError
 
 from . import talk
-from .commands import ask, audit, bounds, check, doctor, explain, init, ledger, rehearse, start
+from .commands import (
+    anonymize,
+    ask,
+    attack,
+    audit,
+    bounds,
+    check,
+    doctor,
+    explain,
+    init,
+    ledger,
+    rehearse,
+    report,
+    start,
+)
 from .commands import set as set_
 
 
@@ -73,6 +87,9 @@ app.command("ask")(ask.ask)
 app.command("bounds")(bounds.bounds)
 app.command("ledger")(ledger.ledger)
 app.command("audit")(audit.audit)
+app.command("report")(report.report)
+app.add_typer(attack.attack, name="attack")
+app.command("anonymize")(anonymize.anonymize)
 app.command("doctor")(doctor.doctor)
 
 

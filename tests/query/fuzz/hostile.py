@@ -54,10 +54,11 @@ _MOMENTS = [
     None,
     *map(dt.datetime.fromisoformat, ("1970-01-01", "2000-02-29 23:59:59.999999", "2001-06-07")),
 ]
-POOLS = {"i": _WHOLE, "huge": _WHOLE, "n": _WHOLE, "m": _WHOLE, "stay": _WHOLE} | {
-    **{"x": _REAL, "y": _REAL, "z": _REAL, "w": _REAL, "cost": _REAL, "size": _REAL},
-    **{"k": _TEXT, "c": _TEXT, "zip": _TEXT, "b": [None, True, False], "d": _DAYS, "t": _MOMENTS},
-}
+POOLS = dict.fromkeys(("i", "huge", "n", "m", "stay"), _WHOLE)
+POOLS |= dict.fromkeys(("x", "y", "z", "w", "cost"), _REAL) | dict.fromkeys(
+    ("k", "c", "zip"), _TEXT
+)
+POOLS |= {"b": [None, True, False], "d": _DAYS, "t": _MOMENTS}
 TYPES = {"int": pa.int64(), "float": pa.float64(), "text": pa.string(), "bool": pa.bool_()} | {
     "date": pa.date32(),
     "timestamp": pa.timestamp("us"),

@@ -1,4 +1,4 @@
-"""One odd row among 250 cannot be told from the answers beyond the claim: exactly, without noise."""
+"""One odd row among 250 is not told by the answers beyond the claim: exactly, without noise."""
 
 import datetime as dt
 import math
@@ -18,20 +18,13 @@ QUESTIONS = [
     "SELECT m, MEDIAN(x) AS q, MIN(i) AS low, MAX(y) AS high FROM data GROUP BY ROLLUP (m)",
     "SELECT COUNT(DISTINCT c) AS c, COUNT(DISTINCT x) AS x, COUNT(DISTINCT id) AS p FROM data",
     "SELECT c, COUNT(*) AS n, AVG(x) AS a FROM data GROUP BY c",
-    "SELECT SUM(CLAMP(1 / x, -5, 5)) AS s, AVG(CLAMP(LN(x), -9, 9)) AS l, COUNT(x / y) AS r"
-    " FROM data WHERE SQRT(x) > 0 OR x IS NULL",
+    "SELECT SUM(CLAMP(1 / x, -5, 5)) AS s, COUNT(x / y) AS r FROM data WHERE LN(x) < 9 OR x IS NULL",
 ]
 OWN = "WITH p AS (SELECT id, COUNT(*) AS n, SUM(x) AS s, AVG(y) AS y FROM data GROUP BY id)"
 OWN += " SELECT COUNT(*) AS n, AVG(CLAMP(s, -9, 9)) AS s, SUM(y) AS y, MAX(LEAST(n, 4)) AS m FROM p"
-PLAIN = {
-    **{"i": 3, "huge": 5, "n": 1, "x": 1.5, "y": 5e-4, "z": 2.0, "w": 1e200, "k": "a", "m": 1},
-    **{
-        "c": "Oslo",
-        "b": True,
-        "d": dt.date(2001, 2, 3),
-        "t": dt.datetime.fromisoformat("2001-02-03"),
-    },
-}
+PLAIN = {"i": 3, "huge": 5, "n": 1, "x": 1.5, "y": 5e-4, "z": 2.0, "w": 1e200, "k": "a", "m": 1}
+PLAIN |= {"c": "Oslo", "b": True, "d": dt.date(2001, 2, 3)}
+PLAIN |= {"t": dt.datetime.fromisoformat("2001-02-03")}
 ODD = {
     "NaN": dict.fromkeys("xyzw", math.nan),
     "infinite": dict.fromkeys("xyzw", math.inf),
@@ -55,7 +48,7 @@ CASES = [
 
 
 def neighbours(odd, unit):
-    """250 ordinary rows of 125 people, with and without the odd one; or in an ordinary one's place."""
+    """250 ordinary rows of 125 people, with and without the odd one, or one in its place."""
     rows = tuple(PLAIN | {"id": float(j // 2)} for j in range(250))
     row = PLAIN | {"id": 1000.0} | ODD[odd]
     replaced = unit.relation == "replace"

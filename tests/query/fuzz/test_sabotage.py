@@ -5,10 +5,11 @@ from sqlglot import exp
 
 import deniable as dp
 from deniable.query.bound import rewriting
-from deniable.query.compile import contributions, reading, statements
+from deniable.query.compile import contributions, reading
 from deniable.query.compile import nodes as sql
 from deniable.query.compile.dialect import Dialect
-from deniable.query.compile.relations import PERSON
+from deniable.query.compile.relations import PERSON, selected
+from deniable.query.compile.statements import _Writer
 
 from .hostile import Data, Pair
 from .judging import Case, judge
@@ -26,9 +27,7 @@ def rows(count, **values):
 
 
 def no_weights(patch):
-    patch.setattr(
-        statements._Writer, "_weight", lambda self, rows: self.dialect.whole(self.plan.weight)
-    )
+    patch.setattr(_Writer, "_weight", lambda self, rows: self.dialect.whole(self.plan.weight))
 
 
 def no_clipping(patch):
@@ -61,10 +60,10 @@ def rounded_sums(patch):
 
 def all_groups(patch):
     def keep(self, source, names):
-        same = statements.selected([(n, sql.name(n)) for n in names], sql.table(source))
+        same = selected([(n, sql.name(n)) for n in names], sql.table(source))
         self.parts.append(("kept", same))
 
-    patch.setattr(statements._Writer, "_keep_groups", keep)
+    patch.setattr(_Writer, "_keep_groups", keep)
 
 
 def all_values(patch):
@@ -122,7 +121,7 @@ SABOTAGES = [
         SINGLE,
         "SELECT SUM(x) AS s FROM data",
         tuple(row | {"x": 10.0} for row in CROWD) * 5,
-        rows(1, x=9.999999),
+        rows(1, x=1e-9),
         (),
     ),
     (

@@ -4,34 +4,10 @@
 import datetime as dt
 
 import pytest
-from front_tables import GROUPED, PERSON, ROWS, TABLES, ask
+from front_tables import GROUPED, ROWS, ask
+from ibis_tables import PEOPLE, VISITS, ZIPS, asked, ibis
 
-from deniable.query.ibis import question_from_ibis
-
-ibis = pytest.importorskip("ibis")
 _ = ibis._
-
-PEOPLE = ibis.table(
-    {
-        "user_id": "int64",
-        "age": "int64",
-        "income": "float64",
-        "wage": "float64",
-        "debt": "float64",
-        "sex": "string",
-        "city": "string",
-        "born": "date",
-        "seen": "timestamp",
-        "member": "boolean",
-        "Group Name": "string",
-        "blob": "binary",
-    },
-    name="people",
-)
-VISITS = ibis.table(
-    {"user_id": "int64", "cost": "float64", "zip": "string", "stay": "int64"}, name="visits"
-)
-ZIPS = ibis.table({"zip": "string", "region": "string", "size": "float64"}, name="zips")
 t, v, z = PEOPLE, VISITS, ZIPS
 
 BUCKETS = "CASE WHEN age >= 0 AND age < 20 THEN 0 WHEN age >= 20 AND age <= 60 THEN 1 END"
@@ -133,6 +109,8 @@ CONDITIONS = [
     (t.born + ibis.interval(days=3) < "2000-01-01", "born + INTERVAL 3 DAY < DATE '2000-01-01'"),
     (t.born - ibis.interval(weeks=1) < "2000-01-01", "born - INTERVAL 1 WEEK < DATE '2000-01-01'"),
     (t.seen.date().delta(t.born, unit="day") > 3, "DATE_DIFF('day', born, CAST(seen AS DATE)) > 3"),
+    ((t.age > 3).ifelse(t.wage, None) > 3, "CASE WHEN age > 3 THEN wage END > 3"),
+    (t.sex.cases(("f", 1), ("m", 2)) > 1, "CASE sex WHEN 'f' THEN 1 WHEN 'm' THEN 2 END > 1"),
     (t.city.cast("int64") > 3, "CAST(city AS BIGINT) > 3"),
     (t.city.try_cast("float64") > 3, "TRY_CAST(city AS DOUBLE) > 3"),
     (t.age.cast("string") == "3", "CAST(age AS TEXT) = '3'"),
@@ -165,9 +143,7 @@ NUMBERS = [
     (ibis.coalesce(t.wage, t.age, 0), "COALESCE(wage, age, 0)"),
     (t.age.nullif(3), "NULLIF(age, 3)"),
     (ibis.ifelse(t.age > 3, 1, 0), "IF(age > 3, 1, 0)"),
-    ((t.age > 3).ifelse(t.wage, None), "CASE WHEN age > 3 THEN wage END"),
     (ibis.cases((t.age > 3, 1), (t.age > 1, 2), else_=0), "CASE WHEN age > 3 THEN 1 WHEN age > 1 THEN 2 ELSE 0 END"),
-    (t.sex.cases(("f", 1), ("m", 2)), "CASE sex WHEN 'f' THEN 1 WHEN 'm' THEN 2 END"),
     (t.age.cast("float64"), "CAST(age AS DOUBLE)"),
     (t.wage.cast("int64"), "CAST(wage AS BIGINT)"),
     ((t.age > 3).cast("int8"), "CAST(age > 3 AS INT)"),
@@ -189,12 +165,9 @@ PERSONS = [
     (v.group_by("user_id").agg(n=_.count(), s=_.stay.sum()).filter(_.s > 1).agg(a=_.n.clip(0, 20).mean()), "SELECT AVG(CLAMP(n, 0, 20)) AS a FROM (SELECT user_id, COUNT(*) AS n, SUM(stay) AS s FROM visits GROUP BY user_id) WHERE s > 1"),
     (v.group_by("user_id").agg(m=_.cost.mean()).agg(a=_.m.median()), "SELECT MEDIAN(m) AS a FROM (SELECT user_id, AVG(cost) AS m FROM visits GROUP BY user_id)"),
     (v.group_by("user_id", "zip").agg(m=_.cost.max()).agg(a=_.m.sum()), "SELECT SUM(m) AS a FROM (SELECT user_id, zip, MAX(cost) AS m FROM visits GROUP BY user_id, zip)"),
+    (v.group_by("user_id", "zip").agg(m=_.cost.max() + _.stay.nunique()).agg(a=_.m.clip(0, 9).sum()), "SELECT SUM(CLAMP(m, 0, 9)) AS a FROM (SELECT user_id, zip, MAX(cost) + COUNT(DISTINCT stay) AS m FROM visits GROUP BY user_id, zip)"),
     (v.select("user_id", "zip").distinct().agg(n=_.count()), "SELECT COUNT(*) AS n FROM (SELECT DISTINCT user_id, zip FROM visits)"),
 ]  # fmt: skip
-
-
-def asked(expression, **more):
-    return question_from_ibis(expression, tables=TABLES, **{"unit": PERSON, **more})
 
 
 def pairs(listed):

@@ -87,7 +87,9 @@ class Tree:
         padded[..., : self.cells] = cells
         levels = [padded]
         for children in reversed(self.branching[1:]):
-            levels.append(levels[-1].reshape(*cells.shape[:-1], -1, children).sum(axis=-1))
+            # −1 would not do where there are no groups: 0 cells can be cut in any way.
+            count = levels[-1].shape[-1] // children
+            levels.append(levels[-1].reshape(*cells.shape[:-1], count, children).sum(axis=-1))
         nodes = np.concatenate(levels[::-1], axis=-1)
         held = np.minimum(nodes, np.iinfo(np.int64).max)
         return np.asarray(held, dtype=np.int64)
@@ -109,7 +111,7 @@ class Tree:
         for level, children in zip(best[-2::-1], self.branching[1:], strict=True):
             families = level.reshape(*result.shape, children)
             gap = (result - families.sum(axis=-1)) / children
-            result = (families + gap[..., None]).reshape(*result.shape[:-1], -1)
+            result = (families + gap[..., None]).reshape(level.shape)
         return result[..., : self.cells]
 
     @lru_cache(maxsize=256)  # noqa: B019  (a tree is a small frozen value)

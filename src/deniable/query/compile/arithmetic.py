@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Callable, Mapping
 from typing import Final
@@ -185,7 +186,8 @@ def _extreme(called: str) -> Callable[..., Node]:
             for part, arg in zip(parts, call.args, strict=True)
             if arg.domain.nullable
         ]
-        found = sql.function(called, *parts)
+        # Two at a time: DuckDB cannot copy a plan in which one column stands three times in a call.
+        found = functools.reduce(lambda x, y: sql.function(called, x, y), parts)
         return sql.case((sql.both(known), found)) if known else found
 
     return rule

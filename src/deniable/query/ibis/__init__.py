@@ -2,11 +2,13 @@
 
     functions     operations that are one of our operators
     spellings     operations that stand for several, or for one by their constants
+    buckets       bins
     values        what is computed of single rows
     reductions    which aggregate, of what, of which rows
     rows          tables, selections, filters and joins
     people        one row for each person
-    answers       groups, aggregates, and what is made of them
+    answers       groups and aggregates
+    after         what is made of them
     refusals      why an operation is refused, and the nearest that is not
 
 An expression is a tree of operations; each is matched with those listed here and nothing else
@@ -18,7 +20,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from deniable.errors import BadParameter, UnsupportedQuery
+from deniable.errors import BadParameter, DeniableError, UnsupportedQuery
 from deniable.query.algebra import Question
 from deniable.session.tables import Table
 from deniable.units import Unit
@@ -40,6 +42,7 @@ def question_from_ibis(
             fix='s.query(ibis.table({"age": "int64"}, name="data").count())',
         )
     from .answers import ask
+    from .refusals import in_ibis
     from .rows import Asking
 
     asking = Asking(tables=tables, unit=unit, private_keys=private_keys)
@@ -47,6 +50,9 @@ def question_from_ibis(
         return ask(expression, asking)
     except RecursionError:
         raise UnsupportedQuery("this question is nested too deeply") from None
+    except DeniableError as error:
+        error.fix = in_ibis(error.fix)
+        raise
 
 
 __all__ = ["question_from_ibis"]

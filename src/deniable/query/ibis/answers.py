@@ -98,10 +98,14 @@ def _question(answer: Answer, after: After, asking: Asking) -> Question:
 
 
 class Answer(Rows):
-    """Turns values of an aggregate into expressions about keys and noisy numbers."""
+    """Turns values of an aggregate into expressions about noisy numbers.
+
+    Ibis itself sees to it that only aggregates and constants stand in an aggregate; a column would
+    find no scope to be read from.
+    """
 
     def __init__(self, node: Node, scope: Scope, asking: Asking) -> None:
-        super().__init__({node.parent: scope})
+        super().__init__({})
         self.node = node
         self.scope = scope
         self.asking = asking
@@ -145,18 +149,6 @@ class Answer(Rows):
     def made(self, node: Node) -> Expression:
         """An aggregate, or an expression about aggregates."""
         return self.aggregate(node) if is_reduction(node) else super().made(node)
-
-    def field(self, node: Node) -> Expression:
-        """A column beside an aggregate must be a key."""
-        expression = super().field(node)
-        for key in self.keys:
-            if key.expression == expression:
-                return key.column
-        raise UnsupportedQuery(
-            f"`{node.name}` is neither grouped by nor aggregated",
-            why="within a group it has many values, each of somebody",
-            fix=f'group_by("{node.name}"), or t.{node.name}.mean()',
-        )
 
     def aggregate(self, node: Node, *, wish: str = "") -> Expression:
         """A noisy number; the same aggregate asked twice is computed once."""

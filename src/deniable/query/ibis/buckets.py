@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import TYPE_CHECKING
 
 from ibis.expr import operations as ops
@@ -31,7 +32,7 @@ def bucket(rows: Rows, node: Node) -> Expression:
 
     if node.include_under:
         put(compare("lt" if extreme or left else "le", edges[0]))
-    for place, (low, high) in enumerate(zip(edges, edges[1:], strict=False)):
+    for place, (low, high) in enumerate(itertools.pairwise(edges)):
         lowest = extreme and not left and place == 0
         highest = extreme and left and place == last
         put(
@@ -81,4 +82,6 @@ def _between_bounds(rows: Rows, node: Node) -> Node:
             why="the least and the greatest value belong to somebody",
             fix="bounds for the column in the schema, or .bucket([0, 10, 20])",
         )
-    return node.replace({part: ops.Literal(getattr(known, end), part.dtype) for part, end in found.items()})
+    return node.replace(
+        {part: ops.Literal(getattr(known, end), part.dtype) for part, end in found.items()}
+    )

@@ -40,7 +40,7 @@ _BITS = 40
 
 
 def per_person(node: Node, scope: Scope, asking: Asking) -> Scope:
-    """The rows of an inner aggregate, or of distinct, that has one row for each person (and key)."""
+    """The rows of an inner aggregate, or of distinct: one for each person (and key)."""
     grouped = type(node) is ops.Aggregate
     groups = node.groups if grouped else node.parent.fields
     rows = Rows({node.parent: scope})
@@ -58,7 +58,7 @@ def per_person(node: Node, scope: Scope, asking: Asking) -> Scope:
     for name, value in groups.items():
         if name not in person:
             people.own.append((asking.names.fresh(name), rows.lower(value)))
-    bindings = [people.binding(name, value) for name, value in groups.items()]
+    bindings = [people.key(name, value) for name, value in groups.items()]
     for name, value in node.metrics.items() if grouped else ():
         bindings.append(Binding(table="", name=name, expression=people.lower(value)))
     relation = PerPerson(
@@ -68,16 +68,19 @@ def per_person(node: Node, scope: Scope, asking: Asking) -> Scope:
 
 
 class People(Rows):
-    """Turns values into expressions about one person's own rows, summed up."""
+    """Turns values into expressions about one person's own rows, summed up.
+
+    Ibis itself sees to it that only aggregates and constants stand in an aggregate.
+    """
 
     def __init__(self, node: Node, scope: Scope, asking: Asking) -> None:
-        super().__init__({node.parent: scope})
+        super().__init__({})
         self.rows = Rows({node.parent: scope})
         self.asking = asking
         self.own: list[tuple[str, Expression]] = []
         self.summaries: list[Summed] = []
 
-    def binding(self, name: str, value: Node) -> Binding:
+    def key(self, name: str, value: Node) -> Binding:
         """What a key is called outside; the person stays the person."""
         known = self.rows.plain(value)
         if known is not None and known.expression is None:
@@ -89,16 +92,14 @@ class People(Rows):
             # The id is the same in all rows of a person: their least is it.
             made: Expression = self._summed(Summary.MIN, self.rows.lower(value), None, wish=name)
         else:
-            made = self._own(self.rows.lower(value))
+            value = self.rows.lower(value)
+            own = next(key for key, found in self.own if found == value)
+            made = Column(name=own, domain=value.domain)
         return Binding(table="", name=name, expression=made, person=person)
 
     def made(self, node: Node) -> Expression:
-        """A summary, or an expression about summaries and keys."""
+        """A summary, or an expression about summaries."""
         return self.aggregate(node) if is_reduction(node) else super().made(node)
-
-    def field(self, node: Node) -> Expression:
-        """A column beside an aggregate must be a key."""
-        return self._own(super().field(node))
 
     def aggregate(self, node: Node) -> Expression:
         """An exact summary of one person's rows."""
@@ -155,14 +156,6 @@ class People(Rows):
         made = Summed(name=name, summary=summary, argument=argument, where=where)
         self.summaries.append(made)
         return made.column
-
-    def _own(self, value: Expression) -> Expression:
-        for name, key in self.own:
-            if key == value:
-                return Column(name=name, domain=key.domain)
-        raise UnsupportedQuery(
-            f"{value!r} is neither grouped by nor aggregated", fix="add it to group_by(...)"
-        )
 
 
 def _is_person(value: Node, rows: Rows) -> bool:

@@ -153,3 +153,23 @@ def refused(node: Any) -> UnsupportedQuery:
         why="only operations that mean the same on every engine and cannot fail are run",
         fix="the guide “Ask with DataFrames” lists what can be asked",
     )
+
+
+def in_ibis(fix: str) -> str:
+    """What to write instead, where the advice is shared with SQL and spelled as there."""
+    for sql, ibis in _SPELLED:
+        fix = fix.replace(sql, ibis)
+    return fix
+
+
+_SPELLED: Final = (
+    ("CLAMP(..., LOW, HIGH) around it", ".clip(LOW, HIGH) after it"),
+    ("FLOOR(...), bin(x, width), CASE, month(d)", "x // 10, .bucket([0, 10]), .month()"),
+    ("JOIN ... USING (column)", '.join(other, "column")'),
+    ("FROM the private table LEFT JOIN the public one", "private.left_join(public, ...)"),
+    ("FROM the private table JOIN the public ones", "private.join(public, ...)"),
+    ("CAST(... AS DOUBLE)", '.cast("float64")'),
+    ("CAST(... AS DATE), whose MIN, MAX and MEDIAN", ".date(), whose min, max and median"),
+    ("CAST(... AS ...) one of them", ".cast(...) one of them"),
+    ("DATE '2020-12-31'", 'ibis.date("2020-12-31")'),
+)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -128,14 +128,12 @@ def _fill(node: Node, scope: Scope, _rows: Rows) -> Scope:
 def _drop_missing(node: Node, scope: Scope, rows: Rows) -> Scope:
     if node.subset is None or not node.subset:
         raise UnsupportedQuery("drop_null takes columns here", fix='.drop_null(["age"])')
-    there = [
-        fold("not", fold("is_null", rows.lower(c), span=None), span=None) for c in node.subset
-    ]
+    there = [fold("not", fold("is_null", rows.lower(c), span=None), span=None) for c in node.subset]
     op = "and" if node.how == "any" else "or"
     return scope.where(there[0] if len(there) == 1 else fold(op, *there, span=None))
 
 
-_STEPS: Final[dict[Any, Any]] = {
+_STEPS: Final[dict[Any, Callable[[Node, Scope, Rows], Scope]]] = {
     ops.Project: _project,
     ops.Filter: _filter,
     ops.DropColumns: _drop,
@@ -202,7 +200,7 @@ def _link(left: Scope, link: Node, aliases: dict[Node, str], asking: Asking) -> 
     if rest and how is JoinKind.LEFT:
         raise UnsupportedQuery(
             "left_join takes columns that must be equal",
-            fix="filter the other table first: .left_join(other.filter(...), \"column\")",
+            fix='filter the other table first: .left_join(other.filter(...), "column")',
         )
     scope = join(left, right, on=pairs, kind=how, unit=asking.unit, names=asking.names)
     rows = _beside(scope, aliases)

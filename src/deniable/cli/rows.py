@@ -1,0 +1,77 @@
+"""People's rows, read whole: for a curator's own eyes, before anything is published.
+
+Nothing here has noise or a price. What such a command answers is as private as the file it read,
+and says so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from deniable.errors import BadParameter, DataFailure
+
+from . import talk
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+PRIVATE = (
+    "This is private: it states exact facts about the people in the table. "
+    "Keep it where the table is kept, and do not publish it."
+)
+
+
+def read(path: Path) -> pa.Table:
+    """All rows of a Parquet or CSV file; the first line of a CSV names its columns."""
+    _known(path, (".parquet", ".csv"))
+    if not path.is_file():
+        raise BadParameter(f"there is no file {path}")
+    import duckdb
+
+    from deniable.anonymity.tables import arrow
+
+    try:
+        with duckdb.connect() as engine:
+            if path.suffix.lower() == ".csv":
+                return arrow(engine.read_csv(str(path), header=True))
+            return arrow(engine.read_parquet(str(path)))
+    except duckdb.Error:
+        raise DataFailure(
+            f"{path.name} cannot be read as {path.suffix[1:].upper()}",
+            why="what the reader says of it may hold people's values, so it is not shown",
+        ) from None
+
+
+def fresh(path: Path, *, suffixes: Sequence[str], force: bool) -> Path:
+    """A file to write: of a kind that can be written, and not there yet unless it may be replaced.
+
+    Checked before anything is read.
+    """
+    _known(path, suffixes)
+    if path.exists() and not force:
+        raise BadParameter(f"{path} exists", fix="--force    to replace it")
+    if not path.parent.is_dir():
+        raise BadParameter(f"there is no folder {path.parent}")
+    return path
+
+
+def names(text: str | None) -> list[str]:
+    """Names of columns, as age,zip,sex.
+
+    >>> names("age, zip"), names(None)
+    (['age', 'zip'], [])
+    """
+    return [name.strip() for name in (text or "").split(",") if name.strip()]
+
+
+def answer(text: object, record: Mapping[str, object], *, json: bool) -> None:
+    """What was found, and that it is private."""
+    talk.answer(f"{text}\n{PRIVATE}", {"private": PRIVATE, **record}, json=json)
+
+
+def _known(path: Path, suffixes: Sequence[str]) -> None:
+    if path.suffix.lower() not in suffixes:
+        kinds = " or ".join(suffixes)
+        raise BadParameter.of("the file", str(path), must=f"a name that ends in {kinds}")
