@@ -62,7 +62,7 @@ def passes(counts, whole, demands, *, ordered):
             return False
         if demands.diversity == "recursive" and recursive(counts, demands.l) >= demands.c:
             return False
-    return demands.t is None or distance(counts, whole, ordered=ordered) <= demands.t
+    return demands.t is None or distance(counts, whole, ordered=ordered) <= demands.t + 1e-12
 
 
 def publish(rows, quasi, sensitive, demands, *, ordered=False):

@@ -15,6 +15,8 @@ from .diversity import Floats, Pairs
 from .tables import Codes
 
 DIVERSITIES = ("distinct", "entropy", "recursive")
+# Distances are sums of rounded shares: one that equals t may come out this much above it.
+_ROUNDING = 1e-12
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -86,7 +88,8 @@ class Demands:
         if self.l is not None and self.diversity == "recursive":
             bad |= diversity.recursive(pairs, l=int(self.l)) >= self.c
         if self.t is not None:
-            bad |= diversity.distance(pairs, ordered=ordered, tree=tree, overall=overall) > self.t
+            far = diversity.distance(pairs, ordered=ordered, tree=tree, overall=overall)
+            bad |= far > self.t + _ROUNDING
         return bad
 
     def failing(

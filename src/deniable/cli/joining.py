@@ -45,11 +45,17 @@ def check(joined: list[Rule], auxiliary: pa.Table, released: pa.Table) -> None:
 def _rule(part: str) -> Rule:
     from deniable.attacks import matching
 
-    column, _, how = part.partition(":")
+    column, colon, how = part.partition(":")
     name, _, amount = how.partition("=")
+    wrong = BadParameter.of(
+        "--on",
+        part,
+        must="a column, or one with near=2, prefix=3, spelling=1, month or year",
+        fix="--on zip:prefix=3,age:near=2,sex",
+    )
     try:
-        match name, amount:
-            case "", "" if column:
+        match name if column else None, amount:
+            case "", "" if not colon:
                 return matching.rule_of(column)
             case "near", _:
                 return matching.near(column, within=float(amount))
@@ -61,16 +67,9 @@ def _rule(part: str) -> Rule:
                 return matching.month(column)
             case "year", "":
                 return matching.year(column)
-    except BadParameter:
-        raise
     except ValueError:
-        pass
-    raise BadParameter.of(
-        "--on",
-        part,
-        must="a column, or one with near=2, prefix=3, spelling=1, month or year",
-        fix="--on zip:prefix=3,age:near=2,sex",
-    )
+        raise wrong from None
+    raise wrong
 
 
 def _is_text(table: pa.Table, column: str) -> bool:

@@ -18,7 +18,7 @@ QUESTIONS = [
     "SELECT m, MEDIAN(x) AS q, MIN(i) AS low, MAX(y) AS high FROM data GROUP BY ROLLUP (m)",
     "SELECT COUNT(DISTINCT c) AS c, COUNT(DISTINCT x) AS x, COUNT(DISTINCT id) AS p FROM data",
     "SELECT c, COUNT(*) AS n, AVG(x) AS a FROM data GROUP BY c",
-    "SELECT SUM(CLAMP(1 / x, -5, 5)) AS s, COUNT(x / y) AS r FROM data WHERE LN(x) < 9 OR x IS NULL",
+    "SELECT SUM(CLAMP(1 / x, -5, 5)) AS s, COUNT(x / y) AS r FROM data WHERE LN(x) < 9 OR b",
 ]
 OWN = "WITH p AS (SELECT id, COUNT(*) AS n, SUM(x) AS s, AVG(y) AS y FROM data GROUP BY id)"
 OWN += " SELECT COUNT(*) AS n, AVG(CLAMP(s, -9, 9)) AS s, SUM(y) AS y, MAX(LEAST(n, 4)) AS m FROM p"

@@ -87,7 +87,7 @@ def _failing(store, names):
         store.source.execute(f'CREATE VIEW "{name}" AS SELECT {columns} FROM "{name}_kept"')
 
 
-QUESTION = "SELECT k, COUNT(*) AS n, SUM(i) AS s FROM data WHERE i > 1 GROUP BY k"
+QUESTION = "SELECT COUNT(*) AS n, SUM(i) AS s FROM data WHERE i > 1"
 
 
 @pytest.mark.parametrize("case", CASES[:3], ids=lambda case: str(case.unit))
@@ -127,8 +127,8 @@ def test_whatever_is_raised_over_the_rows_is_told_as_one_opaque_failure(
 
 
 def test_values_where_nothing_can_be_computed_are_not_told(shown, monkeypatch):
-    """A value that is not finite, or of another type, after the engine has answered."""
-    for found in ([(WORD,)], [("a", WORD, NUMBER)], [("a", FRACTION, float("nan"))]):
+    """An engine whose answer is not a whole number, or is too short."""
+    for found in ([(WORD, 1)], [(NUMBER,)], [(float("inf"), FRACTION)], [(1, WORD)]):
         monkeypatch.setattr(DuckDB, "run", lambda self, texts, found=found: [found for _ in texts])
         session = opened(DATA, unit=CASES[0].unit, budget=CASES[0].budget)
         with pytest.raises(DataFailure) as raised:

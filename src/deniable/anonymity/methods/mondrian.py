@@ -127,6 +127,11 @@ def _lengths(ranks: Codes, axes: Sequence[Axis], local: Codes, boxes: int) -> Fl
         placed = ranks[i][order]
         low, high = np.minimum.reduceat(placed, starts), np.maximum.reduceat(placed, starts)
         lengths[:, i] = line.places[high] - line.places[low]
+        if line.rungs is None and not line.column.ordered:
+            # A set of values is as long as it has members, wherever they stand.
+            size = line.column.size
+            members = np.bincount(np.unique(local * size + ranks[i]) // size, minlength=boxes)
+            lengths[:, i] = (members - 1) / max(1, size - 1)
     return lengths
 
 

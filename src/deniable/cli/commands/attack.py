@@ -26,7 +26,7 @@ def uniqueness(
     largest: Annotated[int, typer.Option(help="The most columns known together.")] = 3,
     json: options.Json = False,
 ) -> None:
-    """Which columns, together, single people out? Private."""
+    """Which columns single people out? The answer is private."""
     from deniable.attacks import uniqueness as attacked
 
     found = attacked(rows.read(file), columns=rows.names(columns) or None, largest=largest)
@@ -47,7 +47,10 @@ def selectivity(
     known: Annotated[str | None, typer.Option(help="What is known already: age,sex.")] = None,
     json: options.Json = False,
 ) -> None:
-    """How telling is each column, and which would help an attacker next? Private."""
+    """How telling is each column? The answer is private.
+
+    The first would help an attacker most, who has what is in --known.
+    """
     from deniable.attacks import selectivity as attacked
 
     found = attacked(rows.read(file), known=rows.names(known))
@@ -62,7 +65,10 @@ def linkage(
     on: options.On = None,
     json: options.Json = False,
 ) -> None:
-    """Join records with names to rows without: how many people are found? Private."""
+    """Who is found by name? The answer is private.
+
+    Joins records with names, from elsewhere, to rows without.
+    """
     from deniable.attacks import linkage as attacked
 
     rules = joining.rules(on)
@@ -94,9 +100,9 @@ def small_groups(
     below: Annotated[int, typer.Option(help="Groups of fewer people are small.")] = 5,
     json: options.Json = False,
 ) -> None:
-    """Which groups hold so few people that an average is about one of them? Private.
+    """Which groups are too small? The answer is private.
 
-    Shows what such groups are called and, with --value, what the average of one person is.
+    An average over one person is that person's value: --value shows it, as an attacker reads it.
     """
     from deniable.attacks import small_groups as attacked
 

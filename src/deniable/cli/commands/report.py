@@ -26,7 +26,7 @@ def report(
     force: options.Force = False,
     json: options.Json = False,
 ) -> None:
-    """Write a private page on what publishing a table would give away.
+    """Write a private page on the risks of a table.
 
     Attacks the rows as a stranger would, and compares ways to publish them. The report states
     exact facts about people: it is itself private, and nothing in it has noise.
@@ -49,7 +49,6 @@ def report(
     if known is not None:
         rules = rules or joining.rules(",".join(n for n in known.column_names if n in columns))
         joining.check(rules, known, table)
-    talk.say(f"attacking {file.name} as a stranger would", style="dim")
     found = attacks.report(
         table, quasi=columns, sensitive=sensitive, auxiliary=known, on=rules, k=k, epsilon=epsilon
     )
