@@ -21,6 +21,8 @@ _LOSS = re.compile(r"\b(spend|budget)=dp\.(epsilon|rho|mu)\(([^,()]+)(?:, delta=
 
 _NUMBER = re.compile(r"\b(size|within)=(\d+)\b")
 
+_HIERARCHY = re.compile(r"hierarchies=\{'([^']+)': \.\.\.\}")
+
 
 def answer(text: object, record: object, *, json: bool) -> None:
     """What was asked for, on stdout: for people, or as one JSON document."""
@@ -64,6 +66,8 @@ def _in_shell(fix: str) -> str:
     ('--spend 0.2    what is left', '--budget rho=0.1')
     >>> _in_shell("spend=dp.epsilon(0.2, delta=1e-8) or within=100")
     '--spend 0.2,1e-8 or --within 100'
+    >>> _in_shell("hierarchies={'sex': ...} that covers all values")
+    '--hierarchies FILE with a `sex` that covers all values'
     """
 
     def typed(found: re.Match[str]) -> str:
@@ -71,6 +75,7 @@ def _in_shell(fix: str) -> str:
         name = "" if kind == "epsilon" else f"{kind}="
         return f"--{option} {name}{figure}" + (f",{delta}" if delta else "")
 
+    fix = _HIERARCHY.sub(r"--hierarchies FILE with a `\1`", fix)
     return _NUMBER.sub(r"--\1 \2", _LOSS.sub(typed, fix))
 
 

@@ -172,12 +172,12 @@ def test_rows_as_units_cannot_be_joined_with_each_other():
 
 def test_sharing_cannot_make_a_question_endless():
     value = ibis.literal(1) * t.age
-    for _step in range(80):
+    for _step in range(40):
         value = value + value
     with pytest.raises(UnsupportedQuery, match="too large"):
         asked(t.agg(x=value.sum()))
     constant = ibis.literal(1.0)
-    for _step in range(80):
+    for _step in range(40):
         constant = constant + constant
     assert asked(t.filter(t.age < constant).agg(n=_.count())).fingerprint
 
@@ -195,5 +195,5 @@ def test_a_function_of_ones_own_is_refused():
     def Lowercase(x: str) -> str:  # noqa: N802  (named like an operation that is known)
         ...
 
-    with pytest.raises(UnsupportedQuery, match="lowercase is not among"):
+    with pytest.raises(UnsupportedQuery, match="lowercase.* is not among"):
         asked(t.filter(Lowercase(t.city) == "x").count())

@@ -80,7 +80,7 @@ def anonymize(
         talk.say(f"dropped, for they name people: {', '.join(named.identifiers)}")
     if named.quasi:
         talk.say(f"left exact, though others may know it: {', '.join(named.quasi)}")
-    talk.say(f"wrote {target}: {k}-anonymous, which is not differential privacy")
+    talk.say(f"wrote {target}: {k}-anonymous on {', '.join(columns)}, not differentially private")
 
 
 def _needs(

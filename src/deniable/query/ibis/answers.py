@@ -29,6 +29,7 @@ from deniable.query.bind.scope import Names, Scope
 
 from .after import After
 from .reductions import Asked, asked, is_reduction
+from .refusals import shown
 from .rows import Asking, rows_of
 from .values import Node, Rows
 
@@ -68,9 +69,9 @@ def _as_table(expression: Any, node: Node) -> Node:
 
 
 def _rows_error(node: Node) -> UnsupportedQuery:
-    shown = "this" if isinstance(node, ops.Relation) else node.name
+    what = "this" if isinstance(node, ops.Relation) else shown(node)
     return UnsupportedQuery(
-        f"{shown} would publish rows; only aggregates can be private",
+        f"{what} would publish rows; only aggregates can be private",
         why="a row is about one person",
         fix='t.count(), t.age.mean(), t.group_by("sex").agg(n=t.count())',
     )

@@ -10,7 +10,7 @@ from ibis.expr import operations as ops
 from deniable.errors import UnsupportedQuery
 from deniable.query.algebra import Function
 
-from .refusals import refused
+from .refusals import refused, shown
 
 Node = Any
 
@@ -56,7 +56,7 @@ def asked(node: Node) -> Asked:
     else:
         raise refused(node)
     q = _share(node) if function is Function.QUANTILE else None
-    return Asked(function=function, argument=node.arg, where=node.where, q=q, what=node.name)
+    return Asked(function=function, argument=node.arg, where=node.where, q=q, what=shown(node))
 
 
 def is_reduction(node: Node) -> bool:

@@ -155,6 +155,14 @@ def refused(node: Any) -> UnsupportedQuery:
     )
 
 
+def shown(node: Any) -> str:
+    """A value in a few words: Ibis' own names grow without end where parts are shared."""
+    if type(node) in (ops.Field, ops.Alias):
+        return str(node.name)
+    arg = getattr(node, "arg", None)
+    return f"{type(node).__name__}({arg.name if type(arg) is ops.Field else '...'})"
+
+
 def in_ibis(fix: str) -> str:
     """What to write instead, where the advice is shared with SQL and spelled as there."""
     for sql, ibis in _SPELLED:

@@ -16,7 +16,7 @@ from deniable.query.bind.scope import Binding, Scope
 from deniable.query.sql.spellings import fold
 
 from .functions import FUNCTIONS
-from .refusals import refused
+from .refusals import refused, shown
 from .spellings import SPELLINGS
 
 # Nodes of Ibis are not typed for us: every one is looked up by its class before it is used.
@@ -53,7 +53,7 @@ class Rows:
             return fold(op, *map(self.lower, parts), span=None)
         if isinstance(node, ops.Reduction):
             raise UnsupportedQuery(
-                f"{node.name} cannot be used here",
+                f"{shown(node)} cannot be used here",
                 why="an aggregate is about a group of rows; this place is about single ones",
                 fix=".agg(...) first; what follows it is about groups",
             )
