@@ -96,8 +96,8 @@ def small_groups(
     small = small[np.argsort(counts[small], kind="stable")]
     values: list[object] = []
     if value is not None:
-        revealed = columns_of(table, [value])[value]
-        values = [revealed[first[g]].item() if counts[g] == 1 else None for g in small]
+        revealed = columns_of(table, [value])[value].tolist()
+        values = [revealed[first[g]] if counts[g] == 1 else None for g in small]
     return SmallGroups(
         by=tuple(names),
         below=limit,

@@ -199,18 +199,14 @@ class Writer:
         return text.strip()
 
     def catalogue(self, *, each=6):
-        """Questions in which every template stands at least once."""
+        """Questions in which every template stands at least once, filled with columns alone."""
         self.rows = FROMS[0]
-        parts = [
-            f"COUNT(DISTINCT {self.fill(template, 2)}) FILTER (WHERE {self.grow('B', 2)})"
-            if number % 3
-            else f"COUNT({self.fill(template, DEEPEST)})"
-            for number, template in enumerate(t for listed in TEMPLATES.values() for t in listed)
-        ]
+        listed = [self.fill(t, DEEPEST + 1) for templates in TEMPLATES.values() for t in templates]
+        counted = [f"COUNT({'DISTINCT ' * (j % 2)}{part})" for j, part in enumerate(listed)]
         return [
-            f"SELECT {', '.join(f'{part} AS a{j}' for j, part in enumerate(parts[i : i + each]))}"
+            f"SELECT {', '.join(f'{part} AS a{j}' for j, part in enumerate(counted[i : i + each]))}"
             " FROM data"
-            for i in range(0, len(parts), each)
+            for i in range(0, len(counted), each)
         ]
 
     def _keys(self):
@@ -257,6 +253,6 @@ class Writer:
         rng = self.rng
         kind = rng.choice(EITHER.get(kind, kind))
         if depth >= DEEPEST or rng.random() < 0.25 + 0.2 * depth:
-            constant = rng.random() < 0.15
+            constant = depth <= DEEPEST and rng.random() < 0.15
             return rng.choice(LITERALS[kind] if constant else self.rows.columns[kind])
         return self.fill(rng.choice(TEMPLATES[kind]), depth + 1)

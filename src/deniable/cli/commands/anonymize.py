@@ -15,7 +15,7 @@ from deniable.errors import BadParameter
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from deniable.anonymity import Anonymized, Ladder
+    from deniable.anonymity import Anonymized, Deidentified, Ladder
 
 _NAMED = ("digits", "dates", "single")
 
@@ -59,9 +59,7 @@ def anonymize(
     from deniable import anonymity
 
     used = [*columns, *([sensitive] if sensitive else [])]
-    named = anonymity.deidentify(
-        rows.read(file), keep=[*used, *rows.names(keep)], also=rows.names(drop)
-    )
+    named = _without_names(file, keep=[*used, *rows.names(keep)], drop=rows.names(drop))
     done = anonymity.anonymize(
         named.frame,
         quasi=columns,
@@ -109,6 +107,16 @@ def _needs(
             "nobody said where to write the table",
             fix=("--out safe.parquet", "--check    to measure the table as it is"),
         )
+
+
+def _without_names(file: Path, *, keep: list[str], drop: list[str]) -> Deidentified:
+    """The table without the columns that name people."""
+    from deniable.anonymity import deidentify
+
+    for name in drop:
+        if name in keep:
+            raise BadParameter(f"`{name}` cannot be both dropped and used", fix="--drop another")
+    return deidentify(rows.read(file), keep=list(dict.fromkeys(keep)), also=drop)
 
 
 def _check(

@@ -34,7 +34,7 @@ def question_from_ibis(
     `private_keys`: groups whose list is not public may be chosen privately; that takes a budget
     with a δ. Errors depend on the expression and on public facts only.
     """
-    if type(expression).__module__.partition(".")[0] != "ibis":
+    if not _is_ibis(expression):
         raise BadParameter.of(
             "a question",
             expression,
@@ -53,6 +53,14 @@ def question_from_ibis(
     except DeniableError as error:
         error.fix = in_ibis(error.fix)
         raise
+
+
+def _is_ibis(expression: object) -> bool:
+    if type(expression).__module__.partition(".")[0] != "ibis":
+        return False
+    from ibis.expr.types import Expr
+
+    return isinstance(expression, Expr)
 
 
 __all__ = ["question_from_ibis"]

@@ -45,6 +45,15 @@ class After(Rows):
         self.node, self.columns = step, columns
         self._known.clear()
 
+    def made(self, node: Node) -> Expression:
+        """An expression about one group of the answer."""
+        if type(node) is ops.WindowFunction:
+            raise UnsupportedQuery(
+                "window functions of an answer are left to you: they cost nothing",
+                fix=".release(...).to_pandas(), and go on there",
+            )
+        return super().made(node)
+
     def field(self, node: Node) -> Expression:
         """A column of the answer."""
         if node.rel != self.node:

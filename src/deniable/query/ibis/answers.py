@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ibis.common.exceptions import RelationError
 from ibis.expr import operations as ops
 
 from deniable.errors import UnsupportedQuery
@@ -57,6 +58,8 @@ def ask(expression: Any, asking: Asking) -> Question:
         )
     answer = Answer(node, scope, asking)
     after = After(node, answer.outputs())
+    if not answer.aggregates:
+        raise UnsupportedQuery("nothing is computed of the groups", fix="agg(n=t.count())")
     for step in reversed(steps):
         after.take(step)
     return _question(answer, after, asking)
@@ -65,7 +68,13 @@ def ask(expression: Any, asking: Asking) -> Question:
 def _as_table(expression: Any, node: Node) -> Node:
     if not node.find(ops.Reduction, filter=ops.Value):
         raise _rows_error(node)
-    return expression.as_table().op()
+    try:
+        return expression.as_table().op()
+    except RelationError:
+        raise UnsupportedQuery(
+            "this number is made of several tables",
+            fix="join them first, or ask each as a question of its own",
+        ) from None
 
 
 def _rows_error(node: Node) -> UnsupportedQuery:

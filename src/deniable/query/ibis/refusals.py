@@ -159,7 +159,7 @@ def shown(node: Any) -> str:
     """A value in a few words: Ibis' own names grow without end where parts are shared."""
     if type(node) in (ops.Field, ops.Alias):
         return str(node.name)
-    arg = getattr(node, "arg", None)
+    arg: Any = getattr(node, "arg", node)
     return f"{type(node).__name__}({arg.name if type(arg) is ops.Field else '...'})"
 
 
