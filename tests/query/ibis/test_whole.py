@@ -50,9 +50,7 @@ def test_a_plan_is_that_of_the_sql():
 def test_without_noise_the_answer_is_what_the_data_say():
     with without_noise():
         found = adult().query(BY_SEX.order_by(_.n.desc())).release(spend=dp.epsilon(1)).to_pandas()
-    frame = (
-        dp.load_adult().to_pandas() if hasattr(dp.load_adult(), "to_pandas") else dp.load_adult()
-    )
+    frame = dp.load_adult().to_pandas()
     frame = frame[frame["hours_per_week"] >= 35]
     counts = frame.groupby("sex").size().sort_values(ascending=False)
     assert list(found["sex"]) == list(counts.index)
