@@ -295,10 +295,14 @@ def bucket(x: Domain, low: Domain, high: Domain, buckets: Domain) -> Domain:
 
 
 def together(args: Sequence[Domain]) -> Domain:
-    """One of several values: the hull of their ranges, in a kind that holds them all."""
+    """One of several values: the hull of their ranges, in a kind that holds them all.
+
+    What is always missing (a NULL, its list of values empty) has no range and widens none.
+    """
     kinds = {d.kind for d in args}
     kind = Kind.FLOAT if kinds == {Kind.INT, Kind.FLOAT} else args[0].kind
-    lows, highs = [d.low for d in args], [d.high for d in args]
+    there = [d for d in args if d.values != ()] or list(args)
+    lows, highs = [d.low for d in there], [d.high for d in there]
     low = None if None in lows else min(lows)  # type: ignore[type-var]
     high = None if None in highs else max(highs)  # type: ignore[type-var]
     listed: dict[Scalar, None] = {}
