@@ -13,17 +13,12 @@ from deniable.query.algebra import (
     Expression,
     Function,
     Key,
-    Kind,
     Literal,
     Order,
     Output,
     Question,
-    call,
-    literal,
 )
-from deniable.query.algebra.meaning import EPOCH
-from deniable.query.algebra.show import aggregate_text
-from deniable.query.bind.arguments import check_bounds, check_rule, summable
+from deniable.query.bind.aggregates import Aggregates, argument_of
 from deniable.query.bind.keys import check_cells, key_values
 from deniable.query.bind.prune import prune
 from deniable.query.bind.scope import Names, Scope
@@ -34,7 +29,6 @@ from .refusals import shown
 from .rows import Asking, rows_of
 from .values import Node, Rows
 
-_ORDERED = (Function.MIN, Function.MAX, Function.QUANTILE)
 _AFTER = (ops.Project, ops.Filter, ops.DropColumns, ops.Sort, ops.Limit)
 
 
@@ -58,7 +52,7 @@ def ask(expression: Any, asking: Asking) -> Question:
         )
     answer = Answer(node, scope, asking)
     after = After(node, answer.outputs())
-    if not answer.aggregates:
+    if not answer.aggregates.made:
         raise UnsupportedQuery("nothing is computed of the groups", fix="agg(n=t.count())")
     for step in reversed(steps):
         after.take(step)
@@ -90,13 +84,13 @@ def _question(answer: Answer, after: After, asking: Asking) -> Question:
     sets = (tuple(range(len(answer.keys))),)
     check_cells(answer.keys, sets)
     used = [key.expression for key in answer.keys]
-    used += [e for a in answer.aggregates for e in (a.argument, a.where) if e is not None]
+    used += [e for a in answer.aggregates.made for e in (a.argument, a.where) if e is not None]
     return Question(
         unit=asking.unit,
         relation=prune(answer.scope.relation, used),
         keys=tuple(answer.keys),
         grouping_sets=sets,
-        aggregates=tuple(answer.aggregates),
+        aggregates=tuple(answer.aggregates.made),
         outputs=tuple(Output(name=n, expression=e) for n, e in after.columns.items()),
         having=after.having,
         order_by=tuple(
@@ -122,7 +116,7 @@ class Answer(Rows):
         self.rows = Rows({node.parent: scope})
         self.names = Names()
         self.keys: list[Key] = []
-        self.aggregates: list[Aggregate] = []
+        self.aggregates = Aggregates(self.names)
 
     def outputs(self) -> dict[str, Expression]:
         """Every column of the aggregate by name: keys first."""
@@ -165,40 +159,19 @@ class Answer(Rows):
         wanted = asked(node)
         where = None if wanted.where is None else self.rows.condition(wanted.where)
         function, argument = self._argument(wanted)
-        dated = argument is not None and argument.kind is Kind.DATE and function in _ORDERED
-        if dated and argument is not None:
-            argument = call("days_between", literal(EPOCH), argument)
-        column = self._once(
-            Aggregate(name="", function=function, argument=argument, where=where, q=wanted.q), wish
-        ).column
-        return call("add_days", literal(EPOCH), call("to_int", column)) if dated else column
-
-    def _once(self, wanted: Aggregate, wish: str) -> Aggregate:
-        for known in self.aggregates:
-            if Aggregate(**vars(known) | {"name": ""}) == wanted:
-                return known
-        name = self.names.fresh(wish or aggregate_text(wanted))
-        made = Aggregate(**vars(wanted) | {"name": name})
-        self.aggregates.append(made)
-        return made
+        made = Aggregate(name="", function=function, argument=argument, where=where, q=wanted.q)
+        return self.aggregates.column(made, wish=wish)
 
     def _argument(self, wanted: Asked) -> tuple[Function, Expression | None]:
-        if wanted.argument is None:
+        node = wanted.argument
+        if node is None:
             return wanted.function, None
-        binding = self.rows.plain(wanted.argument)
-        if binding is not None and binding.person:
-            if wanted.function is Function.DISTINCT:
-                return Function.PERSONS, None
-            if wanted.function is Function.COUNT:
-                return Function.COUNT, None
-        argument = self.rows.lower(wanted.argument)
-        if wanted.function is Function.COUNT:
-            return Function.COUNT, argument if argument.domain.nullable else None
-        if wanted.function is Function.DISTINCT:
-            return Function.DISTINCT, argument
-        names = self.asking.names
-        if argument.kind is Kind.DATE and wanted.function in _ORDERED:
-            check_bounds(argument, what=wanted.what, names=names, snippet=None)
-            check_rule(argument, names=names, snippet=None)
-            return wanted.function, argument
-        return wanted.function, summable(argument, what=wanted.what, names=names, snippet=None)
+        binding = self.rows.plain(node)
+        return argument_of(
+            wanted.function,
+            lambda: self.rows.lower(node),
+            person=binding is not None and binding.person,
+            what=wanted.what,
+            names=self.asking.names,
+            snippet=None,
+        )

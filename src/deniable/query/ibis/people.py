@@ -1,42 +1,21 @@
 """Aggregates inside a question: one row for each person (and key), summed up exactly.
 
-What is computed here is never shown: it is a value of one person, made of their rows alone, and is
-bounded like any other when it is aggregated outside. Sums are of whole numbers, so that the order
-in which an engine adds, which depends on other people's rows, cannot matter.
+Why they are sound is said in `bind.summaries`.
 """
 
 from __future__ import annotations
 
-import math
-
 from ibis.expr import operations as ops
 
 from deniable.errors import UnsupportedQuery
-from deniable.query.algebra import (
-    Column,
-    Expression,
-    Function,
-    Kind,
-    PerPerson,
-    Summary,
-    Summed,
-    call,
-    literal,
-)
+from deniable.query.algebra import Column, Expression, Function, Kind, PerPerson, Summary, call
 from deniable.query.bind.arguments import check_bounds
 from deniable.query.bind.scope import Binding, Scope
+from deniable.query.bind.summaries import SUMMARIES, Summaries
 
 from .reductions import asked, is_reduction
 from .rows import Asking
 from .values import Node, Rows
-
-_SUMMARIES = {
-    Function.COUNT: Summary.COUNT,
-    Function.DISTINCT: Summary.COUNT_DISTINCT,
-    Function.MIN: Summary.MIN,
-    Function.MAX: Summary.MAX,
-}
-_BITS = 40
 
 
 def per_person(node: Node, scope: Scope, asking: Asking) -> Scope:
@@ -62,7 +41,7 @@ def per_person(node: Node, scope: Scope, asking: Asking) -> Scope:
     for name, value in node.metrics.items() if grouped else ():
         bindings.append(Binding(table="", name=name, expression=people.lower(value)))
     relation = PerPerson(
-        source=scope.relation, keys=tuple(people.own), summaries=tuple(people.summaries)
+        source=scope.relation, keys=tuple(people.own), summaries=tuple(people.summaries.made)
     )
     return Scope(relation=relation, bindings=tuple(bindings))
 
@@ -78,7 +57,7 @@ class People(Rows):
         self.rows = Rows({node.parent: scope})
         self.asking = asking
         self.own: list[tuple[str, Expression]] = []
-        self.summaries: list[Summed] = []
+        self.summaries = Summaries(asking.names)
 
     def key(self, name: str, value: Node) -> Binding:
         """What a key is called outside; the person stays the person."""
@@ -90,7 +69,9 @@ class People(Rows):
         person = known is not None and known.person
         if person:
             # The id is the same in all rows of a person: their least is it.
-            made: Expression = self._summed(Summary.MIN, self.rows.lower(value), None, wish=name)
+            made: Expression = self.summaries.once(
+                Summary.MIN, self.rows.lower(value), None, wish=name
+            )
         else:
             value = self.rows.lower(value)
             own = next(key for key, found in self.own if found == value)
@@ -107,10 +88,10 @@ class People(Rows):
         where = None if ask.where is None else self.rows.condition(ask.where)
         wish = ask.function.value
         if ask.argument is None:
-            return self._summed(Summary.COUNT, None, where, wish=wish)
+            return self.summaries.once(Summary.COUNT, None, where, wish=wish)
         argument = self.rows.lower(ask.argument)
-        if ask.function in _SUMMARIES:
-            return self._summed(_SUMMARIES[ask.function], argument, where, wish=wish)
+        if ask.function in SUMMARIES:
+            return self.summaries.once(SUMMARIES[ask.function], argument, where, wish=wish)
         if ask.function not in (Function.SUM, Function.AVG):
             raise UnsupportedQuery(
                 f"{ask.function.value} of one person's rows is not among what can be asked",
@@ -121,51 +102,10 @@ class People(Rows):
         if not argument.domain.numeric:
             raise UnsupportedQuery(f"sum and mean need numbers, not {argument.kind.value}")
         check_bounds(argument, what=ask.what, names=self.asking.names, snippet=None)
-        return self._sum(argument, where, mean=ask.function is Function.AVG, wish=wish)
-
-    def _sum(
-        self, argument: Expression, where: Expression | None, *, mean: bool, wish: str
-    ) -> Expression:
-        """Of whole numbers; fractions are put on a grid of 2⁻⁴⁰ of their bounds first."""
-        step, whole = 1.0, argument
-        if argument.kind is Kind.FLOAT:
-            step = _step(argument)
-            whole = call("to_int", call("multiply", argument, literal(1 / step)))
-        made = self._summed(Summary.SUM, whole, where, wish=wish)
-        total = made if step == 1.0 else call("multiply", made, literal(step))
-        if not mean:
-            return total
-        count = self._summed(Summary.COUNT, whole, where, wish="count")
-        low, high = argument.domain.low, argument.domain.high
-        assert low is not None
-        assert high is not None
-        return call("clip", call("divide", total, count), literal(low), literal(high))
-
-    def _summed(
-        self,
-        summary: Summary,
-        argument: Expression | None,
-        where: Expression | None,
-        *,
-        wish: str,
-    ) -> Column:
-        for known in self.summaries:
-            if (known.summary, known.argument, known.where) == (summary, argument, where):
-                return known.column
-        name = self.asking.names.fresh(wish)
-        made = Summed(name=name, summary=summary, argument=argument, where=where)
-        self.summaries.append(made)
-        return made.column
+        mean = ask.function is Function.AVG
+        return self.summaries.total(argument, where, mean=mean, wish=wish)
 
 
 def _is_person(value: Node, rows: Rows) -> bool:
     known = rows.plain(value)
     return known is not None and known.person
-
-
-def _step(argument: Expression) -> float:
-    """A power of two, about 2⁻⁴⁰ of the farther bound."""
-    low, high = argument.domain.low, argument.domain.high
-    most = max(abs(low), abs(high))  # type: ignore[arg-type]
-    exponent = math.frexp(most)[1] if most else 0
-    return math.ldexp(1.0, max(exponent - _BITS, -900))

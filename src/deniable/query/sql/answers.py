@@ -10,17 +10,13 @@ from deniable.query.algebra import (
     Expression,
     Function,
     Key,
-    Kind,
     Literal,
     Order,
     Output,
     Question,
     call,
-    literal,
 )
-from deniable.query.algebra.meaning import EPOCH
-from deniable.query.algebra.show import aggregate_text
-from deniable.query.bind.arguments import check_bounds, check_rule, summable
+from deniable.query.bind.aggregates import Aggregates, argument_of
 from deniable.query.bind.keys import check_cells, key_values
 from deniable.query.bind.prune import prune
 from deniable.query.bind.scope import Binding, Names, Scope
@@ -29,8 +25,6 @@ from .aggregates import Asked, asked
 from .asking import Asking
 from .groups import Item, grouping, items_of, position_of
 from .lower import Rows, is_aggregate, rows_error
-
-_ORDERED = (Function.MIN, Function.MAX, Function.QUANTILE)
 
 
 def question(select: exp.Expr, scope: Scope, asking: Asking) -> Question:
@@ -48,13 +42,13 @@ def question(select: exp.Expr, scope: Scope, asking: Asking) -> Question:
     order = select.args.get("order")
     orders = [] if order is None else [answer.order(part, items) for part in order.expressions]
     used = [key.expression for key in answer.keys]
-    used += [e for a in answer.aggregates for e in (a.argument, a.where) if e is not None]
+    used += [e for a in answer.aggregates.made for e in (a.argument, a.where) if e is not None]
     return Question(
         unit=asking.unit,
         relation=prune(scope.relation, used),
         keys=tuple(answer.keys),
         grouping_sets=tuple(sets),
-        aggregates=tuple(answer.aggregates),
+        aggregates=tuple(answer.aggregates.made),
         outputs=tuple(outputs),
         having=condition,
         order_by=tuple(orders),
@@ -73,7 +67,7 @@ class Answer(Rows):
         self.rows = Rows(asking.text, scope)
         self.names = Names()
         self.keys: list[Key] = []
-        self.aggregates: list[Aggregate] = []
+        self.aggregates = Aggregates(self.names)
         self.made: dict[str, Expression] = {}
 
     def group(self, nodes: list[exp.Expr], items: list[Item]) -> None:
@@ -185,9 +179,6 @@ class Answer(Rows):
         conditions = [self.rows.condition(part) for part in ask.where]
         where = call("and", *conditions) if len(conditions) > 1 else next(iter(conditions), None)
         function, argument = self._argument(ask)
-        dated = argument is not None and argument.kind is Kind.DATE and function in _ORDERED
-        if dated and argument is not None:
-            argument = call("days_between", literal(EPOCH), argument)
         wanted = Aggregate(
             name="",
             function=function,
@@ -196,39 +187,21 @@ class Answer(Rows):
             q=ask.q,
             span=self.text.span_of(node),
         )
-        column = self._once(wanted, wish).column
-        return call("add_days", literal(EPOCH), call("to_int", column)) if dated else column
-
-    def _once(self, wanted: Aggregate, wish: str) -> Aggregate:
-        for known in self.aggregates:
-            if Aggregate(**vars(known) | {"name": ""}) == wanted:
-                return known
-        name = self.names.fresh(wish or aggregate_text(wanted))
-        made = Aggregate(**vars(wanted) | {"name": name})
-        self.aggregates.append(made)
-        return made
+        return self.aggregates.column(wanted, wish=wish)
 
     def _argument(self, ask: Asked) -> tuple[Function, Expression | None]:
-        if ask.argument is None:
+        node = ask.argument
+        if node is None:
             return ask.function, None
-        binding = binding_of(ask.argument, self.scope)
-        if binding is not None and binding.person:
-            if ask.function is Function.DISTINCT:
-                return Function.PERSONS, None
-            if ask.function is Function.COUNT:
-                return Function.COUNT, None
-        argument = self.rows.lower(ask.argument)
-        if ask.function is Function.COUNT:
-            return Function.COUNT, argument if argument.domain.nullable else None
-        if ask.function is Function.DISTINCT:
-            return Function.DISTINCT, argument
-        what = self.text.written(ask.node)
-        names, snippet = self.asking.names, self.text.snippet(self.text.span_of(ask.node))
-        if argument.kind is Kind.DATE and ask.function in _ORDERED:
-            check_bounds(argument, what=what, names=names, snippet=snippet)
-            check_rule(argument, names=names, snippet=snippet)
-            return ask.function, argument
-        return ask.function, summable(argument, what=what, names=names, snippet=snippet)
+        binding = binding_of(node, self.scope)
+        return argument_of(
+            ask.function,
+            lambda: self.rows.lower(node),
+            person=binding is not None and binding.person,
+            what=self.text.written(ask.node),
+            names=self.asking.names,
+            snippet=self.text.snippet(self.text.span_of(ask.node)),
+        )
 
 
 def binding_of(node: exp.Expr, scope: Scope) -> Binding | None:

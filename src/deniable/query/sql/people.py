@@ -1,45 +1,25 @@
 """Subqueries that sum up each person's own rows: GROUP BY the person, or SELECT DISTINCT with them.
 
-What is computed here is exact and never shown: it is a value of one person, made of their rows
-alone, and is bounded like any other when it is aggregated outside. Sums are of whole numbers, so
-that the order in which an engine adds, which depends on other people's rows, cannot matter.
+Why they are sound is said in `bind.summaries`.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 
 from sqlglot import exp
 
 from deniable.errors import UnsupportedQuery
-from deniable.query.algebra import (
-    Column,
-    Expression,
-    Function,
-    Kind,
-    PerPerson,
-    Summary,
-    Summed,
-    call,
-    literal,
-)
+from deniable.query.algebra import Column, Expression, Function, Kind, PerPerson, Summary, call
 from deniable.query.bind.arguments import check_bounds
 from deniable.query.bind.scope import Binding, Scope
+from deniable.query.bind.summaries import SUMMARIES, Summaries
 
 from .aggregates import Asked, asked
 from .answers import Answer, binding_of
 from .asking import Asking
 from .groups import Item, grouping
 from .lower import is_aggregate
-
-_SUMMARIES = {
-    Function.COUNT: Summary.COUNT,
-    Function.DISTINCT: Summary.COUNT_DISTINCT,
-    Function.MIN: Summary.MIN,
-    Function.MAX: Summary.MAX,
-}
-_BITS = 40
 
 
 def per_person(select: exp.Expr, items: list[Item], scope: Scope, asking: Asking) -> Scope:
@@ -64,7 +44,7 @@ def per_person(select: exp.Expr, items: list[Item], scope: Scope, asking: Asking
     having = select.args.get("having")
     condition = None if having is None else people.condition(having.this)
     relation = PerPerson(
-        source=scope.relation, keys=tuple(people.own), summaries=tuple(people.summaries)
+        source=scope.relation, keys=tuple(people.own), summaries=tuple(people.summaries.made)
     )
     made = Scope(relation=relation, bindings=tuple(bindings))
     return made if condition is None else made.where(condition)
@@ -76,7 +56,7 @@ class People(Answer):
     def __init__(self, asking: Asking, scope: Scope) -> None:
         super().__init__(asking, scope)
         self.own: list[tuple[str, Expression]] = []
-        self.summaries: list[Summed] = []
+        self.summaries = Summaries(asking.names)
 
     def group_own(self, nodes: Sequence[exp.Expr]) -> None:
         """Keys within a person: private values of their own rows."""
@@ -104,7 +84,7 @@ class People(Answer):
         """The person's id is the same in all their rows: their least is it."""
         if _is_person(node, self.scope):
             value = self.rows.lower(node)
-            return self._summed(Summary.MIN, value, None, wish=node.name)
+            return self.summaries.once(Summary.MIN, value, None, wish=node.name)
         return super().column(node)
 
     def aggregate(self, node: exp.Expr, *, wish: str = "") -> Expression:
@@ -114,10 +94,10 @@ class People(Answer):
         where = call("and", *conditions) if len(conditions) > 1 else next(iter(conditions), None)
         wish = wish or ask.function.value
         if ask.argument is None:
-            return self._summed(Summary.COUNT, None, where, wish=wish)
+            return self.summaries.once(Summary.COUNT, None, where, wish=wish)
         argument = self.rows.lower(ask.argument)
-        if ask.function in _SUMMARIES:
-            return self._summed(_SUMMARIES[ask.function], argument, where, wish=wish)
+        if ask.function in SUMMARIES:
+            return self.summaries.once(SUMMARIES[ask.function], argument, where, wish=wish)
         if ask.function in (Function.SUM, Function.AVG):
             return self._sum(ask, argument, where, wish=wish)
         raise UnsupportedQuery(
@@ -128,7 +108,7 @@ class People(Answer):
     def _sum(
         self, ask: Asked, argument: Expression, where: Expression | None, *, wish: str
     ) -> Expression:
-        """Of whole numbers; fractions are put on a grid of 2⁻⁴⁰ of their bounds first."""
+        """Of numbers with bounds."""
         if argument.kind is Kind.BOOL:
             argument = call("to_int", argument)
         if not argument.domain.numeric:
@@ -139,36 +119,8 @@ class People(Answer):
             names=self.asking.names,
             snippet=self.text.snippet(self.text.span_of(ask.node)),
         )
-        step = 1.0
-        whole = argument
-        if argument.kind is Kind.FLOAT:
-            step = _step(argument)
-            whole = call("to_int", call("multiply", argument, literal(1 / step)))
-        made = self._summed(Summary.SUM, whole, where, wish=wish)
-        total = made if step == 1.0 else call("multiply", made, literal(step))
-        if ask.function is Function.SUM:
-            return total
-        count = self._summed(Summary.COUNT, whole, where, wish="count")
-        low, high = argument.domain.low, argument.domain.high
-        assert low is not None
-        assert high is not None
-        return call("clip", call("divide", total, count), literal(low), literal(high))
-
-    def _summed(
-        self,
-        summary: Summary,
-        argument: Expression | None,
-        where: Expression | None,
-        *,
-        wish: str,
-    ) -> Column:
-        for known in self.summaries:
-            if (known.summary, known.argument, known.where) == (summary, argument, where):
-                return known.column
-        name = self.asking.names.fresh(wish)
-        made = Summed(name=name, summary=summary, argument=argument, where=where)
-        self.summaries.append(made)
-        return made.column
+        mean = ask.function is Function.AVG
+        return self.summaries.total(argument, where, mean=mean, wish=wish)
 
     def _key(self, node: exp.Expr) -> Expression | None:
         if isinstance(node, exp.Literal) or any(map(is_aggregate, node.walk())):
@@ -205,11 +157,3 @@ def _grouped_by(
 def _is_person(node: exp.Expr, scope: Scope) -> bool:
     binding = binding_of(node, scope)
     return binding is not None and binding.person
-
-
-def _step(argument: Expression) -> float:
-    """A power of two, about 2⁻⁴⁰ of the farther bound."""
-    low, high = argument.domain.low, argument.domain.high
-    most = max(abs(low), abs(high))  # type: ignore[arg-type]
-    exponent = math.frexp(most)[1] if most else 0
-    return math.ldexp(1.0, max(exponent - _BITS, -900))

@@ -1,0 +1,81 @@
+"""Exact summaries of one person's own rows, for questions inside a question; shared by front ends.
+
+What is computed is never shown: it is a value of one person, made of their rows alone, and is
+bounded like any other when it is aggregated outside. Sums are of whole numbers, so that the order
+in which an engine adds, which depends on other people's rows, cannot matter.
+"""
+
+from __future__ import annotations
+
+import math
+
+from deniable.query.algebra import (
+    Column,
+    Expression,
+    Function,
+    Kind,
+    Summary,
+    Summed,
+    call,
+    literal,
+)
+
+from .scope import Names
+
+SUMMARIES = {
+    Function.COUNT: Summary.COUNT,
+    Function.DISTINCT: Summary.COUNT_DISTINCT,
+    Function.MIN: Summary.MIN,
+    Function.MAX: Summary.MAX,
+}
+_BITS = 40
+
+
+class Summaries:
+    """The summaries of one person's rows that a relation needs, each computed once."""
+
+    def __init__(self, names: Names) -> None:
+        self.names = names
+        self.made: list[Summed] = []
+
+    def once(
+        self,
+        summary: Summary,
+        argument: Expression | None,
+        where: Expression | None,
+        *,
+        wish: str,
+    ) -> Column:
+        """The column of a summary; the same one asked twice is computed once."""
+        for known in self.made:
+            if (known.summary, known.argument, known.where) == (summary, argument, where):
+                return known.column
+        made = Summed(name=self.names.fresh(wish), summary=summary, argument=argument, where=where)
+        self.made.append(made)
+        return made.column
+
+    def total(
+        self, argument: Expression, where: Expression | None, *, mean: bool, wish: str
+    ) -> Expression:
+        """The sum or mean of bounded numbers; fractions go on a grid of 2⁻⁴⁰ of their bounds."""
+        step, whole = 1.0, argument
+        if argument.kind is Kind.FLOAT:
+            step = _step(argument)
+            whole = call("to_int", call("multiply", argument, literal(1 / step)))
+        added = self.once(Summary.SUM, whole, where, wish=wish)
+        total = added if step == 1.0 else call("multiply", added, literal(step))
+        if not mean:
+            return total
+        count = self.once(Summary.COUNT, whole, where, wish="count")
+        low, high = argument.domain.low, argument.domain.high
+        assert low is not None
+        assert high is not None
+        return call("clip", call("divide", total, count), literal(low), literal(high))
+
+
+def _step(argument: Expression) -> float:
+    """A power of two, about 2⁻⁴⁰ of the farther bound."""
+    low, high = argument.domain.low, argument.domain.high
+    most = max(abs(low), abs(high))  # type: ignore[arg-type]
+    exponent = math.frexp(most)[1] if most else 0
+    return math.ldexp(1.0, max(exponent - _BITS, -900))
