@@ -34,7 +34,7 @@ __version__ = "0.1.0"
 _HOMES = {
     "errors": [
         "BadParameter", "BudgetExceeded", "DataFailure", "DeltaTooLarge", "DeniableError",
-        "EpsilonTooLarge", "HiddenValue", "LedgerFailure", "MissingBounds", "MissingExtra",
+        "HiddenValue", "LedgerFailure", "MissingBounds", "MissingExtra",
         "MissingRule", "MissingUnit", "MixedLosses", "NoBound", "NotAdaptive",
         "SeedOutsideTests", "SensitivityMismatch", "UnitMismatch", "UnknownKeys",
         "UnknownName", "UnsupportedQuery",
@@ -84,7 +84,6 @@ if TYPE_CHECKING:
     from .errors import DataFailure as DataFailure
     from .errors import DeltaTooLarge as DeltaTooLarge
     from .errors import DeniableError as DeniableError
-    from .errors import EpsilonTooLarge as EpsilonTooLarge
     from .errors import HiddenValue as HiddenValue
     from .errors import LedgerFailure as LedgerFailure
     from .errors import MissingBounds as MissingBounds

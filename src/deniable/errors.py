@@ -2,8 +2,7 @@
 
     DeniableError
     ├── BadParameter         DP111   a parameter that cannot be right  (also a ValueError)
-    │   ├── DeltaTooLarge    DP110   a δ under which people may be published outright
-    │   └── EpsilonTooLarge  DP112   an ε that promises next to nothing
+    │   └── DeltaTooLarge    DP110   a δ under which people may be published outright
     ├── MissingBounds        DP102   how much one person can change is not stated
     ├── MissingRule          DP120   what to do with NULL and NaN is not stated
     ├── MissingUnit          DP130   whom to protect is not stated
@@ -164,22 +163,6 @@ class DeltaTooLarge(BadParameter):
             f"δ = {delta:g} allows publishing about 1 in {max(1, round(1 / delta)):,} "
             'people\'s rows outright and still counts as "private"',
             why="δ is the chance that the promise fails: keep it far below 1 / (number of people)",
-            fix=fix,
-        )
-
-
-class EpsilonTooLarge(BadParameter):
-    """An ε that promises next to nothing, offered without saying so."""
-
-    code = "DP112"
-
-    @classmethod
-    def at(cls, epsilon: float, *, fix: str) -> EpsilonTooLarge:
-        """ε = 30 lets odds about a person change by a factor of e³⁰."""
-        return cls(
-            f"ε = {epsilon:g} lets an observer's odds about any person change by a factor of "
-            f"10^{epsilon / 2.302585:.0f}",
-            why="most published deployments choose an ε between 0.1 and 20",
             fix=fix,
         )
 

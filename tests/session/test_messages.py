@@ -105,3 +105,11 @@ def test_something_failed_on_the_data():
         "  fix:  the curator finds the details in session.failures\n"
         "  cost: ε 0.334 was spent"
     )
+
+
+def test_a_ceiling_that_promises_next_to_nothing_is_said_to_do_so():
+    large = dp.open(pa.table({"x": [1.0]}), unit=dp.rows(), budget=dp.epsilon(50.0))
+    assert "note[DP112]: ε = 50 lets an observer's odds" in repr(large)
+    assert "DP112" in large._repr_html_()
+    usual = dp.open(pa.table({"x": [1.0]}), unit=dp.rows(), budget=dp.epsilon(3.0))
+    assert "DP112" not in repr(usual)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
@@ -15,10 +16,11 @@ if TYPE_CHECKING:
     from ._session import Session
 
 _WIDTH = 24
+_LARGE = 20.0
 
 
 def as_text(session: Session) -> str:
-    """Four lines: what, whom, how much, where."""
+    """Four lines: what, whom, how much, where; and a fifth if the ceiling promises little."""
     filled = round(_WIDTH * _part(session))
     bar = "▓" * filled + "░" * (_WIDTH - filled)
     return "\n".join(
@@ -28,6 +30,7 @@ def as_text(session: Session) -> str:
             f"  spent     {_spent(session)}  {bar}",
             f"  left      {amount(session.left, 'down')}",
             f"  ledger    {session.ledger.where}, {_lines(session)}",
+            *(f"  {note}" for note in _notes(session)),
         ]
     )
 
@@ -48,9 +51,19 @@ def as_html(session: Session) -> str:
     return card.card(
         "session on " + ", ".join(session.tables),
         card.bar(_part(session)),
-        card.facts(facts),
+        card.facts(facts | {"note": note for note in _notes(session)}),
         card.folded("columns", card.table(["table", "column", "known of it"], columns)),
     )
+
+
+def _notes(session: Session) -> list[str]:
+    """What one should know of a ceiling that promises next to nothing."""
+    epsilon = getattr(session.budget, "epsilon", 0.0)
+    if epsilon <= _LARGE:
+        return []
+    odds = f"a factor of 10^{epsilon / math.log(10):.0f}"
+    note = f"ε = {epsilon:g} lets an observer's odds about any person change by {odds}"
+    return [f"note[DP112]: {note}; most published deployments stay between 0.1 and 20"]
 
 
 def stated(tables: Mapping[str, Table]) -> dict[str, str]:
