@@ -51,7 +51,7 @@ def as_html(session: Session) -> str:
     return card.card(
         "session on " + ", ".join(session.tables),
         card.bar(_part(session)),
-        card.facts(facts | {"note": note for note in _notes(session)}),
+        card.facts(facts | dict(zip(["note"], _notes(session), strict=False))),
         card.folded("columns", card.table(["table", "column", "known of it"], columns)),
     )
 
