@@ -206,7 +206,7 @@ def _pyarrow() -> Any:
     try:
         import pyarrow as pa
     except ImportError:
-        raise MissingExtra.of("PyArrow, which holds the table", extra="frames") from None
+        raise MissingExtra.of("PyArrow, which holds the table,", extra="frames") from None
     return pa
 
 

@@ -38,7 +38,7 @@ def load_adult(split: str = "train", *, identifiers: bool = False) -> pa.Table:
         import pyarrow.compute as pc
         import pyarrow.parquet as pq
     except ImportError:
-        raise MissingExtra.of("PyArrow, which holds the table", extra="frames") from None
+        raise MissingExtra.of("PyArrow, which holds the table,", extra="frames") from None
     table = pq.read_table(PATH)
     if identifiers:
         table = _with_identifiers(table)

@@ -260,7 +260,7 @@ def _postgres_at(address: str, name: str | None, schema: Schema | None) -> list[
     try:
         import psycopg
     except ImportError:
-        raise MissingExtra.of("psycopg, which speaks to Postgres", extra="postgres") from None
+        raise MissingExtra.of("psycopg, which speaks to Postgres,", extra="postgres") from None
     try:
         connection = psycopg.connect(address)
     except psycopg.Error:
