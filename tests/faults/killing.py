@@ -98,9 +98,10 @@ def assert_kept(ledger, who):
     """The last line that the dead child was told of is there; at most one more is."""
     told_of, there = last_told(), len(ledger.entries)
     assert there >= told_of, f"told of line {told_of}, found {there}"
-    assert there <= told_of + 1
+    assert there <= told_of + 1, f"told of line {told_of}, found {there}"
     entry = ledger.entries[told_of - 1]
-    assert entry.asker == who or entry.kind == "answer"
+    mine = entry.asker == who or entry.kind == "answer"
+    assert mine, f"told of line {told_of}, which is somebody else's"
 
 
 def assert_answers_have_charges(ledger):
