@@ -56,7 +56,7 @@ def test_student_noise_is_pure_at_every_corner(epsilon: float):
 
 
 @pytest.mark.parametrize("epsilon", [0.1, 1.0, 3.0, 10.0])
-@pytest.mark.parametrize("delta", [1e-3, 1e-6])
+@pytest.mark.parametrize("delta", [0.9, 0.5, 0.1, 1e-3, 1e-6])
 def test_laplace_noise_meets_its_delta_at_every_corner(epsilon: float, delta: float):
     mechanism = SmoothNoise(epsilon=epsilon, delta=delta, low=0.0, high=1.0)
     for dilation in (-mechanism.beta, 0.0, mechanism.beta):

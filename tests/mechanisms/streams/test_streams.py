@@ -55,13 +55,16 @@ def test_what_floats_cannot_tell_is_decided_lazily(monkeypatch):
     queries, vector = np.linspace(-30, 30, 500), SparseVector(epsilon=1.0, answers=501)
     with using(SeededSource(3)):
         fast = vector.release(queries)
-    likely = _race.Race._likely
-    monkeypatch.setattr(
-        _race.Race, "_likely", lambda self, b, w: ((i, False) for i in range(len(b)))
-    )
+    looked_at = []
+
+    def unsure(self, block, words):
+        looked_at.append(len(block))
+        return ((i, False) for i in range(len(block)))
+
+    monkeypatch.setattr(_race.Race, "_likely", unsure)
     with using(SeededSource(3)):
         assert vector.release(queries) == fast
-    assert likely is not _race.Race._likely
+    assert sum(looked_at) == len(queries)
 
 
 @pytest.mark.statistical

@@ -23,9 +23,8 @@ class SmoothNoise(Mechanism):
 
     Releases   f(x) + (S(x)/s)·T₂ with Student's t of 2 degrees of freedom (δ = 0), or
                f(x) + (2S(x)/ε)·Lap(1) (δ > 0); rounded to a lattice, held in [low, high]
-    Privacy    δ = 0: ε-DP with s = (ε − 2β)·2√2/3, β = ε/6                    [BS19, Thm 31, see
-               below]
-               δ > 0: (ε, δ)-DP with the largest β such that (ε/2 + β)/(eᵝ − 1) ≥ ln(1/δ)
+    Privacy    δ = 0: ε-DP with s = (ε − 2β)·2√2/3, β = ε/6           [BS19, see below]
+               δ > 0: (ε, δ)-DP with the largest β ≤ ε/2 such that (ε/2 + β)/(eᵝ − 1) ≥ ln(1/δ)
                [NRS07, see below]
     Error      not shown: S(x) depends on the data, and so would any ±
     Assumes    S(x) ≥ how far one unit can move f(x), and S(x) ≤ eᵝ·S(x′) for neighbours, with β of
@@ -37,9 +36,10 @@ class SmoothNoise(Mechanism):
     Student: ln of the density of eᵗ·T_d at z has derivative −1 + (d + 1)u²/(d + u²) in t, u =
     ze⁻ᵗ, which lies in (−1, d), and −(d + 1)z/(d + z²) in z, at most (d + 1)/(2√d). So dilation
     by e^β costs dβ and translation by s costs s·(d + 1)/(2√d); here d = 2.
-    Laplace: replacing S(x) by S(x′) changes ln of the density by |z|(e^λ − 1) − λ with |λ| ≤ β,
-    which exceeds ε/2 only where |z| > (ε/2 + β)/(eᵝ − 1), so with probability at most δ; the
-    translation that follows is by at most S(x′) and costs the other ε/2.
+    Laplace: replacing S(x) by S(x′) changes ln of the density by |z|(e^λ − 1) − λ with |λ| ≤ β. For
+    λ < 0 that is at most β, which is held to ε/2; for λ > 0 it exceeds ε/2 only where
+    |z| > (ε/2 + β)/(eᵝ − 1), so with probability at most δ. The translation that follows is by at
+    most S(x′) and costs the other ε/2.
     """
 
     name: ClassVar[str] = "smooth_noise"
@@ -65,7 +65,7 @@ class SmoothNoise(Mechanism):
         if self.delta == 0:
             return self.epsilon / 6
         wanted = -math.log(self.delta) * (1 + 2**-40)
-        low, high = 0.0, min(self.epsilon, 700.0)
+        low, high = 0.0, min(self.epsilon / 2, 700.0)
         for _ in range(80):  # (ε/2 + β)/(eᵝ − 1) falls with β
             middle = (low + high) / 2
             met = middle > 0 and (self.epsilon / 2 + middle) / math.expm1(middle) >= wanted
