@@ -55,7 +55,11 @@ class Spark(Engine):
 
     def run(self, statements: Sequence[str]) -> list[Found]:
         """Each statement is a job of its own; files must not change while they run."""
-        return [[tuple(row) for row in self._spark.sql(text).collect()] for text in statements]
+        return [[tuple(row) for row in self.frame(text).collect()] for text in statements]
+
+    def frame(self, statement: str) -> Any:
+        """A statement as a Spark DataFrame: nothing runs yet."""
+        return self._spark.sql(statement)
 
     def close(self) -> None:
         """Put everything back as it was."""
