@@ -1,9 +1,13 @@
-"""What several rooms of tests share: a real Postgres server, and places to open ledgers."""
+"""What several rooms of tests share: a real Postgres, a real Spark cluster, places for ledgers."""
 
+import importlib.util
 import itertools
 import os
 import shutil
+import sys
 import tempfile
+import warnings
+from pathlib import Path
 
 import pytest
 
@@ -25,6 +29,93 @@ def server():
     running.cleanup()
     for temporary in (folder, runtime):
         shutil.rmtree(temporary, ignore_errors=True)
+
+
+# Two executors in processes of their own. Small heaps and the quick compiler: all jobs are short.
+_JVM = "-XX:+UseSerialGC -XX:TieredStopAtLevel=1 -Xss4m"
+_CLUSTER = {
+    "spark.master": "local-cluster[2,1,640]",
+    "spark.executor.memory": "640m",
+    "spark.driver.memory": "640m",
+    "spark.driver.extraJavaOptions": _JVM,
+    "spark.executor.extraJavaOptions": _JVM,
+    "spark.driver.host": "127.0.0.1",
+    "spark.ui.enabled": "false",
+    "spark.ui.showConsoleProgress": "false",
+    "spark.pyspark.python": sys.executable,
+    "spark.sql.shuffle.partitions": "2",
+    # What a user may have set, and what must not change an answer.
+    "spark.sql.session.timeZone": "America/New_York",
+    # Spark Connect is served by the same cluster, at a free port.
+    "spark.plugins": "org.apache.spark.sql.connect.SparkConnectPlugin",
+    "spark.connect.grpc.binding.port": "0",
+}
+
+_PANDAS = "PySpark does not yet fully support pandas"
+
+
+@pytest.fixture(scope="session")
+def spark():
+    """A Spark session with two executor processes of their own: one for all tests of a worker."""
+    _needs_spark()
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", _PANDAS)
+        import pyspark.sql.connect.session  # by a session too, and half of it if it warns
+    from pyspark.sql import SparkSession
+
+    home = Path(tempfile.mkdtemp(prefix="spark-home-"))  # a cluster writes where it lives
+    for part in Path(pyspark.__file__).parent.iterdir():
+        if part.name != "work":
+            (home / part.name).symlink_to(part)
+    os.environ["SPARK_HOME"] = str(home)
+    builder = SparkSession.builder
+    for name, value in (_CLUSTER | {"spark.local.dir": str(home / "local")}).items():
+        builder = builder.config(name, value)
+    session = builder.getOrCreate()
+    session.sparkContext.setLogLevel("OFF")
+    yield session
+    session.stop()
+    shutil.rmtree(home, ignore_errors=True)
+
+
+@pytest.fixture(scope="session")
+def connect(spark):
+    """A Spark Connect session on the same cluster."""
+    service = getattr(spark._jvm, "org.apache.spark.sql.connect.service.SparkConnectService$")
+    port = getattr(service, "MODULE$").localPort()
+    from pyspark.sql.connect.session import SparkSession
+
+    session = SparkSession.builder.remote(f"sc://127.0.0.1:{port}").create()
+    yield session
+    session.stop()
+
+
+def _needs_spark():
+    """Skip where Spark cannot run; in CI that is a failure."""
+    missing = [
+        name
+        for name, found in {
+            "pyspark": importlib.util.find_spec("pyspark"),
+            "Java 17": shutil.which("java") or os.environ.get("JAVA_HOME"),
+        }.items()
+        if not found
+    ]
+    if missing:
+        say = pytest.fail if os.environ.get("CI") else pytest.skip
+        say(f"NOT TESTED: Spark. Install {' and '.join(missing)} to test it")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(config, items):
+    """All tests on Spark are slow, and run in one worker: there is one cluster."""
+    for item in items:
+        engines = getattr(item, "callspec", None)
+        params = () if engines is None else engines.params.values()
+        if {"spark", "connect"} & {*getattr(item, "fixturenames", ()), *map(str, params)}:
+            item.add_marker(pytest.mark.slow)
+            item.add_marker(pytest.mark.filterwarnings(f"ignore:{_PANDAS}"))
+            if config.pluginmanager.hasplugin("xdist"):
+                item.add_marker(pytest.mark.xdist_group("spark"))
 
 
 @pytest.fixture(params=["memory", "sqlite", "postgres"])

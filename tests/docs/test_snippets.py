@@ -31,7 +31,17 @@ def run(page: Path, folder: Path) -> None:
             exec(compile(code, where, "exec"), space)
 
 
-@pytest.mark.parametrize("page", [p for p in PAGES if "```python" in p.read_text()], ids=name)
+CODE = [p for p in PAGES if "```python" in p.read_text()]
+ON_SPARK = [p for p in CODE if "import SparkSession" in p.read_text()]
+
+
+@pytest.mark.parametrize("page", ON_SPARK, ids=name)
+def test_every_snippet_on_spark_runs(spark, page: Path, tmp_path: Path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    run(page, tmp_path)
+
+
+@pytest.mark.parametrize("page", [p for p in CODE if p not in ON_SPARK], ids=name)
 def test_every_snippet_runs(page: Path, tmp_path: Path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("MPLBACKEND", "Agg")

@@ -29,6 +29,7 @@ from deniable.query.algebra import (
     Scan,
     Summary,
     Summed,
+    Union,
     evaluate,
 )
 from deniable.schema import Column as Facts
@@ -53,6 +54,8 @@ def rows_of(relation: Relation, data: Data) -> list[Row]:
             ]
         case Join():
             return list(_joined(relation, data))
+        case Union():
+            return _both(relation, data)
         case PerPerson():
             return list(_per_person(relation, data))
     raise AssertionError(type(relation))
@@ -178,6 +181,18 @@ def _identity(value: Any) -> Any:
 
 def _person(relation: Relation, row: Row) -> Row:
     return {} if relation.person is None else {relation.person: row[relation.person]}
+
+
+def _both(union: Union, data: Data) -> list[Row]:
+    """Under the names of the left, the person's included; fractions beside whole numbers."""
+    rows = rows_of(union.left, data)
+    pairs = list(zip(union.left.columns, union.right.columns, strict=True))
+    for row in rows_of(union.right, data):
+        made = {a.name: row[b.name] for a, b in pairs}
+        if union.person is not None:
+            made[union.person] = row[union.right.person]
+        rows.append(made)
+    return rows
 
 
 def _joined(join: Join, data: Data) -> Iterator[Row]:

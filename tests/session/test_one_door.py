@@ -53,9 +53,22 @@ def test_only_the_session_computes_sensitive_values():
 
 def test_only_sessions_and_mechanisms_draw():
     drawers = {f for f in calls("draw") if not f.startswith(("mechanisms/", "sampling/"))}
-    assert drawers == {"session/_session.py"}
+    assert drawers == {"session/_session.py", "session/elsewhere.py"}
     askers = {f for f in calls("ask") if not f.startswith(("mechanisms/", "cli/"))}
     assert askers <= {"session/_session.py"}
+
+
+def test_only_the_session_gives_leave_to_draw_elsewhere():
+    """And after it has charged: the one call is in a method that pays first."""
+    makers = {
+        path.relative_to(ROOT).as_posix()
+        for path in ROOT.rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "Commission"
+    }
+    assert makers == {"session/_session.py"}
+    users = {f for f in calls("perform") if not f.startswith("session/")}
+    assert users == {"query/scatter/executors.py"}
 
 
 @pytest.mark.parametrize("name", ["answer", "recall", "share", "note"])

@@ -32,3 +32,12 @@ def test_a_file_or_pipe_gets_nothing():
     with Progress("counting", stream=stream, after=0.0):
         time.sleep(0.3)
     assert stream.getvalue() == ""
+
+
+def test_a_long_text_is_one_line_that_fits():
+    terminal = Terminal()
+    with Progress("for rows()\n  from data\n" + "x" * 500, stream=terminal, after=0.01):
+        time.sleep(0.5)
+    assert "for rows() from data xxx" in terminal.getvalue()
+    assert "\n" not in terminal.getvalue()
+    assert max(map(len, terminal.getvalue().split("\r"))) < 80

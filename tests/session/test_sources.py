@@ -85,36 +85,16 @@ def test_duckdb_connections_and_relations(parquet):
     assert only(engine.sql("SELECT * FROM people")).columns["age"].type == "float"
 
 
-def test_ibis_tables_and_connections_are_known_by_their_manners():
-    class Expression:
-        __module__ = "ibis.expr.types.relations"
-
-        def schema(self):
-            return {"age": "!int64", "when": "timestamp(6)", "tags": "array<string>"}
-
-        def get_name(self):
-            return "people"
-
-    class Backend:
-        __module__ = "ibis.backends.duckdb"
-
-        def list_tables(self):
-            return ["people"]
-
-        def table(self, name):
-            return Expression()
-
-    class Filter(Expression):
-        __module__ = "ibis.expr.types.relations"
-
-        def get_name(self):
-            raise AttributeError("name")
-
-    assert only(Filter()).name == "data"
-    table = only(Expression())
-    assert (table.name, table.kind) == ("people", "ibis")
-    assert {n: c.type for n, c in table.columns.items()} == {"age": "int", "when": "timestamp"}
-    assert (only(Backend()).kind, only(Backend()).inner) == ("ibis_connection", "people")
+def test_ibis_tables_and_connections_are_known_by_the_types_they_state():
+    ibis = pytest.importorskip("ibis")
+    kinds = {"age": pl.Int64, "when": pl.Datetime("ms"), "tags": pl.List(pl.String)}
+    connection = ibis.polars.connect({"people": pl.DataFrame(schema=kinds)})
+    people = connection.table("people")
+    named = [(connection, "people"), (people, "people"), (people.filter(people.age > 3), "data")]
+    for source, name in named:
+        table = only(source)
+        assert (table.name, table.kind) == (name, "ibis")
+        assert {n: c.type for n, c in table.columns.items()} == {"age": "int", "when": "timestamp"}
 
 
 def test_several_tables_by_name(parquet):

@@ -31,6 +31,22 @@ def test_importing_deniable_loads_no_heavy_package():
     assert done.stdout.strip() == "[]"
 
 
+def test_a_plain_question_loads_no_package_that_it_does_not_need(tmp_path):
+    needed = ("numpy", "duckdb", "sqlglot")
+    path = f"{tmp_path}/data.parquet"
+    code = (
+        "import sys, duckdb, deniable as dp\n"
+        f"duckdb.execute(\"COPY (SELECT 1.0::DOUBLE AS x) TO '{path}'\")\n"
+        "schema = dp.Schema(columns={'x': dp.bounds(0, 9)})\n"
+        "for budget in (dp.epsilon(1.0), dp.rho(0.5)):\n"
+        f"    s = dp.open({path!r}, unit=dp.rows(), budget=budget, schema=schema)\n"
+        "    s.sql('SELECT COUNT(*), AVG(x) FROM data').release(spend=budget).rows()\n"
+        f"print([m for m in {HEAVY} if m in sys.modules and m not in {needed}])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
 def test_every_public_name_can_be_loaded_and_documents_itself():
     for public in deniable.__all__:
         value = getattr(deniable, public)

@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from scipy.special import gammaln
 
 from deniable import parameters
 from deniable.calibration import last_met
@@ -197,6 +196,8 @@ def sampled_gaussian_renyi(order: float, *, rate: float, sigma: float) -> float:
 
 def _whole_log_moment(order: int, rate: float, sigma: float) -> float:
     """ln(1 + Σ_{k≥2} C(α, k)·(1 − q)^{α−k}·q^k·(e^{k(k−1)/2σ²} − 1)): k = 0 and 1 cancel."""
+    from scipy.special import gammaln
+
     k = np.arange(2, order + 1, dtype=float)
     growth = k * (k - 1) / (2 * sigma) / sigma
     # ln(e^g − 1) without overflow or loss.

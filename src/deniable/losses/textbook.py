@@ -17,7 +17,6 @@ import math
 from collections.abc import Callable
 
 import numpy as np
-from scipy.special import gammaln
 
 from deniable import parameters
 from deniable.calibration import last_met
@@ -88,6 +87,8 @@ def kov_delta(epsilon: float, *, times: int, at: float) -> float:
 
     Σᵢ P[i of k answers lie]·(1 − e^{at − (k − 2i)·ε})₊                            [KOV15, Thm 3.3]
     """
+    from scipy.special import gammaln
+
     epsilon, times, _ = _checked(epsilon, times, 0.5)
     at = parameters.non_negative("at", at)
     lies = np.arange(times + 1)

@@ -2,6 +2,7 @@
 
 numbers     Laplace · Gaussian · DiscreteLaplace · DiscreteGaussian · Staircase
 selection   Exponential · IntervalExponential · NoisyMax · PermuteAndFlip · TopK · BestOf
+            QuantileSearch
 streams     AboveThreshold · SparseVector
 frameworks  ProposeTestRelease · SmoothNoise · Catastrophe
 local       RandomizedResponse
@@ -23,6 +24,7 @@ from .selection import (
     IntervalExponential,
     NoisyMax,
     PermuteAndFlip,
+    QuantileSearch,
     TopK,
 )
 from .streams import AboveThreshold, SparseVector
@@ -47,6 +49,7 @@ __all__ = [
     "PartitionSelection",
     "PermuteAndFlip",
     "ProposeTestRelease",
+    "QuantileSearch",
     "RandomizedResponse",
     "Sampled",
     "SampledWithoutReplacement",

@@ -8,7 +8,7 @@ what came from the engine can add no group and leave none out.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 import numpy as np
@@ -17,8 +17,9 @@ from deniable.sampling import Source
 from deniable.sampling.source import chosen
 from deniable.session.tables import Table
 
-from .algebra import Join, Kind, Relation, Scalar, Scan
+from .algebra import Join, Kind, Relation, Scalar, Scan, Union
 from .backends import Engine, engine_for
+from .backends.columns import needed
 from .backends.engine import Found
 from .bound import Cells, Group, IntegerPlan, Measure
 from .compile import Statement, statements
@@ -34,9 +35,9 @@ def execute(
 
     The hash by which persons keep some of their groups is keyed anew every time.
     """
-    needed = [tables[name] for name in table_names(plan.question.relation)]
+    read = needed(plan.question.relation, tables)
     secret = f"{chosen(source).integer(_SECRET_BITS):032x}"
-    with engine_for(needed)(needed) as engine:
+    with engine_for(read)(read) as engine:
         asked = compiled_for(plan, engine, secret=secret)
         found = engine.run([each.text for each in asked])
     return _cells(plan, list(zip(asked, found, strict=True)))
@@ -52,7 +53,7 @@ def table_names(relation: Relation) -> list[str]:
     if isinstance(relation, Scan):
         return [relation.table]
     below = (
-        [relation.left, relation.right] if isinstance(relation, Join) else [relation.source]  # type: ignore[attr-defined]
+        [relation.left, relation.right] if isinstance(relation, Join | Union) else [relation.source]  # type: ignore[attr-defined]
     )
     return list(dict.fromkeys(name for each in below for name in table_names(each)))
 
@@ -61,53 +62,76 @@ def table_names(relation: Relation) -> list[str]:
 
 
 def _cells(plan: IntegerPlan, answers: Sequence[tuple[Statement, Found]]) -> Cells:
-    read = [(asked, list(_read(plan, asked, rows))) for asked, rows in answers]
+    """Rows of an answer that are one group to us are added up, as if the engine had done so.
+
+    Nobody moves the sum of some of the engine's groups by more than those groups together.
+    """
+    read = [(asked, rows, _groups(plan, asked, rows)) for asked, rows in answers]
     if plan.private_keys:
-        there = {group for _, rows in read for group, _, _ in rows}
+        there = {group for _, _, found in read for group in found if group is not None}
         groups = tuple(sorted(there, key=_sortable))
     else:
         groups = tuple(plan.public_groups())
-    place = {group: i for i, group in enumerate(groups)}
+    place: dict[Group | None, int] = {group: i for i, group in enumerate(groups)}
     numbers: dict[str, Any] = {}
     histograms: dict[str, Any] = {}
-    for asked, rows in read:
-        for j, tally in enumerate(asked.tallies):
+    for asked, rows, found in read:
+        places = [place.get(group, -1) for group in found]
+        for tally, column in zip(asked.tallies, range(-len(asked.tallies), 0), strict=True):
             if tally.measure is Measure.HISTOGRAM:
                 assert tally.bins is not None
                 table = np.zeros((len(groups), tally.bins.count), dtype=np.int64)
-                for group, bin_, found in rows:
-                    if bin_ is not None and group in place:
-                        table[place[group], bin_] = min(found[j], _LIMIT)
+                _fill_bins(table, places, rows, at=len(asked.keys))
                 histograms[tally.name] = table
-                continue
-            column = np.zeros(len(groups), dtype=object)
-            for group, _, found in rows:
-                if group in place:
-                    column[place[group]] = found[j]
-            numbers[tally.name] = column
+            else:
+                cells = np.zeros(len(groups), dtype=object)
+                for spot, row in zip(places, rows, strict=True):
+                    if spot >= 0:
+                        cells[spot] += int(row[column] or 0)
+                numbers[tally.name] = cells
     return Cells(groups=groups, numbers=numbers, histograms=histograms)
 
 
-def _read(
-    plan: IntegerPlan, asked: Statement, rows: Found
-) -> Iterable[tuple[Group, int | None, list[int]]]:
-    """Each row as its group, its bin and its numbers; rows that are in no group are left out."""
-    keys, count = plan.question.keys, len(asked.keys)
+def _fill_bins(
+    table: np.ndarray[Any, np.dtype[np.int64]], places: Sequence[int], rows: Found, *, at: int
+) -> None:
+    """Each row's number into its group and bin; `at` is where the bin stands in a row."""
+    known = [
+        (spot, int(row[at]), min(int(row[-1] or 0), _LIMIT))
+        for spot, row in zip(places, rows, strict=True)
+        if spot >= 0 and row[at] is not None
+    ]
+    if known:
+        spots, bins, counts = np.array(known, dtype=np.int64).T
+        np.add.at(table, (spots, bins), counts)
+
+
+def _groups(plan: IntegerPlan, asked: Statement, rows: Found) -> list[Group | None]:
+    """The group each row is about; None for rows that are in no group. Each is made once."""
+    count = len(asked.keys)
+    flags = slice(count + asked.binned, count + asked.binned + count * asked.flagged)
+    made: dict[tuple[Any, ...], Group | None] = {}
+    found = []
     for row in rows:
-        values = dict(zip(asked.keys, row[:count], strict=True))
-        rest = list(row[count:])
-        bin_ = rest.pop(0) if asked.binned else None
-        left_out = set()
-        if asked.flagged:
-            left_out = {i for i, flag in zip(asked.keys, rest, strict=False) if flag}
-            rest = rest[count:]
-        group: list[Scalar | None] = [None] * len(keys)
-        for i, value in values.items():
-            if i not in left_out:
-                group[i] = canonical(value, keys[i].expression.kind)
-        if all(group[i] is not None for i in values if i not in left_out):
-            place = None if bin_ is None else int(bin_)
-            yield tuple(group), place, [0 if n is None else int(n) for n in rest]
+        raw = (row[:count], row[flags])
+        if raw not in made:
+            made[raw] = _group(plan, asked, *raw)
+        found.append(made[raw])
+    return found
+
+
+def _group(
+    plan: IntegerPlan, asked: Statement, values: tuple[Any, ...], flags: tuple[Any, ...]
+) -> Group | None:
+    """Keys that the grouping set leaves out are None; another that is missing is in no group."""
+    group: list[Scalar | None] = [None] * len(plan.question.keys)
+    for place, i in enumerate(asked.keys):
+        if flags and flags[place]:
+            continue
+        group[i] = canonical(values[place], plan.question.keys[i].expression.kind)
+        if group[i] is None:
+            return None
+    return tuple(group)
 
 
 def canonical(value: Any, kind: Kind) -> Scalar | None:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -23,6 +24,9 @@ from deniable.release import Plan, Release
 from deniable.release.numbers import amount, digits, parameters_of
 from deniable.sensitive import Sensitive
 from deniable.session import Session, budgets
+
+if TYPE_CHECKING:
+    from deniable.query.scatter import Written
 
 Within = float | Mapping[str, float]
 
@@ -82,8 +86,34 @@ class Query:
                 raise
             raise self._too_much(allocation) from None
 
+    def release_to(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        spend: Loss | None = None,
+        within: Within | None = None,
+        size: float | None = None,
+        asker: str | None = None,
+    ) -> Written:
+        """The answer as Parquet files at a path, for very many groups: Spark only.
+
+        Noise is drawn in the executors, and nothing is collected. One charge pays for the choice of
+        keys, where they are private, and for all numbers. Asked again at the same price for the
+        same path, the files that are there are the answer, free.
+        """
+        from deniable.query.scatter import write
+
+        allocation = self._allocate(spend, within, size)
+        try:
+            return write(self.session, allocation, path=path, asker=asker)
+        except BudgetExceeded:
+            if asker is not None:
+                raise
+            raise self._too_much(allocation) from None
+
     def _released(self, allocation: Allocation, *, asker: str | None) -> Release:
         if allocation.selection is None:
+            self._check_size()
             groups = tuple(self.plan.public_groups())
             return self._numbers(allocation, groups, asker=asker)
         if self._left_after(allocation) is None and not self._chosen_before(allocation):
@@ -97,6 +127,18 @@ class Query:
             mechanisms=(*keys.mechanisms, *numbers.mechanisms),
             free=numbers.free and keys.free,
         )
+
+    def _check_size(self) -> None:
+        cells = self.plan.cells or 0
+        if cells > MOST_GROUPS:
+            raise UnsupportedQuery(
+                f"this makes {cells:,} groups; {MOST_GROUPS:,} can be collected",
+                why="every group that could exist gets an answer, with or without rows",
+                fix=(
+                    "coarser groups: fewer keys, wider bins, months instead of days",
+                    "q.release_to(path, spend=...)    on Spark, where executors write the answer",
+                ),
+            )
 
     def __repr__(self) -> str:
         return f"{self.question!r}\n(free: .explain(spend=...); spends: .release(spend=...))"
@@ -191,7 +233,12 @@ class Query:
 
     @property
     def _groups_asked(self) -> str:
-        return f"groups of\n{self.question!r}"
+        return f"groups of\n{self._asked}"
+
+    @property
+    def _asked(self) -> str:
+        """In words, where long lists are shortened; the hash tells those apart."""
+        return f"{self.question!r}\n({self.question.fingerprint})"
 
     def _numbers(
         self, allocation: Allocation, groups: Sequence[Group], *, asker: str | None
@@ -204,7 +251,7 @@ class Query:
         listed = "" if allocation.selection is None else f"\nof {groups!r}"
         return self.session.release(
             steps,
-            question=f"{self.question!r}{listed}",
+            question=f"{self._asked}{listed}",
             table=self._tables,
             asker=asker,
             present=lambda drawn: answer(allocation, groups, drawn),

@@ -19,7 +19,7 @@ from .exact import cos_bounds, exp_bounds, log_bounds
 
 # What the fast paths assume: |computed − true| ≤ error·|true|.
 LOG_ERROR = EXP_ERROR = 2.0**-46
-_TESTED = Fraction(1, 2**49)
+_TESTED_BITS = 49
 _POINTS = 768
 
 
@@ -54,19 +54,16 @@ def _compare(
     for index, point in enumerate(points.tolist()):
         bits = 80 + (int(-1.45 * point) if name == "exp" else 0)
         lo, hi = bounds(Fraction(point), bits)
-        reach = abs(lo) * _TESTED + hi - lo
+        reach = abs(lo) + ((hi - lo) << _TESTED_BITS)
+        ends = (lo << _TESTED_BITS) - reach, (hi << _TESTED_BITS) + reach
         for value in {float(values[index]) for values in variants}:
-            _check(name, point, value, bits, (lo - reach, hi + reach))
+            _check(name, point, value, bits + _TESTED_BITS, ends)
 
 
-def _check(
-    name: str,
-    point: float,
-    value: float,
-    bits: int,
-    within: tuple[Fraction | int, Fraction | int],
-) -> None:
-    if not within[0] <= Fraction(value) * (1 << bits) <= within[1]:
+def _check(name: str, point: float, value: float, bits: int, ends: tuple[int, int]) -> None:
+    """Whether value·2ᵇⁱᵗˢ lies between the ends, in whole numbers."""
+    numerator, denominator = value.as_integer_ratio()
+    if not ends[0] * denominator <= numerator << bits <= ends[1] * denominator:
         raise ArithmeticError(
             f"{name}({point!r}) is {value!r} on this machine, further from the truth than exact "
             "sampling can allow for: nothing will be drawn"

@@ -26,6 +26,7 @@ from deniable.units import Unit
 
 from . import budgets, drawing, show
 from .drawing import Broken, Failure
+from .elsewhere import Commission, Work, recalled
 from .handles import Handles
 from .neighbours import check_proved
 from .progress import Progress
@@ -105,6 +106,38 @@ class Session:
         )
         if found is not None:
             self._keep(entry, release)
+        return release
+
+    def commission(
+        self,
+        steps: Sequence[Step[Any]],
+        *,
+        work: Work,
+        question: str,
+        table: str = "",
+        asker: str | None = None,
+    ) -> Release:
+        """Charge steps together that are computed, drawn and committed elsewhere: see `elsewhere`.
+
+        The release has the columns of the answer, and no rows: those are where the work put them.
+        """
+        checked = self._checked(list(steps))
+        drawing.refuse_watched()
+        mechanism = _together(checked)
+        asked = {"question": question, "table": table, "mechanism": mechanism.to_dict()}
+        found, stored = recalled(self.ledger, asked, asker=asker, work=work)
+        if stored is not None:
+            return Release.from_dict(stored)
+        work.ready()
+        entry = self._pay(mechanism, asker=asker, fingerprint=found, what=question)
+        leave = Commission(mechanisms=tuple(s.mechanism for s in checked), entry=entry.hash)
+        parts = [(lambda _: work.do(leave), Sensitive(lambda: None, l1=0))]
+        (record,) = self._draw(parts, paid=mechanism, entry=entry, question=question)
+        loss = budgets.alone(mechanism, budget=self.budget)
+        release = self._released(
+            checked, work.columns, loss, entry=entry, question=question, table=table
+        )
+        self.ledger.answer(entry, release.to_dict() | {"elsewhere": record})
         return release
 
     def _keep(self, entry: Entry, release: Release) -> None:

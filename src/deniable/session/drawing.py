@@ -56,6 +56,15 @@ def refuse_rehearsal(ledger: Ledger) -> None:
         )
 
 
+def refuse_watched() -> None:
+    """An error in a rehearsal: its watcher cannot answer for another process."""
+    if _watcher.get() is not None:
+        raise BadParameter(
+            "a rehearsal does not see noise that is drawn in other processes",
+            fix="rehearse .release: the same numbers get the same noise there",
+        )
+
+
 def charged(entry: Entry) -> Entry:
     """Tell the watcher, if there is one."""
     watcher = _watcher.get()

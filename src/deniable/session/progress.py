@@ -10,6 +10,7 @@ from typing import Final, Self, TextIO
 
 PATIENCE: Final = 2.0
 _EVERY: Final = 0.2
+_WIDEST: Final = 60
 _CLEAR: Final = "\r\x1b[2K"
 _WHEEL: Final = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
 
@@ -52,7 +53,12 @@ class Progress:
             turns += 1
             seconds = time.monotonic() - start
             wheel = _WHEEL[turns % len(_WHEEL)]
-            self._stream.write(f"{_CLEAR}{wheel} {self.text} · {seconds:.0f} s")
+            self._stream.write(f"{_CLEAR}{wheel} {self._line()} · {seconds:.0f} s")
             self._stream.flush()
         self._stream.write(_CLEAR)
         self._stream.flush()
+
+    def _line(self) -> str:
+        """One line that fits: a second could not be cleared."""
+        line = " ".join(self.text.split())
+        return line if len(line) <= _WIDEST else f"{line[: _WIDEST - 1]}…"

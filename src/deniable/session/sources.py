@@ -11,6 +11,7 @@ import glob
 import os
 import re
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -18,11 +19,12 @@ from deniable.errors import BadParameter, MissingExtra, UnknownName
 from deniable.schema import Schema
 from deniable.units import Unit
 
+from . import postgres
 from .tables import Found, Table, check_names, described, type_of
 
 KINDS: Final = (
-    "a path or glob (.csv, .parquet), a pandas, Polars, PyArrow or Spark table, a DuckDB or "
-    'Postgres connection, postgresql://..., or {"people": ..., "visits": ...}'
+    "a path or glob (.csv, .parquet), a pandas, Polars, PyArrow, Spark or Ibis table, a DuckDB, "
+    'Postgres or Ibis connection, postgresql://..., or {"people": ..., "visits": ...}'
 )
 
 
@@ -182,10 +184,10 @@ def _csv(found: Found, facts: Schema | None, unit: Unit) -> Table:
 def _header(path: str, facts: Schema) -> tuple[str, tuple[str, ...]]:
     """The first line, cut by whichever of the usual separators finds most of the schema's names."""
     try:
-        with Path(path).open(encoding="utf-8-sig", newline="") as file:
-            line = file.readline(1 << 20)
+        with Path(path).open("rb") as file:  # as bytes: no row is decoded with it
+            line = file.readline(1 << 20).splitlines()[0].decode("utf-8-sig")
         cuts = [(mark, tuple(next(csv.reader([line], delimiter=mark), ()))) for mark in ",;\t|"]
-    except (OSError, UnicodeDecodeError, csv.Error):
+    except (OSError, IndexError, UnicodeDecodeError, csv.Error):
         cuts = []
     if not cuts:
         raise BadParameter(f"the first line of {Path(path).name} cannot be read as UTF-8 CSV")
@@ -282,42 +284,58 @@ def _postgres(
         shapes.setdefault(table, {})[column] = type_of(kind)
     if idle and not source.autocommit:
         source.rollback()  # leave the connection as it was found
+    place = held or postgres.address(source)
     return [
-        Found(name=t, kind="postgres", types=shapes[t], source=held or source, inner=t)
+        Found(name=t, kind="postgres", types=shapes[t], source=place, inner=t)
         for t in _chosen(list(shapes), name, schema)
     ]
 
 
 def _spark(frame: Any, name: str | None, _schema: Schema | None) -> list[Found]:
-    if not hasattr(frame, "dtypes") or not hasattr(frame, "sparkSession"):
+    from pyspark import __version__ as version
+
+    if not hasattr(frame, "createGlobalTempView") or "DataFrame" not in type(frame).__name__:
         raise BadParameter("this Spark object is no DataFrame", fix='spark.table("people")')
     called = name or "data"
+    if frame.isStreaming:
+        raise BadParameter(
+            f"`{called}` is a stream: its rows change while they are counted",
+            fix='frame.writeStream.toTable("people"), then spark.table("people")',
+        )
+    remote = type(frame).__module__.startswith("pyspark.sql.connect")
+    if remote and tuple(map(int, version.split(".")[:2])) < (4, 3):
+        raise BadParameter(
+            "Spark Connect has sessions that can be had for one question from pyspark 4.3 on",
+            fix='pip install "pyspark>=4.3"',
+        )
     check_names([column for column, _ in frame.dtypes], table=called)
     types = {column: type_of(kind) for column, kind in frame.dtypes}
     return [Found(name=called, kind="spark", types=types, source=frame)]
 
 
 def _ibis(source: Any, name: str | None, schema: Schema | None) -> list[Found]:
-    if not hasattr(source, "list_tables"):
-        if not hasattr(source, "schema"):
-            raise BadParameter("this Ibis expression is no table", fix="expression.as_table()")
-        return [_ibis_table(source, name or _ibis_name(source), kind="ibis", held=source)]
-    chosen = _chosen(list(source.list_tables()), name, schema)
-    return [_ibis_table(source.table(t), t, kind="ibis_connection", held=source) for t in chosen]
+    """What leads to an engine that we speak is looked at as such; the rest by Ibis's types."""
+    from . import ibis_sources as ibis
+
+    if ibis.is_connection(source):
+        client = ibis.client(source)
+        if client is not None:
+            return _of_client(client, name, schema)
+        chosen = _chosen(ibis.names(source), name, schema)
+        return [each for t in chosen for each in _ibis(ibis.table(source, t), t, None)]
+    place, inner = ibis.place(source)
+    called = name or ibis.own_name(source)
+    if isinstance(place, ibis.Remote):
+        return [Found(name=called, kind="ibis", types=place.types, source=place, ibis=source)]
+    (found,) = _of_client(place, inner or called, None)
+    return [replace(found, name=called, ibis=source)]
 
 
-def _ibis_name(source: Any) -> str:
-    """A table's own name; what was made on the way (a filter, a table in memory) has none."""
-    try:
-        name = str(source.get_name())
-    except AttributeError:
-        return "data"
-    return "data" if name.startswith("ibis_") else name
-
-
-def _ibis_table(table: Any, name: str, *, kind: str, held: object) -> Found:
-    types = {column: type_of(str(dtype)) for column, dtype in table.schema().items()}
-    return Found(name=name, kind=kind, types=types, source=held, inner=name)
+def _of_client(place: object, name: str | None, schema: Schema | None) -> list[Found]:
+    """A text is an address of Postgres here, however it is written."""
+    if isinstance(place, str):
+        return _postgres_at(place, name, schema)
+    return _found(place, name, schema)
 
 
 def _chosen(found: list[str], name: str | None, schema: Schema | None) -> list[str]:

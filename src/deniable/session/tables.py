@@ -30,7 +30,8 @@ class Table:
     """A table that is held, not read: what is public about it, and how to reach it.
 
     `columns` are those that can be used; `unread` those whose type nobody stated. `source` is the
-    frame, the connection or the paths; `inner` what the source itself calls the table.
+    frame, the connection or the paths; `inner` what the source itself calls the table; `ibis` the
+    Ibis table it was opened as, by which expressions may speak of it.
     """
 
     name: str
@@ -42,6 +43,7 @@ class Table:
     inner: str = ""
     header: tuple[str, ...] = field(default=(), repr=False)
     delimiter: str = field(default=",", repr=False)
+    ibis: object = field(default=None, repr=False, compare=False)
 
     def column(self, name: str) -> Column:
         """What is known of one column; an error that tells the fix if it cannot be used."""
@@ -65,6 +67,7 @@ class Found:
     types: Mapping[str, str | None]
     source: object = field(repr=False)
     inner: str = ""
+    ibis: object = field(default=None, repr=False)
 
 
 def type_of(spelling: str) -> str | None:
@@ -119,6 +122,7 @@ def described(found: Found, schema: Schema | None, unit: Unit) -> Table:
         public=facts.public,
         source=found.source,
         inner=found.inner,
+        ibis=found.ibis,
     )
 
 

@@ -14,9 +14,8 @@ from typing import Final
 
 from deniable.errors import BadParameter
 from deniable.losses import Approx, Gdp, Loss, Pure, Zcdp
-from deniable.mechanisms import Mechanism
+from deniable.mechanisms import Gaussian, Laplace, Mechanism
 from deniable.query.algebra import Key, Kind
-from deniable.query.allocate.split import Noise
 from deniable.query.bound import WEIGHT
 from deniable.query.query import Query
 from deniable.release import Release
@@ -91,6 +90,6 @@ def magnitudes() -> list[float]:
 def _threshold(release: Release, bins: int) -> float:
     """What no empty bin passes but with a chance of 10⁻⁶: from the noise that was drawn."""
     noise = Mechanism.from_dict(release.mechanisms[0])
-    assert isinstance(noise, Noise)
+    assert isinstance(noise, Laplace | Gaussian)
     one = 1 if release.unit.column is None else WEIGHT
     return noise.error(1 - 2 * _FALSE_ALARM, coordinates=bins) / one

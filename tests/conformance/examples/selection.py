@@ -24,6 +24,12 @@ def ordered_pairs(m):
     return masses([p[a] * p[b] / (1 - p[a]) for a, b in permutations(range(3), 2)], np.arange(6.0))
 
 
+def cell_of_the_median(m):
+    """Of 1, 2 and 4: D is −3.5, −2.5, −0.5 and 3.5 at the edges; Δ has a margin of 2⁻⁹."""
+    rate = m.epsilon * 2 / 5 / (2 * (0.5 + 2**-9))
+    return masses(np.exp(-rate * np.array([2.5, 0.5, 0.0])), np.arange(3.0))
+
+
 def best_of_geometrically_many(m):
     """P(max ≤ x) = sF/(1 − (1 − s)F) for a geometric number of runs."""
     points, below = discrete_laplace(m.mechanism)
@@ -84,6 +90,15 @@ EXAMPLES = {
         ask=one_by_one(lambda best: list(permutations(range(3), 2)).index(tuple(best))),
         law=ordered_pairs,
         draws=2000,
+    ),
+    "quantile_search": Example(
+        mechanism=ms.QuantileSearch(epsilon=2.0, share=0.5),
+        twin=ms.QuantileSearch(epsilon=4.0, share=0.5),
+        first=np.array([[1, 2, 4]]),
+        second=np.array([[1, 2, 5]]),
+        ask=one_by_one(lambda found: found[0, 0]),
+        law=cell_of_the_median,
+        draws=4000,
     ),
     "best_of": Example(
         mechanism=ms.BestOf(mechanism=RUN, stop=0.5),

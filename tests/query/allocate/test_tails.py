@@ -52,3 +52,10 @@ def test_reach_of_one_noise_is_the_textbook_figure():
     assert reach("laplace", (1.0,), confidence=0.95) == pytest.approx(math.log(20), rel=1e-8)
     assert reach("gaussian", (1.0,), confidence=0.95) == pytest.approx(1.959964, rel=1e-6)
     assert reach("laplace", (0.0,), confidence=0.95) == 0.0
+
+
+def test_few_and_many_at_once_have_the_same_tails():
+    amounts = np.linspace(0.0, 12.0, 97)
+    few = tail("gaussian", amounts, [np.full(97, 1.5)])
+    many = tail("gaussian", np.tile(amounts, 300), [np.full(97 * 300, 1.5)])
+    assert many[:97] == pytest.approx(few, rel=1e-12, abs=0.0)

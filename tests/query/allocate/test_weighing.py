@@ -1,11 +1,14 @@
 """What is released of a tally: rounding before noise is paid for."""
 
 import numpy as np
+import pandas as pd
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from deniable.query.allocate.weighing import Released
-from deniable.query.bound import Measure, Moves, Tally
+import deniable as dp
+from deniable.query.allocate.weighing import Released, released
+from deniable.query.bound import Measure, Moves, Tally, bound
 
 wide = st.integers(-(2**80), 2**80)
 
@@ -47,3 +50,29 @@ def test_rounding_costs_next_to_nothing():
     assert made.shift > 0
     ideal = made.tally.moves.l1 / 2**made.shift
     assert made.vector.l1 <= 1.0001 * ideal
+
+
+@pytest.mark.parametrize(("relation", "cells"), [("add_remove", 3), ("replace", 6)])
+def test_with_private_keys_only_the_cells_of_one_unit_are_rounded_against_it(relation, cells):
+    """However many others there are: a person has three keys, and who takes their place, too."""
+    unit = dp.person("who", rows=10, groups=3, relation=relation)
+    schema = dp.Schema(columns={"x": dp.bounds(0, 1e9)})
+    frame = pd.DataFrame({"who": ["p"], "city": ["c"], "x": [1.0]})
+    session = dp.open(frame, unit=unit, budget=dp.epsilon(1.0, delta=1e-6), schema=schema)
+    query = session.sql("SELECT city, SUM(x) AS t FROM data GROUP BY city")
+    (part,) = released(bound(query.question), "laplace")
+    assert part.shift > 0
+    assert part.cells == cells
+    assert part.vector.l1 == -(-part.tally.moves.l1 // 2**part.shift) + cells
+
+
+def test_with_public_keys_a_row_moves_one_cell_of_each_grouping_set():
+    schema = dp.Schema(columns={"x": dp.bounds(0, 2**40, type="int"), "k": dp.keys(range(1000))})
+    frame = pd.DataFrame({"k": [1], "x": [1.0]})
+    for relation, cells in {"add_remove": 2, "replace": 4}.items():
+        unit = dp.rows(relation=relation)
+        session = dp.open(frame, unit=unit, budget=dp.epsilon(1.0), schema=schema)
+        query = session.sql("SELECT k, SUM(x) AS t FROM data GROUP BY ROLLUP (k)")
+        (part,) = released(bound(query.question), "laplace")
+        assert part.shift > 0
+        assert part.cells == cells

@@ -4,6 +4,8 @@ A coverage of 95 % seen in 40,000 groups is off by 0.0055 with a chance below 10
 are that wide. Small groups may be covered more often, because intervals end at the bounds.
 """
 
+import dataclasses
+
 import numpy as np
 import pytest
 
@@ -69,3 +71,17 @@ def test_estimates_lie_in_their_intervals_where_groups_are_large():
     large = sums("gaussian", 3000)
     low, high = large.mean_interval(0.5)
     assert ((low <= large.mean()) & (large.mean() <= high)).mean() > 0.999
+
+
+@pytest.mark.parametrize("law", ["laplace", "gaussian"])
+def test_several_confidences_at_once_are_each_of_them_alone(law):
+    all_ = sums(law, 50)
+    columns = {name: getattr(all_, name)[:200] for name in ("count", "total", "squares")}
+    few = dataclasses.replace(all_, **columns)
+    confidences = (0.5, 0.95, 0.999)
+    for interval in (few.mean_interval, few.variance_interval):
+        low, high = interval(np.array(confidences)[:, None])
+        for i, confidence in enumerate(confidences):
+            alone = interval(confidence)
+            assert (low[i] == alone[0]).all()
+            assert (high[i] == alone[1]).all()

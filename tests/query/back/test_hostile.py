@@ -80,11 +80,21 @@ def plain(found):
     return found.groups, numbers, {n: h.tolist() for n, h in found.histograms.items()}
 
 
+SETS = [((0,),), ((0, 1), (0,), ()), ((),)]
+
+
 @pytest.mark.parametrize("unit", UNITS, ids=str)
-@pytest.mark.parametrize("sets", [((0,),), ((0, 1), (0,), ()), ((),)], ids=str)
-def test_engines_find_the_same_whole_numbers(holding, unit, sets):
-    if holding.kind == "duckdb":
-        pytest.skip("compared with itself")
+@pytest.mark.parametrize("sets", SETS, ids=str)
+def test_postgres_finds_the_same_whole_numbers(postgres, unit, sets):
+    compare(Holding(kind="postgres", place=postgres), unit, sets)
+
+
+@pytest.mark.parametrize(("unit", "sets"), list(zip(UNITS, SETS[1:] * 2, strict=False)), ids=str)
+def test_spark_finds_the_same_whole_numbers(spark, unit, sets):
+    compare(Holding(kind="spark", place=spark), unit, sets)
+
+
+def compare(holding, unit, sets):
     answers = []
     for place in (Holding(kind="duckdb"), holding):
         table = place.table("data", ROWS, FACTS)

@@ -8,7 +8,7 @@ from deniable.audit import replay
 from deniable.errors import DeniableError
 from deniable.query.algebra import Call, Join, PerPerson, walk
 
-from .hostile import blind, opened
+from .places import blind, cells, opened
 
 SPEND = {"Pure": dp.epsilon(2), "Approx": dp.epsilon(2, delta=1e-7), "Zcdp": dp.rho(0.5)}
 
@@ -40,18 +40,49 @@ CASES = [
 ]
 
 
-def accepted(sql, case):
-    """The question, if it is one that can be asked; None if refused. No data can be read here."""
+def accepted(asked, case):
+    """The query, if it is one that can be asked; None if refused. No data can be read here."""
     try:
-        query = case.blind.sql(sql)
+        query = case.blind.sql(asked) if isinstance(asked, str) else case.blind.query(asked)
         query.explain(spend=case.spend)
     except DeniableError:
         return None
-    return query.question
+    return query
+
+
+def weigh(query, pairs, *, place):
+    """What is wrong with an accepted query by what the engine adds up for neighbours; or nothing.
+
+    With noise left out and one key for the hash, each column of whole numbers may move by what
+    its tally declares, in all three norms.
+    """
+    plan = query.plan
+    worlds = [world for pair in pairs for world in (pair.first, pair.second)]
+    try:
+        found = [cells(plan, each) for each in place.asked(plan, worlds)]
+    except Exception as error:
+        return f"{type(error).__name__}: {error}\n{query.question!r}"
+    for pair, first, second in zip(pairs, found[::2], found[1::2], strict=True):
+        for tally in (*plan.tallies, *([plan.selection] if plan.selection else [])):
+            words = _too_far(tally, first.get(tally.name, {}), second.get(tally.name, {}), pair)
+            if words:
+                return f"{pair.what}, {plan.unit}: {words}\n{tally}\n{query.question!r}"
+    return ""
+
+
+def _too_far(tally, first, second, pair):
+    changes = [abs(first.get(k, 0) - second.get(k, 0)) for k in first.keys() | second.keys()]
+    l1, square, most = sum(changes), sum(c * c for c in changes), max(changes, default=0)
+    if pair.nobody and l1:
+        return "rows of nobody count"
+    bound = tally.moves
+    if l1 > bound.l1 or square > bound.l2_squared or most > bound.linf:
+        return f"moved by {l1}, √{square}, {most}; declared {bound}"
+    return ""
 
 
 def judge(sql, case, pairs, *, opening=opened):
-    """What is wrong with an accepted question, in words; nothing if all is well."""
+    """What is wrong with a question by whole sessions, recorded and replayed; or nothing."""
 
     def program(data):
         session = opening(data, unit=case.unit, budget=case.budget)

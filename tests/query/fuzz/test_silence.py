@@ -15,8 +15,9 @@ import deniable
 from deniable.errors import DataFailure, DeniableError
 from deniable.query.backends.duckdb import DuckDB
 
-from .hostile import Data, duckdb_store, opened
+from .hostile import Data
 from .judging import CASES
+from .places import Place, opened
 from .test_odd_row import PLAIN
 from .writing import Writer
 
@@ -92,7 +93,7 @@ QUESTION = "SELECT COUNT(*) AS n, SUM(i) AS s FROM data WHERE i > 1"
 
 @pytest.mark.parametrize("case", CASES[:3], ids=lambda case: str(case.unit))
 def test_an_engine_that_quotes_a_row_is_not_quoted(case, shown):
-    store = duckdb_store()
+    store = Place("duckdb", source=duckdb.connect())
     session = store(DATA, unit=case.unit, budget=case.budget)
     _failing(store, [table.inner for table in session.tables.values() if table.inner])
     with pytest.raises(duckdb.ConversionException, match=WORD):

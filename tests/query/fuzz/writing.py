@@ -10,12 +10,21 @@ from dataclasses import dataclass, field
 DEEPEST = 3
 
 LITERALS = {
-    "I": ["0", "1", "-3", "7", "1000000", "9007199254740993"],
-    "F": ["0.0", "0.5", "-2.25", "1e300", "1e-300", "3.0"],
+    "I": ["0", "1", "-3", "7", "1000000", "9007199254740993", "-9223372036854775808"],
+    "F": ["0.0", "0.5", "-2.25", "1e300", "1e-300", "3.0", "1.7976931348623157e308", "5e-324"],
     "T": ["''", "'a'", "'A%'", "'it''s'", "'é'", "'2001-02-29'", "'12'", "'1e400'", "'nan'"],
     "B": ["TRUE", "FALSE"],
     "D": ["DATE '2001-03-04'", "DATE '0001-01-01'", "DATE '9999-12-31'"],
     "S": ["TIMESTAMP '2001-03-04 05:06:07'", "TIMESTAMP '2000-02-29 23:59:59'"],
+}
+# Constants that are missing, or that no column can hold; some are refused.
+ODD = {
+    "I": ["CAST(NULL AS BIGINT)", "NULL", "99999999999999999999999999999999999999999"],
+    "F": ["CAST(NULL AS DOUBLE)", "NULL", "-1e309", "0.1234567890123456789012345678901234567890"],
+    "T": ["CAST(NULL AS TEXT)", "NULL", f"'{'x' * 5000}'", "'\\'", "'\n''\"'", "'%_\U0001f600'"],
+    "B": ["NULL", "CAST(NULL AS BOOLEAN)", "NULL = NULL"],
+    "D": ["NULL", "CAST(NULL AS DATE)", "DATE '2001-02-29'"],
+    "S": ["NULL", "CAST('2001-02-29 25:61:61' AS TIMESTAMP)"],
 }
 _BRANCHES = [
     "CASE WHEN {B} THEN {_} ELSE {_} END",
@@ -57,7 +66,7 @@ TEMPLATES = {
     "B": [
         *_of(_COMPARED, "NTBDS"),
         *_of(_ORDERED, "NTDS"),
-        *("{I} IN (1, 2, 7)", "{T} IN ('a', '')", "{A} IS NULL", "{A} IS NOT NULL", "NOT {B}"),
+        *("{I} IN (1, 2, 7)", "{T} IN ('a', '')", "{A} IS NULL", "{T} IS NOT NULL", "NOT {B}"),
         *("({B} AND {B})", "({B} OR {B})", "{B} IS TRUE", "{T} LIKE 'a%'", "{T} ILIKE '_A%'"),
         *("starts_with({T}, {T})", "ends_with({T}, {T})", "contains({T}, {T})"),
         *("CAST({I} AS BOOLEAN)", "CAST({T} AS BOOLEAN)", "CASE WHEN {B} THEN {B} ELSE {B} END"),
@@ -68,19 +77,22 @@ TEMPLATES = {
     ],
     "S": [
         *("CAST({D} AS TIMESTAMP)", "CAST({T} AS TIMESTAMP)", "DATE_TRUNC('hour', {S})"),
+        *("({S} + INTERVAL 90 MINUTE)", "({S} - INTERVAL 3 HOUR)"),
         *_of(_BRANCHES + _LEAST, "S"),
     ],
 }
 EITHER = {"N": "IF", "P": "DS", "A": "IFTBDS"}
 
 # What FROM can be: the text, the columns it has by kind, those with bounds, keys with public lists.
-DATA = {"I": ["i", "huge", "n", "m"], "F": ["x", "y", "z", "w"], "T": ["k", "c"]} | {
+DATA = {"I": ["i", "huge", "n", "m", '"select"'], "F": ["x", "y", "z", "w", '"q""uote"']} | {
+    "T": ["k", "c", '"größe; --"'],
     "B": ["b"],
     "D": ["d"],
     "S": ["t"],
 }
-BOUNDED = ["i", "huge", "x", "y", "w", "m"]
+BOUNDED = ["i", "huge", "x", "y", "w", "m", '"select"', '"q""uote"']
 LISTED = ["k", "m", "b", "bin(x, 5)", "month(d)", "DATE_TRUNC('quarter', d)", "i % 3"]
+LISTED += ['"größe; --"', '"select"']
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -111,7 +123,8 @@ FROMS = [
     *[From(text="data")] * 6,
     From(text="(SELECT * FROM data WHERE {B}) AS inside"),
     From(
-        text="(SELECT id, k, m, b, d, t, c, n, huge, y, z, w, i + 1 AS i, x * 2 AS x FROM data) q",
+        text='(SELECT id, k, m, b, d, t, c, n, huge, y, z, w, i + 1 AS i, x * 2 AS x, "select",'
+        ' "größe; --", "q""uote" FROM data) q',
         listed=["k", "m", "b", "month(d)", "bin(x, 10)"],
     ),
     From(
@@ -160,11 +173,72 @@ FROMS = [
         bounded=["i", "m"],
         listed=["k", "m"],
     ),
-    # What cannot be bounded: these must be refused, whatever surrounds them.
+    From(
+        head="WITH one AS (SELECT * FROM data WHERE {B}), two AS (SELECT * FROM one WHERE {B})",
+        text="two",
+    ),
+    From(
+        text="zips JOIN data ON zips.zip = data.c JOIN visits USING (id)",
+        columns=_ZIPS | {"F": ["x", "size", "cost"], "I": ["i", "stay"]},
+        bounded=["i", "x", "cost", "size"],
+        listed=["m", "stay", "region"],
+    ),
+    From(
+        text="data JOIN (SELECT id, COUNT(*) AS visits, MAX(cost) AS top FROM visits WHERE"
+        " stay > 1 GROUP BY id HAVING COUNT(*) < 5) AS v USING (id)",
+        columns=DATA | {"I": ["i", "m", "visits"], "F": ["x", "top"]},
+        bounded=["i", "x", "top", "LEAST(visits, 4)"],
+        listed=["k", "LEAST(visits, 2)"],
+    ),
+    From(
+        text="(SELECT id, MAX(visits) AS visits, MIN(top) AS top, COUNT(*) AS kinds, MAX(total) AS"
+        f" total, AVG(CLAMP(total, -5, 50)) AS mean, MIN(low) AS low, 'a' AS k FROM ({_OWN_SELECT})"
+        " AS deep GROUP BY id) AS own",
+        columns=_OWN | {"T": ["'b'"]},
+        bounded=_OWN_BOUNDED,
+        listed=["LEAST(visits, 5)"],
+    ),
+    From(
+        text="data RIGHT JOIN visits USING (id)",
+        columns=_VISITS,
+        bounded=["x", "i", "cost", "stay"],
+        listed=["k", "stay"],
+    ),
+    From(text="(SELECT * FROM data WHERE {B} UNION ALL SELECT * FROM data WHERE {B}) AS twice"),
+    From(
+        text="(SELECT id, i, x, k, c, b, d, t FROM data UNION ALL"
+        " SELECT id, stay, cost, zip, zip, NULL, d, NULL FROM visits JOIN data USING (id)) AS both",
+        columns={"I": ["i"], "F": ["x"], "T": ["k", "c"], "B": ["b"], "D": ["d"], "S": ["t"]},
+        bounded=["i", "x"],
+        listed=["i", "month(d)"],
+    ),
+    From(text="(SELECT * FROM data WHERE c IN (SELECT zip FROM zips WHERE size > 3)) AS near"),
+    From(text="(SELECT * FROM data WHERE {B} OR {T} IN (SELECT region FROM zips) IS TRUE) AS some"),
+    From(
+        text="(SELECT * FROM data WHERE {B} OR id NOT IN (SELECT id FROM visits WHERE stay > 1))"
+        " AS rare"
+    ),
+]
+# What cannot be bounded: these must be refused, whatever surrounds them.
+REFUSED = [
+    From(text="zips"),
+    From(text="data FULL JOIN visits USING (id)"),
+    From(text="data, zips"),
+    From(text="(SELECT *, ROW_NUMBER() OVER (PARTITION BY id) AS r FROM data) AS numbered"),
+    From(text="(SELECT * FROM data UNION SELECT * FROM data) AS twice"),
+    From(text="(SELECT * FROM data WHERE c IN (SELECT zip FROM visits)) AS led"),
+    From(text="(SELECT * FROM data WHERE i > (SELECT AVG(i) FROM data)) AS above"),
     From(text="data JOIN visits ON data.c = visits.zip"),
     From(text="(SELECT * FROM data LIMIT 9) AS cut"),
     From(text="(SELECT k, m, i, x FROM data GROUP BY k, m, i, x) AS lost"),
 ]
+# Made of several aggregates, or about dates.
+COMPOSED = [
+    *("SUM({_}) / COUNT(*)", "ROUND(AVG({_}), 1)", "COUNT(*) * 100", "MIN(d)", "MEDIAN(t)"),
+    *("CASE WHEN COUNT(*) > 3 THEN AVG({_}) ELSE 0.0 END", "SUM({_} > 1)", "COUNT(*) + NULL"),
+    "QUANTILE({_}, 0.1) - QUANTILE({_}, 0.9)",
+]
+HAVING = ["COUNT(*) > 2", "a0 > 1", "key0 IS NOT NULL", "AVG(i) > 1 AND COUNT(*) < 9"]
 FUNCTIONS = [
     *("SUM({_})", "AVG({_})", "VAR_SAMP({_})", "VAR_POP({_})", "STDDEV({_})", "STDDEV_POP({_})"),
     *("MEDIAN({_})", "QUANTILE({_}, 0.9)", "MIN({_})", "MAX({_})", "SUM({_})", "AVG({_})"),
@@ -178,10 +252,12 @@ class Writer:
 
     def __init__(self, rng):
         self.rng = rng
+        self.deepest = DEEPEST
 
     def question(self):
         rng = self.rng
-        asked = rng.choice(FROMS)
+        asked = rng.choice(FROMS if rng.random() < 0.95 else REFUSED)
+        self.deepest = rng.choice([DEEPEST] * 19 + [8])
         self.rows = FROMS[0]  # inside, the columns are those of the table
         head, source = self.fill(asked.head), self.fill(asked.text)
         self.rows = asked
@@ -193,16 +269,17 @@ class Writer:
             text += f" WHERE {self.grow('B', 0)}"
         text += self._grouped([f"key{j}" for j in range(len(keys))])
         if keys and rng.random() < 0.2:
-            text += " HAVING COUNT(*) > 2"
+            text += f" HAVING {rng.choice(HAVING)}"
         if rng.random() < 0.2:
             text += " ORDER BY a0 DESC LIMIT 5"
         return text.strip()
 
-    def catalogue(self, *, each=6):
+    def catalogue(self, *, each=6, distinct=True):
         """Questions in which every template stands at least once, filled with columns alone."""
-        self.rows = FROMS[0]
+        self.rows, self.deepest = FROMS[0], DEEPEST
         listed = [self.fill(t, DEEPEST + 1) for templates in TEMPLATES.values() for t in templates]
-        counted = [f"COUNT({'DISTINCT ' * (j % 2)}{part})" for j, part in enumerate(listed)]
+        words = ("", "DISTINCT " * distinct)
+        counted = [f"COUNT({words[j % 2]}{part})" for j, part in enumerate(listed)]
         return [
             f"SELECT {', '.join(f'{part} AS a{j}' for j, part in enumerate(counted[i : i + each]))}"
             " FROM data"
@@ -234,6 +311,8 @@ class Writer:
         rng = self.rng
         if rng.random() < 0.35:
             made = self.fill(rng.choice(COUNTS))
+        elif rng.random() < 0.1:
+            return rng.choice(COMPOSED).replace("{_}", self.fill(rng.choice(self.rows.bounded)))
         else:
             inside = rng.choice(
                 [*self.rows.bounded, "CLAMP(COALESCE({N}, 0), -2, 9)", "CLAMP({N}, -2, 9)"]
@@ -252,7 +331,8 @@ class Writer:
         """An expression of a kind."""
         rng = self.rng
         kind = rng.choice(EITHER.get(kind, kind))
-        if depth >= DEEPEST or rng.random() < 0.25 + 0.2 * depth:
-            constant = depth <= DEEPEST and rng.random() < 0.15
-            return rng.choice(LITERALS[kind] if constant else self.rows.columns[kind])
+        if depth >= self.deepest or rng.random() < (0.25 + 0.2 * depth) * DEEPEST / self.deepest:
+            plain = depth > self.deepest or rng.random() > 0.16
+            constants = LITERALS if rng.random() < 0.9 else ODD
+            return rng.choice(self.rows.columns[kind] if plain else constants[kind])
         return self.fill(rng.choice(TEMPLATES[kind]), depth + 1)

@@ -3,5 +3,5 @@
 import sys
 from pathlib import Path
 
-for folder in ("front", "whole", "ibis"):
+for folder in (".", "front", "whole", "ibis"):
     sys.path.insert(0, str(Path(__file__).parents[1] / folder))

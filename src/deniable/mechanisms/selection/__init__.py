@@ -5,6 +5,15 @@ from .exponential import Exponential
 from .interval import IntervalExponential
 from .noisy_max import NoisyMax
 from .permute_and_flip import PermuteAndFlip
+from .quantile_search import QuantileSearch
 from .top_k import TopK
 
-__all__ = ["BestOf", "Exponential", "IntervalExponential", "NoisyMax", "PermuteAndFlip", "TopK"]
+__all__ = [
+    "BestOf",
+    "Exponential",
+    "IntervalExponential",
+    "NoisyMax",
+    "PermuteAndFlip",
+    "QuantileSearch",
+    "TopK",
+]

@@ -45,6 +45,7 @@ from .relations import (
     Scan,
     Summary,
     Summed,
+    Union,
 )
 
 __all__ = [
@@ -77,6 +78,7 @@ __all__ = [
     "Span",
     "Summary",
     "Summed",
+    "Union",
     "call",
     "columns_of",
     "domain_of_column",

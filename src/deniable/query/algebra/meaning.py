@@ -25,6 +25,7 @@ DATE_TEXT: Final = r"^ *[0-9]{4}-[0-9]{2}-[0-9]{2} *$"
 TIMESTAMP_TEXT: Final = (
     r"^ *[0-9]{4}-[0-9]{2}-[0-9]{2}[ T][0-9]{2}:[0-9]{2}(:[0-9]{2}(\.[0-9]{1,6})?)? *$"
 )
+LONGEST_JOINED: Final = 1024
 TRUE_TEXTS: Final = ("true", "t", "1")
 FALSE_TEXTS: Final = ("false", "f", "0")
 
@@ -246,11 +247,32 @@ def substring(x: str, start: int, count: int | None = None) -> Value:
     return x[start - 1 :] if count is None else x[start - 1 : start - 1 + count]
 
 
+def joined(*parts: str) -> Value:
+    """One after the other, up to the first `LONGEST_JOINED` code points.
+
+    Else text could grow with every layer of a question, until memory ends where one person is.
+    """
+    return "".join(part[:LONGEST_JOINED] for part in parts)[:LONGEST_JOINED]
+
+
 def like(x: str, pattern: str) -> Value:
     """% stands for any text, _ for one code point; there is no escape."""
-    parts = {"%": ".*", "_": "."}
-    rule = "".join(parts.get(c) or re.escape(c) for c in pattern)
-    return re.fullmatch(rule, x, re.DOTALL) is not None
+    return re.fullmatch(like_rule(pattern, quote=re.escape), x, re.DOTALL) is not None
+
+
+def like_rule(pattern: str, *, quote: Callable[[str], str]) -> str:
+    """LIKE as a regular expression that is matched in linear time: no place is tried twice.
+
+    Between two % stands a part of fixed length. If any match is left, then one with that part at
+    the first place where it fits: so each place, once found, is kept (atomic groups).
+    """
+    first, *rest = (
+        "".join("." if c == "_" else quote(c) for c in part) for part in pattern.split("%")
+    )
+    if not rest:
+        return first
+    *middle, last = rest
+    return first + "".join(f"(?>.*?{part})" for part in middle if part) + ".*" + last
 
 
 def ilike(x: str, pattern: str) -> Value:

@@ -72,6 +72,17 @@ def add_days(x: dt.date, days: int) -> Value:
     return dt.date.fromordinal(ordinal) if 1 <= ordinal <= dt.date.max.toordinal() else None
 
 
+def add_minutes(x: dt.date, minutes: int) -> Value:
+    """The moment that many minutes later, from midnight of a date; missing beyond 1 to 9999."""
+    start = x if isinstance(x, dt.datetime) else dt.datetime.combine(x, dt.time())
+    days, rest = divmod(start.hour * 60 + start.minute + minutes, 24 * 60)
+    day = add_days(start, days)
+    if not isinstance(day, dt.date):
+        return None
+    hour, minute = divmod(rest, 60)
+    return start.replace(day.year, day.month, day.day, hour, minute)
+
+
 def days_since_epoch(x: dt.date) -> Value:
     """Days since 1970-01-01."""
     return (_day_of(x) - EPOCH).days

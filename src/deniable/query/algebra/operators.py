@@ -82,7 +82,7 @@ def _text(*args: Domain) -> Domain:
 
 def _length(x: Domain) -> Domain:
     missing = ranges.strict_missing([x])
-    high = None if x.values is None else max(len(str(v)) for v in x.values)
+    high = None if x.values is None else max((len(str(v)) for v in x.values), default=0)
     return Domain(kind=Kind.INT, low=0, high=high, **missing)  # type: ignore[arg-type]
 
 
@@ -209,7 +209,7 @@ def _put_text(put: Callable[..., None]) -> None:
     put("trim", (_T,), _text, lambda x: x.strip(" "))
     put("length", (_T,), _length, len)
     put("substr", (_T, _I, _I), _text, meaning.substring, optional=1, constants=(1, 2))
-    put("concat", (_T, _T), _text, lambda *parts: "".join(parts), many=True)
+    put("concat", (_T, _T), _text, meaning.joined, many=True)
     put("like", (_T, _T), _truth, meaning.like, constants=(1,))
     put("ilike", (_T, _T), _truth, meaning.ilike, constants=(1,))
     put("starts_with", (_T, _T), _truth, str.startswith)
@@ -229,6 +229,7 @@ def _put_times(put: Callable[..., None]) -> None:
     put("date_trunc", (_T, _D), ranges.truncated, moments.truncate, constants=(0,))
     put("days_between", (_D, _D), ranges.days_between, moments.days_between)
     put("add_days", (_D, _I), ranges.add_days, moments.add_days)
+    put("add_minutes", (_D, _I), ranges.add_minutes, moments.add_minutes)
 
 
 def _put_casts(put: Callable[..., None]) -> None:

@@ -104,10 +104,11 @@ class Output:
 
 @dataclass(frozen=True, kw_only=True)
 class Order:
-    """One thing to sort the answer by; missing values come last."""
+    """One thing to sort the answer by; missing values come last unless they are to come first."""
 
     expression: Expression
     descending: bool = False
+    missing_first: bool = False
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)

@@ -15,6 +15,7 @@ from typing import Any, Final
 
 from .domain import EXACT, Domain, Kind, Number, Scalar
 from .meaning import bin_start, round_half_away, width_bucket
+from .moments import add_minutes as later
 from .moments import truncate
 
 _SLACK: Final = 2.0**-46
@@ -356,6 +357,18 @@ def add_days(x: Domain, days: Domain) -> Domain:
         return Domain(kind=Kind.DATE, **missing)  # type: ignore[arg-type]
     reach = [dt.date.fromordinal(int(end)) for end in (first, final)]
     return Domain(kind=Kind.DATE, low=reach[0], high=reach[1], **missing)  # type: ignore[arg-type]
+
+
+def add_minutes(x: Domain, minutes: Domain) -> Domain:
+    """Within the calendar; missing beyond it."""
+    (low, high), (a, b) = _days(x), ends(minutes)
+    missing = strict_missing([x, minutes])
+    reach: list[Any] = [None, None]
+    if low is not None and high is not None and math.isfinite(a) and math.isfinite(b):
+        reach = [later(low, int(a)), later(high, int(b))]
+    if None in reach:
+        return Domain(kind=Kind.TIMESTAMP, nullable=True, ruled=missing["ruled"])
+    return Domain(kind=Kind.TIMESTAMP, low=reach[0], high=reach[1], **missing)  # type: ignore[arg-type]
 
 
 def years(x: Domain) -> Domain:

@@ -7,6 +7,7 @@ only such relations can be written down here, so a person can be bounded on the 
     Filter       rows for which a condition is true (missing is not true)
     Project      other columns in place of those there are, row by row
     Join         private with public on equal columns, or private with private on the person
+    Union        the rows of two relations, one after the other
     PerPerson    one row for each person (and key): their own rows summed up exactly
 """
 
@@ -19,6 +20,7 @@ from deniable.schema import Column as Facts
 
 from .domain import Domain, Kind, domain_of_column
 from .expressions import Column, Expression
+from .ranges import together
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -151,6 +153,21 @@ class Join(Relation):
         if self.kind is JoinKind.LEFT:
             right = tuple(Column(name=c.name, domain=c.domain.but(nullable=True)) for c in right)
         return self.left.columns + right
+
+    def _first(self) -> Relation:
+        return self.left
+
+
+@dataclass(frozen=True, kw_only=True)
+class Union(Relation):
+    """All rows of both: both private or both public, with columns of the same names and kinds."""
+
+    left: Relation
+    right: Relation
+
+    def _columns(self) -> tuple[Column, ...]:
+        pairs = zip(self.left.columns, self.right.columns, strict=True)
+        return tuple(Column(name=a.name, domain=together([a.domain, b.domain])) for a, b in pairs)
 
     def _first(self) -> Relation:
         return self.left

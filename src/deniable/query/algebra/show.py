@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from .domain import Kind, Scalar
 from .expressions import Call, Column, Expression, Literal
 from .questions import Aggregate, Key, Question
-from .relations import Filter, Join, PerPerson, Project, Read, Relation, Scan, Summed
+from .relations import Filter, Join, PerPerson, Project, Read, Relation, Scan, Summed, Union
 
 _INDENT = "  "
 
@@ -31,7 +31,8 @@ def question_text(question: Question) -> str:
     if question.having is not None:
         lines.append(f"having {question.having!r}")
     for order in question.order_by:
-        lines.append(f"order by {order.expression!r}{' desc' if order.descending else ''}")
+        way = " desc" * order.descending + ", missing first" * order.missing_first
+        lines.append(f"order by {order.expression!r}{way}")
     if question.limit is not None:
         lines.append(f"limit {question.limit}")
     if question.offset:
@@ -65,6 +66,10 @@ def relation_lines(relation: Relation) -> Iterator[str]:
             once = ", once a row" if relation.unique else ""
             yield f"{relation.kind.value} join on {' and '.join(ons)}{once}"
             yield from (_INDENT + line for line in relation_lines(relation.right))
+        case Union():
+            yield from relation_lines(relation.left)
+            yield "and all rows of"
+            yield from (_INDENT + line for line in relation_lines(relation.right))
         case PerPerson():
             yield from relation_lines(relation.source)
             yield "for each person" + "".join(f" and {_name(n)} = {k!r}" for n, k in relation.keys)
@@ -75,7 +80,7 @@ def _reads(relation: Relation) -> Iterator[Read]:
     match relation:
         case Scan():
             yield from relation.reads
-        case Join():
+        case Join() | Union():
             yield from _reads(relation.left)
             yield from _reads(relation.right)
         case Filter() | Project() | PerPerson():

@@ -2,7 +2,8 @@
 
 split         a loss over vectors of whole numbers: the best noise for each
 weighing      which vectors a question needs, and how much each one's error matters
-trees         histograms as trees, for quantiles
+trees         histograms as trees, for several quantiles
+search        one quantile: its cell, and what lies around it
 tails         how far sums of noises reach
 allocation    all of a question's noise, private keys included
 foresight     the ± of every answer, in advance

@@ -9,7 +9,7 @@ from typing import Final
 from deniable.errors import UnknownKeys
 from deniable.losses import Approx, Loss, Pure
 from deniable.losses.filters import ApproxFilter, Filter
-from deniable.mechanisms import Laplace, Mechanism
+from deniable.mechanisms import Laplace, Mechanism, QuantileSearch
 from deniable.mechanisms.combine import Composed
 from deniable.mechanisms.keys import PartitionSelection
 from deniable.query.bound import IntegerPlan, Tally
@@ -66,6 +66,7 @@ class Allocation:
 
 def spread_of(noise: Noise) -> float:
     """b of Laplace noise, σ of Gaussian noise."""
+    assert not isinstance(noise, QuantileSearch)
     return noise.scale if isinstance(noise, Laplace) else noise.sigma
 
 

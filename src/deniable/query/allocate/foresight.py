@@ -6,16 +6,20 @@ states it, or the analyst offers a guess) the ± is that of a group so large; el
 
 from __future__ import annotations
 
+import bisect
 import math
 
-from deniable.mechanisms import Laplace
+from deniable.mechanisms import Laplace, QuantileSearch
+from deniable.mechanisms.keys import PartitionSelection
 from deniable.query.algebra import Column, Filter, Function, Question, Relation, columns_of
 from deniable.query.bound import Parts, Tally
 from deniable.schema import Schema
 
 from .allocation import Allocation, spread_of
+from .search import usual_reach
 from .split import Noise
 from .tails import reach
+from .trees import Tree
 
 _COUNTS = (Function.COUNT, Function.PERSONS, Function.DISTINCT)
 _RANKED = (Function.QUANTILE, Function.MIN, Function.MAX)
@@ -54,7 +58,8 @@ def aggregate_error(
         assert parts.sum is not None
         centre = abs(parts.sum.centre)
         scales = (allocation.scale(parts.sum), centre * allocation.scale(parts.count))
-        rounding = 0.5 if is_whole(parts) and allocation.unit(parts.sum) != 1 else 0.0
+        alone = parts.count is None and allocation.unit(parts.sum) == 1
+        rounding = 0.5 if is_whole(parts) and not alone else 0.0
         return reach(law, scales, confidence=confidence) + rounding
     if size is None:
         return None
@@ -72,10 +77,18 @@ def aggregate_error(
 def rank_error(allocation: Allocation, parts: Parts, *, confidence: float = 0.95) -> float:
     """By how many rows the rank of a quantile may be off."""
     assert parts.histogram is not None
-    tree = allocation.released(parts.histogram).tree
-    assert tree is not None
-    one = deviation(allocation.of(parts.histogram)) * allocation.unit(parts.histogram)
-    return one * tree.reach(q_of(parts), law=allocation.law, confidence=confidence)
+    tree, noise = allocation.released(parts.histogram).tree, allocation.of(parts.histogram)
+    unit = allocation.unit(parts.histogram)
+    if isinstance(noise, QuantileSearch):
+        return unit * usual_reach(noise, confidence=confidence)
+    assert isinstance(tree, Tree)
+    reach = tree.reach(q_of(parts), law=allocation.law, confidence=confidence)
+    return unit * deviation(noise) * reach
+
+
+def people_needed(selection: PartitionSelection, probability: float) -> int:
+    """How many people a private group needs to be shown with this probability."""
+    return bisect.bisect_left(range(2**21), probability, lo=1, key=selection.probability)
 
 
 def q_of(parts: Parts) -> float:
@@ -97,6 +110,7 @@ def deviation(noise: Noise) -> float:
 def whole_error(allocation: Allocation, tally: Tally, confidence: float) -> float:
     """The ± of a count in whole numbers."""
     noise, unit = allocation.of(tally), allocation.unit(tally)
+    assert not isinstance(noise, QuantileSearch)
     if unit == 1:
         return noise.error(confidence, whole=True)
     return noise.error(confidence) * unit + 0.5

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from statistics import NormalDist
 from typing import Final, Literal, TypeAlias
@@ -23,13 +23,18 @@ from typing import Final, Literal, TypeAlias
 from deniable.calibration import analytic_gaussian_sigma, calibrate
 from deniable.losses import Approx, Gdp, Loss, Pure, Zcdp
 from deniable.losses.filters import ApproxFilter, Filter
-from deniable.mechanisms import Gaussian, Laplace
+from deniable.mechanisms import Gaussian, Laplace, QuantileSearch
 from deniable.mechanisms.combine import Composed
 
-Noise = Laplace | Gaussian
+from .search import usual_reach
+
+Noise = Laplace | Gaussian | QuantileSearch
 Law = Literal["laplace", "gaussian"]
 
 _LAPLACE_95: Final = math.log(20)
+# A rank read off a tree errs about 2.4 times as much as one count of a level, by whose number the
+# weight of a tree is multiplied; that of a search is multiplied by 3.
+_OF_ONE_COUNT: Final = 2.4 * 3
 _GAUSSIAN_95: Final = -NormalDist().inv_cdf(0.025)
 
 
@@ -37,12 +42,14 @@ _GAUSSIAN_95: Final = -NormalDist().inv_cdf(0.025)
 class Vector:
     """Whole numbers that get noise of one scale: how far one unit moves them, how much they matter.
 
-    `l1` and `l2` are bounds in those norms, never below the truth.
+    `l1` and `l2` are bounds in those norms, never below the truth. With a `share` they are counts
+    of cells, searched for the quantile of that share.
     """
 
     l1: float
     l2: float
     weight: float = 1.0
+    share: float | None = None
 
 
 Vectors: TypeAlias = Callable[[Law], Sequence[Vector]]
@@ -72,17 +79,21 @@ def noise_for(
 
 def law_of(noise: Sequence[Noise]) -> Law:
     """The law of a list of noises, which is one for all."""
-    return "laplace" if isinstance(noise[0], Laplace) else "gaussian"
+    return "gaussian" if any(isinstance(m, Gaussian) for m in noise) else "laplace"
 
 
 def scaled(noise: Sequence[Noise], factor: float) -> tuple[Noise, ...]:
     """The same noise, wider by a factor."""
-    return tuple(
-        Laplace(scale=m.scale * factor, sensitivity=m.sensitivity)
-        if isinstance(m, Laplace)
-        else Gaussian(sigma=m.sigma * factor, sensitivity=m.sensitivity)
-        for m in noise
-    )
+    return tuple(_wider(m, factor) for m in noise)
+
+
+def _wider(noise: Noise, factor: float) -> Noise:
+    match noise:
+        case Laplace():
+            return Laplace(scale=noise.scale * factor, sensitivity=noise.sensitivity)
+        case Gaussian():
+            return Gaussian(sigma=noise.sigma * factor, sensitivity=noise.sensitivity)
+    return replace(noise, epsilon=noise.epsilon / factor)
 
 
 def together(noise: Sequence[Noise]) -> Composed:
@@ -92,10 +103,16 @@ def together(noise: Sequence[Noise]) -> Composed:
 
 def _badness(vectors: Sequence[Vector], noise: Sequence[Noise]) -> float:
     """Σ w·(±/Δ₁)²: errors at 95 %, in units of what one person can move."""
-    errors = (
-        m.scale * _LAPLACE_95 if isinstance(m, Laplace) else m.sigma * _GAUSSIAN_95 for m in noise
-    )
-    return sum(v.weight * (e / v.l1) ** 2 for v, e in zip(vectors, errors, strict=True))
+    return sum(v.weight * (_reach(m) / v.l1) ** 2 for v, m in zip(vectors, noise, strict=True))
+
+
+def _reach(noise: Noise) -> float:
+    match noise:
+        case Laplace():
+            return noise.scale * _LAPLACE_95
+        case Gaussian():
+            return noise.sigma * _GAUSSIAN_95
+    return usual_reach(noise) / _OF_ONE_COUNT
 
 
 # ---- Laplace
@@ -106,7 +123,7 @@ def _laplace(vectors: Sequence[Vector], spend: Loss) -> tuple[Noise, ...] | None
 
     def noise(epsilon: float) -> tuple[Noise, ...]:
         parts = zip(vectors, shares, strict=True)
-        return tuple(Laplace.calibrate(epsilon=epsilon * s, sensitivity=v.l1) for v, s in parts)
+        return tuple(_laplace_noise(v, epsilon * s) for v, s in parts)
 
     if isinstance(spend, Pure | Approx):
         if not spend.epsilon > 0:
@@ -116,6 +133,12 @@ def _laplace(vectors: Sequence[Vector], spend: Loss) -> tuple[Noise, ...] | None
         least = calibrate(lambda s: together(noise(1 / s)), to=spend)
         return noise(1 / least)
     return None
+
+
+def _laplace_noise(vector: Vector, epsilon: float) -> Noise:
+    if vector.share is None:
+        return Laplace.calibrate(epsilon=epsilon, sensitivity=vector.l1)
+    return QuantileSearch(epsilon=epsilon, share=vector.share, sensitivity=vector.l1)
 
 
 # ---- Gaussian

@@ -20,6 +20,7 @@ from .split import Law
 
 Floats = NDArray[np.float64]
 
+_FEW = 20_000
 _APART = 1.002  # two equal scales make the formula 0/0: they are moved apart, outwards
 
 
@@ -34,12 +35,10 @@ def tail(law: Law, amounts: Floats, scales: list[Floats]) -> Floats:
     (array([0.0498]), array([0.0455]))
     """
     if law == "gaussian":
-        from scipy.special import erfc
-
         spread = np.sqrt(sum((s * s for s in scales), np.zeros_like(amounts)))
         with np.errstate(divide="ignore", invalid="ignore"):
             ratio = np.where(amounts == 0, 0.0, np.abs(amounts) / spread)
-        return np.asarray(erfc(ratio / np.sqrt(2)), dtype=np.float64)
+        return _erfc(ratio / np.sqrt(2))
     apart = _apart(np.stack(np.broadcast_arrays(*scales)))
     total = np.zeros_like(np.broadcast_to(amounts, apart.shape[1:]), dtype=np.float64)
     for i, own in enumerate(apart):
@@ -49,6 +48,15 @@ def tail(law: Law, amounts: Floats, scales: list[Floats]) -> Floats:
             weight = weight * own**2 / (own**2 - other**2)
         total = total + weight * np.exp(-np.abs(amounts) / own)
     return np.clip(total, 0.0, 1.0)
+
+
+def _erfc(x: Floats) -> Floats:
+    """Element by element; for few, loading SciPy would take longer than all of them."""
+    if x.size <= _FEW:
+        return np.asarray(np.frompyfunc(math.erfc, 1, 1)(x), dtype=np.float64)
+    from scipy.special import erfc
+
+    return np.asarray(erfc(x), dtype=np.float64)
 
 
 def _apart(scales: Floats) -> Floats:

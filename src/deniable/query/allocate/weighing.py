@@ -25,33 +25,38 @@ from numpy.typing import NDArray
 from deniable.losses import rounding
 from deniable.query.algebra import Function
 from deniable.query.bound import IntegerPlan, Moves, Parts, Tally
+from deniable.units import Relation
 
+from .search import FEWEST_CELLS, Search
+from .search import MOST_GROUPS as MOST_SEARCHED
 from .split import Law, Vector
 from .trees import Tree, tree_for
 
 # What hardly matters still gets enough to be of use, should the guess be wrong.
 _LEAST: Final = 1 / 64
 _BITS: Final = 32
+_SEARCH_PARTS: Final = 3
 _INT64: Final = np.iinfo(np.int64)
-# Where keys are private: more groups than this are not shown.
+# An answer that is collected has no more groups; where keys are private, the first are shown.
 MOST_GROUPS: Final = 2**22
 
 
 @dataclass(frozen=True, kw_only=True)
 class Released:
-    """What one tally becomes under a law: itself, or a tree over the bins of a histogram.
+    """What one tally becomes under a law: itself, or a histogram as a tree, or to be searched.
 
     Sums of weighted values are wider than 64 bits. Those that one unit moves by more than 2³² are
     rounded to whole multiples of 2^`shift`, ⌊x/2ᵏ + ½⌋ in every cell, before noise is added: a cell
-    that moves by δ then moves by less than |δ|/2ᵏ + 1, hence L1 ≤ Δ₁/2ᵏ + d and L2 ≤ Δ₂/2ᵏ + √d
-    over d cells. What remains holds half a billion units at least, and d costs next to nothing.
+    that moves by δ then moves by less than |δ|/2ᵏ + 1, and one that stays stays. So for the d cells
+    that one unit can move, L1 ≤ Δ₁/2ᵏ + d and L2 ≤ Δ₂/2ᵏ + √d, however many others there are.
+    What remains holds half a billion units at least, and d costs next to nothing.
     """
 
     tally: Tally
-    tree: Tree | None
+    tree: Tree | Search | None
     weight: float
     cells: int
-    """At most so many groups are released."""
+    """At most so many groups have a number that one unit can move."""
 
     @property
     def shift(self) -> int:
@@ -77,8 +82,14 @@ class Released:
         return Vector(
             l1=_up(max(1, -(-self.levels * moves.l1 // coarse) + rounded)),
             l2=max(1.0, rounding.up(square.l2 / coarse, math.sqrt(rounded))),
-            weight=max(self.weight, _LEAST) * self.levels**2,
+            weight=max(self.weight, _LEAST) * self._parts**2,
+            share=self.tree.q if isinstance(self.tree, Search) else None,
         )
+
+    @property
+    def _parts(self) -> int:
+        """Among how many counts of a row the loss is divided."""
+        return _SEARCH_PARTS if isinstance(self.tree, Search) else self.levels
 
     def rounded(self, numbers: NDArray[np.object_]) -> NDArray[np.int64]:
         """Whole numbers of any width as those that get noise, held at the ends of 64 bits."""
@@ -93,12 +104,27 @@ def released(plan: IntegerPlan, law: Law) -> tuple[Released, ...]:
     return tuple(
         Released(
             tally=tally,
-            tree=None if tally.bins is None else tree_for(tally.bins.count, law=law),
+            tree=_tree(plan, tally, law),
             weight=weights[tally.name],
-            cells=MOST_GROUPS if plan.cells is None else plan.cells,
+            cells=_touched(plan),
         )
         for tally in plan.tallies
     )
+
+
+def _touched(plan: IntegerPlan) -> int:
+    """How many cells one unit can move.
+
+    Where keys are private, a unit's rows are kept in so many cells as its presence is counted in,
+    and so many again where another takes its place: the L1 bound of the count of persons. Where
+    they are public, a row is in one cell of each grouping set, and a person's k rows weigh
+    ⌊L·2²⁰/k⌋, which is nothing if k > L·2²⁰.
+    """
+    if plan.selection is not None:
+        return plan.selection.moves.l1
+    assert plan.cells is not None
+    both = 1 if plan.unit.relation is Relation.ADD_REMOVE else 2
+    return min(plan.cells, both * len(plan.sets) * plan.rows * plan.weight)
 
 
 def _weights(plan: IntegerPlan) -> dict[str, float]:
@@ -129,8 +155,22 @@ def _of_sum(parts: Parts) -> list[tuple[Tally, float]]:
     if parts.count is None:
         return [(parts.sum, 1.0)]
     most = max(abs(parts.aggregate.low), abs(parts.aggregate.high), 1e-300)
-    reach = float(parts.aggregate.high - parts.aggregate.low) / 2
+    reach = most - abs(parts.sum.centre)
     return [(parts.sum, (reach / most) ** 2), (parts.count, (parts.sum.centre / most) ** 2)]
+
+
+def _tree(plan: IntegerPlan, tally: Tally, law: Law) -> Tree | Search | None:
+    """How a histogram is released: searched for its one quantile, or as a tree for several."""
+    if tally.bins is None:
+        return None
+    cells = tally.bins.count
+    asked = [p.aggregate.q for p in plan.parts.values() if p.histogram is tally]
+    few = plan.cells is not None and plan.cells <= MOST_SEARCHED
+    if law == "laplace" and len(asked) == 1 and few and cells >= FEWEST_CELLS:
+        (q,) = asked  # MIN and MAX have none
+        if q is not None and 0 < q < 1:
+            return Search(cells=cells, q=q)
+    return tree_for(cells, law=law)
 
 
 def _up(whole: int) -> float:

@@ -7,15 +7,17 @@ from collections.abc import Iterator
 from typing import Final
 
 from deniable.losses import Approx, Loss
-from deniable.mechanisms import Laplace
-from deniable.query.algebra import Function, Key, Question
+from deniable.mechanisms import Laplace, QuantileSearch
+from deniable.query.algebra import Call, Function, Key, Question, columns_of
 from deniable.query.algebra.show import aggregate_text, relation_lines
 from deniable.query.bound import IntegerPlan, Measure, Parts, Tally
 from deniable.release import Plan
 from deniable.release.numbers import amount, digits
 
 from .allocation import Allocation, spread_of
-from .foresight import aggregate_error, errors, rank_error
+from .foresight import aggregate_error, errors, people_needed, rank_error
+from .trees import Tree
+from .weighing import Released
 
 _SIZES: Final = (100, 1_000, 10_000)
 _RANKED: Final = (Function.QUANTILE, Function.MIN, Function.MAX)
@@ -33,6 +35,7 @@ def explained(allocation: Allocation, *, cost: Loss, left: Loss | None, size: fl
             _unit(plan),
             *_groups(allocation),
             *_noise(allocation),
+            *_assembled(allocation),
             *_after(plan),
         ],
         left=left,
@@ -46,9 +49,13 @@ def title(question: Question) -> str:
 
 
 def _relation(plan: IntegerPlan) -> Iterator[str]:
+    steps: list[str] = []
     for line in relation_lines(plan.question.relation):
         if not line.startswith(" "):
-            yield line
+            steps.append(line)
+        elif line.startswith("  from "):  # what a join or a union brings in
+            steps[-1] += f": {line.strip().removeprefix('from ')}"
+    yield from steps
     for parts in plan.parts.values():
         counted = parts.aggregate.argument is None or parts.aggregate.function in _COUNTED
         held = "" if counted else "; values outside are moved to the nearer end"
@@ -73,10 +80,10 @@ def _groups(allocation: Allocation) -> Iterator[str]:
         yield _group(key)
     if allocation.selection is not None:
         epsilon, delta = allocation.selection.approx()
-        half = next(n for n in range(1, 2**21) if allocation.selection.probability(n) >= 0.5)
+        half, sure = (people_needed(allocation.selection, p) for p in (0.5, 0.99))
         yield (
             f"show a group only if enough people are in it: with {half:,} it is as likely shown as "
-            f"not ({amount(Approx(epsilon, delta=delta), 'up')})"
+            f"not, with {sure:,} nearly always ({amount(Approx(epsilon, delta=delta), 'up')})"
         )
 
 
@@ -91,11 +98,25 @@ def _group(key: Key) -> str:
 
 def _noise(allocation: Allocation) -> Iterator[str]:
     for part, noise in zip(allocation.parts, allocation.noise, strict=True):
+        if isinstance(noise, QuantileSearch):
+            yield _searched(part, noise)
+            continue
         law = "Laplace" if isinstance(noise, Laplace) else "Gaussian"
         scale = spread_of(noise) * float(part.unit)
-        tree = "" if part.tree is None else f", on a tree of {part.tree.nodes:,} counts"
+        tree = (
+            "" if not isinstance(part.tree, Tree) else f", on a tree of {part.tree.nodes:,} counts"
+        )
         letter = "b" if law == "Laplace" else "σ"
         yield f"add {law} noise to {_called(part.tally)}: {letter} = {digits(scale)}{tree}"
+
+
+def _searched(part: Released, noise: QuantileSearch) -> str:
+    assert part.tree is not None
+    scale = noise.block_noise.scale * float(part.unit)
+    return (
+        f"find the one of {part.tree.cells:,} cells of {_called(part.tally)} where the quantile "
+        f"lies, by exponential chances; count around it with Laplace noise: b = {digits(scale)}"
+    )
 
 
 def _called(tally: Tally) -> str:
@@ -110,6 +131,22 @@ def _called(tally: Tally) -> str:
         Measure.PERSONS: "the number of people",
     }[tally.measure]
     return name + ("" if of and of in name else of) + where
+
+
+def _assembled(allocation: Allocation) -> Iterator[str]:
+    """How answers are put together that are made of several noisy numbers."""
+    for name, parts in allocation.plan.parts.items():
+        if parts.count is None or parts.sum is None:
+            continue
+        shown, centre = _shown(allocation, name), f"{parts.sum.centre:,g}"
+        total, count = f"({_called(parts.sum)})", _called(parts.count)
+        if parts.aggregate.function is Function.SUM:
+            made = f"{total} + {centre} × {count}"
+            yield f"make {shown} of them: {made}, which errs less than a sum of its own"
+        elif parts.aggregate.function is Function.AVG:
+            yield f"make {shown} of them: {centre} + {total} / {count}"
+        else:
+            yield f"make {shown} of them, all three"
 
 
 def _after(plan: IntegerPlan) -> Iterator[str]:
@@ -130,23 +167,30 @@ def _after(plan: IntegerPlan) -> Iterator[str]:
 def _notes(allocation: Allocation, cost: Loss, size: float | None) -> Iterator[str]:
     for name, parts in allocation.plan.parts.items():
         if parts.aggregate.function in _RANKED:
-            rank = digits(rank_error(allocation, parts), "up")
-            yield f"{_shown(allocation, name)}: its rank is right within {rank} rows, with 95 %"
+            yield f"{_shown(allocation, name)}: {_in_rank(allocation, parts, size)}"
         elif size is None and aggregate_error(allocation, parts, size=None) is None:
             yield f"{_shown(allocation, name)} {_at_sizes(allocation, parts)}"
-    told = {n: e for n, e in errors(allocation, size=size).items() if e}
-    if told:
-        name, error = next(iter(told.items()))
-        half = digits(error / 2, "up")
-        yield f"± shrinks as the spend grows: for {name} ± {half} {_twice(cost)}"
+    made = [o.name for o in allocation.plan.question.outputs if isinstance(o.expression, Call)]
+    told = errors(allocation, size=size)
+    for name in (n for n in made if n in told):
+        yield f"{name} is computed from noisy numbers: its ± comes with the answer"
+    yield f"every ± is half as wide if you {_twice(cost)}; explain(within=...) prices a ±"
 
 
 def _shown(allocation: Allocation, name: str) -> str:
     """What the answer calls an aggregate."""
-    for output in allocation.plan.question.outputs:
-        if getattr(output.expression, "name", None) == name:
-            return output.name
-    return name
+    outputs = allocation.plan.question.outputs
+    plain = (o.name for o in outputs if getattr(o.expression, "name", None) == name)
+    made = (o.name for o in outputs if name in columns_of(o.expression))
+    return next(plain, None) or next(made, name)
+
+
+def _in_rank(allocation: Allocation, parts: Parts, size: float | None) -> str:
+    """How far a quantile may be from the one asked for, in rows and in percent of them."""
+    rank = rank_error(allocation, parts)
+    sizes = _SIZES if size is None else (size,)
+    shares = (f"{digits(min(100.0, 100 * rank / n), 'up')} % of {n:,g}" for n in sizes)
+    return f"its rank is right within {digits(rank, 'up')} rows ({', '.join(shares)}), with 95 %"
 
 
 def _at_sizes(allocation: Allocation, parts: Parts) -> str:

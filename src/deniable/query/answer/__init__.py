@@ -8,6 +8,6 @@ answering    the four together
 
 from __future__ import annotations
 
-from .answering import answer
+from .answering import answer, tabled
 
-__all__ = ["answer"]
+__all__ = ["answer", "tabled"]

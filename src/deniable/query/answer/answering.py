@@ -9,7 +9,8 @@ import numpy as np
 
 from deniable.query.algebra import Function
 from deniable.query.allocate import Allocation
-from deniable.query.bound import Group, IntegerPlan, Parts
+from deniable.query.allocate.foresight import people_needed
+from deniable.query.bound import Group, Parts
 from deniable.release import Additive, Spread
 
 from .derived import derived
@@ -21,6 +22,11 @@ _WIDE: Final = 40.0
 
 def answer(allocation: Allocation, groups: Sequence[Group], drawn: Sequence[Any]) -> Columns:
     """The keys and columns that were asked for, each with its ± and what it estimates."""
+    return tabled(allocation, groups, drawn).present()
+
+
+def tabled(allocation: Allocation, groups: Sequence[Group], drawn: Sequence[Any]) -> Table:
+    """Every aggregate of every group, before anything is made of them."""
     noisy = {
         part.tally.name: np.asarray(numbers, dtype=np.float64)
         for part, numbers in zip(allocation.parts, drawn, strict=True)
@@ -31,8 +37,8 @@ def answer(allocation: Allocation, groups: Sequence[Group], drawn: Sequence[Any]
         groups=groups,
         aggregates=derived(allocation, noisy),
         spreads=_spreads(allocation),
-        estimands={name: estimand(plan, parts) for name, parts in plan.parts.items()},
-    ).present()
+        estimands={name: estimand(allocation, parts) for name, parts in plan.parts.items()},
+    )
 
 
 def _spreads(allocation: Allocation) -> Mapping[str, Spread]:
@@ -52,9 +58,12 @@ def _spreads(allocation: Allocation) -> Mapping[str, Spread]:
 _PLAIN: Final = (Function.COUNT, Function.PERSONS, Function.DISTINCT, Function.SUM)
 
 
-def estimand(plan: IntegerPlan, parts: Parts) -> str:
+def estimand(allocation: Allocation, parts: Parts) -> str:
     """What the numbers estimate, where that is not quite what was asked."""
-    notes = []
+    plan, notes = allocation.plan, []
+    if allocation.selection is not None:
+        people = people_needed(allocation.selection, 0.5)
+        notes.append(f"of groups with about {people:,} people or more: others are mostly hidden")
     if plan.weight != 1 and parts.aggregate.function is not Function.PERSONS:
         notes.append(f"a person with more than {plan.rows} rows counts as {plan.rows}")
     if parts.aggregate.function in (Function.MIN, Function.MAX):

@@ -6,23 +6,26 @@ Everything here is a function of noisy numbers and public facts: it costs nothin
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
+from deniable.mechanisms import QuantileSearch
 from deniable.query.algebra import Function
 from deniable.query.allocate import Allocation
 from deniable.query.allocate.foresight import deviation, half_width, is_whole, q_of
+from deniable.query.allocate.search import Found, Search
 from deniable.query.allocate.tails import reach
 from deniable.query.allocate.trees import Ranks
-from deniable.query.bound import Parts, Tally
+from deniable.query.bound import Bins, Parts, Tally
 
-from .intervals import Sums
+from .intervals import Confidence, Sums
 
 Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
 Ends = tuple[Floats, Floats]
 
 _SAMPLE: Final = (Function.VAR_SAMP, Function.STDDEV_SAMP)
@@ -38,6 +41,15 @@ class Derived:
     interval: Callable[[float], Ends]
     flat: Callable[[float], float] | None = None
     """The same ± for every group, where there is one."""
+    table: Callable[[Floats], Ends] | None = None
+    """The interval for a column of several confidences, where asking once is quicker."""
+
+    def intervals(self, confidences: Sequence[float]) -> list[Ends]:
+        """The interval at each of several confidences."""
+        if self.table is None:
+            return [self.interval(confidence) for confidence in confidences]
+        low, high = self.table(np.array(confidences)[:, None])
+        return list(zip(low, high, strict=True))
 
     def cells(self) -> list[int | float]:
         """The values as plain numbers."""
@@ -132,14 +144,14 @@ def _average(sums: Sums, parts: Parts) -> Derived:
     if parts.sum.lattice.exponent == 0 and is_whole(parts):
         step = 0.0
 
-    def interval(confidence: float) -> Ends:
+    def interval(confidence: Confidence) -> Ends:
         ends = sums.mean_interval(confidence)
         return np.clip(centre + ends[0] - step, low, high), np.clip(
             centre + ends[1] + step, low, high
         )
 
     values = np.clip(centre + sums.mean(), low, high)
-    return Derived(values=values, whole=False, interval=interval)
+    return Derived(values=values, whole=False, interval=interval, table=interval)
 
 
 def _spread(sums: Sums, parts: Parts) -> Derived:
@@ -149,11 +161,12 @@ def _spread(sums: Sums, parts: Parts) -> Derived:
     factor = np.ones_like(sums.count) if many is None else many / (many - 1)
     root = np.sqrt if function in _ROOT else _same
 
-    def interval(confidence: float) -> Ends:
+    def interval(confidence: Confidence) -> Ends:
         low, high = sums.variance_interval(confidence)
         return root(low * factor), root(high * factor)
 
-    return Derived(values=root(sums.variance() * factor), whole=False, interval=interval)
+    values = root(sums.variance() * factor)
+    return Derived(values=values, whole=False, interval=interval, table=interval)
 
 
 def _same(values: Floats) -> Floats:
@@ -167,21 +180,35 @@ def _quantile(allocation: Allocation, parts: Parts, noisy: Mapping[str, Floats])
     tally, q = parts.histogram, q_of(parts)
     assert tally is not None
     assert tally.bins is not None
-    tree, bins = allocation.released(tally).tree, tally.bins
+    tree, bins, noise = allocation.released(tally).tree, tally.bins, allocation.of(tally)
+    if isinstance(tree, Search):
+        assert isinstance(noise, QuantileSearch)
+        found = Found(search=tree, numbers=noisy[tally.name], noise=noise)
+        return _ranked(parts, bins, found.cell, found.possible)
     assert tree is not None
     ranks = Ranks(
         tree=tree,
         cells=tree.agreed(noisy[tally.name]),
         law=allocation.law,
-        deviation=deviation(allocation.of(tally)),
+        deviation=deviation(noise),
     )
     # The lowest and highest value are where counts begin to rise above the noise.
     sign = {0.0: 1.0, 1.0: -1.0}.get(q, 0.0)
     guess = ranks.cell(q, margin=sign * ranks.reach(q, 0.95))
+    return _ranked(parts, bins, guess, lambda level: ranks.possible(q, level, guess=guess))
+
+
+def _ranked(
+    parts: Parts,
+    bins: Bins,
+    guess: Integers,
+    possible: Callable[[float], tuple[Integers, Integers]],
+) -> Derived:
+    """The values of cells: their own of whole numbers, else the middle."""
     edges, rounded = bins.edges, is_whole(parts)
 
     def interval(confidence: float) -> Ends:
-        first, last = ranks.possible(q, confidence, guess=guess)
+        first, last = possible(confidence)
         return (edges[first], edges[last]) if bins.whole else (edges[first], edges[last + 1])
 
     values = edges[guess] if bins.whole else (edges[guess] + edges[guess + 1]) / 2

@@ -26,6 +26,8 @@ from deniable.query.allocate.tails import tail
 Floats = NDArray[np.float64]
 Test = Callable[[Floats], tuple[Floats, list[Floats]]]
 """From a possible truth of every group to what is seen there, and the scales of its noise."""
+Confidence = float | Floats
+"""One, or a column of several: then ends are tables with a row for each."""
 
 _HALVINGS = 44
 
@@ -54,7 +56,7 @@ class Sums:
         many = np.maximum(self.count, 1.0)
         return np.clip(self.squares / many - self.mean() ** 2, 0.0, self.reach**2)
 
-    def mean_interval(self, confidence: float) -> tuple[Floats, Floats]:
+    def mean_interval(self, confidence: Confidence) -> tuple[Floats, Floats]:
         """Where the average of centred values may be."""
 
         def test(theta: Floats) -> tuple[Floats, list[Floats]]:
@@ -63,7 +65,7 @@ class Sums:
 
         return self._inverted(test, confidence, -self.reach, self.reach)
 
-    def variance_interval(self, confidence: float) -> tuple[Floats, Floats]:
+    def variance_interval(self, confidence: Confidence) -> tuple[Floats, Floats]:
         """Where the variance may be."""
         assert self.squares is not None
         squares, mean = self.squares, self.mean()
@@ -83,27 +85,27 @@ class Sums:
         return np.full_like(like, self.scales[which])
 
     def _inverted(
-        self, test: Test, confidence: float, least: float, most: float
+        self, test: Test, confidence: Confidence, least: float, most: float
     ) -> tuple[Floats, Floats]:
         """The ends of the truths that are not refuted.
 
         What is seen less what noise reaches is concave in the truth (linear less a norm), so
         between a refuted and an accepted end there is one crossing, found by halving.
         """
-        alpha = 1 - confidence
+        alpha = 1 - np.asarray(confidence)[..., None]
+        sign = np.array([[1.0], [-1.0]])  # both ends at once
 
-        def refuted(theta: Floats, sign: float) -> NDArray[np.bool_]:
+        def refuted(theta: Floats) -> NDArray[np.bool_]:
             seen, scales = test(theta)
             return (sign * seen > 0) & (tail(self.law, seen, scales) < alpha)
 
-        shape = self.count.shape
-        ends = []
-        for sign, start, stop in ((1.0, least, most), (-1.0, most, least)):
-            out, inside = np.full(shape, start), np.full(shape, stop)
-            free = ~refuted(out, sign)
-            for _ in range(_HALVINGS):
-                middle = (out + inside) / 2
-                bad = refuted(middle, sign)
-                out, inside = np.where(bad, middle, out), np.where(bad, inside, middle)
-            ends.append(np.where(free, start, out))
-        return ends[0], ends[1]
+        shape = (*alpha.shape[:-2], 2, *self.count.shape)
+        start = np.broadcast_to([[least], [most]], shape)
+        out, inside = start, start[..., ::-1, :]
+        free = ~refuted(out)
+        for _ in range(_HALVINGS):
+            middle = (out + inside) / 2
+            bad = refuted(middle)
+            out, inside = np.where(bad, middle, out), np.where(bad, inside, middle)
+        ends = np.where(free, start, out)
+        return ends[..., 0, :], ends[..., 1, :]

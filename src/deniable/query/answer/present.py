@@ -87,17 +87,20 @@ class Table:
         if not isinstance(made, Column) and len(places) > _MOST_ENCLOSED:
             return None
         confidences = _CONFIDENCES if len(places) <= _MANY_ROWS else _FEW
+        if isinstance(made, Column):
+            ends = zip(confidences, self.aggregates[made.name].intervals(confidences), strict=True)
+            return Tabulated(
+                intervals={
+                    confidence: [(float(low[i]), float(high[i])) for i in places]
+                    for confidence, (low, high) in ends
+                }
+            )
         table = {}
         for confidence in confidences:
-            if isinstance(made, Column):
-                low, high = self.aggregates[made.name].interval(confidence)
-                pairs = [(float(low[i]), float(high[i])) for i in places]
-            else:
-                found = self._enclosed(made, confidence, rows, places)
-                if found is None:
-                    return None
-                pairs = found
-            table[confidence] = pairs
+            found = self._enclosed(made, confidence, rows, places)
+            if found is None:
+                return None
+            table[confidence] = found
         return Tabulated(intervals=table)
 
     def _enclosed(
@@ -155,8 +158,9 @@ def _chosen(question: Question, rows: list[Row]) -> list[int]:
 
 
 def _sorted(order: Order, rows: list[Row], places: list[int]) -> list[int]:
-    """Stable; missing values last, whichever the direction."""
+    """Stable; missing values at the end that was asked for, whichever the direction."""
     values: dict[int, Any] = {i: evaluate(order.expression, rows[i]) for i in places}
     known = [i for i in places if values[i] is not None]
     known.sort(key=values.__getitem__, reverse=order.descending)
-    return known + [i for i in places if values[i] is None]
+    missing = [i for i in places if values[i] is None]
+    return missing + known if order.missing_first else known + missing

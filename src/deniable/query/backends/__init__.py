@@ -1,9 +1,12 @@
 """Backends: the engines that hold the data and do the heavy work.
 
 engine      what each can do
-duckdb      files, frames, DuckDB: embedded, the default
+duckdb      files, frames, DuckDB, and what Ibis fetches: embedded, the default
 postgres    PostgreSQL
 spark       Spark SQL
+columns     which columns a question reads
+frames      frames as Arrow
+ibis        columns that travel
 """
 
 from __future__ import annotations

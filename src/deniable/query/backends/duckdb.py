@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Final
@@ -13,7 +14,10 @@ from deniable.query.compile import nodes as sql
 from deniable.query.compile.duckdb import DuckDB as DuckDBDialect
 from deniable.session.tables import Table
 
+from . import csv_files
 from .engine import Engine, EngineError, Found, check_settings
+from .frames import settled
+from .ibis import fetched
 
 # What text means, how moments are read, that floats are IEEE's, and that the values in a column of
 # Python objects are not looked at to guess its type.
@@ -32,7 +36,7 @@ class DuckDB(Engine):
     """A connection of our own, or a cursor of the user's."""
 
     dialect: ClassVar[Dialect] = DuckDBDialect()
-    kinds: ClassVar = _FRAMES | {"csv", "parquet", "duckdb", "duckdb_relation"}
+    kinds: ClassVar = _FRAMES | {"csv", "parquet", "duckdb", "duckdb_relation", "ibis"}
 
     def __init__(self, tables: Sequence[Table]) -> None:
         import duckdb
@@ -44,6 +48,7 @@ class DuckDB(Engine):
         self._connection = duckdb.connect() if shared is None else shared.cursor()
         self._tables = {table.name: table for table in tables}
         self._views: list[str] = []
+        self._held = contextlib.ExitStack()
         self._pin(ours=shared is None)
 
     def _pin(self, *, ours: bool) -> None:
@@ -62,26 +67,76 @@ class DuckDB(Engine):
             source = self._source(table)
             text = self.dialect.write(exp.Select().select("*").from_(source))
             columns = self._connection.execute(f"DESCRIBE {text}").fetchall()
-            made[name] = Stored(source=source, types={c: kind for c, kind, *_ in columns})
+            types = {c: kind for c, kind, *_ in columns}
+            if table.kind == "duckdb":
+                types |= self._collated(source, [c for c in types if types[c] == "VARCHAR"])
+            replaced = "?" if table.kind == "parquet" else ""
+            made[name] = Stored(source=source, types=types, replaced=replaced)
         return made
+
+    def _collated(self, source: Any, texts: Sequence[str]) -> dict[str, str]:
+        """Which columns have a collation of their own: nothing says so but that they do not mix."""
+        import duckdb
+
+        other = "VARCHAR COLLATE other"
+        same = [sql.eq(self.dialect.column(name, other), sql.name(name)) for name in texts]
+        asked = exp.Select().select(*same).from_(sql.copy(source))
+        try:
+            if texts:
+                self._connection.execute(f"DESCRIBE {self.dialect.write(asked)}")
+        except duckdb.BinderException:
+            if len(texts) == 1:
+                return {texts[0]: other}
+            half = len(texts) // 2
+            return self._collated(source, texts[:half]) | self._collated(source, texts[half:])
+        return {}
 
     def _source(self, table: Table) -> Any:
         match table.kind:
             case "parquet":
-                return _called("read_parquet", table.source, hive_partitioning=exp.false())
+                return _called("read_parquet", table.source, **_parquet_options())
             case "csv":
-                return _csv(table)
+                paths, options = csv_files.reading(table, held=self._held)
+                return _called("read_csv", paths, **options)
             case "duckdb":
-                return sql.table(table.inner)
+                return self._held_there(table.inner)
         view = f"deniable_{next(_numbers)}"
         frame: Any = table.source
         if table.kind == "duckdb_relation":
             frame = frame.to_arrow_table()
-        elif table.kind == "polars" and hasattr(frame, "collect"):
-            frame = frame.collect()
+        elif table.kind == "polars":
+            frame = settled((frame.collect() if hasattr(frame, "collect") else frame).to_arrow())
+        else:
+            frame = settled(fetched(frame) if table.kind == "ibis" else frame)
         self._connection.register(view, frame)
         self._views.append(view)
+        if hasattr(frame, "read_next_batch"):  # a stream is read once, and our SQL reads twice
+            self._connection.execute(f"CREATE TEMP TABLE {view}_rows AS FROM {view}")
+            return sql.table(f"{view}_rows")
         return sql.table(view)
+
+    def _held_there(self, name: str) -> Any:
+        """A table of the user's; floats of a view, or from elsewhere, as no statistics know them.
+
+        What is behind may be Parquet, whose statistics leave NaN out: DuckDB then takes x < 2 and
+        even ISNAN(x) as known for all rows. NEXTAFTER(x, x) is x, and nothing is known of it.
+        """
+        asked = (
+            "SELECT 1 FROM duckdb_tables() t JOIN duckdb_databases() d USING (database_oid) "
+            "WHERE d.type = 'duckdb' AND t.table_name = ?"
+        )
+        if self._connection.execute(asked, [name]).fetchall():
+            return sql.table(name)
+        view = self.dialect.write(sql.table(name))
+        columns = self._connection.execute(f"DESCRIBE FROM {view}").fetchall()
+        made = [
+            sql.aliased(sql.function("NEXTAFTER", sql.name(c), sql.name(c)), c)
+            if kind in ("FLOAT", "DOUBLE")
+            else sql.name(c)
+            for c, kind, *_ in columns
+        ]
+        select = exp.Select().select(*made).from_(sql.table(name))
+        return exp.Subquery(this=select, alias=exp.TableAlias(this=exp.to_identifier("held")))
 
     def run(self, statements: Sequence[str]) -> list[Found]:
         """In one transaction: one state of DuckDB's own tables."""
@@ -96,6 +151,7 @@ class DuckDB(Engine):
         for view in self._views:
             self._connection.unregister(view)
         self._connection.close()
+        self._held.close()
 
 
 def _called(reader: str, paths: Any, **options: Any) -> Any:
@@ -105,35 +161,10 @@ def _called(reader: str, paths: Any, **options: Any) -> Any:
     return exp.Table(this=sql.function(reader, listed, *named))
 
 
-def _csv(table: Table) -> Any:
-    """Every column as text, in the order of the first line; nothing is guessed.
-
-    A line that cannot be cut into as many columns is left out: it must not stop the others.
-    """
-    fields = [
-        exp.PropertyEQ(this=sql.text(name), expression=sql.text("VARCHAR"))
-        for name in _different(table.header)
-    ]
-    return _called(
-        "read_csv",
-        table.source,
-        auto_detect=exp.false(),
-        header=exp.true(),
-        delim=sql.text(table.delimiter),
-        quote=sql.text('"'),
-        escape=sql.text('"'),
-        encoding=sql.text("utf-8"),
-        ignore_errors=exp.true(),
-        columns=exp.Struct(expressions=fields),
-    )
-
-
-def _different(header: Sequence[str]) -> list[str]:
-    """Columns that the schema does not name may share a name or have none: they get others."""
-    seen: set[str] = set()
-    made = []
-    for place, name in enumerate(header):
-        fresh = name if name and name.lower() not in seen else f"column {place} of the file"
-        seen.add(fresh.lower())
-        made.append(fresh)
-    return made
+def _parquet_options() -> dict[str, Any]:
+    """No column from a path; statistics leave NaN out; text that is not UTF-8 stops nobody."""
+    return {
+        "hive_partitioning": exp.false(),
+        "can_have_nan": exp.true(),
+        "utf8_validation": sql.text("replace"),
+    }

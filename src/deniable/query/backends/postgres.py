@@ -19,6 +19,8 @@ SETTINGS: Final = {
     "IntervalStyle": "postgres",
     "extra_float_digits": "1",
 }
+# The collation of columns that name none; it is never one that merges texts.
+_DEFAULT: Final = 100
 
 
 class Postgres(Engine):
@@ -53,14 +55,16 @@ class Postgres(Engine):
     def stored(self) -> Mapping[str, Stored]:
         """From the catalogue."""
         asked = (
-            "SELECT a.attname, format_type(a.atttypid, a.atttypmod) FROM pg_attribute a "
+            "SELECT a.attname, format_type(a.atttypid, a.atttypmod) || "
+            "CASE WHEN a.attcollation IN (0, %s) THEN '' ELSE ' collate other' END "
+            "FROM pg_attribute a "
             "WHERE a.attrelid = to_regclass(%s) AND a.attnum > 0 AND NOT a.attisdropped"
         )
         made = {}
         for name, table in self._tables.items():
             source = sql.table(table.inner)
             quoted = self.dialect.write(source)
-            columns = self._connection.execute(asked, (quoted,)).fetchall()
+            columns = self._connection.execute(asked, (_DEFAULT, quoted)).fetchall()
             made[name] = Stored(source=source, types=dict(columns))
         return made
 

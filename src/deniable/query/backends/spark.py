@@ -1,8 +1,13 @@
-"""Spark SQL, on a session of the user's; any cluster."""
+"""Spark SQL: any cluster, classic or Connect, in a session of our own beside the user's.
+
+Settings and views belong to a session: so ours change nothing that the user runs meanwhile, nor
+theirs what our SQL means. A frame comes over as Spark has understood it already, by a view that
+all sessions see and that is dropped at once.
+"""
 
 from __future__ import annotations
 
-import itertools
+import uuid
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Final
 
@@ -13,38 +18,63 @@ from deniable.session.tables import Table
 
 from .engine import Engine, EngineError, Found, check_settings
 
-# Without ANSI mode a cast that fails gives NULL. Text compares by bytes; \ in text is as SQL reads
-# it, which is what sqlglot writes.
+# Without ANSI mode a cast that fails gives NULL. \ in text is as SQL reads it, which is what
+# sqlglot writes; ${...} in text is text; a name in backquotes is a name, not a pattern.
 SETTINGS: Final = {
     "spark.sql.ansi.enabled": "false",
     "spark.sql.session.timeZone": "UTC",
-    "spark.sql.parser.escapedStringLiterals": "false",
+    "spark.sql.caseSensitive": "false",
+    "spark.sql.crossJoin.enabled": "true",
     "spark.sql.decimalOperations.allowPrecisionLoss": "true",
+    "spark.sql.parser.escapedStringLiterals": "false",
+    "spark.sql.parser.quotedRegexColumnNames": "false",
+    "spark.sql.variable.substitute": "false",
+    "spark.sql.legacy.ctePrecedencePolicy": "CORRECTED",
+    "spark.sql.legacy.decimal.retainFractionDigitsOnTruncate": "false",
     "spark.sql.legacy.timeParserPolicy": "CORRECTED",
 }
-_numbers = itertools.count()
 
 
 class Spark(Engine):
-    """The user's own session, its settings put back afterwards."""
+    """A new session on the user's cluster, with the user's settings but for those that we pin."""
 
     dialect: ClassVar[Dialect] = SparkDialect()
     kinds: ClassVar = frozenset({"spark"})
 
     def __init__(self, tables: Sequence[Table]) -> None:
-        frames: dict[str, Any] = {table.name: table.source for table in tables}
-        sessions = {id(f.sparkSession): f.sparkSession for f in frames.values()}
-        if len(sessions) != 1:
-            raise EngineError("tables of two Spark sessions cannot be joined")
-        self._spark = next(iter(sessions.values()))
-        self._before = {name: self._spark.conf.get(name, None) for name in SETTINGS}
+        self._frames: dict[str, Any] = {table.name: table.source for table in tables}
+        theirs = _one_cluster(list(self._frames.values()))
+        self._spark = theirs.newSession()
+        self._views: dict[str, str] = {}
+        try:
+            self._pin(theirs)
+            for name, frame in self._frames.items():
+                self._views[name] = self._handed_over(frame)
+        except BaseException:
+            self.close()
+            raise
+
+    def _pin(self, theirs: Any) -> None:
+        """What the user has set since the start (partitions, keys of a store) holds here too."""
+        conf, fresh = self._spark.conf, self._spark.conf.getAll
+        for name, value in theirs.conf.getAll.items():
+            if fresh.get(name) != value and name not in SETTINGS:
+                conf.set(name, value)
         for name, value in SETTINGS.items():
-            self._spark.conf.set(name, value)
-        check_settings(SETTINGS, {name: self._spark.conf.get(name) for name in SETTINGS})
-        self._views = {name: f"deniable_{next(_numbers)}" for name in frames}
-        for name, view in self._views.items():
-            frames[name].createOrReplaceTempView(view)
-        self._frames = frames
+            if conf.get(name) != value:  # some warn whenever they are set
+                conf.set(name, value)
+        check_settings(SETTINGS, {name: conf.get(name) for name in SETTINGS})
+
+    def _handed_over(self, frame: Any) -> str:
+        """The name of the frame in our session."""
+        view = f"deniable_{uuid.uuid4().hex}"
+        shared = f"`{self._spark.conf.get('spark.sql.globalTempDatabase')}`.`{view}`"
+        frame.createGlobalTempView(view)
+        try:
+            self._spark.table(shared).createTempView(view)
+        finally:
+            frame.sparkSession.catalog.dropGlobalTempView(view)
+        return view
 
     def stored(self) -> Mapping[str, Stored]:
         """From the frames' schemas."""
@@ -62,11 +92,27 @@ class Spark(Engine):
         return self._spark.sql(statement)
 
     def close(self) -> None:
-        """Put everything back as it was."""
+        """Our views go, and on Connect our session; the cluster is the user's."""
         for view in self._views.values():
             self._spark.catalog.dropTempView(view)
-        for name, value in self._before.items():
-            if value is None:
-                self._spark.conf.unset(name)
-            else:
-                self._spark.conf.set(name, value)
+        if _remote(self._spark):
+            self._spark.client.release_session()
+            self._spark.client.close()
+
+
+def _one_cluster(frames: Sequence[Any]) -> Any:
+    """A session of the cluster that all frames are on."""
+    sessions = [frame.sparkSession for frame in frames]
+    if len({_cluster(session) for session in sessions}) != 1:
+        raise EngineError("tables of two Spark clusters cannot be joined")
+    return sessions[0]
+
+
+def _cluster(session: Any) -> object:
+    """What sessions on the same cluster have in common."""
+    return session.client.host if _remote(session) else id(session.sparkContext)
+
+
+def _remote(session: Any) -> bool:
+    """Whether the session speaks to a Spark Connect server."""
+    return type(session).__module__.startswith("pyspark.sql.connect")

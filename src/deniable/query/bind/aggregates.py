@@ -2,10 +2,21 @@
 
 from __future__ import annotations
 
+import datetime as dt
+import math
 from collections.abc import Callable
 
 from deniable.errors import Snippet
-from deniable.query.algebra import Aggregate, Expression, Function, Kind, call, literal
+from deniable.query.algebra import (
+    TIMES,
+    Aggregate,
+    Expression,
+    Function,
+    Kind,
+    Scalar,
+    call,
+    literal,
+)
 from deniable.query.algebra.meaning import EPOCH
 from deniable.query.algebra.show import aggregate_text
 
@@ -23,14 +34,15 @@ class Aggregates:
         self.made: list[Aggregate] = []
 
     def column(self, wanted: Aggregate, *, wish: str) -> Expression:
-        """What to call its noisy number; extremes of dates are found as numbers of days."""
+        """What to call its noisy number; quantiles of moments are those of days or minutes."""
         argument = wanted.argument
-        dated = argument is not None and argument.kind is Kind.DATE and wanted.function in _ORDERED
-        if dated and argument is not None:
-            days = call("days_between", literal(EPOCH), argument)
-            wanted = Aggregate(**vars(wanted) | {"argument": days})
-        column = self._once(wanted, wish).column
-        return call("add_days", literal(EPOCH), call("to_int", column)) if dated else column
+        if argument is None or argument.kind not in TIMES or wanted.function not in _ORDERED:
+            return self._once(wanted, wish).column
+        dated = argument.kind is Kind.DATE
+        number = days_since(argument) if dated else minutes_since(argument)
+        column = self._once(Aggregate(**vars(wanted) | {"argument": number}), wish).column
+        back = "add_days" if dated else "add_minutes"
+        return call(back, literal(EPOCH), call("to_int", column))
 
     def _once(self, wanted: Aggregate, wish: str) -> Aggregate:
         for known in self.made:
@@ -40,6 +52,25 @@ class Aggregates:
         made = Aggregate(**vars(wanted) | {"name": name})
         self.made.append(made)
         return made
+
+
+def days_since(argument: Expression) -> Expression:
+    """The days since 1970."""
+    return call("days_between", literal(EPOCH), argument)
+
+
+def minutes_since(argument: Expression) -> Expression:
+    """The whole minutes since 1970, between those of the bounds."""
+    days = call("multiply", days_since(argument), literal(24 * 60))
+    hours = call("multiply", call("hour", argument), literal(60))
+    total = call("add", days, call("add", hours, call("minute", argument)))
+    low, high = (_minutes(end) for end in (argument.domain.low, argument.domain.high))
+    return call("clip", total, literal(low), literal(high))
+
+
+def _minutes(moment: Scalar | None) -> int:
+    assert isinstance(moment, dt.datetime)
+    return math.floor((moment - dt.datetime.combine(EPOCH, dt.time())) / dt.timedelta(minutes=1))
 
 
 def argument_of(
@@ -61,7 +92,7 @@ def argument_of(
         return Function.COUNT, argument if argument.domain.nullable else None
     if function is Function.DISTINCT:
         return Function.DISTINCT, argument
-    if argument.kind is Kind.DATE and function in _ORDERED:
+    if argument.kind in TIMES and function in _ORDERED:
         check_bounds(argument, what=what, names=names, snippet=snippet)
         check_rule(argument, names=names, snippet=snippet)
         return function, argument

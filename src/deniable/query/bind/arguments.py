@@ -11,7 +11,8 @@ from .scope import Names
 
 _CASTS: Final = {
     Kind.TEXT: "CAST(... AS DOUBLE)",
-    Kind.TIMESTAMP: "CAST(... AS DATE), whose MIN, MAX and MEDIAN can be asked",
+    Kind.DATE: "MIN, MAX and MEDIAN; or a number: DATE_DIFF('day', DATE '2020-12-31', ...)",
+    Kind.TIMESTAMP: "MIN, MAX and MEDIAN; or a number: DATE_DIFF('day', DATE '2020-12-31', ...)",
 }
 
 
@@ -46,10 +47,12 @@ def check_bounds(argument: Expression, *, what: str, names: Names, snippet: Snip
             table=table,
             snippet=_noted(snippet, f"`{column}` has no bounds in the schema of `{table}`"),
         )
+    half = argument.domain.low is not None
     raise MissingBounds(
         f"{what} needs bounds, and none follow for what is computed here",
         why="noise is sized to the most one person can change the answer",
-        fix="CLAMP(..., LOW, HIGH) around it    (what is plausible; do not look at the data)",
+        fix=f"{'LEAST(..., HIGH)' if half else 'CLAMP(..., LOW, HIGH)'} around it    "
+        "(what is plausible; do not look at the data)",
         snippet=_noted(snippet, "its range does not follow from the schema"),
     )
 

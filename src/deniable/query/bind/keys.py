@@ -8,10 +8,10 @@ from typing import Final
 
 from deniable.errors import Snippet, UnknownKeys, UnsupportedQuery
 from deniable.query.algebra import Column, Expression, Key, Kind, Scalar, possible_values
-from deniable.query.algebra.possible import LARGEST_LIST
 from deniable.units import Unit
 
-MOST_CELLS: Final = LARGEST_LIST
+# More could not even be written; how many can be collected, a query says when it is released.
+MOST_CELLS: Final = 2**40
 MOST_SETS: Final = 64
 
 
@@ -25,6 +25,10 @@ def key_values(
 ) -> tuple[Scalar, ...] | None:
     """All groups there can be, or None where they will be chosen privately."""
     values = possible_values(expression)
+    if values is not None and not values:
+        raise UnsupportedQuery(
+            f"`{name}` is always missing: there are no groups to answer for", snippet=snippet
+        )
     if values is not None:
         return values
     capped = unit.column is None or unit.groups is not None

@@ -13,6 +13,7 @@ from deniable.query.algebra import (
     Project,
     Relation,
     Scan,
+    Union,
     columns_of,
 )
 
@@ -38,6 +39,9 @@ def _pruned(relation: Relation, wanted: frozenset[str]) -> Relation:
             left = _pruned(relation.left, wanted | _names(a for a, _ in relation.on))
             right = _pruned(relation.right, wanted | _names(b for _, b in relation.on))
             return dataclasses.replace(relation, left=left, right=right)
+        case Union():
+            sides = (_pruned(side, wanted) for side in (relation.left, relation.right))
+            return Union(left=next(sides), right=next(sides))
         case PerPerson():
             sums = tuple(s for s in relation.summaries if s.name in wanted)
             parts = [*(k for _, k in relation.keys), *(s.argument for s in sums)]

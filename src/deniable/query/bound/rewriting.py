@@ -21,7 +21,9 @@ from deniable.query.algebra import (
     Question,
     Relation,
     Scan,
+    Union,
 )
+from deniable.units import Relation as Neighbours
 
 from .moves import Moves, moves, moves_of_presence
 from .plan import WEIGHT, IntegerPlan, Parts
@@ -67,12 +69,22 @@ def _check(question: Question) -> None:
         )
     if question.person is None:
         for each in _relations(question.relation):
-            if isinstance(each, PerPerson) or (isinstance(each, Join) and not each.unique):
+            several = isinstance(each, PerPerson) or (isinstance(each, Join) and not each.unique)
+            if several or (isinstance(each, Union) and _shared(each)):
                 raise UnsupportedQuery(
                     "where every row is a unit, a row may not become several, nor several one",
                     why="one row could then change the answer more than once",
                     fix='unit=dp.person("...", rows=...)',
                 )
+
+
+def _shared(union: Union) -> bool:
+    """Whether a private table is read on both sides."""
+    left, right = (
+        {r.table for r in _relations(side) if isinstance(r, Scan) and not r.public}
+        for side in (union.left, union.right)
+    )
+    return bool(left & right)
 
 
 def _relations(relation: Relation) -> list[Relation]:
@@ -127,9 +139,9 @@ def _parts(book: _Book, asked: Aggregate) -> Parts:
     assert value is not None
     if asked.function in _RANKED:
         return Parts(aggregate=asked, histogram=book.tally(Measure.HISTOGRAM, value, where))
-    if asked.function is Function.SUM and not _centred_beside(book, asked):
-        return Parts(aggregate=asked, sum=book.tally(Measure.SUM, value, where))
     centre = middle(value)
+    if asked.function is Function.SUM and not (centre and _centred(book, asked)):
+        return Parts(aggregate=asked, sum=book.tally(Measure.SUM, value, where))
     spread = asked.function in _SPREAD
     return Parts(
         aggregate=asked,
@@ -139,13 +151,31 @@ def _parts(book: _Book, asked: Aggregate) -> Parts:
     )
 
 
-def _centred_beside(book: _Book, asked: Aggregate) -> bool:
-    """Whether a mean or variance of the same rows is asked: its tallies give the sum, too."""
-    return any(
-        (other.argument, other.where) == (asked.argument, asked.where)
-        for other in book.plan.question.aggregates
+def _centred(book: _Book, asked: Aggregate) -> bool:
+    """Whether a sum is better made of a centred one and a count that is asked anyway.
+
+    Beside a mean or variance of the same rows: its tallies give the sum, too. Beside a count of
+    them: with centre c, reach r and m = |c| + r, a unit moves Σx by m and Σ(x − c) by r. Let
+    t = |c|/m. The weights of `allocate.weighing` are then (1 − t)² and W + t² in place of 1 and W,
+    W ≥ 1; and (1 − t)²ᵖ + (W + t²)ᵖ ≤ 1 + Wᵖ for p = ⅓ and ½, since the left falls in t. Where
+    units are replaced, Σ(x − c) may move as far as Σx, and nothing is gained.
+    """
+    others = [a for a in book.plan.question.aggregates if a.where == asked.where]
+    if any(
+        other.argument == asked.argument
+        for other in others
         if other.function is Function.AVG or other.function in _SPREAD
+    ):
+        return True
+    return book.plan.unit.relation is Neighbours.ADD_REMOVE and any(
+        _counted(other) == _counted(asked) for other in others if other.function is Function.COUNT
     )
+
+
+def _counted(asked: Aggregate) -> Expression | None:
+    """The value that must be there for a row to count; None where it always is."""
+    value = asked.argument
+    return value if value is not None and value.domain.nullable else None
 
 
 def _tally(plan: IntegerPlan, asked: Tally, *, centre: float, bins: int) -> Tally:

@@ -1,7 +1,8 @@
 """Tallies: columns of whole numbers, one for each group, each with how far one unit can move it.
 
 A tally says what every row adds to its group, as an integer in [low, high]; the engine clamps to
-that after all its own arithmetic, so the bound holds whatever rounding the engine does.
+that after all its own arithmetic, so the bound holds whatever rounding the engine does. (Of a
+column as it was read the clamp is left out, where monotone arithmetic proves it idle.)
 """
 
 from __future__ import annotations
@@ -121,13 +122,15 @@ def ends(value: Expression) -> tuple[int | float, int | float]:
 def middle(value: Expression) -> float:
     """The middle of the bounds; of whole numbers a whole one, so that sums stay exact.
 
+    That is the one nearer 0, so that |centre| and the reach around it add up to max(|low|, |high|).
+
     >>> from deniable.query.algebra import Column, Domain
     >>> middle(Column(name="age", domain=Domain(kind=Kind.INT, low=0, high=125)))
     62.0
     """
     low, high = ends(value)
     half = Fraction(low) / 2 + Fraction(high) / 2
-    return float(math.floor(half)) if value.kind is Kind.INT else float(half) + 0.0
+    return float(math.trunc(half)) if value.kind is Kind.INT else float(half) + 0.0
 
 
 def on_lattice(value: Expression, *, centre: float, squared: bool) -> tuple[Lattice, int, int]:

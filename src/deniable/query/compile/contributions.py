@@ -2,12 +2,23 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 from sqlglot import exp
 
-from deniable.query.algebra import Expression, Kind
+from deniable.query.algebra import (
+    Column,
+    Expression,
+    Filter,
+    Join,
+    Kind,
+    Project,
+    Relation,
+    Scan,
+)
 from deniable.query.bound import Bins, IntegerPlan, Measure, Tally
+from deniable.schema import Column as Facts
 
 from . import nodes as sql
 from .arithmetic import clipped
@@ -32,7 +43,10 @@ class Base:
 
     def select(self) -> exp.Select:
         """SELECT p, k0 …, x0 … FROM the relation."""
-        rows = self.relations.rows(self.plan.question.relation)
+        everywhere = set(self.keys).intersection(*self.plan.sets)
+        asked = [self.plan.question.keys[i].expression for i in everywhere]
+        listed = frozenset(each.name for each in asked if isinstance(each, Column))
+        rows = self.relations.rows(self.plan.question.relation, listed=listed)
         alias = self.relations.alias()
         source, read = rows.named(alias)
         value = self.relations.value
@@ -45,6 +59,22 @@ class Base:
     def column(self, expression: Expression) -> Node:
         """Where a value or condition of the question stands."""
         return sql.name(self.columns[expression])
+
+    def holds(self, tally: Tally) -> bool:
+        """Whether a row's number is within the tally's ends without being clamped.
+
+        So it is for a column that was moved into its bounds when it was read, if the same
+        arithmetic sends both bounds inside: each step of it (of whole numbers, or IEEE's −, ×, +
+        and ⌊ ⌋ with a constant) is monotone, and a square is between 0 and those of the bounds.
+        """
+        if not isinstance(tally.value, Column):
+            return False
+        facts = _facts(self.plan.question.relation, tally.value.name)
+        if facts is None or not isinstance(facts.low, int | float):
+            return False
+        squared = tally.measure is Measure.SQUARES
+        reached = [_reached(end, tally) for end in (facts.low, facts.high)]  # type: ignore[arg-type]
+        return all(tally.low <= each <= tally.high for each in [*reached, *[0] * squared])
 
 
 def contribution(tally: Tally, *, base: Base, dialect: Dialect) -> Node | None:
@@ -64,38 +94,74 @@ def contribution(tally: Tally, *, base: Base, dialect: Dialect) -> Node | None:
                 assert tally.bins is not None
                 number = _bin(value, tally.value, tally.bins, dialect)
             case _:
-                number = _point(value, tally, dialect)
+                number = _point(value, tally, dialect, clamp=not base.holds(tally))
     if tally.where is None:
         return number
     inside = dialect.whole(1) if number is None else number
     return sql.case((base.column(tally.where), inside))
 
 
-def _point(value: Node, tally: Tally, dialect: Dialect) -> Node:
+def _point(value: Node, tally: Tally, dialect: Dialect, *, clamp: bool) -> Node:
     """⌊(x − centre)/g + ½⌋ or ⌊(x − centre)²/g + ½⌋ in float64, then clamped.
 
-    Only the clamp is relied on. A whole number on its own lattice needs no floats.
+    Only the clamp is relied on, or `Base.holds`. A whole number on its own lattice needs no floats.
     """
     assert tally.value is not None
     nullable = tally.value.domain.nullable
-    exact = tally.value.kind is Kind.INT and tally.lattice.exponent == 0
-    if exact and tally.measure is Measure.SUM:
+    if _exact(tally):
         centred = sql.subtract(value, dialect.whole(int(tally.centre))) if tally.centre else value
         low, high = dialect.whole(tally.low), dialect.whole(tally.high)
-        return clipped(centred, low, high, nullable=nullable)
+        return clipped(centred, low, high, nullable=nullable) if clamp else centred
     number = value if tally.value.kind is Kind.FLOAT else dialect.to(Kind.FLOAT, value)
     if tally.centre:
         number = sql.subtract(number, dialect.real(tally.centre))
     if tally.measure is Measure.SQUARES:
         factor = dialect.calm(number, tally.value.domain)
         number = sql.times(factor, sql.copy(factor))
-    per_step = 2.0**-tally.lattice.exponent
-    scaled = sql.times(dialect.calm(number, tally.value.domain), dialect.real(per_step))
+    scaled = sql.times(dialect.calm(number, tally.value.domain), dialect.real(_per_step(tally)))
     near = dialect.step("FLOOR", sql.add(scaled, dialect.real(0.5)))
-    low, high = dialect.real(float(tally.low)), dialect.real(float(tally.high))
-    held = clipped(near, low, high, nullable=False)
-    point = dialect.to(Kind.INT, held)
-    return sql.case((sql.present(sql.copy(value)), point)) if nullable else point
+    if clamp:
+        low, high = dialect.real(float(tally.low)), dialect.real(float(tally.high))
+        near = clipped(near, low, high, nullable=False)
+        return _where_known(value, dialect.to(Kind.INT, near), nullable=nullable)
+    return dialect.to(Kind.INT, near)
+
+
+def _exact(tally: Tally) -> bool:
+    assert tally.value is not None
+    whole = tally.value.kind is Kind.INT and tally.lattice.exponent == 0
+    return whole and tally.measure is Measure.SUM
+
+
+def _per_step(tally: Tally) -> float:
+    return 2.0**-tally.lattice.exponent
+
+
+def _reached(end: float, tally: Tally) -> float:
+    """What `_point` makes of a bound, in the same arithmetic."""
+    if _exact(tally):
+        return int(end) - int(tally.centre)
+    number = float(end) - tally.centre
+    if tally.measure is Measure.SQUARES:
+        number *= number
+    scaled = number * _per_step(tally) + 0.5
+    return math.floor(scaled) if math.isfinite(scaled) else math.inf
+
+
+def _facts(relation: Relation, name: str) -> Facts | None:
+    """The schema's word about a column that reaches the question as it was read."""
+    match relation:
+        case Scan():
+            return next((read.facts for read in relation.reads if read.name == name), None)
+        case Filter():
+            return _facts(relation.source, name)
+        case Join():
+            left = _facts(relation.left, name)
+            return _facts(relation.right, name) if left is None else left
+        case Project():
+            made = dict(relation.named).get(name)
+            return _facts(relation.source, made.name) if isinstance(made, Column) else None
+    return None
 
 
 def _bin(value: Node, expression: Expression, bins: Bins, dialect: Dialect) -> Node:
@@ -106,6 +172,9 @@ def _bin(value: Node, expression: Expression, bins: Bins, dialect: Dialect) -> N
     last = dialect.real(float(bins.count - 1))
     held = clipped(dialect.step("FLOOR", scaled), dialect.real(0.0), last, nullable=False)
     place = dialect.to(Kind.INT, held)
-    if not expression.domain.nullable:
-        return place
-    return sql.case((sql.present(sql.copy(value)), place))
+    return _where_known(value, place, nullable=expression.domain.nullable)
+
+
+def _where_known(value: Node, number: Node, *, nullable: bool) -> Node:
+    """LEAST and GREATEST make a bound of what is missing."""
+    return sql.case((sql.present(sql.copy(value)), number)) if nullable else number

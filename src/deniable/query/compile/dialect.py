@@ -6,9 +6,10 @@ Every method is total: it gives a tree that no row can make fail.
 from __future__ import annotations
 
 import datetime as dt
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from typing import ClassVar
+from typing import ClassVar, Final
 
 from sqlglot import exp
 
@@ -18,6 +19,18 @@ from . import nodes as sql
 from .nodes import Node
 
 ASCII: tuple[str, str] = ("ABCDEFGHIJKLMNOPQRSTUVWXYZ", "abcdefghijklmnopqrstuvwxyz")
+
+_COLLATED: Final = re.compile(r"(.+) collate \w+", re.IGNORECASE)
+
+
+def uncollated(spelling: str) -> str:
+    """A stored type without the collation that it may name.
+
+    >>> uncollated("string collate UTF8_LCASE"), uncollated("ENUM('a collate b')")
+    ('string', "ENUM('a collate b')")
+    """
+    found = _COLLATED.fullmatch(spelling)
+    return spelling if found is None else found[1]
 
 
 class Dialect(ABC):
@@ -30,6 +43,8 @@ class Dialect(ABC):
     """Whole numbers of at least 38 digits."""
     says_materialized: ClassVar[bool] = True
     """Whether named parts can be said not to be stored: reading twice costs less than storing."""
+    binary: ClassVar[str] = "C"
+    """The collation by which texts are equal if their code points are."""
     text_functions: ClassVar[Mapping[str, str]]
     """How trim, starts_with, contains are called."""
 
@@ -88,6 +103,14 @@ class Dialect(ABC):
         """NaN made missing; on all three engines NaN equals itself."""
         return exp.Nullif(this=node, expression=self.real(float("nan")))
 
+    def stored_without_nan(self, node: Node, spelling: str) -> Node:
+        """The same for a stored column of a float type, whatever the engine believes about it."""
+        return exp.Nullif(this=node, expression=sql.typed(sql.text("NaN"), spelling))
+
+    def stored_nan(self, node: Node) -> Node | None:  # noqa: ARG002
+        """Whether a stored float is NaN, where it may not be told by comparing it; else None."""
+        return None
+
     def calm(self, node: Node, _facts: Domain) -> Node:
         """A factor or divisor whose products the engine can form without failing."""
         return node
@@ -135,6 +158,10 @@ class Dialect(ABC):
         """Whether text contains a part."""
         return sql.function(self.text_functions["contains"], node, part)
 
+    def like(self, node: Node, pattern: str) -> Node:
+        """LIKE, in a time that grows with the text no faster than its length."""
+        return exp.Paren(this=exp.Like(this=node, expression=sql.text(pattern)))
+
     @abstractmethod
     def matches(self, node: Node, pattern: str) -> Node:
         """Whether all of a text matches a regular expression, which is ours."""
@@ -161,6 +188,10 @@ class Dialect(ABC):
     def shifted(self, day: Node, days: Node) -> Node:
         """A date some days later, which is within the calendar."""
 
+    @abstractmethod
+    def later(self, moment: Node, minutes: Node) -> Node:
+        """A timestamp some minutes later, which is within the calendar."""
+
     def date_text(self, node: Node) -> Node:
         """A date as 2020-12-31."""
         return self.to(Kind.TEXT, node)
@@ -175,6 +206,14 @@ class Dialect(ABC):
 
     # ---- reading columns as they are stored
 
+    def column(self, name: str, spelling: str) -> Node:
+        """A stored column; one with a collation of its own loses it, as it could merge keys."""
+        node = sql.name(name)
+        if uncollated(spelling) == spelling:
+            return node
+        collation = exp.to_identifier(self.binary, quoted=True)
+        return exp.Paren(this=exp.Collate(this=node, expression=collation))
+
     @abstractmethod
     def stored(self, spelling: str) -> Kind | None:
         """The kind of a stored type that a cast brings to ours; None: read by way of text."""
@@ -186,6 +225,10 @@ class Dialect(ABC):
     def as_float(self, node: Node, spelling: str) -> Node:  # noqa: ARG002  (a decimal may not fit)
         """A stored float or decimal as float64, NaN or not."""
         return self.to(Kind.FLOAT, node)
+
+    def as_text(self, node: Node) -> Node:
+        """A stored column as text: what differs here must differ once it is read back."""
+        return self.to(Kind.TEXT, node)
 
     def as_moment(self, node: Node, spelling: str) -> Node:  # noqa: ARG002  (a zone may be known)
         """A stored timestamp without time zone, in UTC."""

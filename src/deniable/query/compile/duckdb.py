@@ -66,13 +66,41 @@ class DuckDB(Dialect):
         """Dates take whole numbers of 32 bits."""
         return sql.add(day, sql.typed(days, "INTEGER"))
 
+    def later(self, moment: Node, minutes: Node) -> Node:
+        """An interval of so many minutes."""
+        return sql.add(moment, sql.function("TO_MINUTES", minutes))
+
     def stored(self, spelling: str) -> Kind | None:
         """From DESCRIBE."""
         return next((kind for rule, kind in _STORED if re.fullmatch(rule, spelling)), None)
 
+    def stored_without_nan(self, node: Node, spelling: str) -> Node:
+        """Not by comparing: see below."""
+        if spelling.startswith("DECIMAL"):
+            return node
+        return sql.case((sql.negated(self.stored_nan(node)), sql.copy(node)))
+
+    def stored_nan(self, node: Node) -> Node:
+        """Statistics of Parquet leave NaN out, and the optimizer believes them.
+
+        Where all else is below 1.5, x < 2 is taken to hold of all rows: NaN would pass for a
+        number, and fail where it is cast.
+        """
+        return sql.function("ISNAN", node)
+
+    def as_moment(self, node: Node, spelling: str) -> Node:
+        """Other units reach farther than microseconds: their casts fail there."""
+        if spelling == "TIMESTAMP":
+            return node
+        # Nanoseconds with a zone have no cast of their own.
+        zoned = _tried(node, "TIMESTAMPTZ") if spelling == "TIMESTAMPTZ_NS" else node
+        return _tried(zoned, "TIMESTAMP")
+
     def narrowed(self, node: Node, spelling: str) -> Node:
         """TRY_CAST is total."""
-        if spelling in ("UBIGINT", "HUGEINT", "UHUGEINT"):
-            kind = exp.DataType(this=exp.DataType.Type.USERDEFINED, kind="BIGINT")
-            return exp.TryCast(this=node, to=kind)
-        return self.to(Kind.INT, node)
+        wide = spelling in ("UBIGINT", "HUGEINT", "UHUGEINT")
+        return _tried(node, "BIGINT") if wide else self.to(Kind.INT, node)
+
+
+def _tried(node: Node, kind: str) -> Node:
+    return exp.TryCast(this=node, to=exp.DataType(this=exp.DataType.Type.USERDEFINED, kind=kind))

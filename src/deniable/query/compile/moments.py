@@ -13,6 +13,7 @@ from .dialect import Dialect
 from .nodes import Node
 
 _LAST: Final = dt.date.max.toordinal()
+_MINUTES: Final = 24 * 60
 
 
 def _part(part: str) -> Callable[..., Node]:
@@ -51,10 +52,37 @@ def _add_days(dialect: Dialect, call: Call, x: Node, days: Node) -> Node:
     return sql.case((far, nothing), (out, sql.copy(nothing)), default=dialect.shifted(day, days))
 
 
+def _add_minutes(dialect: Dialect, call: Call, x: Node, minutes: Node) -> Node:
+    """Likewise, in minutes since the first day; a date starts at midnight."""
+    stamp = call.args[0].kind is Kind.TIMESTAMP
+    moment = x if stamp else dialect.to(Kind.TIMESTAMP, x)
+    most = _LAST * _MINUTES
+    since = dialect.days(
+        dialect.constant(dt.date.min, Kind.DATE), _day(dialect, call, 0, sql.copy(x))
+    )
+    place = sql.add(sql.times(since, dialect.whole(_MINUTES)), sql.copy(minutes))
+    if stamp:
+        hours = sql.times(dialect.part("hour", sql.copy(x)), dialect.whole(60))
+        place = sql.add(place, sql.add(hours, dialect.part("minute", sql.copy(x))))
+    far = sql.either(
+        [
+            sql.lt(sql.copy(minutes), dialect.whole(-most)),
+            sql.gt(sql.copy(minutes), dialect.whole(most)),
+        ]
+    )
+    out = sql.either(
+        [sql.lt(place, dialect.whole(0)), sql.gt(sql.copy(place), dialect.whole(most - 1))]
+    )
+    nothing = dialect.constant(None, Kind.TIMESTAMP)
+    later = dialect.later(moment, minutes)
+    return sql.case((far, nothing), (out, sql.copy(nothing)), default=later)
+
+
 _PARTS: Final = ("year", "quarter", "month", "day", "dow", "doy", "hour", "minute")
 
 RULES: Final[Mapping[str, Callable[..., Node]]] = {part: _part(part) for part in _PARTS} | {
     "date_trunc": _truncate,
     "days_between": _days_between,
     "add_days": _add_days,
+    "add_minutes": _add_minutes,
 }

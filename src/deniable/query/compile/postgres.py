@@ -148,6 +148,11 @@ class Postgres(Dialect):
         """Dates take whole numbers of 32 bits."""
         return sql.add(day, sql.typed(days, "INTEGER"))
 
+    def later(self, moment: Node, minutes: Node) -> Node:
+        """One minute so many times: exact, as 2⁸ divides its microseconds."""
+        minute = sql.typed(sql.text("1 minute"), "INTERVAL")
+        return sql.add(moment, sql.times(minute, minutes))
+
     def date_text(self, node: Node) -> Node:
         """Whatever DateStyle says."""
         return sql.function("TO_CHAR", node, sql.text("YYYY-MM-DD"))

@@ -16,17 +16,19 @@ from deniable.query.algebra import (
     Kind,
     PerPerson,
     Project,
+    Read,
     Relation,
     Scan,
     Summary,
     Summed,
+    Union,
 )
 
 from . import nodes as sql
-from .dialect import Dialect
+from .dialect import Dialect, uncollated
 from .expressions import compiled
 from .nodes import Node
-from .reading import reading
+from .reading import identity_text, may_leave_out, reading, reading_listed
 
 PERSON: Final = "p"
 
@@ -37,15 +39,20 @@ class Stored:
 
     source: Node
     types: Mapping[str, str]
+    replaced: str = ""
+    """What the engine's reader puts in place of bytes that are no text."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Rows:
-    """A SELECT, and under which column of it each of ours stands."""
+    """A SELECT, and under which column of it each of ours stands.
+
+    `person` is the type that ids are stored as; None if there are none.
+    """
 
     select: exp.Select
     columns: Mapping[str, str]
-    person: bool
+    person: str | None
 
     def named(self, called: str) -> tuple[Node, dict[str, Node]]:
         """As a subquery, and how its columns are read."""
@@ -64,17 +71,23 @@ class Relations:
         self.tables = tables
         self._count = 0
 
-    def rows(self, relation: Relation) -> Rows:
-        """The rows of a relation."""
+    def rows(self, relation: Relation, *, listed: frozenset[str] = frozenset()) -> Rows:
+        """The rows of a relation.
+
+        Of the columns `listed` only values on their lists matter to who asks: other rows may be
+        left out, as long as no other row depends on them.
+        """
         match relation:
             case Scan():
-                return self._scan(relation)
+                return self._scan(relation, listed)
             case Filter():
-                return self._filter(relation)
+                return self._filter(relation, listed)
             case Project():
                 return self._project(relation)
             case Join():
                 return self._join(relation)
+            case Union():
+                return self._union(relation)
             case PerPerson():
                 return self._per_person(relation)
         raise AssertionError(type(relation))
@@ -88,23 +101,37 @@ class Relations:
         self._count += 1
         return f"r{self._count}"
 
-    def _scan(self, scan: Scan) -> Rows:
+    def _scan(self, scan: Scan, listed: frozenset[str]) -> Rows:
         table = self.tables[scan.table]
-        made = [
-            (f"c{i}", reading(read, spelling=table.types[read.source], dialect=self.dialect))
-            for i, read in enumerate(scan.reads)
-        ]
+        made: list[tuple[str, Node]] = []
+        conditions = []
+        for i, read in enumerate(scan.reads):
+            stored = table.types[read.source]
+            value = reading(read, spelling=stored, dialect=self.dialect)
+            if read.name in listed and may_leave_out(read):
+                value, on_list = reading_listed(read, spelling=stored, dialect=self.dialect)
+                conditions.append(on_list)
+            made.append((f"c{i}", value))
         if scan.id is not None:
-            spelling = table.types[scan.id.source]
-            made.append((PERSON, reading(scan.id, spelling=spelling, dialect=self.dialect)))
+            made.append((PERSON, self._read_id(scan.id, table)))
+        select = selected(made, sql.copy(table.source))
         return Rows(
-            select=selected(made, sql.copy(table.source)),
+            select=select.where(sql.both(conditions), copy=False) if conditions else select,
             columns={read.name: f"c{i}" for i, read in enumerate(scan.reads)},
-            person=scan.id is not None,
+            person=None if scan.id is None else uncollated(table.types[scan.id.source]),
         )
 
-    def _filter(self, relation: Filter) -> Rows:
-        below = self.rows(relation.source)
+    def _read_id(self, read: Read, table: Stored) -> Node:
+        """Ids in which bytes were replaced would be one to us and different to others: missing."""
+        spelling = table.types[read.source]
+        person = reading(read, spelling=spelling, dialect=self.dialect)
+        if not table.replaced or self.dialect.stored(uncollated(spelling)) is not Kind.TEXT:
+            return person
+        doubtful = self.dialect.contains(sql.copy(person), sql.text(table.replaced))
+        return sql.case((sql.negated(doubtful), person))
+
+    def _filter(self, relation: Filter, listed: frozenset[str]) -> Rows:
+        below = self.rows(relation.source, listed=listed)
         alias = self.alias()
         source, read = below.named(alias)
         select = selected(_through(below, alias), source).where(
@@ -126,13 +153,16 @@ class Relations:
         near, far = self.alias(), self.alias()
         (source, reads), (other, others) = left.named(near), right.named(far)
         if relation.unique:
-            first = self._first(right, [b for _, b in relation.on])
+            first = self._first(right, [b for _, b in map(_alike, relation.on)])
             other, others = first.named(far)
         equal = [
             sql.eq(self.value(a, reads), self.value(b, others)) for a, b in map(_alike, relation.on)
         ]
         if relation.same_person:
-            equal.append(sql.eq(sql.name(PERSON, table=near), sql.name(PERSON, table=far)))
+            own, theirs = sql.name(PERSON, table=near), sql.name(PERSON, table=far)
+            equal.append(
+                sql.eq(self._identity(own, left, right), self._identity(theirs, right, left))
+            )
         names = [*left.columns, *right.columns]
         made = [(f"c{i}", (reads | others)[called]) for i, called in enumerate(names)]
         select = selected(made + _person(left, near), source)
@@ -162,6 +192,39 @@ class Relations:
         """Missing values last, on every engine."""
         return [exp.Ordered(this=read[called], nulls_first=False) for called in rows.columns]
 
+    def _union(self, relation: Union) -> Rows:
+        """Both sides' columns, which have the same names, in the order of the left's."""
+        sides = [self.rows(relation.left), self.rows(relation.right)]
+        names = {column.name: f"c{i}" for i, column in enumerate(relation.columns)}
+        selects = []
+        for side, other in zip(sides, reversed(sides), strict=True):
+            alias = self.alias()
+            source, read = side.named(alias)
+            made: list[tuple[str, Node]] = [(names[ours], read[ours]) for ours in names]
+            if side.person is not None:
+                own = sql.name(PERSON, table=alias)
+                made.append((PERSON, self._identity(own, side, other)))
+            selects.append(selected(made, source))
+        both = exp.Union(this=selects[0], expression=selects[1], distinct=False)
+        alike = sides[0].person == sides[1].person
+        person = sides[0].person if alike else self.dialect.types[Kind.TEXT]
+        together = exp.TableAlias(this=exp.to_identifier(self.alias(), quoted=True))
+        listed = [*names.values(), *([] if person is None else [PERSON])]
+        select = selected(
+            [(called, sql.name(called)) for called in listed],
+            exp.Subquery(this=both, alias=together),
+        )
+        return Rows(select=select, columns=names, person=person)
+
+    def _identity(self, node: Node, rows: Rows, others: Rows) -> Node:
+        """Ids that are stored differently are compared as text.
+
+        An engine would make them alike by a cast that can fail on a row, or merge two ids.
+        """
+        if rows.person is None or rows.person == others.person:
+            return node
+        return identity_text(node, spelling=rows.person, dialect=self.dialect)
+
     def _per_person(self, relation: PerPerson) -> Rows:
         below = self.rows(relation.source)
         alias = self.alias()
@@ -178,7 +241,7 @@ class Relations:
         select = select.group_by(*groups, copy=False)
         names = [called for called, _ in relation.keys] + [s.name for s in relation.summaries]
         columns = {called: f"c{i}" for i, called in enumerate(names)}
-        return Rows(select=select, columns=columns, person=True)
+        return Rows(select=select, columns=columns, person=below.person)
 
     def _summed(self, each: Summed, read: Mapping[str, Node]) -> Node:
         value = None if each.argument is None else self.value(each.argument, read)
@@ -224,7 +287,7 @@ def _through(rows: Rows, alias: str) -> list[tuple[str, Node]]:
 
 
 def _person(rows: Rows, alias: str) -> list[tuple[str, Node]]:
-    return [(PERSON, sql.name(PERSON, table=alias))] if rows.person else []
+    return [(PERSON, sql.name(PERSON, table=alias))] if rows.person is not None else []
 
 
 def _alike(pair: tuple[Expression, Expression]) -> tuple[Expression, Expression]:

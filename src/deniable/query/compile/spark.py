@@ -1,11 +1,14 @@
-"""Spark SQL's spelling, for sessions with ANSI mode off and UTC as their time zone."""
+"""Spark SQL's spelling, for sessions with the settings of `backends.spark`."""
 
 from __future__ import annotations
 
 import re
 from typing import ClassVar, Final
 
+from sqlglot import exp
+
 from deniable.query.algebra import Kind
+from deniable.query.algebra.meaning import like_rule
 
 from . import nodes as sql
 from .dialect import Dialect
@@ -23,7 +26,7 @@ _PARTS: Final = {"dow": "DAYOFWEEK", "doy": "DAYOFYEAR"}
 
 
 class Spark(Dialect):
-    """Spark 3.5 and later."""
+    """Spark 4 and later."""
 
     name: ClassVar = "spark"
     types: ClassVar = {
@@ -45,6 +48,7 @@ class Spark(Dialect):
     }
 
     says_materialized: ClassVar = False
+    binary: ClassVar = "UTF8_BINARY"
 
     def summed(self, node: Node) -> Node:
         """Sums of 64-bit numbers would wrap around."""
@@ -65,6 +69,18 @@ class Spark(Dialect):
         """Java's expressions, on the whole text (its $ would allow a line end after it)."""
         return sql.function("RLIKE", node, sql.text(rf"\A(?:{pattern})\z"))
 
+    def like(self, node: Node, pattern: str) -> Node:
+        """Its own goes through all ways to share out a text between two %."""
+        words = pattern.strip("%")
+        start, end = pattern.startswith("%"), pattern.endswith("%")
+        if not words or set(words) & {"%", "_"}:
+            return self.matches(node, f"(?s:{like_rule(pattern, quote=_quoted)})")
+        if start and end:
+            return self.contains(node, sql.text(words))
+        if start or end:
+            return (self.ends if start else self.starts)(node, sql.text(words))
+        return sql.eq(node, sql.text(words))
+
     def part(self, part: str, node: Node) -> Node:
         """Sunday is 1 there."""
         found = self.to(Kind.INT, sql.function(_PARTS.get(part, part.upper()), node))
@@ -82,6 +98,14 @@ class Spark(Dialect):
         """Dates take whole numbers of 32 bits."""
         return sql.function("DATE_ADD", day, sql.typed(days, "INT"))
 
+    def later(self, moment: Node, minutes: Node) -> Node:
+        """Parts of an interval have 32 bits: days, hours, minutes, seconds."""
+        day = self.whole(24 * 60)
+        days = sql.typed(sql.binary(exp.IntDiv, sql.copy(minutes), day), "INT")
+        rest = sql.typed(sql.binary(exp.Mod, minutes, sql.copy(day)), "INT")
+        parts = (days, sql.plain(0), rest, sql.plain(0))
+        return sql.add(moment, sql.function("MAKE_DT_INTERVAL", *parts))
+
     def stored(self, spelling: str) -> Kind | None:
         """From the schema of a data frame."""
         return next((kind for rule, kind in _STORED if re.fullmatch(rule, spelling)), None)
@@ -89,3 +113,12 @@ class Spark(Dialect):
     def narrowed(self, node: Node, spelling: str) -> Node:  # noqa: ARG002  (all of them fit)
         """All stored whole numbers have at most 64 bits."""
         return self.to(Kind.INT, node)
+
+    def as_text(self, node: Node) -> Node:
+        """Files may hold bytes that are no UTF-8: Python would read different ones as equal."""
+        return sql.function("MAKE_VALID_UTF8", self.to(Kind.TEXT, node))
+
+
+def _quoted(letter: str) -> str:
+    """A letter that stands for itself in Java's expressions."""
+    return rf"\x{{{ord(letter):x}}}"

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Final
 
-from sqlglot import exp
-
-from deniable.query.algebra import Call, Kind
+from deniable.query.algebra import Call, Expression, Kind, Literal
+from deniable.query.algebra.meaning import LONGEST_JOINED, lower
 
 from . import nodes as sql
 from .dialect import Dialect
@@ -28,12 +27,43 @@ def _substr(_dialect: Dialect, call: Call, x: Node, *_places: Node) -> Node:
     return sql.function("SUBSTR", x, *numbers)
 
 
-def _like(_dialect: Dialect, _call: Call, x: Node, pattern: Node) -> Node:
-    return exp.Paren(this=exp.Like(this=x, expression=pattern))
+def _joined(_dialect: Dialect, call: Call, *parts: Node) -> Node:
+    """Parts that could be long are cut before anything is put together."""
+    lengths = [_longest(arg) for arg in call.args]
+    if sum(lengths) <= LONGEST_JOINED:
+        return sql.concat(*parts)
+    cut = [
+        part if length <= LONGEST_JOINED else _start(part)
+        for part, length in zip(parts, lengths, strict=True)
+    ]
+    return _start(sql.concat(*cut))
 
 
-def _ilike(dialect: Dialect, _call: Call, x: Node, pattern: Node) -> Node:
-    return exp.Paren(this=exp.Like(this=dialect.lowered(x), expression=dialect.lowered(pattern)))
+def _start(x: Node) -> Node:
+    return sql.function("SUBSTR", x, sql.plain(1), sql.plain(LONGEST_JOINED))
+
+
+def _longest(x: Expression) -> int:
+    """How long a text can be, as far as that is public."""
+    if isinstance(x, Literal):
+        return len(str(x.value))
+    if x.domain.values is not None:
+        return max((len(str(value)) for value in x.domain.values), default=0)
+    return LONGEST_JOINED if isinstance(x, Call) and x.op == "concat" else _LONG
+
+
+def _like(dialect: Dialect, call: Call, x: Node, _pattern: Node) -> Node:
+    return dialect.like(x, _constant(call))
+
+
+def _ilike(dialect: Dialect, call: Call, x: Node, _pattern: Node) -> Node:
+    return dialect.like(dialect.lowered(x), str(lower(_constant(call))))
+
+
+def _constant(call: Call) -> str:
+    pattern = call.args[1]
+    assert isinstance(pattern, Literal)
+    return str(pattern.value)
 
 
 RULES: Final[Mapping[str, Callable[..., Node]]] = {
@@ -42,7 +72,7 @@ RULES: Final[Mapping[str, Callable[..., Node]]] = {
     "trim": lambda dialect, _call, x: dialect.trimmed(x),
     "length": _length,
     "substr": _substr,
-    "concat": lambda _dialect, _call, *parts: sql.concat(*parts),
+    "concat": _joined,
     "like": _like,
     "ilike": _ilike,
     "starts_with": lambda dialect, _call, x, part: dialect.starts(x, part),

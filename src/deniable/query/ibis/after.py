@@ -5,7 +5,7 @@ from __future__ import annotations
 from ibis.expr import operations as ops
 
 from deniable.errors import UnsupportedQuery
-from deniable.query.algebra import Call, Expression, call
+from deniable.query.algebra import Call, Expression, Order, call
 
 from .values import Node, Rows
 
@@ -18,7 +18,7 @@ class After(Rows):
         self.node = node
         self.columns = columns
         self.having: Expression | None = None
-        self.orders: list[tuple[Expression, bool]] = []
+        self.orders: list[Order] = []
         self.limit: int | None = None
         self.offset = 0
 
@@ -68,11 +68,11 @@ class After(Rows):
         parts = (*known, *_parts(condition))
         self.having = parts[0] if len(parts) == 1 else call("and", *parts)
 
-    def _order(self, key: Node) -> tuple[Expression, bool]:
-        if key.nulls_first:
-            raise UnsupportedQuery("missing values come last here", fix="nulls_first=False")
+    def _order(self, key: Node) -> Order:
         made = self.lower(key.arg)
-        return made, not key.ascending
+        return Order(
+            expression=made, descending=not key.ascending, missing_first=bool(key.nulls_first)
+        )
 
     @staticmethod
     def _whole(value: object) -> int | None:

@@ -14,7 +14,6 @@ from deniable.query.algebra import (
     Function,
     Key,
     Literal,
-    Order,
     Output,
     Question,
 )
@@ -93,9 +92,7 @@ def _question(answer: Answer, after: After, asking: Asking) -> Question:
         aggregates=tuple(answer.aggregates.made),
         outputs=tuple(Output(name=n, expression=e) for n, e in after.columns.items()),
         having=after.having,
-        order_by=tuple(
-            Order(expression=e, descending=descending) for e, descending in after.orders
-        ),
+        order_by=tuple(after.orders),
         limit=after.limit,
         offset=after.offset,
     )

@@ -19,9 +19,9 @@ _SUBQUERY: Refusal = (
     "ask for it first, and write its (noisy) answer as a number",
 )
 _SET: Refusal = (
-    "union, intersect and difference cannot be bounded",
-    "a person could be counted on both sides",
-    "ask each side as a question of its own",
+    "intersect and difference cannot be bounded",
+    "one person's row would decide whether another's counts",
+    "t.filter(t.user_id.isin(other.user_id)) compares each person's own rows",
 )
 _RANDOM: Refusal = (
     "the answer would change from one run to the next",
@@ -57,9 +57,9 @@ _LOG: Refusal = (
 _REASONS: Final[dict[Any, Refusal]] = {
     ops.ScalarSubquery: _SUBQUERY,
     ops.InSubquery: (
-        "isin(column of a table) reads other people's rows",
+        "isin(column of a table) belongs in .filter(...)",
         _OTHERS,
-        'join on the person, or list the values: .isin(["a", "b"])',
+        '.filter(t.x.isin(other.x)), or list the values: .isin(["a", "b"])',
     ),
     ops.ExistsSubquery: _SUBQUERY,
     ops.WindowFunction: (
@@ -67,7 +67,6 @@ _REASONS: Final[dict[Any, Refusal]] = {
         _OTHERS,
         't.group_by("user_id").agg(...) sums up each person\'s own rows',
     ),
-    ops.Union: _SET,
     ops.Intersection: _SET,
     ops.Difference: _SET,
     ops.RandomScalar: _RANDOM,
@@ -172,12 +171,15 @@ def in_ibis(fix: str) -> str:
 
 _SPELLED: Final = (
     ("CLAMP(..., LOW, HIGH) around it", ".clip(LOW, HIGH) after it"),
+    ("LEAST(..., HIGH) around it", ".clip(upper=HIGH) after it"),
+    ("add WHERE ... IS NOT NULL", "add .drop_null([...])"),
     ("FLOOR(...), bin(x, width), CASE, month(d)", "x // 10, .bucket([0, 10]), .month()"),
     ("JOIN ... USING (column)", '.join(other, "column")'),
     ("FROM the private table LEFT JOIN the public one", "private.left_join(public, ...)"),
     ("FROM the private table JOIN the public ones", "private.join(public, ...)"),
     ("CAST(... AS DOUBLE)", '.cast("float64")'),
-    ("CAST(... AS DATE), whose MIN, MAX and MEDIAN", ".date(), whose min, max and median"),
+    ("MIN, MAX and MEDIAN", "min, max and median"),
+    ("DATE_DIFF('day', DATE '2020-12-31', ...)", '.delta(ibis.date("2020-12-31"), unit="day")'),
     ("CAST(... AS ...) one of them", ".cast(...) one of them"),
     ("DATE '2020-12-31'", 'ibis.date("2020-12-31")'),
 )

@@ -12,7 +12,9 @@ from ibis.expr import operations as ops
 from deniable.errors import UnknownName, UnsupportedQuery
 from deniable.query.algebra import Expression, JoinKind, literal
 from deniable.query.bind.joins import Pair, join
+from deniable.query.bind.members import members
 from deniable.query.bind.scope import Binding, Names, Scope, scan
+from deniable.query.bind.unions import union
 from deniable.query.sql.spellings import fold
 from deniable.session.tables import Table
 from deniable.units import Unit
@@ -39,8 +41,8 @@ class Asking:
     def table(self, node: Node) -> Table | None:
         """The session's table that a node is: the very one that was opened, or one of its name."""
         for table in self.tables.values():
-            held = table.source.op() if table.kind == "ibis" else None  # type: ignore[attr-defined]
-            if held is not None and type(held) is type(node) and held == node:
+            held = None if table.ibis is None else table.ibis.op()  # type: ignore[attr-defined]
+            if type(held) is type(node) and held == node:
                 return table
         if type(node) not in _NAMED:
             return None
@@ -74,10 +76,15 @@ def rows_of(node: Node, asking: Asking) -> Scope:
         from .people import per_person
 
         return per_person(node, rows_of(node.parent, asking), asking)
+    if kind is ops.Union:
+        return _union(node, asking)
     if kind not in _STEPS:
         raise refused(node)
     scope = rows_of(node.parent, asking)
-    return _STEPS[kind](node, scope, Rows({node.parent: scope}))
+    rows = Rows({node.parent: scope})
+    if kind is ops.Filter:
+        scope = _members(node, scope, rows, asking)
+    return _STEPS[kind](node, scope, rows)
 
 
 def bound(name: str, node: Node, rows: Rows) -> Binding:
@@ -140,6 +147,41 @@ _STEPS: Final[dict[Any, Callable[[Node, Scope, Rows], Scope]]] = {
     ops.FillNull: _fill,
     ops.DropNull: _drop_missing,
 }
+
+
+def _members(node: Node, scope: Scope, rows: Rows, asking: Asking) -> Scope:
+    """The rows with a mark for every isin(column of a table)."""
+    for predicate in node.predicates:
+        for found in predicate.find(ops.InSubquery, filter=ops.Value):
+            value = rows.plain(found.needle) or rows.lower(found.needle)
+            among = rows_of(found.rel, asking)
+            among = among.called(among.relation.scan.table)  # as SQL would call it
+            negated = found not in _either(predicate)
+            scope, made = members(scope, value, among, names=asking.names, negated=negated)
+            rows.know(found, made)
+    return scope
+
+
+def _either(node: Node) -> list[Node]:
+    """The conditions that a chain of ANDs and ORs is made of."""
+    if type(node) not in (ops.And, ops.Or):
+        return [node]
+    return [part for side in (node.left, node.right) for part in _either(side)]
+
+
+def _union(node: Node, asking: Asking) -> Scope:
+    if node.distinct:
+        raise UnsupportedQuery(
+            "union(distinct=True) drops rows that are alike, whoever's they are",
+            why="one person's row would decide whether another's counts",
+            fix=".union(other, distinct=False)",
+        )
+    sides = []
+    for part in (node.left, node.right):
+        scope = rows_of(part, asking)
+        named = tuple(scope.find(name) for name in part.schema.names)
+        sides.append(dataclasses.replace(scope, bindings=named))
+    return union(*sides, unit=asking.unit, names=asking.names)
 
 
 # ---- joins

@@ -9,7 +9,7 @@ from ibis.expr import operations as ops
 
 from deniable.errors import UnsupportedQuery
 from deniable.query.algebra import Expression, Literal, evaluate, literal
-from deniable.query.sql.spellings import fold
+from deniable.query.sql.spellings import fold, later
 
 from .buckets import bucket, clip
 
@@ -25,8 +25,8 @@ _CASTS: Final = {
     "date": "to_date",
     "timestamp": "to_timestamp",
 }
-# Days in an interval that is the same everywhere; months and hours are not.
-_DAYS: Final = {"D": 1, "W": 7}
+# Minutes in an interval that is always as long; months and years are not.
+_MINUTES: Final = {"m": 1, "h": 60, "D": 24 * 60, "W": 7 * 24 * 60}
 
 
 def _made(op: str, *args: Expression) -> Expression:
@@ -179,18 +179,18 @@ def _days_between(rows: Rows, node: Node) -> Expression:
 
 
 def _move(*, sign: int) -> Callable[[Rows, Node], Expression]:
-    """A date and a number of days or weeks."""
+    """A moment and a number of weeks, days, hours or minutes."""
 
     def lowered(rows: Rows, node: Node) -> Expression:
         step: Any = node.right
         unit = getattr(step.dtype, "unit", None)
-        days = _DAYS.get(str(getattr(unit, "value", "")))
-        if type(step) is not ops.Literal or days is None or not isinstance(step.value, int):
+        minutes = _MINUTES.get(str(getattr(unit, "value", "")))
+        if type(step) is not ops.Literal or minutes is None or not isinstance(step.value, int):
             raise UnsupportedQuery(
-                "an interval is a number of days or weeks", fix="+ ibis.interval(days=30)"
+                "an interval is a number of weeks, days, hours or minutes",
+                fix="+ ibis.interval(days=30)",
             )
-        day = _made("to_date", rows.lower(node.left))
-        return _made("add_days", day, literal(sign * days * int(step.value)))
+        return later(rows.lower(node.left), sign * minutes * int(step.value), span=None)
 
     return lowered
 
@@ -221,4 +221,6 @@ SPELLINGS: Final[dict[Any, Callable[[Rows, Node], Expression]]] = {
     ops.TimestampDelta: _days_between,
     ops.DateAdd: _move(sign=1),
     ops.DateSub: _move(sign=-1),
+    ops.TimestampAdd: _move(sign=1),
+    ops.TimestampSub: _move(sign=-1),
 }

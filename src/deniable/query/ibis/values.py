@@ -36,6 +36,10 @@ class Rows:
             self._known[node] = self.made(node)
         return self._known[node]
 
+    def know(self, node: Node, made: Expression) -> None:
+        """What a value came to that cannot be read row by row."""
+        self._known[node] = made
+
     def made(self, node: Node) -> Expression:
         """The expression of a value that is met for the first time."""
         kind = type(node)

@@ -15,6 +15,7 @@ from deniable.query.algebra import (
     Output,
     Question,
     call,
+    literal,
 )
 from deniable.query.bind.aggregates import Aggregates, argument_of
 from deniable.query.bind.keys import check_cells, key_values
@@ -23,8 +24,10 @@ from deniable.query.bind.scope import Binding, Names, Scope
 
 from .aggregates import Asked, asked
 from .asking import Asking
+from .functions import NAMED
 from .groups import Item, grouping, items_of, position_of
-from .lower import Rows, is_aggregate, rows_error
+from .lower import Rows, is_aggregate, rows_error, unknown_function
+from .text import Text
 
 
 def question(select: exp.Expr, scope: Scope, asking: Asking) -> Question:
@@ -40,7 +43,7 @@ def question(select: exp.Expr, scope: Scope, asking: Asking) -> Question:
     having = select.args.get("having")
     condition = None if having is None else answer.condition(having.this)
     order = select.args.get("order")
-    orders = [] if order is None else [answer.order(part, items) for part in order.expressions]
+    orders = [] if order is None else answer.orders(order.expressions, items)
     used = [key.expression for key in answer.keys]
     used += [e for a in answer.aggregates.made for e in (a.argument, a.where) if e is not None]
     return Question(
@@ -116,26 +119,32 @@ class Answer(Rows):
         self.made[item.name.lower()] = made
         return Output(name=item.name, expression=made, span=self.text.span_of(item.node))
 
+    def orders(self, parts: list[exp.Expr], items: list[Item]) -> list[Order]:
+        """What to sort by; ALL stands for everything selected, from left to right."""
+        if len(parts) == 1 and isinstance(parts[0].this, exp.Var) and parts[0].name == "ALL":
+            way = _way(parts[0])
+            return [Order(expression=made, **way) for made in self.made.values()]
+        return [self.order(part, items) for part in parts]
+
     def order(self, part: exp.Expr, items: list[Item]) -> Order:
         """One thing to sort by: a position, a name in the answer, or an expression."""
-        if part.args.get("nulls_first"):
-            raise UnsupportedQuery(
-                "missing values come last here", snippet=self.text.snippet(self.text.span_of(part))
-            )
-        node, descending = part.this, bool(part.args.get("desc"))
+        node = part.this
         if isinstance(node, exp.Literal) and not node.args.get("is_string"):
             name = position_of(node, items, self.text).name
         else:
             plain = isinstance(node, exp.Column) and not node.text("table")
             name = node.name if plain else ""
         made = self.made.get(name.lower()) if name else None
-        return Order(expression=made or self.lower(node), descending=descending)
+        return Order(expression=made or self.lower(node), **_way(part))
 
     def lower(self, node: exp.Expr) -> Expression:
         """An aggregate, a key, or an expression about them."""
         if is_aggregate(node):
             with self.text.pointing(node):
                 return self.aggregate(node)
+        if isinstance(node, exp.Grouping | exp.GroupingId):
+            with self.text.pointing(node):
+                return self._left_out(node)
         key = self._key(node)
         return super().lower(node) if key is None else key
 
@@ -163,6 +172,23 @@ class Answer(Rows):
             if key.expression == expression:
                 return key.column.at(self.text.span_of(node))
         return None
+
+    def _left_out(self, node: exp.Expr) -> Expression:
+        """GROUPING(a, b): which keys a grouping leaves out, as binary digits from the left.
+
+        A row whose key is missing is in no group, so a key is missing only where it is left out.
+        """
+        total: Expression = literal(0)
+        for part in node.expressions:
+            key = self._key(part)
+            if key is None:
+                raise UnsupportedQuery(
+                    f"GROUPING takes what is grouped by, not {self.text.written(part)}",
+                    fix=f"GROUPING({self.keys[0].name})" if self.keys else "GROUP BY ROLLUP (...)",
+                )
+            digit = call("to_int", call("is_null", key))
+            total = call("add", call("multiply", total, literal(2)), digit)
+        return total
 
     def _row_value(self, node: exp.Expr) -> Expression | None:
         """What a part means for single rows, if it means anything there."""
@@ -204,6 +230,13 @@ class Answer(Rows):
         )
 
 
+def _way(part: exp.Expr) -> dict[str, bool]:
+    return {
+        "descending": bool(part.args.get("desc")),
+        "missing_first": bool(part.args.get("nulls_first")),
+    }
+
+
 def binding_of(node: exp.Expr, scope: Scope) -> Binding | None:
     """The binding of a plain column; None for anything else."""
     while isinstance(node, exp.Paren):
@@ -222,7 +255,13 @@ def _check_answerable(select: exp.Expr, items: list[Item], asking: Asking) -> No
         star = isinstance(item.node, exp.Star)
         if star or (isinstance(item.node, exp.Column) and isinstance(item.node.this, exp.Star)):
             raise rows_error(text, item.node)
+    for node in select.find_all(exp.Anonymous):
+        if not is_aggregate(node) and node.name.lower() not in NAMED:
+            with text.pointing(node):
+                raise unknown_function(node.name)
     if not any(item.has_aggregate for item in items):
+        if select.args.get("distinct") is not None:
+            raise _distinct(items, text)
         if select.args.get("group") is None:
             raise rows_error(text, items[0].node)
         raise UnsupportedQuery(
@@ -237,6 +276,17 @@ def _check_answerable(select: exp.Expr, items: list[Item], asking: Asking) -> No
             fix="leave out DISTINCT",
             snippet=text.snippet(text.span_of(items[0].node)),
         )
+
+
+def _distinct(items: list[Item], text: Text) -> UnsupportedQuery:
+    """SELECT DISTINCT city: the groups there are."""
+    shown = ", ".join(text.written(item.node) for item in items)
+    return UnsupportedQuery(
+        "which values there are is told with how many rows have each",
+        why="a value that one person alone has would tell of that person",
+        fix=f"{shown}, COUNT(*) AS n, and GROUP BY {shown}",
+        snippet=text.snippet(text.span_of(items[0].node)),
+    )
 
 
 def _whole(select: exp.Expr, clause: str) -> int | None:

@@ -33,6 +33,7 @@ _SHAPES: Final[dict[type[exp.Expr], tuple[str, ...]]] = {
         "offset",
         "with_",
     ),
+    exp.Union: ("this", "expression", "distinct", "with_"),
     exp.Subquery: ("this", "alias", "with_"),
     exp.With: ("expressions",),
     exp.CTE: ("this", "alias"),
@@ -70,7 +71,7 @@ _SHAPES: Final[dict[type[exp.Expr], tuple[str, ...]]] = {
     exp.NullSafeEQ: _BINARY,
     exp.NullSafeNEQ: _BINARY,
     exp.Between: ("this", "low", "high"),
-    exp.In: ("this", "expressions"),
+    exp.In: ("this", "expressions", "query"),
     exp.Like: (*_BINARY, "negate"),
     exp.ILike: (*_BINARY, "negate"),
     exp.Case: ("this", "ifs", "default"),
@@ -82,6 +83,8 @@ _SHAPES: Final[dict[type[exp.Expr], tuple[str, ...]]] = {
     exp.Interval: ("this", "unit"),
     exp.Neg: ("this",),
     exp.Anonymous: ("this", "expressions"),
+    exp.Grouping: ("expressions",),
+    exp.GroupingId: ("expressions",),
     **{kind: shape.args for kind, shape in FUNCTIONS.items()},
     **AGGREGATES,
 }
@@ -110,10 +113,17 @@ def _first(value: object) -> exp.Expr | None:
     return value if isinstance(value, exp.Expr) else None
 
 
+def _names(node: exp.Expr) -> frozenset[str]:
+    """How a part can be spelled whose place the parser does not keep."""
+    if isinstance(node, exp.Placeholder):
+        return frozenset({"?"})
+    return frozenset(node.sql_names() if isinstance(node, exp.Func) else ())
+
+
 def _refused(
     text: Text, node: exp.Expr, refusal: Refusal | None, *, within: exp.Expr | None = None
 ) -> UnsupportedQuery:
-    span = text.span_of(node)
+    span = text.span_of(node) or text.word(_names(node))
     if refusal is not None:
         what, why, fix = refusal
         return UnsupportedQuery(what, why=why, fix=fix, snippet=text.snippet(span))

@@ -69,6 +69,7 @@ FUNCTIONS: Final[dict[type[exp.Expr], Shape]] = {
     exp.Day: _shape("day"),
     exp.DayOfMonth: _shape("day"),
     exp.DayOfWeek: _shape("dow"),
+    exp.DayOfWeekIso: _shape("isodow"),
     exp.DayOfYear: _shape("doy"),
     exp.Hour: _shape("hour"),
     exp.Minute: _shape("minute"),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from sqlglot import exp
@@ -13,6 +13,7 @@ from deniable.query.algebra import Expression, Kind, Literal, evaluate, literal
 from deniable.query.bind.scope import Scope
 
 from .functions import AGGREGATES, CASTS, FUNCTIONS, NAMED, NAMED_AGGREGATES
+from .refusals import NAMED_REASONS
 from .spellings import SPECIAL, choice, fold
 from .text import ONLY_QUESTIONS, Text
 
@@ -22,9 +23,12 @@ _KNOWN: Final = "see the reference of SQL for every function there is"
 class Rows:
     """Turns parts of the text into expressions about the rows of a scope."""
 
-    def __init__(self, text: Text, scope: Scope) -> None:
+    def __init__(
+        self, text: Text, scope: Scope, *, members: Mapping[int, Expression] | None = None
+    ) -> None:
         self.text = text
         self.scope = scope
+        self.members = members or {}  # what IN (SELECT ...) came to, by its place in the tree
 
     def lower(self, node: exp.Expr) -> Expression:
         """The expression a part of the text stands for; errors point at it."""
@@ -157,7 +161,7 @@ def _subquery(_rows: Rows, _node: exp.Expr) -> Expression:
     raise UnsupportedQuery(
         "a subquery inside an expression reads other people's rows",
         why="one person's row would count for others: nobody could say how much it changes",
-        fix="ask the inner question first, and write its (noisy) answer as a number",
+        fix="release the inner question first, and write its (noisy) answer as a number",
     )
 
 
@@ -210,6 +214,13 @@ def _between(rows: Rows, node: exp.Expr) -> Expression:
 
 
 def _in(rows: Rows, node: exp.Expr) -> Expression:
+    if node.args.get("query") is not None:
+        if id(node) not in rows.members:
+            raise UnsupportedQuery(
+                "IN (SELECT ...) belongs in WHERE",
+                fix="FROM (SELECT ... WHERE x IN (SELECT ...)), or a list: IN ('a', 'b')",
+            )
+        return rows.members[id(node)]
     listed = [rows.lower(part) for part in node.expressions]
     if not listed or not all(isinstance(v, Literal) and v.value is not None for v in listed):
         raise UnsupportedQuery("IN takes a list of constants", fix="IN ('a', 'b')")
@@ -268,12 +279,21 @@ def _cast(rows: Rows, node: exp.Expr) -> Expression:
 def _named(rows: Rows, node: exp.Expr) -> Expression:
     op = NAMED.get(node.name.lower())
     if op is None:
-        raise UnsupportedQuery(
-            f"{node.name[:40]} is not among the functions that can be asked",
-            why="only functions that mean the same on every engine and cannot fail are run",
-            fix=_KNOWN,
-        )
+        raise unknown_function(node.name)
     return rows.apply(op, node.expressions, node)
+
+
+def unknown_function(name: str) -> UnsupportedQuery:
+    """Why a function is not run, and what to write instead."""
+    known = NAMED_REASONS.get(name.lower())
+    if known is not None:
+        what, why, fix = known
+        return UnsupportedQuery(what, why=why, fix=fix)
+    return UnsupportedQuery(
+        f"{name[:40]} is not among the functions that can be asked",
+        why="only functions that mean the same on every engine and cannot fail are run",
+        fix=_KNOWN,
+    )
 
 
 def _interval(_rows: Rows, _node: exp.Expr) -> Expression:

@@ -33,9 +33,12 @@ def per_person(select: exp.Expr, items: list[Item], scope: Scope, asking: Asking
         raise UnsupportedQuery(
             "a subquery that aggregates must do so for each person",
             why="otherwise one person's rows would count for others, out of sight",
-            fix=f"GROUP BY {whom}, or ask the inner question by itself"
+            fix=(
+                "release the inner question, and go on with the rows of its answer: free",
+                f"or GROUP BY {whom}, to sum up each person's own rows",
+            )
             if whom is not None and scope.relation.private
-            else "ask the inner question by itself",
+            else "release the inner question, and go on with the rows of its answer: free",
             snippet=text.snippet(text.span_of(first)),
         )
     people = People(asking, scope)

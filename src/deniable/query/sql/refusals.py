@@ -12,17 +12,20 @@ _OTHERS: Final = "one person's row would count for others: nobody could say how 
 _SCALAR: Refusal = (
     "a subquery inside an expression reads other people's rows",
     _OTHERS,
-    "ask the inner question first, and write its (noisy) answer as a number",
+    "release the inner question first, and write its (noisy) answer as a number",
 )
 _WINDOW: Refusal = (
     "window functions look at other people's rows",
     _OTHERS,
-    "(SELECT user_id, ... GROUP BY user_id) sums up each person's own rows",
+    (
+        "leave OVER out and release: shares, ranks and running totals of the answer are free then\n"
+        "(SELECT user_id, ... GROUP BY user_id) sums up each person's own rows first"
+    ),
 )
-_UNION: Refusal = (
-    "UNION, INTERSECT and EXCEPT cannot be bounded",
-    "a person could be counted on both sides",
-    "ask each side as a question of its own",
+_SETS: Refusal = (
+    "INTERSECT and EXCEPT cannot be bounded",
+    "one person's row would decide whether another's counts",
+    "user_id IN (SELECT user_id FROM ...), or NOT IN, compares each person's own rows",
 )
 _RANDOM: Refusal = (
     "the answer would change from one run to the next",
@@ -34,6 +37,36 @@ _PATTERN: Refusal = (
     "what a row counts for would depend on the engine",
     "LIKE, contains, starts_with or ends_with",
 )
+_TIME_TEXT: Refusal = (
+    "dates are not written as text before they are counted",
+    "what a date looks like differs from engine to engine",
+    "DATE_TRUNC('month', d), YEAR(d), MONTH(d), DAY(d), dow(d); format the answer",
+)
+_WEEK: Refusal = (
+    "weeks are numbered differently from engine to engine",
+    "the same question must have the same answer everywhere",
+    "DATE_TRUNC('week', d): the Monday that a week starts with",
+)
+_TRUTH: Refusal = (
+    "whether any row, or every row, is so depends on a single person",
+    "one person would change the answer from false to true",
+    "COUNT_IF(condition), or AVG(CAST(condition AS BIGINT)) for the share",
+)
+_MOMENTS: Refusal = (
+    "this moment has no bounded form here",
+    "its noise would have to be sized to a power of the bounds",
+    "VARIANCE(x), STDDEV(x), and quantiles: QUANTILE(x, 0.05) AS low, QUANTILE(x, 0.95) AS high",
+)
+_PAIRS: Refusal = (
+    "this is put together from averages",
+    "each average is bounded by itself",
+    "AVG(x * y) - AVG(x) * AVG(y) is the covariance; / STDDEV(x) / STDDEV(y) the correlation",
+)
+_TOP: Refusal = (
+    "the commonest values are those of the largest groups",
+    "",
+    "SELECT x, COUNT(*) AS n FROM ... GROUP BY x ORDER BY n DESC LIMIT 1",
+)
 _ROWS: Refusal = (
     "this would publish rows; only aggregates can be private",
     "a row is about one person",
@@ -41,18 +74,45 @@ _ROWS: Refusal = (
 )
 
 REASONS: Final[dict[type[exp.Expr], Refusal]] = {
-    exp.Exists: _SCALAR,
+    exp.Exists: (
+        "EXISTS (SELECT ...) looks at another table for every row",
+        _OTHERS,
+        "x IN (SELECT column FROM a public table), or user_id IN (SELECT user_id FROM ...)",
+    ),
     exp.All: _SCALAR,
-    exp.Any: _SCALAR,
+    exp.Any: (
+        "ANY takes lists, which are not among what can be asked",
+        "",
+        "x IN (1, 2, 3), or x IN (SELECT column FROM a public table)",
+    ),
     exp.Window: _WINDOW,
-    exp.Union: _UNION,
-    exp.Intersect: _UNION,
-    exp.Except: _UNION,
+    exp.Intersect: _SETS,
+    exp.Except: _SETS,
     exp.Rand: _RANDOM,
     exp.CurrentDate: _RANDOM,
     exp.CurrentTime: _RANDOM,
     exp.CurrentTimestamp: _RANDOM,
     exp.Uuid: _RANDOM,
+    exp.TimeToStr: _TIME_TEXT,
+    exp.ToChar: _TIME_TEXT,
+    exp.Dayname: _TIME_TEXT,
+    exp.Monthname: _TIME_TEXT,
+    exp.Week: _WEEK,
+    exp.WeekOfYear: _WEEK,
+    exp.LogicalOr: _TRUTH,
+    exp.LogicalAnd: _TRUTH,
+    exp.Kurtosis: _MOMENTS,
+    exp.Skewness: _MOMENTS,
+    exp.Corr: _PAIRS,
+    exp.CovarSamp: _PAIRS,
+    exp.CovarPop: _PAIRS,
+    exp.Mode: _TOP,
+    exp.ApproxTopK: _TOP,
+    exp.Trunc: (
+        "TRUNC means another thing on another engine",
+        "the same question must have the same answer everywhere",
+        "FLOOR(x), ROUND(x, digits), or DATE_TRUNC('month', d)",
+    ),
     exp.RegexpLike: _PATTERN,
     exp.SimilarTo: _PATTERN,
     exp.ArrayAgg: _ROWS,
@@ -80,12 +140,25 @@ REASONS: Final[dict[type[exp.Expr], Refusal]] = {
     ),
 }
 
-CLAUSES: Final[dict[str, Refusal]] = {
-    "query": (
-        "IN (SELECT ...) reads other people's rows",
-        _OTHERS,
-        "JOIN on the person, or list the values: IN ('a', 'b')",
+NAMED_REASONS: Final[dict[str, Refusal]] = {
+    **dict.fromkeys(("now", "getdate", "random", "gen_random_uuid"), _RANDOM),
+    **dict.fromkeys(("date_format", "format_datetime"), _TIME_TEXT),
+    **dict.fromkeys(("yearweek", "week_of_year"), _WEEK),
+    **dict.fromkeys(("skew", "product", "entropy", "mad", "geomean"), _MOMENTS),
+    "histogram": (
+        "a histogram is a count for each bin",
+        "",
+        "SELECT bin(x, 10) AS x, COUNT(*) FROM ... GROUP BY 1",
     ),
+    "age": (
+        "ages change from one day to the next",
+        "a question must mean the same whenever it is asked",
+        "DATE_DIFF('day', d, DATE '2026-12-31') / 365.25",
+    ),
+}
+"""Functions that the parser has no name for."""
+
+CLAUSES: Final[dict[str, Refusal]] = {
     "recursive": ("a recursive question cannot be bounded", _OTHERS, ""),
     "qualify": _WINDOW,
     "windows": _WINDOW,

@@ -9,7 +9,9 @@ from sqlglot import exp
 from deniable.errors import UnsupportedQuery
 from deniable.query.algebra import Expression, JoinKind, Question
 from deniable.query.bind.joins import Pair, join
+from deniable.query.bind.members import members
 from deniable.query.bind.scope import Binding, Scope, scan
+from deniable.query.bind.unions import union
 
 from .answers import binding_of, question
 from .asking import Asking
@@ -22,6 +24,13 @@ def ask(tree: exp.Expr, asking: Asking) -> Question:
     """The question that a whole text asks."""
     while isinstance(tree, exp.Subquery):
         asking, tree = asking.inside(tree), tree.this
+    if isinstance(tree, exp.Union):
+        raise UnsupportedQuery(
+            "these are two questions",
+            why="each question has a price of its own",
+            fix="ask them one after the other; UNION ALL of rows goes into FROM (...)",
+            snippet=asking.text.snippet(asking.text.span_of(tree)),
+        )
     if not isinstance(tree, exp.Select):
         raise UnsupportedQuery(
             "this text is no SELECT",
@@ -51,8 +60,36 @@ def _rows_of(select: exp.Expr, asking: Asking) -> Scope:
             scope = _joined(scope, part, asking)
     where = select.args.get("where")
     if where is not None:
-        scope = scope.where(Rows(asking.text, scope).condition(where.this))
+        scope, found = _members(where.this, scope, asking)
+        scope = scope.where(Rows(asking.text, scope, members=found).condition(where.this))
     return scope
+
+
+def _members(where: exp.Expr, scope: Scope, asking: Asking) -> tuple[Scope, dict[int, Expression]]:
+    """The rows with a mark for every x IN (SELECT ...), and what each of these came to."""
+    found: dict[int, Expression] = {}
+    inner = (exp.Select, exp.Union)
+    for node in where.walk(prune=lambda part: isinstance(part, inner)):
+        if isinstance(node, exp.In) and node.args.get("query") is not None:
+            with asking.text.pointing(node):
+                scope, found[id(node)] = members(
+                    scope,
+                    _side(node.this, scope, asking),
+                    _subquery(node.args["query"], asking),
+                    names=asking.names,
+                    negated=_negated(node, where),
+                )
+    return scope, found
+
+
+def _negated(node: exp.Expr, where: exp.Expr) -> bool:
+    """Whether it matters that a condition is missing and not false: not below AND and OR alone."""
+    while node is not where:
+        assert node.parent is not None
+        node = node.parent
+        if not isinstance(node, exp.And | exp.Or | exp.Paren):
+            return True
+    return False
 
 
 def _source(node: exp.Expr, asking: Asking) -> Scope:
@@ -80,6 +117,8 @@ def _subquery(node: exp.Expr, asking: Asking) -> Scope:
     """The rows of an inner SELECT; each must stay somebody's, whatever others do."""
     while isinstance(node, exp.Subquery):
         asking, node = asking.inside(node), node.this
+    if isinstance(node, exp.Union):
+        return _union(node, asking.inside(node))
     if not isinstance(node, exp.Select):
         raise UnsupportedQuery(
             "a subquery is a SELECT", snippet=asking.text.snippet(asking.text.span_of(node))
@@ -102,6 +141,19 @@ def _subquery(node: exp.Expr, asking: Asking) -> Scope:
     bindings = [b for item in items for b in _bindings(item, scope, asking)]
     _check_names(bindings, asking, node)
     return Scope(relation=scope.relation, bindings=tuple(bindings))
+
+
+def _union(node: exp.Expr, asking: Asking) -> Scope:
+    """The rows of both sides of UNION ALL."""
+    with asking.text.pointing(node):
+        if node.args.get("distinct"):
+            raise UnsupportedQuery(
+                "UNION drops rows that are alike, whoever's they are",
+                why="one person's row would decide whether another's counts",
+                fix="UNION ALL",
+            )
+        sides = _subquery(node.this, asking), _subquery(node.expression, asking)
+        return union(*sides, unit=asking.unit, names=asking.names)
 
 
 def _bindings(item: Item, scope: Scope, asking: Asking) -> list[Binding]:
@@ -135,7 +187,7 @@ def _check_names(bindings: list[Binding], asking: Asking, node: exp.Expr) -> Non
 def _joined(left: Scope, node: exp.Expr, asking: Asking) -> Scope:
     side, kind = node.args.get("side") or "", node.args.get("kind") or ""
     using, on = node.args.get("using") or [], node.args.get("on")
-    if side not in ("", "LEFT") or kind not in ("", "INNER", "OUTER") or not (using or on):
+    if side not in ("", "LEFT", "RIGHT") or kind not in ("", "INNER", "OUTER") or not (using or on):
         raise UnsupportedQuery(
             f"{' '.join(filter(None, (side, kind, 'JOIN')))} without equal columns, or of this "
             "kind, cannot be bounded",
@@ -144,6 +196,8 @@ def _joined(left: Scope, node: exp.Expr, asking: Asking) -> Scope:
         )
     right = _source(node.this, asking)
     _check_tables(left, right)
+    if side == "RIGHT":  # the same as a LEFT JOIN, told from the other side
+        left, right, side = right, left, "LEFT"
     how = JoinKind.LEFT if side == "LEFT" else JoinKind.INNER
     if using:
         return _using([part.name for part in using], left, right, how, asking)

@@ -16,8 +16,10 @@ from .functions import PARTS
 if TYPE_CHECKING:
     from .lower import Rows
 
-# Days in an interval that is the same everywhere; months and hours are not.
-_INTERVALS: Final = {"DAY": 1, "WEEK": 7}
+# Minutes in an interval that is always as long; months and years are not.
+_INTERVALS: Final = {"MINUTE": 1, "HOUR": 60, "DAY": 24 * 60, "WEEK": 7 * 24 * 60}
+
+_WRITTEN: Final = (Kind.INT, Kind.BOOL, Kind.DATE)
 
 
 def fold(op: str, *args: Expression, span: Span | None) -> Expression:
@@ -51,6 +53,8 @@ def _left(rows: Rows, parts: list[exp.Expr], span: Span | None) -> Expression:
 
 def _extract(rows: Rows, parts: list[exp.Expr], span: Span | None) -> Expression:
     word = parts[0].name.lower() if len(parts) == 2 else ""
+    if word == "isodow":
+        return _weekday(rows, parts[1:], span)
     if word not in PARTS:
         raise UnsupportedQuery(
             f"there is no part of a date called {word[:30] or 'that'}", fix=", ".join(PARTS)
@@ -77,9 +81,7 @@ def _plus(*, sign: int) -> Callable[[Rows, list[exp.Expr], Span | None], Express
 
     def lowered(rows: Rows, parts: list[exp.Expr], span: Span | None) -> Expression:
         if isinstance(parts[1], exp.Interval):
-            moved = literal(sign * _days(parts[1]))
-            day = fold("to_date", rows.lower(parts[0]), span=span)
-            return fold("add_days", day, moved, span=span)
+            return later(rows.lower(parts[0]), sign * _minutes(parts[1]), span=span)
         x, y = map(rows.lower, parts)
         if sign < 0 and x.kind in TIMES and y.kind in TIMES:
             return fold("days_between", y, x, span=span)
@@ -90,17 +92,45 @@ def _plus(*, sign: int) -> Callable[[Rows, list[exp.Expr], Span | None], Express
     return lowered
 
 
-def _days(node: exp.Expr) -> int:
+def later(moment: Expression, minutes: int, *, span: Span | None) -> Expression:
+    """A date that is whole days later stays a date; any other moment is a timestamp."""
+    days, rest = divmod(minutes, 24 * 60)
+    if moment.kind is Kind.TEXT:
+        moment = fold("to_timestamp" if rest else "to_date", moment, span=span)
+    if moment.kind is Kind.DATE and not rest:
+        return fold("add_days", moment, literal(days), span=span)
+    return fold("add_minutes", moment, literal(minutes), span=span)
+
+
+def _minutes(node: exp.Expr) -> int:
     unit = node.text("unit").upper().removesuffix("S")
     digits = node.name.lstrip("-")
     if unit not in _INTERVALS or not digits.isascii() or not digits.isdigit() or len(digits) > 6:
-        raise UnsupportedQuery("an interval is a number of days or weeks", fix="INTERVAL 30 DAY")
+        raise UnsupportedQuery(
+            "an interval is a number of weeks, days, hours or minutes", fix="INTERVAL 30 DAY"
+        )
     return _INTERVALS[unit] * int(node.name)
+
+
+def _weekday(rows: Rows, parts: list[exp.Expr], span: Span | None) -> Expression:
+    """Monday is 1, Sunday 7."""
+    day = fold("dow", *map(rows.lower, parts), span=span)
+    sunday = fold("eq", day, literal(0), span=span)
+    return fold("case", sunday, literal(7), day, span=span)
+
+
+def _concat(rows: Rows, parts: list[exp.Expr], span: Span | None) -> Expression:
+    """Whole numbers, truth values and dates are written out."""
+    made = map(rows.lower, parts)
+    texts = (x if x.kind not in _WRITTEN else fold("to_text", x, span=span) for x in made)
+    return fold("concat", *texts, span=span)
 
 
 SPECIAL: Final[dict[str, Callable[[Rows, list[exp.Expr], Span | None], Expression]]] = {
     "add": _plus(sign=1),
     "subtract": _plus(sign=-1),
+    "concat": _concat,
+    "isodow": _weekday,
     "floor_divide": _floor_divide,
     "left": _left,
     "extract": _extract,

@@ -20,6 +20,11 @@ DIALECT: Final = "duckdb"
 ONLY_QUESTIONS: Final = (
     "ask with SELECT: COUNT, SUM, AVG, VARIANCE, STDDEV, MEDIAN, QUANTILE, MIN, MAX"
 )
+_LISTING: Final = frozenset({"SHOW", "DESCRIBE", "DESC", "SUMMARIZE", "EXPLAIN"})
+_LISTED: Final = (
+    "print(session) lists tables and columns, print(session.schema) what is known of them;\n"
+    "q.explain(spend=...) shows the plan of a question"
+)
 _LONGEST: Final = 100_000
 _MOST_TOKENS: Final = 5_000
 _DEEPEST: Final = 300
@@ -49,6 +54,10 @@ class Text:
         """A part as the user wrote it, on one line."""
         span = self.span_of(node)
         return "" if span is None else " ".join(self.raw[span.start : span.end].split())
+
+    def word(self, spelled: frozenset[str]) -> Span | None:
+        """The first word that is spelled in one of these ways."""
+        return next((_place(t) for t in self.tokens if t.text.upper() in spelled), None)
 
     def snippet(self, span: Span | None, note: str = "") -> Snippet | None:
         """A line of the text with a caret under a part of it."""
@@ -162,7 +171,7 @@ def _check_one_question(text: Text) -> None:
         raise UnsupportedQuery(
             f"{first.text.upper()[:40]} is not a question about data",
             why="nothing is changed, listed or run here; only aggregates are answered",
-            fix=ONLY_QUESTIONS,
+            fix=_LISTED if first.text.upper() in _LISTING else ONLY_QUESTIONS,
             snippet=text.snippet(_place(first)),
         )
     ended = False
@@ -181,8 +190,11 @@ def _syntax(text: Text, error: ParseError) -> UnsupportedQuery:
     found = error.errors[0] if error.errors else {}
     what = str(found.get("description") or "unexpected text").strip().rstrip(".")
     at = _found_place(text, found.get("line"), found.get("col"))
+    top = [word.text.upper() for word in text.tokens[:2]] == ["SELECT", "TOP"]
     return UnsupportedQuery(
-        "this text cannot be read as SQL", snippet=text.snippet(at, what[:80]), fix=ONLY_QUESTIONS
+        "this text cannot be read as SQL",
+        snippet=text.snippet(at, what[:80]),
+        fix="SELECT ... ORDER BY n DESC LIMIT 5" if top else ONLY_QUESTIONS,
     )
 
 

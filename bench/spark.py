@@ -1,0 +1,134 @@
+"""What a question costs on Spark: stages, tasks, records and bytes shuffled, executors' CPU s.
+
+    python -m bench.spark                    10⁶ rows
+    python -m bench.spark 1000000 10000000   these sizes
+
+A cluster of two executors of one core each is started on this machine. Rows are of one tenth as
+many persons, in 100 groups; each question is asked for COUNT, SUM and AVG by group.
+"""
+
+import os
+import sys
+import tempfile
+from pathlib import Path
+
+import duckdb
+import pyspark
+from pyspark.sql import SparkSession
+
+import deniable as dp
+from deniable.query.execute import compiled_for, engine_for
+from deniable.session.sources import tables
+
+FOLDER = Path(tempfile.gettempdir()) / "deniable-bench"
+KNOWN = {"grp": dp.keys(range(100)), "amount": dp.bounds(0, 100, missing=0)}
+HIDDEN = {"grp": dp.column("int"), "amount": dp.bounds(0, 100, missing=0)}
+ASKED = "SELECT grp, COUNT(*) AS n, SUM(amount) AS s, AVG(amount) AS a FROM t GROUP BY grp"
+QUESTIONS = {
+    "rows": (dp.rows(), KNOWN, ASKED),
+    "persons": (dp.person("user_id", rows=10), KNOWN, ASKED),
+    "persons, private keys": (dp.person("user_id", rows=10, groups=5), HIDDEN, ASKED),
+    "persons, a median by group": (
+        dp.person("user_id", rows=10),
+        KNOWN,
+        "SELECT grp, MEDIAN(amount) AS m FROM t GROUP BY grp",
+    ),
+}
+MEASURED = {
+    "tasks": "numCompleteTasks",
+    "records read": "inputRecords",
+    "records shuffled": "shuffleWriteRecords",
+    "bytes shuffled": "shuffleWriteBytes",
+}
+
+
+def made(rows: int) -> Path:
+    """A folder of Parquet files with that many rows."""
+    folder = FOLDER / f"spark-{rows}"
+    if not folder.exists():
+        folder.mkdir(parents=True)
+        duckdb.sql("SET threads = 2")
+        for part in range(4):
+            duckdb.sql(
+                f"COPY (SELECT (hash(i) % {rows // 10})::BIGINT AS user_id, "
+                f"(hash(i * 7 + 1) % 100)::INTEGER AS grp, "
+                f"(hash(i * 31 + 5) % 10000) / 100.0::DOUBLE AS amount "
+                f"FROM range({rows // 4 * part}, {rows // 4 * (part + 1)}) t(i)) "
+                f"TO '{folder}/{part}.parquet' (FORMAT parquet)"
+            )
+    return folder
+
+
+def started() -> SparkSession:
+    """A cluster of two executor processes; it writes where it lives."""
+    home = Path(tempfile.mkdtemp(prefix="spark-home-"))
+    for part in Path(pyspark.__file__).parent.iterdir():
+        if part.name != "work":
+            (home / part.name).symlink_to(part)
+    os.environ["SPARK_HOME"] = str(home)
+    builder = SparkSession.builder.master("local-cluster[2,1,1024]")
+    for name, value in {
+        "spark.ui.enabled": "false",
+        "spark.ui.showConsoleProgress": "false",
+        "spark.driver.host": "127.0.0.1",
+        "spark.executor.memory": "1024m",
+        "spark.sql.shuffle.partitions": "4",
+    }.items():
+        builder = builder.config(name, value)
+    session = builder.getOrCreate()
+    session.sparkContext.setLogLevel("OFF")
+    return session
+
+
+def stages(spark: SparkSession) -> dict[tuple[int, int], dict[str, int]]:
+    """What every stage that ran has done so far."""
+    store = spark._jsc.sc().statusStore()
+    quantiles = getattr(store, "stageList$default$4")()
+    found = store.stageList(None, False, False, quantiles, None)
+    every = [found.apply(i) for i in range(found.size())]
+    return {
+        (each.stageId(), each.attemptId()): {
+            **{said: getattr(each, name)() for said, name in MEASURED.items()},
+            "CPU s": each.executorCpuTime() / 1e9,
+        }
+        for each in every
+        if str(each.status()) == "COMPLETE"
+    }
+
+
+def measured(spark: SparkSession, rows: int, called: str) -> dict[str, float]:
+    unit, columns, text = QUESTIONS[called]
+    frame = spark.read.parquet(str(made(rows)))
+    schema = dp.Schema(columns=columns)
+    from deniable.curator import open as open_curator
+
+    budget = dp.epsilon(9, delta=1e-6)
+    session = open_curator(frame, unit=unit, budget=budget, schema=schema, name="t")
+    plan = session.sql(text).plan
+    needed = list(tables(frame, schema=schema, unit=unit, name="t").values())
+    before = stages(spark)
+    with engine_for(needed)(needed) as engine:
+        asked = compiled_for(plan, engine, secret="secret")
+        engine.run([each.text for each in asked])
+    ran = [found for key, found in stages(spark).items() if key not in before]
+    totals = {name: sum(each[name] for each in ran) for name in ran[0]}
+    return {"statements": len(asked), "stages": len(ran)} | totals
+
+
+def main() -> None:
+    sizes = [int(each) for each in sys.argv[1:] if each.isdigit()] or [1_000_000]
+    spark = started()
+    try:
+        for rows in sizes:
+            held = sum(path.stat().st_size for path in made(rows).iterdir())
+            print(f"{rows:,} rows, {held / rows:.1f} bytes of Parquet a row")
+            for called in QUESTIONS:
+                figures = measured(spark, rows, called)
+                told = ", ".join(f"{name} {value:,.6g}" for name, value in figures.items())
+                print(f"  {called}: {told}", flush=True)
+    finally:
+        spark.stop()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,154 @@
+"""Frames as Arrow, in which no value can stop the engine.
+
+What the engine's own readers fail at, or look at values for, is settled before, column by column:
+
+    moments     lose their zone, which is UTC underneath
+    text        whose bytes are no UTF-8 is missing
+    objects     are text as Python writes them; those that it cannot write are missing
+    the rest    that the engine has no type for, or only for some values, is text
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any, Final
+
+# How objects are written that are no value.
+_NOTHING: Final = frozenset({"None", "nan", "NaN", "NaT", "<NA>"})
+
+
+def settled(frame: Any) -> Any:
+    """A pandas or Arrow table, or what Arrow can read, as an Arrow table or a stream."""
+    import pyarrow as pa
+
+    if hasattr(frame, "iloc"):
+        return pa.table({name: _of_pandas(pa, frame[name]) for name in frame.columns})
+    if hasattr(frame, "scanner"):
+        frame = frame.scanner()
+    if hasattr(frame, "to_reader") and not hasattr(frame, "columns"):
+        frame = frame.to_reader()
+    if not hasattr(frame, "read_next_batch"):
+        return _table(pa, frame)
+    schema = _table(pa, frame.schema.empty_table()).schema
+    made = (batch for each in frame for batch in _table(pa, each).to_batches())
+    return pa.RecordBatchReader.from_batches(schema, made)
+
+
+def _table(pa: Any, table: Any) -> Any:
+    columns = [_column(pa, column) for column in table.columns]
+    return pa.table(columns, names=table.schema.names)
+
+
+# ---- Arrow
+
+
+def _column(pa: Any, column: Any) -> Any:
+    """In a type that depends on the column's type alone, as one row must not change all others."""
+    kind, types = column.type, pa.types
+    if types.is_dictionary(kind):
+        return _dictionary(pa, column)
+    if types.is_timestamp(kind):
+        return column.cast(pa.timestamp(kind.unit))
+    if _is_text(pa, kind):
+        return pa.chunked_array([_utf8(pa, chunk) for chunk in _chunks(column)], type=kind)
+    if types.is_float16(kind):
+        return column.cast(pa.float32())
+    if types.is_duration(kind) or types.is_time(kind) or types.is_decimal256(kind):
+        return column.cast(pa.string())
+    odd = types.is_nested(kind) or types.is_run_end_encoded(kind) or types.is_interval(kind)
+    if odd or (isinstance(kind, pa.BaseExtensionType) and kind.extension_name != "arrow.uuid"):
+        return _texts(pa, _values(column))
+    return column
+
+
+def _chunks(column: Any) -> list[Any]:
+    return list(column.chunks) if hasattr(column, "chunks") else [column]
+
+
+def _is_text(pa: Any, kind: Any) -> bool:
+    types = pa.types
+    return bool(types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind))
+
+
+def _dictionary(pa: Any, column: Any) -> Any:
+    """Texts stay a dictionary; all else is written out."""
+    value = column.type.value_type
+    if not _is_text(pa, value):
+        plain = [chunk.dictionary_decode() for chunk in _chunks(column)]
+        return _column(pa, pa.chunked_array(plain, type=value))
+    chunks = [
+        pa.DictionaryArray.from_arrays(chunk.indices, _utf8(pa, chunk.dictionary))
+        for chunk in _chunks(column)
+    ]
+    return pa.chunked_array(chunks, type=pa.dictionary(column.type.index_type, value))
+
+
+def _utf8(pa: Any, texts: Any) -> Any:
+    try:
+        texts.validate(full=True)
+    except pa.ArrowInvalid:
+        wide = pa.large_binary() if pa.types.is_large_string(texts.type) else pa.binary()
+        held = texts.cast(pa.binary_view() if pa.types.is_string_view(texts.type) else wide)
+        return pa.array([_decoded(value) for value in held.to_pylist()], texts.type)
+    return texts
+
+
+def _decoded(value: bytes | None) -> str | None:
+    try:
+        return None if value is None else value.decode()
+    except UnicodeDecodeError:
+        return None
+
+
+def _values(column: Any) -> Iterator[object]:
+    for value in column:
+        try:
+            yield value.as_py()
+        except (ValueError, OverflowError):
+            yield None
+
+
+# ---- Python's objects
+
+
+def _of_pandas(pa: Any, series: Any) -> Any:
+    """What Arrow has a type for as that type, all other as text."""
+    import pandas as pd
+
+    kind = series.dtype
+    if isinstance(kind, pd.CategoricalDtype):
+        if kind.categories.dtype.kind == "O":
+            codes = series.cat.codes.to_numpy()
+            texts = _texts(pa, kind.categories)
+            return pa.DictionaryArray.from_arrays(pa.array(codes, mask=codes < 0), texts)
+        return _column(pa, pa.array(series))
+    if isinstance(kind, pd.SparseDtype):
+        return _of_pandas(pa, series.sparse.to_dense())
+    stored = isinstance(kind, pd.StringDtype) and kind.storage == "pyarrow"
+    if stored or isinstance(kind, pd.ArrowDtype) or (kind.kind in "iufbMm" and kind.itemsize <= 8):
+        return _column(pa, pa.array(series))
+    return _texts(pa, series)
+
+
+def _texts(pa: Any, values: Iterable[object]) -> Any:
+    listed = list(values)
+    if set(map(type, listed)) <= {str, float, type(None)}:
+        try:
+            return pa.array(listed, pa.large_string(), from_pandas=True)
+        except (pa.ArrowException, UnicodeEncodeError):  # a number, or half a character
+            pass
+    return pa.array([_text(value) for value in listed], pa.large_string())
+
+
+def _text(value: object) -> str | None:
+    r"""As Python writes it.
+
+    >>> [_text(value) for value in ("a", 1, 0.1, True, None, float("nan"), "\udc80", 10**5000)]
+    ['a', '1', '0.1', 'True', None, None, None, None]
+    """
+    try:
+        text = str.__str__(value) if isinstance(value, str) else str(value)
+        text.encode()
+    except Exception:  # noqa: BLE001  (an object may raise whatever it likes)
+        return None
+    return None if text in _NOTHING and not isinstance(value, str) else text

@@ -1,0 +1,190 @@
+"""A question answered into a folder: checked, charged once, computed and drawn on Spark, committed.
+
+Why exactly one draw is ever shown, though Spark may run a task several times:
+
+    which groups       a partition holds the groups whose keys hash to it, in every attempt: what is
+                       computed before noise is a function of the data and of a key chosen once. So
+                       each group is in one task's file, and in no other's
+    which attempt      noise is drawn in the last stage, the one that writes: no task of it is run
+                       again for another stage's sake. Spark lets one attempt of a task commit; the
+                       files of all others are deleted unseen (see `places`). Which one it is
+                       depends on what failed and on time, not on what was drawn: making columns
+                       of noisy numbers cannot fail on any of them
+    what is handed out never the frame that draws, which would draw again whenever Spark computes
+                       it: only one that reads the committed files
+
+An attempt that is not shown tells nothing, so it costs nothing; the one that is was paid for before
+the first began. If the job fails, the charge stands, no file can be seen, and asking again is paid
+again. If the driver is lost while it moves the files of a finished job, some may be seen: they are
+part of the one draw. What `_temporary` may still hold then is no part of the answer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, Final, NoReturn
+
+from deniable.errors import BadParameter, UnsupportedQuery
+from deniable.mechanisms import Step
+from deniable.query.algebra import Question
+from deniable.query.allocate import Allocation, title
+from deniable.query.answer import answer
+from deniable.query.answer.present import Columns
+from deniable.query.backends.spark import Spark
+from deniable.query.execute import table_names
+from deniable.sampling.source import current
+from deniable.sensitive import Sensitive
+from deniable.session import Session
+from deniable.session.elsewhere import Commission, version
+from deniable.session.tables import Table
+
+from . import places
+from .columns import fields
+from .executors import Draw, versions
+from .integers import integers
+from .written import Written, spark_schema
+
+_PROBES: Final = 8
+
+
+def write(
+    session: Session, allocation: Allocation, *, path: object, asker: str | None = None
+) -> Written:
+    """The answer in Parquet files at a path that does not exist yet; asked again, it is free."""
+    question = allocation.plan.question
+    tables = _on_spark(session, question)
+    _check(question, ranked=any(part.tree is not None for part in allocation.parts))
+    work = Scattered(allocation=allocation, path=places.checked(path), tables=tables)
+    columns = fields(allocation)
+    release = session.commission(
+        work.steps,
+        work=work,
+        question=f"{question!r}\n({question.fingerprint}) written to {work.path}",
+        table=", ".join(session.tables),
+        asker=asker,
+    )
+    shown = replace(release.provenance, question=title(question))
+    return Written(
+        path=work.path,
+        columns=columns,
+        release=replace(release, provenance=shown),
+        spark=work.spark,
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Scattered:
+    """One answer, as work for a session to commission."""
+
+    allocation: Allocation
+    path: str
+    tables: tuple[Table, ...]
+
+    @cached_property
+    def spark(self) -> Any:
+        """The user's session."""
+        return self.tables[0].source.sparkSession  # type: ignore[attr-defined]
+
+    @property
+    def steps(self) -> list[Step[Any]]:
+        """What is drawn: the choice of keys where they are private, then the numbers."""
+        plan, allocation = self.allocation.plan, self.allocation
+        steps: list[Step[Any]] = []
+        if allocation.selection is not None:
+            assert plan.selection is not None
+            moves = plan.selection.moves
+            people = Sensitive(_not_here, l1=moves.l1, linf=moves.linf, unit=plan.unit)
+            steps.append(allocation.selection.on(people))
+        for part, noise in zip(allocation.parts, allocation.noise, strict=True):
+            vector = part.vector
+            cells = Sensitive(_not_here, l1=vector.l1, l2=vector.l2, unit=plan.unit)
+            steps.append(noise.on(cells))
+        return steps
+
+    @property
+    def columns(self) -> Columns:
+        """The answer about no group: its columns, and what they estimate."""
+        nothing = [() for _ in self.allocation.parts]
+        return answer(self.allocation, (), nothing)
+
+    def ready(self) -> None:
+        """The folder is not there yet, and the executors have this deniable."""
+        if places.exists(self.spark, self.path):
+            raise BadParameter(
+                f"there is something at {self.path} already",
+                why="an answer is written once, to a folder of its own",
+                fix="another path, or delete what is there",
+            )
+        _check_executors(self.spark)
+
+    def stands(self, record: Mapping[str, Any]) -> bool:
+        """Whether the files are there that the same job wrote."""
+        return bool(record["job"] == places.job(self.spark, self.path))
+
+    def do(self, commission: Commission) -> dict[str, object]:
+        """Compute the integers, draw, commit."""
+        draw = Draw.of(commission, self.allocation)
+        with Spark(self.tables) as engine:
+            frame = integers(self.allocation.plan, engine, secret=_secret())
+            places.commit(frame.mapInArrow(draw.over, spark_schema(draw.columns)), self.path)
+        job = places.job(self.spark, self.path)
+        if job is None:
+            raise RuntimeError("the executors do not write where the driver reads")
+        return {"path": self.path, "job": job}
+
+
+def _not_here() -> NoReturn:
+    raise AssertionError("these numbers are computed and drawn in the executors")
+
+
+def _secret() -> str:
+    """Keys the hash by which persons keep groups; drawn once, so that every attempt agrees."""
+    return f"{current().integer(128):032x}"
+
+
+# ---- what is refused before anything is charged
+
+
+def _on_spark(session: Session, question: Question) -> tuple[Table, ...]:
+    tables = tuple(session.tables[name] for name in table_names(question.relation))
+    if any(table.kind != "spark" for table in tables):
+        raise UnsupportedQuery(
+            "only answers about Spark tables are written by executors",
+            fix="q.release(...), and then r.to_arrow() or r.to_pandas()",
+        )
+    return tables
+
+
+def _check(question: Question, *, ranked: bool) -> None:
+    if not question.keys:
+        raise UnsupportedQuery("this answer is one row", fix="q.release(...)")
+    if ranked:
+        raise UnsupportedQuery(
+            "quantiles, MIN and MAX are not written by executors",
+            why="they are read off a tree of counts, which needs all bins of a group together",
+            fix="q.release(...) for these; counts, sums, averages and variances can be written",
+        )
+    if question.order_by or question.limit is not None or question.offset:
+        raise UnsupportedQuery(
+            "a table that is written in parts has no order, and no first rows",
+            fix="leave ORDER BY and LIMIT out here: written.frame().orderBy(...).limit(...)",
+        )
+
+
+def _check_executors(spark: Any) -> None:
+    """A small job about nobody: have the executors deniable, and the same one?"""
+    fix = f"deniable {version()} in the Python of every executor"
+    asked = spark.range(0, _PROBES, 1, _PROBES).mapInArrow(versions, "version STRING")
+    try:
+        found = {row[0] for row in asked.collect()}
+    except Exception as error:
+        raise BadParameter("the executors cannot load deniable", fix=fix) from error
+    if found != {version()}:
+        other = ", ".join(sorted(found - {version()}))
+        raise BadParameter(
+            f"the executors have deniable {other}, and here is {version()}",
+            why="what is charged for here must be what is drawn there",
+            fix=fix,
+        )

@@ -1,0 +1,78 @@
+"""Noise that is drawn elsewhere, at the session's command: where an answer is too large to collect.
+
+The session charges first, as always. Then it hands out a `Commission`: the very mechanisms that it
+was charged for, which may travel to other processes where a session may not. Whoever has the values
+asks it for noisy ones. Only what is committed once may be shown, and that is the work's to prove:
+a process that is started again draws again, and of its draws one may survive.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from importlib import import_module
+from typing import Any, Protocol
+
+from deniable.ledger import Ledger
+from deniable.mechanisms import Mechanism
+from deniable.release import Noisy
+
+
+def version() -> str:
+    """The version of deniable in this process."""
+    return str(import_module("deniable").__version__)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Commission:
+    """Leave to draw what one line of a ledger paid for; made by a session, and by nobody else."""
+
+    mechanisms: tuple[Mechanism, ...]
+    entry: str
+    """The hash of the line."""
+    version: str = field(default_factory=version)
+
+    def check(self) -> None:
+        """Raise in a process that has another deniable: its noise may be another's."""
+        if version() != self.version:
+            raise RuntimeError(f"deniable {version()} here, and {self.version} where it was paid")
+
+    def perform(self, place: int, value: Any) -> Any:
+        """What the mechanism at that place answers about a value; the noise is this process's."""
+        return self.mechanisms[place].draw(value)
+
+
+class Work(Protocol):
+    """What is to be computed, drawn and committed elsewhere."""
+
+    @property
+    def columns(self) -> tuple[Mapping[str, tuple[object, ...]], Mapping[str, Noisy]]:
+        """The keys and noisy columns of the answer, without rows."""
+
+    def ready(self) -> None:
+        """Raise, by public facts alone, if it cannot be done: nothing is charged yet."""
+
+    def stands(self, record: Mapping[str, Any]) -> bool:
+        """Whether the answer that a record tells of is still where it was committed."""
+
+    def do(self, commission: Commission) -> dict[str, object]:
+        """Compute, draw and commit; the record (plain JSON) by which the answer is found again."""
+
+
+def recalled(
+    ledger: Ledger, asked: Mapping[str, object], *, asker: str | None, work: Work
+) -> tuple[str, Mapping[str, Any] | None]:
+    """The stored answer that still stands, with its fingerprint; else a fingerprint to pay for.
+
+    An answer that was lost is paid for again and stored beside the first, under a next number.
+    """
+    for number in itertools.count():
+        found = ledger.fingerprint({**asked, "number": number})
+        stored = ledger.recall(found, asker=asker)
+        if stored is None:
+            return found, None
+        record: Mapping[str, Any] = stored.value  # type: ignore[assignment]
+        if work.stands(record["elsewhere"]):
+            return found, record
+    raise AssertionError("unreachable")

@@ -1,0 +1,84 @@
+"""One quantile of many histograms: what moves, what is charged, and what comes out."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import deniable as dp
+from deniable.mechanisms import QuantileSearch
+from deniable.mechanisms.selection import quantile_search
+from deniable.mechanisms.selection.quantile_search import block_edges
+
+LARGE = st.sampled_from([0, 1, 2, 7, 2**20, 2**44, 2**47, 2**61])
+
+
+@settings(max_examples=200, deadline=None)
+@given(
+    share=st.floats(0.001, 0.999),
+    counts=st.lists(st.lists(LARGE, min_size=4, max_size=4), min_size=1, max_size=3),
+    changes=st.lists(
+        st.tuples(st.integers(0, 2), st.integers(0, 3), st.integers(-5, 5)), max_size=5
+    ),
+)
+def test_distances_move_no_further_than_is_said_all_rows_together(share, counts, changes):
+    first = np.array(counts, dtype=np.int64)
+    second = first.copy()
+    for row, cell, by in changes:
+        if row < len(second):
+            second[row, cell] = max(0, second[row, cell] + by)
+    moved = int(np.abs(second - first).sum())
+    search = QuantileSearch(epsilon=1.0, share=share, sensitivity=max(1, moved))
+    tables = (quantile_search._below(first), quantile_search._below(second))
+    away = [np.array([search.distances(row) for row in table]) for table in tables]
+    assert np.abs(away[0] - away[1]).max(axis=1).sum() <= search.moved * (moved > 0)
+
+
+def test_a_margin_for_rounding_is_needed_and_small():
+    search = QuantileSearch(epsilon=1.0, share=0.5)
+    assert 0.5 < search.moved < 0.503
+
+
+@given(cell=st.integers(0, 40), more=st.integers(0, 40))
+def test_blocks_are_disjoint_and_cover_all_cells(cell, more):
+    edges = block_edges(np.array([cell]), cell + more + 1)[0]
+    assert edges[0] == 0
+    assert edges[-1] == cell + more + 1
+    assert (np.diff(edges) >= 0).all()
+    assert {cell, cell + 1} <= set(edges.tolist())
+
+
+def test_what_is_charged_is_what_was_asked_for():
+    search = QuantileSearch(epsilon=0.3, share=0.9, sensitivity=10)
+    assert search.pure() == pytest.approx(0.3, rel=1e-12)
+    assert search.zcdp() == pytest.approx(0.3**2 * (0.4**2 / 8 + 0.2**2 / 2 + 0.4**2 / 2), rel=0.05)
+
+
+def test_with_much_to_spend_the_numbers_are_right():
+    counts = np.array([[5, 0, 20, 5, 1], [0, 0, 0, 0, 9]])
+    found = QuantileSearch(epsilon=1e6, share=0.25).release(counts)
+    assert found[:, 0].tolist() == [2, 4]
+    assert found[:, 1].tolist() == [
+        pytest.approx((5 - 31 / 4) * 2**20, abs=2000),
+        pytest.approx(-9 / 4 * 2**20, abs=2000),
+    ]
+    assert found[0, 2:].tolist() == np.diff([0, 0, 0, 5, 5, 25, 30, 31, 31, 31]).tolist()
+
+
+def test_counts_that_fill_64_bits_do_not_overflow():
+    found = QuantileSearch(epsilon=1e3, share=0.5).release(np.full((1, 3), 2**63 - 1))
+    assert found[0, 0] == 1
+
+
+@pytest.mark.parametrize("counts", [[1, 2], [[]], [[0.5]], [[-1]], "x"])
+def test_what_is_no_table_of_counts_is_refused(counts):
+    with pytest.raises(dp.BadParameter):
+        QuantileSearch(epsilon=1.0, share=0.5).release(counts)
+
+
+@pytest.mark.parametrize("share", [0.0, 1.0, -1, math.nan])
+def test_a_share_is_between_0_and_1(share):
+    with pytest.raises(dp.BadParameter):
+        QuantileSearch(epsilon=1.0, share=share)

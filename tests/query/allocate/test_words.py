@@ -1,0 +1,70 @@
+"""What explain says, for those who have to decide whether to pay."""
+
+import pyarrow as pa
+import pytest
+
+import deniable as dp
+
+PEOPLE = pa.table({"u": [1, 2], "age": [20, 30], "city": ["a", "b"]})
+VISITS = pa.table({"u": [1, 1, 2], "cost": [1.0, 2.0, 3.0], "zip": ["x", "y", "x"]})
+ZIPS = pa.table({"zip": ["x"]})
+SCHEMA = dp.Schema(
+    tables={
+        "people": dp.Schema(columns={"age": dp.bounds(0, 100, type="int", missing=0)}),
+        "visits": dp.Schema(columns={"cost": dp.bounds(0, 1000, missing="drop")}),
+        "zips": dp.Schema(columns={"zip": dp.column("text")}, public=True),
+    }
+)
+
+
+@pytest.fixture(scope="module")
+def session():
+    held = {"people": PEOPLE, "visits": VISITS, "zips": ZIPS}
+    unit = dp.person("u", rows=2, groups=2)
+    return dp.open(held, unit=unit, budget=dp.epsilon(1000, delta=1e-6), schema=SCHEMA)
+
+
+def explained(session, sql, **options):
+    return str(session.sql(sql).explain(**{"spend": dp.epsilon(0.5)} | options))
+
+
+def test_joins_and_unions_name_their_tables(session):
+    text = explained(
+        session,
+        "SELECT COUNT(*) FROM visits JOIN people USING (u) WHERE zip IN (SELECT zip FROM zips)",
+    )
+    assert "inner join on the same person: people" in text
+    assert ': zips (public)\n  4  filter coalesce("in zips.zip", false)' in text
+    both = "(SELECT u, age FROM people UNION ALL SELECT u, cost FROM visits)"
+    assert "and all rows of: visits" in explained(session, f"SELECT COUNT(*) FROM {both}")
+
+
+def test_answers_that_are_put_together_say_of_what(session):
+    text = explained(session, "SELECT COUNT(*) AS n, SUM(age) AS s FROM people")
+    assert "make s of them: (the sum of age − 50) + 50 × the number of rows" in text
+    text = explained(session, "SELECT AVG(age) AS a FROM people")
+    assert "make a of them: 50 + (the sum of age − 50) / the number of rows" in text
+
+
+def test_a_private_group_says_how_many_people_it_takes(session):
+    query = session.sql("SELECT city, COUNT(*) AS n FROM people GROUP BY city")
+    text = str(query.explain(spend=dp.epsilon(0.5)))
+    assert "it is as likely shown as not, with" in text
+    assert "nearly always" in text
+    release = query.release(spend=dp.epsilon(0.5))
+    assert "people or more: others are mostly hidden" in str(release.answers["n"].estimand)
+
+
+def test_a_quantile_tells_its_rank_in_rows_and_in_percent(session):
+    text = explained(session, "SELECT MEDIAN(cost) AS m FROM visits")
+    assert "cells of the histogram of cost where the quantile lies" in text
+    assert "% of 1,000" in text
+    assert "% of 5,000), with 95 %" in explained(
+        session, "SELECT MEDIAN(cost) AS m FROM visits", size=5000
+    )
+
+
+def test_every_plan_says_what_half_the_error_costs(session):
+    text = explained(session, "SELECT AVG(cost) / COUNT(*) AS r FROM visits")
+    assert "every ± is half as wide if you spend about ε 1; explain(within=...) prices a ±" in text
+    assert "r is computed from noisy numbers: its ± comes with the answer" in text

@@ -1,0 +1,150 @@
+"""Tables that break under a question: one opaque, charged error, on every engine, and no more."""
+
+import logging
+import warnings
+from pathlib import Path
+
+import pytest
+
+import deniable as dp
+from deniable.curator import Curator
+from deniable.errors import DataFailure
+from deniable.query.backends import csv_files
+from deniable.session.tables import Table
+
+from .hostile import Data
+from .places import parts
+from .test_silence import ROW, VISIT, WHO, WORD, leaks, told
+
+UNIT, BUDGET = dp.person("id", rows=3, groups=2), dp.epsilon(5, delta=1e-6)
+QUESTION = "SELECT c, COUNT(*) AS n, SUM(i) AS s FROM data WHERE i > -4 GROUP BY c"
+
+
+def gone(place, table):
+    """The table is not there any more."""
+    match place.kind:
+        case "duckdb":
+            place.source.execute(f'DROP TABLE "{table.inner}"')
+        case "postgres":
+            _postgres(place, f'DROP TABLE "{table.inner}"')
+        case "spark":
+            (place.folder / f"{table.inner}.parquet").unlink()
+        case _:
+            Path(table.source[0]).unlink()
+
+
+def quoting(place, table):
+    """The engine fails on a row, and quotes it where it can."""
+    name = table.inner
+    match place.kind:
+        case "duckdb":
+            place.source.execute(f'ALTER TABLE "{name}" RENAME TO "{name}_kept"')
+            columns = "* REPLACE (CAST(error(c) AS BIGINT) AS i)"
+            place.source.execute(f'CREATE VIEW "{name}" AS SELECT {columns} FROM "{name}_kept"')
+        case "postgres":
+            _postgres(place, f'ALTER TABLE "{name}" RENAME TO "{name}_kept"')
+            view = f'CREATE VIEW "{name}" AS SELECT id, c, CAST(c AS bigint) AS i'
+            _postgres(place, f'{view} FROM "{name}_kept"')
+        case "spark":
+            return table.source.selectExpr("id", "c", "CAST(raise_error(c) AS BIGINT) AS i")
+        case "parquet":
+            path = Path(table.source[0])
+            content = bytearray(path.read_bytes())
+            content[40:-900:3] = b"\xff" * len(content[40:-900:3])
+            path.write_bytes(content)
+        case "csv":
+            Path(table.source[0]).write_bytes(f"{WORD}\r{WHO}\n{WORD}\r\n\r{WORD}\r\n".encode())
+    return None
+
+
+def otherwise(place, table):
+    """The columns are of other types than when the session was opened, or have other names."""
+    match place.kind:
+        case "duckdb":
+            place.source.execute(f'CREATE OR REPLACE TABLE "{table.inner}" AS SELECT {{}} AS c')
+        case "postgres":
+            _postgres(place, f'ALTER TABLE "{table.inner}" DROP COLUMN i')
+        case "spark":
+            return table.source.selectExpr("id", "named_struct('c', c) AS c")
+        case "parquet":
+            Path(table.source[0]).write_text(f"{WORD},{WHO}")
+        case "csv":
+            Path(table.source[0]).unlink()
+            Path(table.source[0]).mkdir()
+    return None
+
+
+def _postgres(place, statement):
+    import psycopg
+
+    with psycopg.connect(place.source, autocommit=True) as connection:
+        connection.execute(statement)
+
+
+def session_over(place, broken):
+    """A session whose table breaks after it was opened."""
+    data = Data(ids="int", data=(ROW,) * 30, visits=(VISIT,) * 5)
+    tables = dict(place.tables(data, UNIT))
+    fresh = broken(place, tables["data"])
+    if fresh is not None:
+        tables["data"] = Table(**vars(tables["data"]) | {"source": fresh})
+    return Curator(**parts(data, UNIT, BUDGET, tables=tables))
+
+
+def check_silent(session, caplog, capfd):
+    """One error that tells nothing: not by its words, causes or frames, nor beside it."""
+    caplog.set_level(logging.DEBUG)
+    caplog.set_level(logging.INFO, logger="py4j")  # below, it writes down all that Spark is told
+    before = len(session.ledger.entries)
+    with warnings.catch_warnings(record=True) as warned:
+        warnings.simplefilter("always")
+        with pytest.raises(DataFailure) as raised:
+            session.sql(QUESTION).release(spend=dp.epsilon(1, delta=1e-7))
+    error = raised.value
+    assert error.__cause__ is None
+    assert error.__context__ is None
+    assert len(session.ledger.entries) == before + 1  # paid, though nothing was learnt
+    beside = [repr(session), str(session), repr(session.failures), repr(session.ledger.entries)]
+    beside += [str(e.record) for e in session.ledger.entries]
+    beside += [caplog.text, *capfd.readouterr(), *(str(w.message) for w in warned)]
+    assert not leaks("\n".join([told(error), *beside]))
+
+
+@pytest.mark.parametrize("broken", [gone, quoting, otherwise], ids=lambda how: how.__name__)
+def test_a_table_that_breaks_is_told_as_one_opaque_failure(broken, place, caplog, capfd):
+    session = session_over(place, broken)
+    check_silent(session, caplog, capfd)
+    if broken is quoting and place.kind in ("duckdb", "postgres", "spark"):
+        assert leaks(session.failures[0].detail)  # for the curator; and the test could fail
+
+
+def test_the_words_are_the_same_whatever_broke(in_duckdb, caplog, capfd):
+    shown = set()
+    for broken in (gone, quoting, otherwise):
+        with pytest.raises(DataFailure) as raised:
+            session_over(in_duckdb, broken).sql(QUESTION).release(spend=dp.epsilon(1, delta=1e-7))
+        shown.add(str(raised.value))
+    assert len(shown) == 1
+    assert not leaks(caplog.text + "".join(capfd.readouterr()))
+
+
+def test_a_server_that_is_lost_tells_neither_rows_nor_passwords(in_postgres, caplog, capfd):
+    data = Data(ids="int", data=(ROW,))
+    address = f"postgresql://somebody:{WORD}@127.0.0.1:1/nowhere"
+    tables = {
+        name: Table(**vars(table) | {"source": address})
+        for name, table in in_postgres.tables(data, UNIT).items()
+    }
+    session = Curator(**parts(data, UNIT, BUDGET, tables=tables))
+    check_silent(session, caplog, capfd)
+
+
+def test_a_full_disk_is_told_as_one_opaque_failure(in_csv, caplog, capfd, monkeypatch):
+    def full(*_args, **_named):
+        raise OSError(28, f"No space left on device: {WORD}")
+
+    monkeypatch.setattr(csv_files.tempfile, "NamedTemporaryFile", full)
+    row = ROW | {"c": f"{WORD}\r"}
+    data = Data(ids="int", data=(row,) * 3)
+    session = in_csv(data, unit=UNIT, budget=BUDGET)
+    check_silent(session, caplog, capfd)
