@@ -17,7 +17,7 @@ from deniable.sampling import Source
 from deniable.sampling.source import chosen
 from deniable.session.tables import Table
 
-from .algebra import Join, Kind, Relation, Scalar, Scan, Union
+from .algebra import Kind, Scalar
 from .backends import Engine, engine_for
 from .backends.columns import needed
 from .backends.engine import Found
@@ -46,16 +46,6 @@ def execute(
 def compiled_for(plan: IntegerPlan, engine: Engine, *, secret: str) -> tuple[Statement, ...]:
     """The statements for an engine that is connected."""
     return statements(plan, dialect=engine.dialect, tables=engine.stored(), secret=secret)
-
-
-def table_names(relation: Relation) -> list[str]:
-    """The tables a relation reads, each once."""
-    if isinstance(relation, Scan):
-        return [relation.table]
-    below = (
-        [relation.left, relation.right] if isinstance(relation, Join | Union) else [relation.source]  # type: ignore[attr-defined]
-    )
-    return list(dict.fromkeys(name for each in below for name in table_names(each)))
 
 
 # ---- rows → cells

@@ -15,7 +15,7 @@ from deniable.errors import BadParameter, BudgetExceeded, UnsupportedQuery
 from deniable.losses import Approx, Loss, Pure
 from deniable.mechanisms import Step
 from deniable.query.algebra import Question
-from deniable.query.allocate import Allocation, allocate, explained, least, title
+from deniable.query.allocate import Allocation, allocate, emphasis, explained, least, title
 from deniable.query.allocate.foresight import errors, public_size
 from deniable.query.allocate.weighing import MOST_GROUPS
 from deniable.query.answer import answer
@@ -46,6 +46,10 @@ class Query:
                 "this asks for keys alone: there is nothing to count",
                 fix="add COUNT(*), or another aggregate",
             )
+        from deniable.query.backends import engine_for
+        from deniable.query.backends.columns import table_names
+
+        engine_for([self.session.tables[name] for name in table_names(self.question.relation)])
         return bound(self.question)
 
     def explain(
@@ -54,13 +58,15 @@ class Query:
         spend: Loss | None = None,
         within: Within | None = None,
         size: float | None = None,
+        weights: Mapping[str, float] | None = None,
     ) -> Plan:
         """What an answer would cost, how good it would be, and how it is made. No data are read.
 
         `spend` is what you would pay; or `within` the ± you want (95 %), by column if there are
         several. `size` is about how many rows a group has, if that is public: averages need it.
+        `weights` says how much the squared error of a column matters, 1 where it does not say.
         """
-        allocation = self._allocate(spend, within, size)
+        allocation = self._allocate(spend, within, size, weights)
         cost = self._cost(allocation)
         return explained(
             allocation, cost=cost, left=self._left_after(allocation), size=self._size(size)
@@ -72,13 +78,14 @@ class Query:
         spend: Loss | None = None,
         within: Within | None = None,
         size: float | None = None,
+        weights: Mapping[str, float] | None = None,
         asker: str | None = None,
     ) -> Release:
         """The answer, with its ±: charged, then computed, then drawn.
 
         Asked again at the same price, the stored answer is returned, free.
         """
-        allocation = self._allocate(spend, within, size)
+        allocation = self._allocate(spend, within, size, weights)
         try:
             return self._shown(self._released(allocation, asker=asker))
         except BudgetExceeded:
@@ -93,6 +100,7 @@ class Query:
         spend: Loss | None = None,
         within: Within | None = None,
         size: float | None = None,
+        weights: Mapping[str, float] | None = None,
         asker: str | None = None,
     ) -> Written:
         """The answer as Parquet files at a path, for very many groups: Spark only.
@@ -103,7 +111,7 @@ class Query:
         """
         from deniable.query.scatter import write
 
-        allocation = self._allocate(spend, within, size)
+        allocation = self._allocate(spend, within, size, weights)
         try:
             return write(self.session, allocation, path=path, asker=asker)
         except BudgetExceeded:
@@ -116,7 +124,7 @@ class Query:
             self._check_size()
             groups = tuple(self.plan.public_groups())
             return self._numbers(allocation, groups, asker=asker)
-        if self._left_after(allocation) is None and not self._chosen_before(allocation):
+        if self._left_after(allocation, asker) is None and not self._chosen_before(allocation):
             raise self._too_much(allocation)  # else keys would be paid for, and no numbers
         keys = self._keys(allocation, asker=asker)
         shown: list[Group] = list(keys.value)  # type: ignore[call-overload]
@@ -146,7 +154,11 @@ class Query:
     # ---- what it costs
 
     def _allocate(
-        self, spend: Loss | None, within: Within | None, size: float | None
+        self,
+        spend: Loss | None,
+        within: Within | None,
+        size: float | None,
+        weights: Mapping[str, float] | None = None,
     ) -> Allocation:
         if (spend is None) == (within is None):
             raise BadParameter(
@@ -158,7 +170,13 @@ class Query:
         known, filter_ = self._size(size), self.session.ledger.filter
         if spend is not None:
             paid = self.session.spending(spend)
-            return allocate(self.plan, spend=paid, filter=filter_)
+            by = None if weights is None else emphasis(self.plan, weights)
+            return allocate(self.plan, spend=paid, filter=filter_, emphasis=by)
+        if weights is not None:
+            raise BadParameter(
+                "within= says how good each column must be, which leaves nothing to weigh",
+                fix='within={"n": 100, "age": 2}    or spend= with weights=',
+            )
         _, found = least(
             self.plan, within=within, budget=self.session.budget, filter=filter_, size=known
         )
@@ -172,10 +190,9 @@ class Query:
     def _cost(self, allocation: Allocation) -> Loss:
         return budgets.alone(allocation.mechanism, budget=self.session.budget)
 
-    def _left_after(self, allocation: Allocation) -> Loss | None:
+    def _left_after(self, allocation: Allocation, asker: str | None = None) -> Loss | None:
         ledger = self.session.ledger
-        total = ledger.head().total + ledger.price(allocation.mechanism)
-        return ledger.filter.left(total) if ledger.filter.admits(total) else None
+        return ledger.left_after(ledger.price(allocation.mechanism), asker=asker)
 
     def _too_much(self, allocation: Allocation) -> BudgetExceeded:
         """What is asked, what is left, and what could be had for that."""

@@ -152,6 +152,7 @@ class Release:
         return {
             "keys": {name: [encode(k) for k in keys] for name, keys in self.keys.items()},
             "answers": {name: answer.to_dict() for name, answer in self.answers.items()},
+            "order": [*self.keys, *self.answers],
             "loss": self.loss.to_dict(),
             "mechanisms": [dict(record) for record in self.mechanisms],
             "unit": self.unit.to_dict(),
@@ -165,9 +166,11 @@ class Release:
         parts: Mapping[str, Mapping[str, object]] = record  # type: ignore[assignment]
         keys: Mapping[str, list[object]] = record["keys"]  # type: ignore[assignment]
         answers: Mapping[str, Mapping[str, object]] = record["answers"]  # type: ignore[assignment]
+        # A ledger sorts what it stores by name; records of old do not say what came first.
+        order: list[str] = record.get("order", [*keys, *answers])  # type: ignore[assignment]
         return Release(
-            keys={name: tuple(map(decode, values)) for name, values in keys.items()},
-            answers={name: Noisy.from_dict(answer) for name, answer in answers.items()},
+            keys={name: tuple(map(decode, keys[name])) for name in order if name in keys},
+            answers={n: Noisy.from_dict(answers[n]) for n in order if n in answers},
             loss=Loss.from_dict(parts["loss"]),
             mechanisms=tuple(record["mechanisms"]),  # type: ignore[arg-type]
             unit=Unit.from_dict(parts["unit"]),

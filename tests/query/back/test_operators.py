@@ -16,7 +16,7 @@ FLOATS = (None, 0.0, -0.0, 0.5, -0.5, 1.0, 2.5, -2.5, 1e-3, 123.456, 1e15, -1e15
 TEXTS = (None, "", " ", "a", "A b", "été", "É", "😀x", "a%b_c", "it's", 'q"q', "back\\slash", "12",
          " -7 ", "+5", "5\n", "1e3", ".5", "1e400", "nan", "true", " F", "2020-02-29", "2021-02-29",
          "0000-01-01", "2020-12-31T23:59:59.5", "2020-12-31 24:00", "9223372036854775808",
-         "a\tb")  # fmt: skip
+         "a\tb", "a😀b" * 400)  # fmt: skip
 BOOLS = (None, True, False)
 DATES = (None, dt.date(1, 1, 1), dt.date(1969, 12, 31), dt.date(2020, 2, 29), dt.date(2024, 12, 29),
          dt.date(9999, 12, 31))  # fmt: skip
@@ -38,8 +38,11 @@ CONSTANTS = {
     "bin": [(literal(10),), (literal(0.25),)],
     "width_bucket": [(literal(0), literal(10), literal(4))],
     "substr": [(literal(2),), (literal(1), literal(2)), (literal(1), literal(0))],
-    "like": [(literal("a%"),), (literal("_"),), (literal("%\n%"),), (literal("a%b_c"),)],
-    "ilike": [(literal("a%"),), (literal("É"),)],
+    "like": [
+        (literal(pattern),)
+        for pattern in ("a%", "_", "%\n%", "a%b_c", "%", "", "%b", "%_b%_b%", "a%😀_", ".%")
+    ],
+    "ilike": [(literal("a%"),), (literal("É"),), (literal("%B_C"),)],
 }
 KINDS_OF_CASE = [Kind.INT, Kind.FLOAT, Kind.TEXT, Kind.DATE]
 

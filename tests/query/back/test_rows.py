@@ -126,7 +126,7 @@ def test_where_rows_are_units_no_row_becomes_two():
     people = {"people": dp.open(_arrow(), unit=dp.rows(), budget=dp.epsilon(1), name="people")}
     session = people["people"]
     twice = "SELECT COUNT(*) FROM (SELECT age FROM people UNION ALL SELECT age FROM people) t"
-    with pytest.raises(dp.UnsupportedQuery, match="both sides"):
+    with pytest.raises(dp.UnsupportedQuery, match="public tables only"):
         session.sql(twice)
     question = session.sql("SELECT COUNT(*) AS n FROM people").question
     scan = question.relation

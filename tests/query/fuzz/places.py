@@ -11,6 +11,7 @@ from deniable import session as core
 from deniable.curator import Curator
 from deniable.query import execute as running
 from deniable.query.backends import engine_for
+from deniable.query.backends.columns import table_names
 from deniable.query.compile import nodes as sql
 from deniable.query.compile import statements
 from deniable.session.tables import Table
@@ -56,7 +57,7 @@ class Place:
         return [found[id(world)] for world in worlds]
 
     def _asked(self, plan, worlds):
-        names = running.table_names(plan.question.relation)
+        names = table_names(plan.question.relation)
         unit = plan.question.unit
         held = [[self.tables(world, unit)[name] for name in names] for world in worlds]
         with engine_for(held[0])(held[0]) as engine:

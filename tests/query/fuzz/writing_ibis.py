@@ -28,6 +28,8 @@ COLUMNS = {
     "D": ["_.d", "ibis.date('2001-03-04')"],
     "S": ["_.t", "ibis.timestamp('2001-03-04 05:06:07')"],
 }
+# Of a value that is never missing, all rows are counted, and it is left out.
+NULLABLE = {"I": "_.i", "F": "_.x", "T": "_.c", "B": "_.b", "D": "_.d", "S": "_.t"}
 TEMPLATES = {
     "I": [
         *("({I} + {I})", "({I} - {I})", "({I} * {I})", "({I} % 7)", "(-{I})", "{I}.abs()"),
@@ -50,7 +52,14 @@ TEMPLATES = {
         *("{B}.ifelse({T}, {T})", "ibis.coalesce({T}, {T})"),
     ],
     "B": [
-        *("({N} == {N})", "({T} != {T})", "({D} < {D})", "({S} >= {S})", "{N}.between({N}, {N})"),
+        *(
+            "({N} == {N})",
+            "({N} > {N})",
+            "({T} != {T})",
+            "({D} < {D})",
+            "({S} >= {S})",
+            "{N}.between({N}, {N})",
+        ),
         *("{I}.isin([1, 2, 7])", "{T}.notin(['a', ''])", "{A}.isnull()", "{A}.notnull()"),
         *("(~{B})", "({B} & {B})", "({B} | {B})", "({B} ^ {B})", "{T}.like('a%')"),
         *("{T}.ilike('_A%')", "{T}.startswith({T})", "{T}.endswith({T})", "{T}.contains({T})"),
@@ -140,7 +149,7 @@ class Writer:
     def grow(self, kind, depth):
         kind = self.rng.choice(EITHER.get(kind, kind))
         if depth > 3:
-            return self.rng.choice([each for each in COLUMNS[kind] if "ibis" not in each])
+            return NULLABLE[kind]
         if depth == 3 or self.rng.random() < 0.25 + 0.2 * depth:
             return self.rng.choice(COLUMNS[kind])
         return f"({self.fill(self.rng.choice(TEMPLATES[kind]), depth + 1)})"

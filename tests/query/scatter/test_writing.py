@@ -134,18 +134,18 @@ def test_noise_has_the_law_that_was_paid_for_and_layout_tells_nothing(spark, tmp
 
 def test_keys_of_every_kind_come_back_as_they_are(spark, tmp_path):
     """Also text with quotes, also what a person has that is on no list: that is left out."""
-    days, noons = [dt.date(1969, 12, 31), dt.date(2024, 2, 29)], [dt.datetime(2024, 2, 29, 12, 30)]
-    lists = {"word": ["it's", "a\\b `c`", "d"], "day": days, "noon": noons, "real": [0.1, -2.0]}
-    lists |= {"yes": [False, True], "whole": [-5, 7, 2**60]}
+    days = [dt.date(1969, 12, 31), dt.date(2024, 2, 29)]
+    lists = {"word": ["it's", "a\\b `c`", "d"], "day": days, "yes": [False, True]}
+    lists |= {"whole": [-5, 7, 2**60]}
     row = {name: values[-1] for name, values in lists.items()}
-    types = "word STRING, day DATE, noon TIMESTAMP_NTZ, real DOUBLE, yes BOOLEAN, whole BIGINT"
-    frame = spark.createDataFrame([row, row, row | {"word": "e"}, row | {"real": None}], types)
+    types = "word STRING, day DATE, yes BOOLEAN, whole BIGINT"
+    frame = spark.createDataFrame([row, row, row | {"word": "e"}, row | {"whole": None}], types)
     schema = dp.Schema(columns={name: dp.keys(values) for name, values in lists.items()})
     session = dp.open(frame, unit=dp.rows(), budget=dp.epsilon(1e12), schema=schema)
     names = ", ".join(lists)
     query = session.sql(f"SELECT {names}, COUNT(*) AS n FROM data GROUP BY {names}")
     written = query.release_to(tmp_path / "answer", spend=dp.epsilon(1e9))
-    found = {tuple(row)[:6]: row.n for row in written.frame().collect()}
+    found = {tuple(row)[:4]: row.n for row in written.frame().collect()}
     assert found == dict.fromkeys(itertools.product(*lists.values()), 0) | {tuple(row.values()): 2}
 
 

@@ -4,11 +4,14 @@ import datetime as dt
 import math
 import tempfile
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 import deniable as dp
 from deniable.curator import open as open_curator
+from deniable.mechanisms import QuantileSearch
+from deniable.session.drawing import watched
 
 from ..whole.asking import without_noise  # noqa: TID252  (tests are no package)
 
@@ -133,3 +136,32 @@ def exactly(session, text, spend=SPEND):
     """The rows of the answer, without noise."""
     with without_noise():
         return session.sql(text).release(spend=spend).rows()
+
+
+def computed(session, text):
+    """The rows without noise, and all whole numbers that the noise would have been added to."""
+    seen = _Seen()
+    with watched(seen):
+        rows = session.sql(text).release(spend=SPEND).rows()
+    return seen.numbers, () if seen.searched else rows
+
+
+class _Seen:
+    """A rehearsal that keeps what was computed; a search has no answer but a drawn one."""
+
+    def __init__(self):
+        self.numbers, self.searched = [], False
+
+    def charged(self, entry):
+        pass
+
+    def answer(self, draw, value, compute):
+        exact = compute()
+        if isinstance(exact, tuple):
+            self.numbers.append(sorted(zip(*exact, strict=True)))
+            return sorted(exact[0])
+        self.numbers.append(np.asarray(exact).tolist())
+        if isinstance(draw.__self__, QuantileSearch):
+            self.searched = True
+            return draw(exact)
+        return exact

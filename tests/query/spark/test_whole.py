@@ -1,13 +1,14 @@
 """Whole questions, without noise: Spark finds exactly what DuckDB and Postgres find."""
 # ruff: noqa: E501  (questions are shown as one would type them)
 
+import numpy as np
 import pytest
 
 import deniable as dp
 
 from ..whole.asking import SCHEMA as ADULT  # noqa: TID252
 from ..whole.asking import without_noise  # noqa: TID252
-from .keeping import SPEND, TABLES, UNITS, exactly, in_postgres, in_spark, opened
+from .keeping import SPEND, TABLES, UNITS, computed, exactly, in_postgres, in_spark, opened
 
 OF_EITHER = [
     "SELECT COUNT(*) AS n, COUNT(pay) AS p, SUM(pay) AS s, AVG(age) AS a, VAR_SAMP(age) AS v, STDDEV_POP(pay) AS d FROM visits",
@@ -70,8 +71,8 @@ def places(spark, server):
     ("unit", "text"), ASKED, ids=[f"{u}-{i}" for i, (u, _) in enumerate(ASKED)]
 )
 def test_every_engine_finds_the_same(places, unit, text):
-    found, *others = (exactly(session, text) for session in places[unit])
-    assert found
+    found, *others = (computed(session, text) for session in places[unit])
+    assert any(np.asarray(each, dtype=object).any() for each in found[0])
     for other in others:
         assert found == other
 

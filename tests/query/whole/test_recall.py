@@ -26,3 +26,15 @@ def test_lists_of_keys_that_look_alike_in_words_are_two_questions(tmp_path, extr
     assert first.keys["city"][-1] == "y"
     assert (second.keys["city"][-1], second.answers["n"].cells[-1]) == ("z", 7)
     assert asked(ledger, [*alike, "y"]).free
+
+
+def test_columns_come_back_in_the_order_in_which_they_were_asked_for(tmp_path):
+    sql = "SELECT city AS z, city AS a, COUNT(*) AS n, COUNT(*) + 1 AS m FROM data GROUP BY city"
+    schema = dp.Schema(columns={"city": dp.keys(["a", "y"])})
+    with dp.open(
+        ROWS, unit=dp.rows(), budget=dp.epsilon(1), schema=schema, ledger=tmp_path / "ledger.db"
+    ) as session:
+        first, again = (session.sql(sql).release(spend=dp.epsilon(0.5)) for _ in range(2))
+    assert again.free
+    assert list(again.rows()[0]) == list(first.rows()[0])
+    assert [*again.keys, *again.answers] == ["z", "a", "n", "m"]

@@ -79,12 +79,16 @@ class Read:
 
 @dataclass(frozen=True, kw_only=True)
 class Scan(Relation):
-    """The rows of a table; `table` is the session's name for it."""
+    """The rows of a table; `table` is the session's name for it.
+
+    It is `complete` if every row that is stored can be read: a broken line of a CSV cannot.
+    """
 
     table: str
     reads: tuple[Read, ...] = ()
     id: Read | None = None
     public: bool = False
+    complete: bool = True
 
     def _columns(self) -> tuple[Column, ...]:
         return tuple(read.column for read in self.reads)

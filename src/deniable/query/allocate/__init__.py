@@ -14,7 +14,8 @@ words         the plan as people read it
 from __future__ import annotations
 
 from .allocation import Allocation, allocate
+from .weighing import emphasis
 from .within import least
 from .words import explained, title
 
-__all__ = ["Allocation", "allocate", "explained", "least", "title"]
+__all__ = ["Allocation", "allocate", "emphasis", "explained", "least", "title"]

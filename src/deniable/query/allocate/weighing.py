@@ -15,6 +15,7 @@ weights. They are guesses about data nobody has looked at: they move errors, nev
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Final
@@ -22,8 +23,10 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from deniable import parameters
+from deniable.errors import UnknownName
 from deniable.losses import rounding
-from deniable.query.algebra import Function
+from deniable.query.algebra import Function, columns_of
 from deniable.query.bound import IntegerPlan, Moves, Parts, Tally
 from deniable.units import Relation
 
@@ -100,7 +103,7 @@ class Released:
 
 def released(plan: IntegerPlan, law: Law) -> tuple[Released, ...]:
     """Everything that gets noise, in the order of the plan's tallies."""
-    weights = _weights(plan)
+    weights = _weights(plan, {})
     return tuple(
         Released(
             tally=tally,
@@ -127,11 +130,26 @@ def _touched(plan: IntegerPlan) -> int:
     return min(plan.cells, both * len(plan.sets) * plan.rows * plan.weight)
 
 
-def _weights(plan: IntegerPlan) -> dict[str, float]:
+def emphasis(plan: IntegerPlan, weights: Mapping[str, float]) -> dict[str, float]:
+    """By how much more each tally matters if columns of the answer have these weights."""
+    named = {output.name: columns_of(output.expression) for output in plan.question.outputs}
+    given: dict[str, float] = {}
+    for column, weight in weights.items():
+        used = [name for name in named.get(column, ()) if name in plan.parts]
+        if not used:
+            raise UnknownName.of("noisy column of the answer", column, known=named)
+        weighed = parameters.positive(f"weights[{column!r}]", weight)
+        given |= {name: max(weighed, given.get(name, 0.0)) for name in used}
+    plain, weighted = _weights(plan, {}), _weights(plan, given)
+    return {name: weighted[name] / plain[name] for name in plain if plain[name]}
+
+
+def _weights(plan: IntegerPlan, given: Mapping[str, float]) -> dict[str, float]:
+    """How much the squared error of each tally matters, over all aggregates that are made of it."""
     weights = {tally.name: 0.0 for tally in plan.tallies}
-    for parts in plan.parts.values():
+    for name, parts in plan.parts.items():
         for tally, weight in _importance(parts):
-            weights[tally.name] += weight
+            weights[tally.name] += weight * given.get(name, 1.0)
     return weights
 
 

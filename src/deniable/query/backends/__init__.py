@@ -20,9 +20,11 @@ from .engine import Engine
 
 __all__ = ["Engine", "engine_for"]
 
+_ONE_PLACE = "ask about tables that are held in one place"
+
 
 def engine_for(tables: Sequence[Table]) -> type[Engine]:
-    """The engine that can read all of these tables; told by their kinds alone."""
+    """The engine that can read all of these tables; told by public facts alone."""
     from .duckdb import DuckDB
     from .postgres import Postgres
     from .spark import Spark
@@ -30,9 +32,11 @@ def engine_for(tables: Sequence[Table]) -> type[Engine]:
     kinds = {table.kind for table in tables}
     for engine in (DuckDB, Postgres, Spark):
         if kinds <= engine.kinds:
+            if len(engine.places(tables)) > 1:
+                raise UnsupportedQuery("these tables are held in two places", fix=_ONE_PLACE)
             return engine
     listed = ", ".join(sorted(kinds))
     raise UnsupportedQuery(
         f"no engine reads tables of these kinds together: {listed}",
-        fix="ask about tables that are held in one place",
+        fix=_ONE_PLACE,
     )

@@ -20,6 +20,11 @@ def needed(relation: Relation, tables: Mapping[str, Table]) -> list[Table]:
     return [_only(tables[name], list(dict.fromkeys(read))) for name, read in reads.items()]
 
 
+def table_names(relation: Relation) -> list[str]:
+    """The tables a relation reads, each once."""
+    return list(dict.fromkeys(scan.table for scan in _scans(relation)))
+
+
 def _scans(relation: Relation) -> list[Scan]:
     if isinstance(relation, Scan):
         return [relation]

@@ -15,7 +15,7 @@ from deniable.query.compile.duckdb import DuckDB as DuckDBDialect
 from deniable.session.tables import Table
 
 from . import csv_files
-from .engine import Engine, EngineError, Found, check_settings
+from .engine import Engine, Found, check_settings
 from .frames import settled
 from .ibis import fetched
 
@@ -41,10 +41,7 @@ class DuckDB(Engine):
     def __init__(self, tables: Sequence[Table]) -> None:
         import duckdb
 
-        held = {id(t.source): t.source for t in tables if t.kind == "duckdb"}
-        if len(held) > 1:
-            raise EngineError("tables of two DuckDB connections cannot be joined")
-        shared: Any = next(iter(held.values()), None)
+        shared: Any = next((t.source for t in tables if t.kind == "duckdb"), None)
         self._connection = duckdb.connect() if shared is None else shared.cursor()
         self._tables = {table.name: table for table in tables}
         self._views: list[str] = []
@@ -59,6 +56,11 @@ class DuckDB(Engine):
         asked = ", ".join(f"current_setting('{name}')::VARCHAR" for name in SETTINGS)
         found = self._connection.execute(f"SELECT {asked}").fetchall()[0]
         check_settings(SETTINGS, dict(zip(SETTINGS, found, strict=True)))
+
+    @staticmethod
+    def places(tables: Sequence[Table]) -> set[object]:
+        """Connections of the user's; files and frames come to any."""
+        return {id(table.source) for table in tables if table.kind == "duckdb"}
 
     def stored(self) -> Mapping[str, Stored]:
         """From DESCRIBE, which reads no rows."""

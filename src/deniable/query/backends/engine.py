@@ -33,6 +33,11 @@ class Engine(ABC):
     def __init__(self, tables: Sequence[Table]) -> None:
         """Connect, pin the settings and assert them, and make the tables known."""
 
+    @staticmethod
+    @abstractmethod
+    def places(tables: Sequence[Table]) -> set[object]:
+        """What holds these tables: an engine reads those of one place together."""
+
     @abstractmethod
     def stored(self) -> Mapping[str, Stored]:
         """For each table by name what to put after FROM, and its columns' stored types."""

@@ -10,7 +10,7 @@ from deniable.query.compile import nodes as sql
 from deniable.query.compile.postgres import Postgres as PostgresDialect
 from deniable.session.tables import Table
 
-from .engine import Engine, EngineError, Found, check_settings
+from .engine import Engine, Found, check_settings
 
 SETTINGS: Final = {
     "standard_conforming_strings": "on",
@@ -32,11 +32,9 @@ class Postgres(Engine):
     def __init__(self, tables: Sequence[Table]) -> None:
         import psycopg
 
-        addresses = {_address(table.source) for table in tables}
-        if len(addresses) != 1:
-            raise EngineError("tables of two databases cannot be joined")
+        (address,) = self.places(tables)
         self._tables = {table.name: table for table in tables}
-        self._connection: Any = psycopg.connect(addresses.pop(), autocommit=False)
+        self._connection: Any = psycopg.connect(str(address), autocommit=False)
         self._connection.read_only = True
         self._connection.isolation_level = psycopg.IsolationLevel.REPEATABLE_READ
         self._pin()
@@ -51,6 +49,11 @@ class Postgres(Engine):
         check_settings(SETTINGS, found)
         (encoding,) = self._connection.execute("SHOW server_encoding").fetchone()
         check_settings({"server_encoding": "UTF8"}, {"server_encoding": encoding})
+
+    @staticmethod
+    def places(tables: Sequence[Table]) -> set[object]:
+        """Addresses of databases."""
+        return {_address(table.source) for table in tables}
 
     def stored(self) -> Mapping[str, Stored]:
         """From the catalogue."""

@@ -16,7 +16,7 @@ from deniable.query.compile import nodes as sql
 from deniable.query.compile.spark import Spark as SparkDialect
 from deniable.session.tables import Table
 
-from .engine import Engine, EngineError, Found, check_settings
+from .engine import Engine, Found, check_settings
 
 # Without ANSI mode a cast that fails gives NULL. \ in text is as SQL reads it, which is what
 # sqlglot writes; ${...} in text is text; a name in backquotes is a name, not a pattern.
@@ -43,7 +43,7 @@ class Spark(Engine):
 
     def __init__(self, tables: Sequence[Table]) -> None:
         self._frames: dict[str, Any] = {table.name: table.source for table in tables}
-        theirs = _one_cluster(list(self._frames.values()))
+        theirs = next(iter(self._frames.values())).sparkSession
         self._spark = theirs.newSession()
         self._views: dict[str, str] = {}
         try:
@@ -76,6 +76,11 @@ class Spark(Engine):
             frame.sparkSession.catalog.dropGlobalTempView(view)
         return view
 
+    @staticmethod
+    def places(tables: Sequence[Table]) -> set[object]:
+        """Clusters."""
+        return {_cluster(table.source.sparkSession) for table in tables}  # type: ignore[attr-defined]
+
     def stored(self) -> Mapping[str, Stored]:
         """From the frames' schemas."""
         return {
@@ -98,14 +103,6 @@ class Spark(Engine):
         if _remote(self._spark):
             self._spark.client.release_session()
             self._spark.client.close()
-
-
-def _one_cluster(frames: Sequence[Any]) -> Any:
-    """A session of the cluster that all frames are on."""
-    sessions = [frame.sparkSession for frame in frames]
-    if len({_cluster(session) for session in sessions}) != 1:
-        raise EngineError("tables of two Spark clusters cannot be joined")
-    return sessions[0]
 
 
 def _cluster(session: Any) -> object:

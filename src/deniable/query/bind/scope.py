@@ -122,7 +122,13 @@ def scan(table: Table, *, unit: Unit, names: Names, alias: str) -> Scope:
         bindings.append(
             Binding(table=alias, name=column, expression=None, person=person, unread=table)
         )
-    relation = Scan(table=table.name, reads=tuple(reads), id=identity, public=table.public)
+    relation = Scan(
+        table=table.name,
+        reads=tuple(reads),
+        id=identity,
+        public=table.public,
+        complete=table.kind != "csv",
+    )
     return Scope(relation=relation, bindings=tuple(bindings))
 
 

@@ -1,7 +1,7 @@
 """Rows of several relations, one after the other; shared by front ends.
 
 Every row stays its person's, and a person's rows are counted after the union: weights see all of
-them. Where every row is a unit, no table may be on both sides, since one row must stay one row.
+them. Where every row is a unit there is no such union of private tables: one row must stay one.
 """
 
 from __future__ import annotations
@@ -9,11 +9,8 @@ from __future__ import annotations
 from deniable.errors import UnsupportedQuery
 from deniable.query.algebra import (
     Expression,
-    Join,
     Kind,
     Project,
-    Relation,
-    Scan,
     Union,
     call,
 )
@@ -35,12 +32,11 @@ def union(left: Scope, right: Scope, *, unit: Unit, names: Names) -> Scope:
             "UNION ALL takes private tables, or public ones, not both",
             why="rows that belong to nobody would be counted",
         )
-    shared = private_tables(left.relation) & private_tables(right.relation)
-    if unit.column is None and shared:
+    if unit.column is None and left.relation.private:
         raise UnsupportedQuery(
-            f"`{min(shared)}` is on both sides of UNION ALL",
-            why="where every row is a unit, a row may not become two",
-            fix="one SELECT whose WHERE says both, joined by OR",
+            "where every row is a unit, UNION ALL takes public tables only",
+            why="two tables may show the same row (a view, a copy), which would then count twice",
+            fix=("ask both, and add up the answers", 'unit=dp.person("...", rows=...)'),
         )
     pairs = list(zip(left.bindings, right.bindings, strict=True))
     made = {names.fresh(a.name): _alike(a, b) for a, b in pairs if not _unread(a, b)}
@@ -61,16 +57,6 @@ def union(left: Scope, right: Scope, *, unit: Unit, names: Names) -> Scope:
         for a, b in pairs
     )
     return Scope(relation=relation, bindings=bindings)
-
-
-def private_tables(relation: Relation) -> frozenset[str]:
-    """The private tables whose rows are among those of a relation."""
-    match relation:
-        case Scan():
-            return frozenset() if relation.public else frozenset({relation.table})
-        case Join() | Union():
-            return private_tables(relation.left) | private_tables(relation.right)
-    return private_tables(relation.source)  # type: ignore[attr-defined]
 
 
 def _unread(a: Binding, b: Binding) -> bool:

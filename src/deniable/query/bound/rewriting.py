@@ -69,22 +69,13 @@ def _check(question: Question) -> None:
         )
     if question.person is None:
         for each in _relations(question.relation):
-            several = isinstance(each, PerPerson) or (isinstance(each, Join) and not each.unique)
-            if several or (isinstance(each, Union) and _shared(each)):
+            several = isinstance(each, Join) and not each.unique
+            if several or isinstance(each, PerPerson) or (isinstance(each, Union) and each.private):
                 raise UnsupportedQuery(
                     "where every row is a unit, a row may not become several, nor several one",
                     why="one row could then change the answer more than once",
                     fix='unit=dp.person("...", rows=...)',
                 )
-
-
-def _shared(union: Union) -> bool:
-    """Whether a private table is read on both sides."""
-    left, right = (
-        {r.table for r in _relations(side) if isinstance(r, Scan) and not r.public}
-        for side in (union.left, union.right)
-    )
-    return bool(left & right)
 
 
 def _relations(relation: Relation) -> list[Relation]:
@@ -218,10 +209,10 @@ def _moves(plan: IntegerPlan, tally: Tally, *, weight: int) -> Moves:
 
 
 def _every_row(relation: Relation) -> bool:
-    """Whether every row of the table is there, once."""
+    """Whether every row of the table is there, once; lines of a file may be left out."""
     while isinstance(relation, Project):
         relation = relation.source
-    return isinstance(relation, Scan)
+    return isinstance(relation, Scan) and relation.complete
 
 
 def _persons(plan: IntegerPlan, name: str) -> Tally:

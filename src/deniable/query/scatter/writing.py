@@ -32,8 +32,8 @@ from deniable.query.algebra import Question
 from deniable.query.allocate import Allocation, title
 from deniable.query.answer import answer
 from deniable.query.answer.present import Columns
+from deniable.query.backends.columns import table_names
 from deniable.query.backends.spark import Spark
-from deniable.query.execute import table_names
 from deniable.sampling.source import current
 from deniable.sensitive import Sensitive
 from deniable.session import Session
