@@ -40,8 +40,10 @@ REFUSED = [
         "for each person",
     ),
     (
-        "SELECT COUNT(*) FROM people GROUP BY born, age, month(seen), day(seen), hour(seen), "
-        + "minute(seen)",
+        (
+            "SELECT COUNT(*) FROM people "
+            "GROUP BY born, age, month(seen), day(seen), hour(seen), minute(seen)"
+        ),
         "DP310",
         "",
         "groups",
