@@ -90,6 +90,7 @@ DATA = {"I": ["i", "huge", "n", "m", '"select"'], "F": ["x", "y", "z", "w", '"q"
     "D": ["d"],
     "S": ["t"],
 }
+NULLABLE = {"I": ["i", "n"], "F": ["x", "z"], "T": ["k", "c"], "B": ["b"], "D": ["d"], "S": ["t"]}
 BOUNDED = ["i", "huge", "x", "y", "w", "m", '"select"', '"q""uote"']
 LISTED = ["k", "m", "b", "bin(x, 5)", "month(d)", "DATE_TRUNC('quarter', d)", "i % 3"]
 LISTED += ['"größe; --"', '"select"']
@@ -275,11 +276,17 @@ class Writer:
         return text.strip()
 
     def catalogue(self, *, each=6, distinct=True):
-        """Questions in which every template stands at least once, filled with columns alone."""
-        self.rows, self.deepest = FROMS[0], DEEPEST
-        listed = [self.fill(t, DEEPEST + 1) for templates in TEMPLATES.values() for t in templates]
-        words = ("", "DISTINCT " * distinct)
-        counted = [f"COUNT({words[j % 2]}{part})" for j, part in enumerate(listed)]
+        """Questions in which every template stands at least once, filled with columns alone.
+
+        Columns that may be missing: of what is never missing all rows are counted, unread.
+        """
+        self.rows, self.deepest = From(text="data", columns=NULLABLE), DEEPEST
+        counts = ("COUNT({})", "COUNT(DISTINCT {})" if distinct else "COUNT({})")
+        counted = [
+            ("COUNT_IF({})" if kind == "B" else counts[j % 2]).format(self.fill(t, DEEPEST + 1))
+            for kind, templates in TEMPLATES.items()
+            for j, t in enumerate(templates)
+        ]
         return [
             f"SELECT {', '.join(f'{part} AS a{j}' for j, part in enumerate(counted[i : i + each]))}"
             " FROM data"
