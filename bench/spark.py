@@ -4,19 +4,23 @@
     python -m bench.spark 1000000 10000000   these sizes
 
 A cluster of two executors of one core each is started on this machine. Rows are of one tenth as
-many persons, in 100 groups; each question is asked for COUNT, SUM and AVG by group.
+many persons, in 100 groups; each question is asked for COUNT, SUM and AVG by group, of files as they
+are and of a table that is bucketed by person.
 """
 
 import os
+import shutil
 import sys
 import tempfile
+from itertools import product
 from pathlib import Path
 
 import duckdb
 import pyspark
-from pyspark.sql import SparkSession
+from pyspark.sql import DataFrame, SparkSession
 
 import deniable as dp
+from deniable.curator import open as open_curator
 from deniable.query.execute import compiled_for, engine_for
 from deniable.session.sources import tables
 
@@ -73,6 +77,7 @@ def started() -> SparkSession:
         "spark.driver.host": "127.0.0.1",
         "spark.executor.memory": "1024m",
         "spark.sql.shuffle.partitions": "4",
+        "spark.sql.warehouse.dir": str(home / "warehouse"),
     }.items():
         builder = builder.config(name, value)
     session = builder.getOrCreate()
@@ -96,12 +101,16 @@ def stages(spark: SparkSession) -> dict[tuple[int, int], dict[str, int]]:
     }
 
 
-def measured(spark: SparkSession, rows: int, called: str) -> dict[str, float]:
-    unit, columns, text = QUESTIONS[called]
-    frame = spark.read.parquet(str(made(rows)))
-    schema = dp.Schema(columns=columns)
-    from deniable.curator import open as open_curator
+def frames(spark: SparkSession, rows: int) -> dict[str, DataFrame]:
+    """The rows in files, and with all rows of a person in one bucket."""
+    files = spark.read.parquet(str(made(rows)))
+    files.write.bucketBy(4, "user_id").mode("overwrite").saveAsTable("bucketed")
+    return {"files": files, "bucketed": spark.table("bucketed")}
 
+
+def measured(spark: SparkSession, frame: DataFrame, called: str) -> dict[str, float]:
+    unit, columns, text = QUESTIONS[called]
+    schema = dp.Schema(columns=columns)
     budget = dp.epsilon(9, delta=1e-6)
     session = open_curator(frame, unit=unit, budget=budget, schema=schema, name="t")
     plan = session.sql(text).plan
@@ -122,12 +131,13 @@ def main() -> None:
         for rows in sizes:
             held = sum(path.stat().st_size for path in made(rows).iterdir())
             print(f"{rows:,} rows, {held / rows:.1f} bytes of Parquet a row")
-            for called in QUESTIONS:
-                figures = measured(spark, rows, called)
-                told = ", ".join(f"{name} {value:,.6g}" for name, value in figures.items())
-                print(f"  {called}: {told}", flush=True)
+            for (held_as, frame), called in product(frames(spark, rows).items(), QUESTIONS):
+                figures = measured(spark, frame, called)
+                told = ", ".join(f"{name} {value:,.10g}" for name, value in figures.items())
+                print(f"  {held_as}, {called}: {told}", flush=True)
     finally:
         spark.stop()
+        shutil.rmtree(os.environ["SPARK_HOME"], ignore_errors=True)
 
 
 if __name__ == "__main__":

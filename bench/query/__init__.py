@@ -7,7 +7,8 @@
 Cold is a whole process; `after start-up` is a question asked after the imports and one tiny
 question, in the same process, from opening the file to the answer. Both are CPU seconds, of child
 processes too, and the least of several. Errors are over groups and releases, at equal ε. A peer
-that cannot run is printed with the reason, and a comparison that we lose is printed as lost.
+that cannot run is printed with the reason, and a comparison that we lose is printed as lost (of an
+error: by more than a tenth, which so many draws do not do by chance).
 """
 
 import statistics
@@ -20,6 +21,7 @@ SIZES = ("1000000", "10000000")
 LARGE = 1_000_000
 DUCKDB = System(name="plain DuckDB, no privacy", code=PLAIN, releases=10)
 DENIABLE = System(name="deniable", code=OURS, releases=10)
+LUCK = {"count": 0.9, "mean": 0.9}
 # What we set out to reach: CPU seconds and megabytes.
 COLD_SMALL, WARM_LARGE, LARGE_MB, OVER_PLAIN, EXPLAIN_MS = 1.5, 1.2, 250.0, 1.3, 50.0
 
@@ -49,9 +51,9 @@ def compared(size, *, person, peers):
         f"{'count RMS':>11}{'mean error':>12}{'releases':>10}"
     )
     floor = measured(DUCKDB, path, truth, person=person)
-    show(DUCKDB, floor, floor)
+    show(DUCKDB, floor, floor, counts=False)
     ours = measured(DENIABLE, path, truth, person=person)
-    show(DENIABLE, ours, floor)
+    show(DENIABLE, ours, floor, counts=True)
     lost = []
     for peer in peers:
         why = "" if person or peer.rows else "not run: it protects people"
@@ -63,11 +65,12 @@ def compared(size, *, person, peers):
         if why:
             print(f"  {peer.name:<26}  {why}")
             continue
-        show(peer, found, floor)
-        lost += losses(peer, found, ours, person=person)
+        counts = peer.counts or not person
+        show(peer, found, floor, counts=counts)
+        lost += losses(peer, found, ours, counts=counts, person=person)
     print("".join(f"  lost: {line}\n" for line in lost))
     opened = run(DENIABLE, path, OPENED, person=person, times=DENIABLE.releases)
-    return ours | {"floor": floor["warm"], "opened": opened["cpu"]}
+    return ours | {"turns": opened}
 
 
 def measured(system, path, truth, *, person):
@@ -90,13 +93,13 @@ def measured(system, path, truth, *, person):
     }
 
 
-def show(system, found, floor):
+def show(system, found, floor, *, counts):
     """One line."""
     warm, ratio, count, mean, releases = "–", "–", "", "", ""
     if found["warm"] is not None:
         warm, ratio = f"{found['warm']:.3f}", f"{found['warm'] / floor['warm']:.2f}"
     if system is not DUCKDB:
-        count = f"{found['count']:.1f}" if system.counts else "–"
+        count = f"{found['count']:.1f}" if counts else "–"
         mean, releases = f"{found['mean']:.3f}", f"{found['releases']}"
     print(
         f"  {system.name:<26}{found['cold']:>8.2f}{found['mb']:>7.0f}{warm:>16}{ratio:>9}"
@@ -105,16 +108,16 @@ def show(system, found, floor):
     )
 
 
-def losses(peer, found, ours, *, person):
+def losses(peer, found, ours, *, counts, person):
     """Where a peer is better than we are, in words."""
     told = {"cold": "CPU s cold", "mb": "MB", "warm": "CPU s after start-up"}
-    told |= {"count": "RMS of a count"} if peer.counts else {}
+    told |= {"count": "RMS of a count"} if counts else {}
     told |= {"mean": "error of a mean"}
     note = "" if peer.same_promise or not person else ", without bounding what a person adds"
     return [
         f"{peer.name} has {found[what]:.3g} {named}, we {ours[what]:.3g}{note}"
         for what, named in told.items()
-        if found[what] is not None and found[what] < ours[what]
+        if found[what] is not None and found[what] < ours[what] * LUCK.get(what, 1.0)
     ]
 
 
@@ -127,16 +130,13 @@ def aims(ours, explained):
             (f"cold with 1 M rows in {COLD_SMALL} s", ours[True, small]["cold"], COLD_SMALL)
         )
     if (True, large) in ours:
-        found, rows = ours[True, large], ours[False, large]
+        found, turns = ours[True, large], ours[False, large]["turns"]
+        both = turns["asked"] + turns["opening"]
         lines += [
             (f"10 M rows after start-up in {WARM_LARGE} s", found["warm"], WARM_LARGE),
             (f"10 M rows in {LARGE_MB:g} MB", found["mb"], LARGE_MB),
-            (f"single rows at {OVER_PLAIN} × DuckDB", rows["warm"] / rows["floor"], OVER_PLAIN),
-            (
-                f"single rows of an open session at {OVER_PLAIN} × DuckDB's open connection",
-                rows["opened"] / rows["floor"],
-                OVER_PLAIN,
-            ),
+            (f"single rows at {OVER_PLAIN} × DuckDB", turns["asked"] / turns["plain"], OVER_PLAIN),
+            ("the same with opening the session", both / turns["plain"], OVER_PLAIN),
         ]
     for name, found, aim in lines:
         print(f"{'met' if found <= aim else 'lost'}: {name}: {found:.3g}")

@@ -18,7 +18,7 @@ def test_it_shows_what_was_spent_and_left(described, say, read):
     assert [entry["kind"] for entry in found["entries"]] == ["charge", "answer"]
     said = say("ledger").stdout
     assert "spent     ε 0.25 of ε 1" in said
-    assert "count()" in said
+    assert COUNT in said
 
 
 def test_it_verifies(described, say, read):

@@ -234,6 +234,7 @@ class Query:
             question=self._groups_asked,
             table=self._tables,
             asker=asker,
+            title=f"groups of {title(self.question)}",
         )
 
     def _chosen_before(self, allocation: Allocation) -> bool:
@@ -271,6 +272,7 @@ class Query:
             question=f"{self._asked}{listed}",
             table=self._tables,
             asker=asker,
+            title=title(self.question),
             present=lambda drawn: answer(allocation, groups, drawn),
         )
 

@@ -78,13 +78,15 @@ class Session:
         question: str | None = None,
         table: str = "",
         asker: str | None = None,
+        title: str = "",
         present: Callable[[list[Any]], Columns] | None = None,
     ) -> Release:
         """Charge, compute and draw one step, or several together.
 
         A `question` makes the answer findable: asked again with the same mechanism and table, the
-        stored answer is returned, free. `present` turns the noisy values of several steps into the
-        columns of one answer; it sees nothing else.
+        stored answer is returned, free; the ledger shows its `title`, if it has one. `present`
+        turns the noisy values of several steps into the columns of one answer; it sees nothing
+        else.
         """
         steps = self._checked(step)
         if steps[0].handle is not None:
@@ -96,7 +98,7 @@ class Session:
             stored = self.ledger.recall(found, asker=asker)
             if stored is not None:
                 return Release.from_dict(stored.value)  # type: ignore[arg-type]
-        entry = self._pay(mechanism, asker=asker, fingerprint=found, what=question or "")
+        entry = self._pay(mechanism, asker=asker, fingerprint=found, what=title or question or "")
         parts = [(each.mechanism.draw, each.value) for each in steps]
         drawn = self._draw(parts, paid=mechanism, entry=entry, question=question or "")
         columns = (present or _columns(steps))(drawn)
@@ -116,6 +118,7 @@ class Session:
         question: str,
         table: str = "",
         asker: str | None = None,
+        title: str = "",
     ) -> Release:
         """Charge steps together that are computed, drawn and committed elsewhere: see `elsewhere`.
 
@@ -129,7 +132,7 @@ class Session:
         if stored is not None:
             return Release.from_dict(stored)
         work.ready()
-        entry = self._pay(mechanism, asker=asker, fingerprint=found, what=question)
+        entry = self._pay(mechanism, asker=asker, fingerprint=found, what=title or question)
         leave = Commission(mechanisms=tuple(s.mechanism for s in checked), entry=entry.hash)
         parts = [(lambda _: work.do(leave), Sensitive(lambda: None, l1=0))]
         (record,) = self._draw(parts, paid=mechanism, entry=entry, question=question)

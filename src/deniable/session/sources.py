@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import csv
 import glob
+import importlib.util
 import os
 import re
 from collections.abc import Callable, Mapping
@@ -200,6 +201,8 @@ def _header(path: str, facts: Schema) -> tuple[str, tuple[str, ...]]:
 def _pandas(frame: Any, name: str | None, _schema: Schema | None) -> list[Found]:
     if not hasattr(frame, "dtypes") or not hasattr(frame, "columns"):
         raise BadParameter("a pandas Series is one column, not a table", fix="series.to_frame()")
+    if importlib.util.find_spec("pyarrow") is None:
+        raise MissingExtra.of("PyArrow, by which frames are read,", extra="frames")
     labels = check_names(list(frame.columns), table=name or "data")
     dtypes = {
         label: _pandas_type(str(kind)) for label, kind in zip(labels, frame.dtypes, strict=True)

@@ -30,7 +30,8 @@ class Table:
     """A table that is held, not read: what is public about it, and how to reach it.
 
     `columns` are those that can be used; `unread` those whose type nobody stated. `source` is the
-    frame, the connection or the paths; `inner` what the source itself calls the table; `ibis` the
+    frame, the connection or the paths; `inner` what the source itself calls the table; `header` the
+    first line of a CSV, or of a Parquet file the columns that a question reads; `ibis` the
     Ibis table it was opened as, by which expressions may speak of it.
     """
 

@@ -162,6 +162,23 @@ def test_a_column_of_any_stored_type_is_read_as_any_other(column):
     assert all(0 <= n <= 2 for called, n in row.items() if not called.endswith("error"))
 
 
+@pytest.mark.parametrize(
+    "column",
+    [
+        arrow(pa.timestamp("ms"), 2**62),
+        arrow(pa.timestamp("ms", "UTC"), -(2**63)),
+        arrow(pa.timestamp("us"), -(2**63)),
+        arrow(pa.time64("us"), 2**62),
+    ],
+    ids=lambda column: str(column.type),
+)
+@pytest.mark.parametrize("kind", ["timestamp", "text"])
+def test_a_moment_in_parquet_stops_nobody(column, kind, tmp_path):
+    pq.write_table(pa.table({"v": column, "w": [1, 2]}), tmp_path / "data.parquet")
+    schema = dp.Schema(columns={"v": dp.column(kind)})
+    assert exact(tmp_path / "data.parquet", COUNT, schema=schema)[0]["n"] == 2
+
+
 def test_a_moment_may_tell_people_apart_wherever_it_is():
     moments = arrow(pa.timestamp("us"), -(2**63))
     source = pa.table({"id": moments, "k": ["a", "b"]})

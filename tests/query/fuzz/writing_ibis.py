@@ -130,6 +130,8 @@ class Writer:
 
     def catalogue(self, *, each=12):
         """Expressions in which every template stands at least once."""
+        every = ", ".join(f"a{j}=_.x.{self.fill(f, depth=9)}" for j, f in enumerate(FUNCTIONS))
+        yield f"t.agg({every})", evaluated(f"t.agg({every})")
         listed = [self.fill(t, depth=9) for templates in TEMPLATES.values() for t in templates]
         for start in range(0, len(listed), each):
             parts = listed[start : start + each]

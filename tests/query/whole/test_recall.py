@@ -38,3 +38,11 @@ def test_columns_come_back_in_the_order_in_which_they_were_asked_for(tmp_path):
     assert again.free
     assert list(again.rows()[0]) == list(first.rows()[0])
     assert [*again.keys, *again.answers] == ["z", "a", "n", "m"]
+
+
+def test_the_ledger_shows_what_the_analyst_wrote():
+    schema = dp.Schema(columns={"city": dp.keys(["a", "y"])})
+    with dp.open(ROWS, unit=dp.rows(), budget=dp.epsilon(1), schema=schema) as session:
+        session.sql("SELECT COUNT(*) FROM data").release(spend=dp.epsilon(0.5))
+        (charge, *_) = session.ledger.entries
+    assert charge.what == "SELECT COUNT(*) FROM data"

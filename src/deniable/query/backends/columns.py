@@ -39,6 +39,8 @@ def _only(table: Table, columns: Sequence[str]) -> Table:
     match table.kind:
         case "ibis":
             return replace(table, source=source.only(columns or list(source.types)[:1]))
+        case "parquet":
+            return replace(table, header=tuple(columns))
         case "polars":
             return replace(
                 table, source=source.select(columns or source.collect_schema().names()[:1])

@@ -16,7 +16,7 @@ from deniable.session.tables import Table
 
 from . import csv_files
 from .engine import Engine, Found, check_settings
-from .frames import settled
+from .frames import scanned, settled
 from .ibis import fetched
 
 # What text means, how moments are read, that floats are IEEE's, and that the values in a column of
@@ -95,7 +95,7 @@ class DuckDB(Engine):
 
     def _source(self, table: Table) -> Any:
         match table.kind:
-            case "parquet":
+            case "parquet" if not self._stops(table):
                 return _called("read_parquet", table.source, **_parquet_options())
             case "csv":
                 paths, options = csv_files.reading(table, held=self._held)
@@ -104,18 +104,37 @@ class DuckDB(Engine):
                 return self._held_there(table.inner)
         view = f"deniable_{next(_numbers)}"
         frame: Any = table.source
-        if table.kind == "duckdb_relation":
-            frame = frame.to_arrow_table()
-        elif table.kind == "polars":
-            frame = settled((frame.collect() if hasattr(frame, "collect") else frame).to_arrow())
-        else:
-            frame = settled(fetched(frame) if table.kind == "ibis" else frame)
+        match table.kind:
+            case "duckdb_relation":
+                frame = frame.to_arrow_table()
+            case "polars":
+                whole = frame.collect() if hasattr(frame, "collect") else frame
+                frame = settled(whole.to_arrow())
+            case "ibis":
+                frame = settled(fetched(frame))
+            case "parquet":
+                frame = settled(scanned(frame, columns=table.header))
+            case _:
+                frame = settled(frame)
         self._connection.register(view, frame)
         self._views.append(view)
         if hasattr(frame, "read_next_batch"):  # a stream is read once, and our SQL reads twice
             self._connection.execute(f"CREATE TEMP TABLE {view}_rows AS FROM {view}")
             return sql.table(f"{view}_rows")
         return sql.table(view)
+
+    def _stops(self, table: Table) -> bool:
+        """Whether the reader of Parquet stops where a value is out of range.
+
+        It does for times, and for moments in milliseconds, which reach farther than microseconds.
+        """
+        asked = (
+            "SELECT 1 FROM parquet_schema(?) WHERE list_contains(?, name) AND (num_children > 0 OR "
+            "converted_type IN ('TIME_MILLIS', 'TIME_MICROS', 'TIMESTAMP_MILLIS') OR "
+            "logical_type LIKE 'TimeType%' OR logical_type LIKE 'TimestampType%(MILLIS=M%')"
+        )
+        found = self._connection.execute(asked, [list(table.source), list(table.header)])  # type: ignore[call-overload]
+        return bool(found.fetchall())
 
     def _held_there(self, name: str) -> Any:
         """A table of the user's; floats of a view, or from elsewhere, as no statistics know them.

@@ -34,6 +34,14 @@ def settled(frame: Any) -> Any:
     return pa.RecordBatchReader.from_batches(schema, made)
 
 
+def scanned(paths: Iterable[str], *, columns: Iterable[str]) -> Any:
+    """Columns of Parquet files, as they are stored."""
+    import pyarrow.dataset
+
+    files = pyarrow.dataset.dataset(list(paths), format="parquet")
+    return files.scanner(columns=list(columns))
+
+
 def _table(pa: Any, table: Any) -> Any:
     columns = [_column(pa, column) for column in table.columns]
     return pa.table(columns, names=table.schema.names)
@@ -119,7 +127,7 @@ def _of_pandas(pa: Any, series: Any) -> Any:
     if isinstance(kind, pd.CategoricalDtype):
         if kind.categories.dtype.kind == "O":
             codes = series.cat.codes.to_numpy()
-            texts = _texts(pa, kind.categories)
+            texts = _texts(pa, kind.categories.to_numpy(object).tolist())
             return pa.DictionaryArray.from_arrays(pa.array(codes, mask=codes < 0), texts)
         return _column(pa, pa.array(series))
     if isinstance(kind, pd.SparseDtype):
@@ -127,7 +135,7 @@ def _of_pandas(pa: Any, series: Any) -> Any:
     stored = isinstance(kind, pd.StringDtype) and kind.storage == "pyarrow"
     if stored or isinstance(kind, pd.ArrowDtype) or (kind.kind in "iufbMm" and kind.itemsize <= 8):
         return _column(pa, pa.array(series))
-    return _texts(pa, series)
+    return _texts(pa, series.to_numpy(object).tolist())
 
 
 def _texts(pa: Any, values: Iterable[object]) -> Any:

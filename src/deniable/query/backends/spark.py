@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Mapping, Sequence
+from concurrent.futures import wait
 from typing import Any, ClassVar, Final
 
 from deniable.query.compile import Dialect, Stored
@@ -101,8 +102,10 @@ class Spark(Engine):
         for view in self._views.values():
             self._spark.catalog.dropTempView(view)
         if _remote(self._spark):
-            self._spark.client.release_session()
-            self._spark.client.close()
+            client = self._spark.client
+            wait(getattr(client, "_release_futures", ()))  # or the server logs errors for them
+            client.release_session()
+            client.close()
 
 
 def _cluster(session: Any) -> object:

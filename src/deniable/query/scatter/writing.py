@@ -64,6 +64,7 @@ def write(
         question=f"{question!r}\n({question.fingerprint}) written to {work.path}",
         table=", ".join(session.tables),
         asker=asker,
+        title=title(question),
     )
     shown = replace(release.provenance, question=title(question))
     return Written(
