@@ -4,8 +4,8 @@
     python -m bench.spark 1000000 10000000   these sizes
 
 A cluster of two executors of one core each is started on this machine. Rows are of one tenth as
-many persons, in 100 groups; each question is asked for COUNT, SUM and AVG by group, of files as they
-are and of a table that is bucketed by person.
+many persons, in 100 groups; each question is asked for COUNT, SUM and AVG by group, of files as
+they are and of a table that is bucketed by person.
 """
 
 import os

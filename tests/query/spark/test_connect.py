@@ -8,8 +8,7 @@ from .keeping import SCHEMA, TABLES, exactly, in_spark, opened
 
 ASKED = [
     "SELECT town, COUNT(*) AS n, SUM(age) AS s, AVG(pay) AS a FROM visits GROUP BY town",
-    "SELECT job, COUNT(*) AS n FROM visits GROUP BY job",
-    "SELECT DATE_TRUNC('month', day) AS m, MEDIAN(age) AS a FROM visits GROUP BY m",
+    "SELECT job, DATE_TRUNC('month', day) AS m, COUNT(*) AS n FROM visits GROUP BY job, m",
     "SELECT AVG(LEAST(s, 300)) AS a FROM (SELECT id, SUM(amount) AS s FROM bills GROUP BY id) AS b",
     "SELECT region, SUM(age) AS s FROM visits JOIN towns USING (town) GROUP BY region",
 ]

@@ -37,7 +37,7 @@ OF_PERSONS = [
     "SELECT COUNT(*) AS n, SUM(amount) AS s FROM visits LEFT JOIN bills ON visits.id = bills.id WHERE age < 60",
 ]  # fmt: skip
 ASKED = [
-    *(("rows", text) for text in OF_EITHER[::2]),
+    *(("rows", text) for text in OF_EITHER[::3]),
     *(("persons", text) for text in OF_EITHER + OF_PERSONS),
 ]
 

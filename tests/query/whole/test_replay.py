@@ -1,5 +1,7 @@
 """Whole queries replayed on neighbouring data: what moves is within what was declared, exactly."""
 
+import itertools
+
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute
@@ -7,7 +9,9 @@ import pytest
 
 import deniable as dp
 from deniable.audit import replay
+from deniable.curator import Curator
 from deniable.curator import open as open_curator
+from deniable.session.tables import Table
 
 QUESTIONS = (
     "SELECT g, COUNT(*) AS n, SUM(x) AS s, AVG(x) AS a, STDDEV(x) AS d FROM data GROUP BY g",
@@ -34,9 +38,47 @@ def people(rows_of_one, *, generator):
     )
 
 
-def program(unit):
+def opened(source, unit):
+    """A session over a frame."""
+    budget = dp.epsilon(100, delta=1e-6)
+    return open_curator(source, unit=unit, budget=budget, schema=SCHEMA)
+
+
+_numbers = itertools.count()
+
+
+def _written(address, source):
+    """The name of a table with these rows."""
+    import psycopg
+
+    name = f"replayed_{next(_numbers)}"
+    with psycopg.connect(address, autocommit=True) as connection:
+        connection.execute(f"CREATE TABLE {name} (id bigint, g bigint, x float8, c text)")
+        with connection.cursor().copy(f"COPY {name} FROM STDIN") as copy:
+            for row in source.to_pylist():
+                copy.write_row(list(row.values()))
+    return name
+
+
+@pytest.fixture(params=["frame", "postgres"])
+def opening(request):
+    """Sessions over frames, and over the same rows on a server."""
+    if request.param == "frame":
+        return opened
+    address = request.getfixturevalue("server")
+
+    def on_server(source, unit):
+        known = opened(source, unit)
+        held = {"kind": "postgres", "source": address, "inner": _written(address, source)}
+        table = Table(**vars(known.tables["data"]) | held)
+        return Curator(tables={"data": table}, schema=known.schema, ledger=known.ledger)
+
+    return on_server
+
+
+def program(unit, opening):
     def run(source):
-        session = open_curator(source, unit=unit, budget=dp.epsilon(100, delta=1e-6), schema=SCHEMA)
+        session = opening(source, unit)
         for sql in QUESTIONS:
             session.sql(sql).release(spend=dp.epsilon(0.5, delta=1e-7))
         session.histogram("x", bins=4, spend=dp.epsilon(0.5))
@@ -47,20 +89,20 @@ def program(unit):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("rows", [1, 40])
-def test_a_person_who_leaves_moves_no_more_than_was_declared(rows):
+def test_a_person_who_leaves_moves_no_more_than_was_declared(rows, opening):
     unit = dp.person("id", rows=3, groups=2)
     first = people(rows, generator=np.random.default_rng(rows))
     second = first.filter(pa.compute.not_equal(first["id"], 99))
-    found = replay(program(unit), first, second)
+    found = replay(program(unit, opening), first, second)
     assert found.ok, found
     assert found.moved > 0
 
 
 @pytest.mark.slow
-def test_a_row_that_leaves_moves_no_more_than_was_declared():
+def test_a_row_that_leaves_moves_no_more_than_was_declared(opening):
     first = people(1, generator=np.random.default_rng(5))
-    found = replay(program(dp.rows()), first, first.slice(0, first.num_rows - 2))
+    found = replay(program(dp.rows(), opening), first, first.slice(0, first.num_rows - 2))
     # Two rows left: this must be seen, or the check would be worth nothing.
     assert not found.ok
-    found = replay(program(dp.rows()), first, first.slice(0, first.num_rows - 1))
+    found = replay(program(dp.rows(), opening), first, first.slice(0, first.num_rows - 1))
     assert found.ok, found
