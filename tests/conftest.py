@@ -69,8 +69,9 @@ def spark():
             (home / part.name).symlink_to(part)
     os.environ["SPARK_HOME"] = str(home)
     builder = SparkSession.builder
-    for name, value in (_CLUSTER | {"spark.local.dir": str(home / "local")}).items():
-        builder = builder.config(name, value)
+    kept = {"spark.local.dir": home / "local", "spark.sql.warehouse.dir": home / "warehouse"}
+    for name, value in (_CLUSTER | kept).items():
+        builder = builder.config(name, str(value))
     session = builder.getOrCreate()
     session.sparkContext.setLogLevel("OFF")
     yield session
