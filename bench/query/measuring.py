@@ -143,10 +143,10 @@ def _once(command):
         )
     except subprocess.TimeoutExpired:
         raise RuntimeError(f"took more than {LONGEST / 60:.0f} minutes") from None
-    lines = [line for line in done.stdout.splitlines() if line.startswith("RESULT")]
-    if not lines:
+    _, told, result = done.stdout.rpartition("RESULT")
+    if not told:
         raise RuntimeError(f"ended with {done.returncode} and no answer: {_last(done.stderr)}")
-    return json.loads(lines[-1].removeprefix("RESULT"))
+    return json.loads(result)
 
 
 def _last(text):

@@ -30,6 +30,7 @@ class System:
 PLAIN = """
 import duckdb
 engine = duckdb.connect()
+engine.execute("SET enable_progress_bar = false")
 def ask(path):
     clipped = "least(greatest(amount, 0), 100)"
     return engine.execute(

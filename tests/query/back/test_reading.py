@@ -2,6 +2,8 @@
 
 import datetime as dt
 import math
+import subprocess
+import sys
 
 import duckdb
 import pandas as pd
@@ -145,6 +147,28 @@ def test_a_setting_that_does_not_take_stops_everything():
     check_settings(SETTINGS, dict(SETTINGS))
     with pytest.raises(EngineError):
         check_settings(SETTINGS, SETTINGS | {"default_collation": "NOCASE"})
+
+
+def test_duckdb_draws_no_bar_on_the_standard_output(tmp_path):
+    """By `python -c` and in notebooks it would, for what takes longer than two seconds."""
+    path = f"{tmp_path}/data.parquet"
+    code = (
+        "import duckdb, deniable as dp\n"
+        "from deniable.query.backends.duckdb import DuckDB\n"
+        "asked = \"SELECT current_setting('enable_progress_bar')\"\n"
+        "plain = duckdb.connect()\n"
+        f"plain.execute(\"COPY (SELECT 1.0::DOUBLE AS x) TO '{path}'\")\n"
+        f"plain.execute(\"CREATE TABLE data AS FROM '{path}'\")\n"
+        "assert plain.execute(asked).fetchall() == [(True,)]\n"
+        "schema = dp.Schema(columns={'x': dp.bounds(0, 9)})\n"
+        f"for held in ({path!r}, plain):\n"
+        "    s = dp.open(held, unit=dp.rows(), budget=dp.epsilon(1), schema=schema, name='data')\n"
+        "    with DuckDB(list(s.tables.values())) as engine:\n"
+        "        assert engine.run([asked]) == [[(False,)]]\n"
+        "assert plain.execute(asked).fetchall() == [(True,)]  # the user's own is left alone\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
 
 
 def test_tables_of_two_engines_are_refused_from_public_facts(postgres):

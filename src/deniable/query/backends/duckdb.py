@@ -19,14 +19,16 @@ from .engine import Engine, Found, check_settings
 from .frames import scanned, settled
 from .ibis import fetched
 
-# What text means, how moments are read, that floats are IEEE's, and that the values in a column of
-# Python objects are not looked at to guess its type.
+# What text means, how moments are read, that floats are IEEE's, that the values in a column of
+# Python objects are not looked at to guess its type, and that the engine, which does so in
+# notebooks and by `python -c`, draws no bar on the standard output to show how far it is.
 SETTINGS: Final = {
     "default_collation": "",
     "TimeZone": "UTC",
     "ieee_floating_point_ops": "true",
     "integer_division": "false",
     "pandas_analyze_sample": "0",
+    "enable_progress_bar": "false",
 }
 _FRAMES: Final = frozenset({"pandas", "polars", "arrow"})
 _numbers = itertools.count()
