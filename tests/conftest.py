@@ -112,7 +112,8 @@ def pytest_collection_modifyitems(config, items):
     for item in items:
         engines = getattr(item, "callspec", None)
         params = () if engines is None else engines.params.values()
-        if {"spark", "connect"} & {*getattr(item, "fixturenames", ()), *map(str, params)}:
+        named = {*getattr(item, "fixturenames", ()), *map(str, params)}
+        if "connect" in named or any("spark" in each for each in named):
             item.add_marker(pytest.mark.slow)
             item.add_marker(pytest.mark.filterwarnings(f"ignore:{_PANDAS}"))
             if config.pluginmanager.hasplugin("xdist"):

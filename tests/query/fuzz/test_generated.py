@@ -108,10 +108,13 @@ def test_whole_sessions_replayed_show_no_more_than_was_declared(in_duckdb):
         "SELECT c, MEDIAN(x) AS middle, MAX(i) AS top FROM data WHERE i > 100 GROUP BY c",
         "SELECT c, AVG(x) AS mean, STDDEV(i) AS spread FROM data WHERE i > 100 GROUP BY c",
         "SELECT COUNT(LENGTH(CAST(NULL AS TEXT))) AS n FROM data",
+        "SELECT AVG(CASE WHEN b THEN 1e-300 ELSE 0.0 END) AS a FROM data",
     ],
 )
 def test_questions_that_once_failed_are_answered(sql, name, request):
-    """One column thrice in a call; private groups none of which is shown; a text that is never."""
+    """One column thrice in a call; private groups none of which is shown; a text that is
+    never there; scales whose squares are 0.
+    """
     place = request.getfixturevalue(f"in_{name}")
     chosen = pairs(random.Random(SEED), CASES[PEOPLE].unit, count=1)
     assert not judge(sql, CASES[PEOPLE], chosen, opening=place)

@@ -35,11 +35,12 @@ def tail(law: Law, amounts: Floats, scales: list[Floats]) -> Floats:
     (array([0.0498]), array([0.0455]))
     """
     if law == "gaussian":
-        spread = np.sqrt(sum((s * s for s in scales), np.zeros_like(amounts)))
+        spread = functools.reduce(np.hypot, scales, np.zeros_like(amounts))
         with np.errstate(divide="ignore", invalid="ignore"):
             ratio = np.where(amounts == 0, 0.0, np.abs(amounts) / spread)
         return _erfc(ratio / np.sqrt(2))
     apart = _apart(np.stack(np.broadcast_arrays(*scales)))
+    apart, amounts = apart / apart[-1], amounts / apart[-1]  # squares of tiny scales would be 0
     total = np.zeros_like(np.broadcast_to(amounts, apart.shape[1:]), dtype=np.float64)
     for i, own in enumerate(apart):
         others = [s for j, s in enumerate(apart) if j != i]
@@ -78,7 +79,8 @@ def reach(law: Law, scales: tuple[float, ...], *, confidence: float) -> float:
     """
     if law == "gaussian":
         return -NormalDist().inv_cdf((1 - confidence) / 2) * math.hypot(*scales)
-    wide = sorted(s for s in scales if s > 1e-6 * max(scales))
+    largest = max(scales)
+    wide = sorted(s / largest for s in scales if s > 1e-6 * largest)
     for i in range(1, len(wide)):
         wide[i] = max(wide[i], wide[i - 1] * _APART)
     squares = [s * s for s in wide]
@@ -93,4 +95,6 @@ def reach(law: Law, scales: tuple[float, ...], *, confidence: float) -> float:
 
     # As an increasing function of −amount: the last at which the tail is small enough.
     far = 2 * sum(wide) * -math.log(1 - confidence)
-    return -last_met(lambda x: excess(-x), -far, 0.0, width=1e-9 * far) if wide else 0.0
+    if not wide:
+        return 0.0
+    return -largest * last_met(lambda x: excess(-x), -far, 0.0, width=1e-9 * far)
