@@ -21,7 +21,7 @@ MANY = int(os.environ.get("DENIABLE_FUZZ", "0"))
 SEED = int(os.environ.get("DENIABLE_FUZZ_SEED", "20260"))
 EACH = 2 if MANY else 1
 # How many questions are made up, and how many expressions stand in one of the list.
-ASKED = {"duckdb": 130, "postgres": 40, "parquet": 20, "csv": 20, "spark": 1}
+ASKED = {"duckdb": 110, "postgres": 40, "parquet": 20, "csv": 20, "spark": 1}
 WIDE = {"duckdb": 6, "parquet": 20, "csv": 20, "postgres": 20, "spark": 45}
 
 _OWN = "(SELECT id, COUNT(*) AS n, SUM(x) AS s, AVG(x) AS a, MIN(t) AS t, COUNT(DISTINCT c) AS c"

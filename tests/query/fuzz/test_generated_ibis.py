@@ -14,7 +14,7 @@ pytest.importorskip("ibis")
 
 MANY = int(os.environ.get("DENIABLE_FUZZ", "0"))
 SEED = int(os.environ.get("DENIABLE_FUZZ_SEED", "20260"))
-ASKED = {"duckdb": 60, "postgres": 15}
+ASKED = {"duckdb": 40, "postgres": 10}
 # What Ibis has no word for.
 SQL_ALONE = {"bin", "width_bucket"}
 

@@ -64,7 +64,7 @@ def shown(caplog, capsys):
 @pytest.mark.parametrize("case", CASES[:3], ids=lambda case: str(case.unit))
 def test_refusals_and_plans_say_nothing_of_the_rows(case, shown):
     writer = Writer(random.Random(11))
-    texts = [writer.question() for _ in range(60)]
+    texts = [writer.question() for _ in range(40)]
     session = opened(DATA, unit=case.unit, budget=case.budget)
     words = [repr(session), str(session)]
     refused = 0
