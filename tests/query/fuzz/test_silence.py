@@ -136,3 +136,15 @@ def test_values_where_nothing_can_be_computed_are_not_told(shown, monkeypatch):
             session.sql(QUESTION).release(spend=CASES[0].spend)
         assert not leaks(told(raised.value))
     assert not leaks(shown())
+
+
+@pytest.mark.parametrize("case", CASES[:3], ids=lambda case: str(case.unit))
+def test_what_comes_with_an_answer_says_nothing_of_the_rows(case, shown):
+    """Certificate, provenance, ledger: no value of a row, though all rows are alike."""
+    session = opened(DATA, unit=case.unit, budget=case.budget)
+    sql = "SELECT m, COUNT(*) AS n, AVG(x) AS a, COUNT(DISTINCT c) AS c FROM data GROUP BY m"
+    release = session.sql(sql).release(spend=case.spend)
+    beside = [repr(release), str(release.certificate()), repr(release.provenance), repr(session)]
+    beside += [str(entry.record) for entry in session.ledger.entries]
+    assert not leaks("\n".join(beside))
+    assert not leaks(shown())
