@@ -334,17 +334,10 @@ def _step(
 def _aligned(
     cells: Cells, groups: Sequence[Group], allocation: Allocation
 ) -> list[np.ndarray[Any, Any]]:
-    """One vector a tally, for the groups asked about in their order; what was not found is 0."""
+    """Every vector, for the groups asked about in their order; what was not found is 0."""
     place = {group: i for i, group in enumerate(cells.groups)}
     order = [place.get(group, -1) for group in groups]
-    vectors = []
-    for part in allocation.parts:
-        if part.tree is not None:
-            found = _taken(cells.histograms[part.tally.name], order)
-            vectors.append(part.tree.sums(found))
-        else:
-            vectors.append(_taken(part.rounded(cells.numbers[part.tally.name]), order))
-    return vectors
+    return [_taken(part.numbers(cells), order) for part in allocation.parts]
 
 
 def _taken(found: np.ndarray[Any, Any], order: list[int]) -> np.ndarray[Any, Any]:

@@ -15,7 +15,7 @@ from __future__ import annotations
 from ._release import Provenance, Release, answer_of, spread_of
 from .certificate import Certificate
 from .frame import Frame
-from .noisy import Additive, Noisy, Spread, Tabulated
+from .noisy import Additive, Noisy, Spread, Summed, Tabulated
 from .plan import Plan
 
 __all__ = [
@@ -27,6 +27,7 @@ __all__ = [
     "Provenance",
     "Release",
     "Spread",
+    "Summed",
     "Tabulated",
     "answer_of",
     "spread_of",

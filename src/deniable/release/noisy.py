@@ -5,6 +5,7 @@ The ± covers the noise alone: neither the bias of clipping nor that of bounding
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -13,6 +14,8 @@ from typing import ClassVar, TypeGuard
 from deniable import parameters
 from deniable.errors import BadParameter, NoBound
 from deniable.mechanisms import Gaussian, Laplace, Mechanism
+
+from .reach import Law, reach
 
 Interval = tuple[float, float]
 Reach = Callable[[int, float], tuple[float, float, float]]
@@ -36,10 +39,10 @@ class Spread(ABC):
     def from_dict(record: Mapping[str, object]) -> Spread:
         """The spread that `to_dict` wrote."""
         kind = record.get("kind")
-        for spread in (Additive, Tabulated):
+        for spread in (Additive, Summed, Tabulated):
             if kind == spread.kind:
                 return spread.read(record)
-        raise BadParameter.of("kind", kind, must="one of additive, tabulated")
+        raise BadParameter.of("kind", kind, must="one of additive, summed, tabulated")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -71,6 +74,56 @@ class Additive(Spread):
         mechanism = Mechanism.from_dict(record["mechanism"])  # type: ignore[arg-type]
         whole = bool(record.get("whole", False))
         return cls(mechanism=mechanism, factor=record["factor"], whole=whole)  # type: ignore[arg-type]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Summed(Spread):
+    """A weighted sum of independent noises of one law, the same for every row.
+
+    `rounded` if answers are rounded to whole numbers, which the ± covers; `whole` if the truth is
+    whole, too: then that is without loss, since |⌊z + ½⌋| ≤ k as often as |z| < k + ½.
+
+    >>> Summed(law="laplace", scales=(2.0, 2.0), rounded=True, whole=True).half(0.95)
+    9.0
+    """
+
+    kind = "summed"
+    law: Law
+    scales: tuple[float, ...]
+    rounded: bool = False
+    whole: bool = False
+
+    def half(self, confidence: float) -> float:
+        """The ±."""
+        far = reach(self.law, self.scales, confidence=confidence)
+        if self.rounded and self.whole:
+            return float(max(0, math.ceil(far - 0.5)))
+        return far + 0.5 * self.rounded
+
+    def at(self, confidence: float) -> Reach:
+        """value ± the same for every row."""
+        half = self.half(confidence)
+        return lambda _, value: (value - half, value + half, half)
+
+    def to_dict(self) -> dict[str, object]:
+        """The law, the scales, and how answers are rounded."""
+        return {
+            "kind": self.kind,
+            "law": self.law,
+            "scales": list(self.scales),
+            "rounded": self.rounded,
+            "whole": self.whole,
+        }
+
+    @classmethod
+    def read(cls, record: Mapping[str, object]) -> Summed:
+        """The record that `to_dict` wrote."""
+        return cls(
+            law=record["law"],  # type: ignore[arg-type]
+            scales=tuple(record["scales"]),  # type: ignore[arg-type]
+            rounded=bool(record["rounded"]),
+            whole=bool(record["whole"]),
+        )
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from deniable.query.allocate.tails import reach, tail
+from deniable.query.allocate.tails import tail
+from deniable.release.reach import reach
 
 LAWS = ["laplace", "gaussian"]
 

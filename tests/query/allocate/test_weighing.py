@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import deniable as dp
+from deniable.query.allocate.basis import Basis
 from deniable.query.allocate.weighing import Released, released
 from deniable.query.bound import Measure, Moves, Tally, bound
 
@@ -15,7 +16,7 @@ wide = st.integers(-(2**80), 2**80)
 
 def part(l1, cells):
     tally = Tally(name="t0", measure=Measure.SUM, moves=Moves(l1=l1, l2_squared=l1 * l1, linf=l1))
-    return Released(tally=tally, tree=None, weight=1.0, cells=cells)
+    return Released(basis=Basis.plain(tally), tree=None, weight=1.0, groups=cells)
 
 
 @given(
@@ -42,13 +43,13 @@ def test_small_numbers_are_left_as_they_are():
     made = part(10 * 2**20, cells=1_000_000)
     assert made.shift == 0
     assert made.vector.l1 == 10 * 2**20
-    assert made.unit == made.tally.unit
+    assert made.worth == made.tallies[0].unit
 
 
 def test_rounding_costs_next_to_nothing():
     made = part(10 * 2**52, cells=100_000)
     assert made.shift > 0
-    ideal = made.tally.moves.l1 / 2**made.shift
+    ideal = made.basis.moves.l1 / 2**made.shift
     assert made.vector.l1 <= 1.0001 * ideal
 
 
@@ -62,8 +63,8 @@ def test_with_private_keys_only_the_cells_of_one_unit_are_rounded_against_it(rel
     query = session.sql("SELECT city, SUM(x) AS t FROM data GROUP BY city")
     (part,) = released(bound(query.question), "laplace")
     assert part.shift > 0
-    assert part.cells == cells
-    assert part.vector.l1 == -(-part.tally.moves.l1 // 2**part.shift) + cells
+    assert part.groups == cells
+    assert part.vector.l1 == -(-part.basis.moves.l1 // 2**part.shift) + cells
 
 
 def test_with_public_keys_a_row_moves_one_cell_of_each_grouping_set():
@@ -75,4 +76,4 @@ def test_with_public_keys_a_row_moves_one_cell_of_each_grouping_set():
         query = session.sql("SELECT k, SUM(x) AS t FROM data GROUP BY ROLLUP (k)")
         (part,) = released(bound(query.question), "laplace")
         assert part.shift > 0
-        assert part.cells == cells
+        assert part.groups == cells

@@ -40,9 +40,25 @@ def test_joins_and_unions_name_their_tables(session):
 
 
 def test_answers_that_are_put_together_say_of_what(session):
-    text = explained(session, "SELECT COUNT(*) AS n, SUM(age) AS s FROM people")
+    text = explained(session, "SELECT COUNT(*) AS n, AVG(age) AS a FROM people")
+    assert "Laplace noise to the sums of age and of 100 − age: b = " in text
+    assert "for no row moves both together by more than 100" in text
+    assert "make n of both sums: their total / 100" in text
+    assert "make a of both sums: how they balance between 0 and 100" in text
+    text = explained(
+        session, "SELECT COUNT(*) AS n, COUNT(*) FILTER (WHERE age > 9) AS m FROM people"
+    )
+    assert "the number of rows where age > 9, and to the number of other rows" in text
+    assert "make n of both" in text
+
+
+def test_so_they_do_where_noise_is_gaussian():
+    unit, schema = dp.person("u", rows=2), SCHEMA.tables["people"]
+    session = dp.open(PEOPLE, unit=unit, budget=dp.rho(9), schema=schema, name="people")
+    spend = dp.rho(0.1)
+    text = explained(session, "SELECT COUNT(*) AS n, SUM(age) AS s FROM people", spend=spend)
     assert "make s of them: (the sum of age − 50) + 50 × the number of rows" in text
-    text = explained(session, "SELECT AVG(age) AS a FROM people")
+    text = explained(session, "SELECT AVG(age) AS a FROM people", spend=spend)
     assert "make a of them: 50 + (the sum of age − 50) / the number of rows" in text
 
 

@@ -25,7 +25,7 @@ def sums(law, size, *, scales=SCALES, stated=SCALES):
         count=size + noise(0, scales[0], GROUPS),
         total=size * MEAN + noise(0, scales[1], GROUPS),
         squares=size * (MEAN**2 + VARIANCE) + noise(0, scales[2], GROUPS),
-        scales=stated,
+        mixture=np.diag(stated),
         reach=REACH,
     )
 

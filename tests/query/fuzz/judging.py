@@ -7,6 +7,7 @@ import deniable as dp
 from deniable.audit import replay
 from deniable.errors import DeniableError
 from deniable.query.algebra import Call, Join, PerPerson, walk
+from deniable.query.allocate.basis import foldings
 
 from .places import blind, cells, opened
 
@@ -67,7 +68,20 @@ def weigh(query, pairs, *, place):
             words = _too_far(tally, first.get(tally.name, {}), second.get(tally.name, {}), pair)
             if words:
                 return f"{pair.what}, {plan.unit}: {words}\n{tally}\n{query.question!r}"
+        for basis in foldings(plan.tallies, plan):
+            moved = sum(abs(m) for m in _coordinates(basis, first, second))
+            if moved > basis.moves.l1:
+                return f"{pair.what}, {plan.unit}: together by {moved}\n{basis}\n{query.question!r}"
     return ""
+
+
+def _coordinates(basis, first, second):
+    """By how much every coordinate of a basis moves, in every group."""
+    found = [(first.get(t.name, {}), second.get(t.name, {})) for t in basis.tallies]
+    for group in {key for pair in found for side in pair for key in side}:
+        moved = [one.get(group, 0) - other.get(group, 0) for one, other in found]
+        for factors in basis.forth:
+            yield sum(f * m for f, m in zip(factors, moved, strict=True))
 
 
 def _too_far(tally, first, second, pair):

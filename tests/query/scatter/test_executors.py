@@ -27,7 +27,7 @@ def batch(people, *, rows=None, start=0):
         {
             "k0": [f"c{start + i}" for i in range(len(people))],
             "selection": pa.array(people, pa.int64()),
-            "t0": pa.array([n * 2**20 for n in counts], pa.int64()).cast(pa.decimal128(38, 0)),
+            "c0_0": pa.array([n * 2**20 for n in counts], pa.int64()).cast(pa.decimal128(38, 0)),
         }
     )
 

@@ -9,6 +9,7 @@ import deniable as dp
 from deniable.curator import open as open_curator
 from deniable.errors import BadParameter, BudgetExceeded, DataFailure, UnknownName
 from deniable.query.answer import answer
+from deniable.query.bound import Cells
 from deniable.session.tables import Table
 
 BY_EDUCATION = "SELECT education, COUNT(*) AS n, AVG(age) AS age FROM adult GROUP BY education"
@@ -216,17 +217,16 @@ def many_groups(sql, spend, sizes=500, groups=4000, budget=None):
     table = pa.table({"g": pa.array([0]), "x": pa.array([0])})
     session = open_curator(table, unit=dp.rows(), budget=budget or dp.epsilon(9), schema=schema)
     allocation = session.sql(sql)._allocate(spend, None, None)
-    vectors = []
-    for part in allocation.parts:
-        tally = part.tally
-        values = np.arange(sizes) % 10
-        if part.tree is not None:
-            cells = np.tile(np.bincount(values, minlength=tally.bins.count), (groups, 1))
-            vectors.append(part.tree.sums(cells))
+    values, numbers, histograms = np.arange(sizes) % 10, {}, {}
+    for tally in allocation.plan.tallies:
+        if tally.bins is not None:
+            bins = np.bincount(values, minlength=tally.bins.count)
+            histograms[tally.name] = np.tile(bins, (groups, 1))
             continue
-        each = {"count": values * 0 + 1, "sum": values - tally.centre}
-        total = int(each[tally.measure.value].sum())
-        vectors.append(np.full(groups, total))
+        each = {"count": values * 0 + 1, "sum": values - tally.centre}[tally.measure.value]
+        numbers[tally.name] = np.full(groups, int(each.sum()), dtype=object)
+    cells = Cells(groups=(), numbers=numbers, histograms=histograms)
+    vectors = [part.numbers(cells) for part in allocation.parts]
     drawn = [m.draw(v) for m, v in zip(allocation.noise, vectors, strict=True)]
     return answer(allocation, [(i,) for i in range(groups)], drawn)[1]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
 
@@ -13,8 +13,9 @@ from deniable.mechanisms import Laplace, Mechanism, QuantileSearch
 from deniable.mechanisms.combine import Composed
 from deniable.mechanisms.keys import PartitionSelection
 from deniable.query.bound import IntegerPlan, Tally
+from deniable.release.reach import Law
 
-from .split import Law, Noise, law_of, noise_for, together
+from .split import Noise, law_of, noise_for, together
 from .weighing import Released, released
 
 # Of a spend without a δ of its own, private keys take this part of what the ledger keeps for them.
@@ -45,23 +46,30 @@ class Allocation:
 
     @cached_property
     def _by_name(self) -> dict[str, int]:
-        return {part.tally.name: i for i, part in enumerate(self.parts)}
+        return {tally.name: i for i, part in enumerate(self.parts) for tally in part.tallies}
 
     def of(self, tally: Tally) -> Noise:
-        """The noise on a tally."""
+        """The noise on the vector that tells a tally."""
         return self.noise[self._by_name[tally.name]]
 
     def released(self, tally: Tally) -> Released:
         """What the tally is released as."""
         return self.parts[self._by_name[tally.name]]
 
-    def unit(self, tally: Tally) -> float:
-        """What 1 is worth in what is released of a tally."""
-        return float(self.released(tally).unit)
+    def errors(self, *terms: tuple[Tally | None, float]) -> tuple[float, ...]:
+        """How Σ factor·tally errs: how much of each of the independent noises is in it.
 
-    def scale(self, tally: Tally | None) -> float:
-        """The scale of the noise on a tally, in rows or in units of its column; 0 for none."""
-        return 0.0 if tally is None else spread_of(self.of(tally)) * self.unit(tally)
+        In rows or units of the column. Their signs matter where several such sums are added up.
+        """
+        found: dict[tuple[int, int], float] = {}
+        for tally, factor in terms:
+            if tally is None:
+                continue
+            place = self._by_name[tally.name]
+            spread = spread_of(self.noise[place])
+            for i, part in enumerate(self.parts[place].mixture(tally)):
+                found[place, i] = found.get((place, i), 0.0) + factor * part * spread
+        return tuple(found.values())
 
 
 def spread_of(noise: Noise) -> float:
@@ -84,14 +92,10 @@ def allocate(
     selection, rest = _select(plan, spend, filter)
 
     def parts(law: Law) -> tuple[Released, ...]:
-        return _emphasised(released(plan, law), emphasis or {})
+        return released(plan, law, emphasis)
 
     noise = noise_for(lambda law: [p.vector for p in parts(law)], spend=rest, filter=filter)
     return Allocation(plan=plan, parts=parts(law_of(noise)), noise=noise, selection=selection)
-
-
-def _emphasised(parts: tuple[Released, ...], by: dict[str, float]) -> tuple[Released, ...]:
-    return tuple(replace(part, weight=part.weight * by.get(part.tally.name, 1.0)) for part in parts)
 
 
 def _select(

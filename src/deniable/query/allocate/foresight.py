@@ -8,17 +8,19 @@ from __future__ import annotations
 
 import bisect
 import math
+from itertools import product
 
 from deniable.mechanisms import Laplace, QuantileSearch
 from deniable.mechanisms.keys import PartitionSelection
 from deniable.query.algebra import Column, Filter, Function, Question, Relation, columns_of
 from deniable.query.bound import Parts, Tally
+from deniable.release import Summed
+from deniable.release.reach import reach
 from deniable.schema import Schema
 
 from .allocation import Allocation, spread_of
 from .search import usual_reach
 from .split import Noise
-from .tails import reach
 from .trees import Tree
 
 _COUNTS = (Function.COUNT, Function.PERSONS, Function.DISTINCT)
@@ -48,37 +50,74 @@ def aggregate_error(
     allocation: Allocation, parts: Parts, *, size: float | None, confidence: float = 0.95
 ) -> float | None:
     """The ± of one aggregate for a group of that many rows."""
-    function, law = parts.aggregate.function, allocation.law
-    if function in _COUNTS:
-        assert parts.count is not None
-        return whole_error(allocation, parts.count, confidence)
+    function = parts.aggregate.function
     if function in _RANKED:
         return None
-    if function is Function.SUM:
-        assert parts.sum is not None
-        centre = abs(parts.sum.centre)
-        scales = (allocation.scale(parts.sum), centre * allocation.scale(parts.count))
-        alone = parts.count is None and allocation.unit(parts.sum) == 1
-        rounding = 0.5 if is_whole(parts) and not alone else 0.0
-        return reach(law, scales, confidence=confidence) + rounding
+    if function in _COUNTS or function is Function.SUM:
+        return summed(allocation, parts).half(confidence)
     if size is None:
         return None
     width = half_width(parts)
-    count, total = allocation.scale(parts.count), allocation.scale(parts.sum)
     if function is Function.AVG:
-        return min(2 * width, reach(law, (total, width * count), confidence=confidence) / size)
-    all_three = (allocation.scale(parts.squares), 2 * width * total, width**2 * count)
-    variance = min(width**2, reach(law, all_three, confidence=confidence) / size)
+        most = _worst(allocation, [(parts.sum, (1.0,)), (parts.count, (width, -width))], confidence)
+        return min(2 * width, most / size)
+    terms = [
+        (parts.squares, (1.0,)),
+        (parts.sum, (2 * width, -2 * width)),
+        (parts.count, (width**2, -(width**2))),
+    ]
+    variance = min(width**2, _worst(allocation, terms, confidence) / size)
     if function in (Function.VAR_SAMP, Function.VAR_POP):
         return variance
     return math.sqrt(variance)
+
+
+def summed(allocation: Allocation, parts: Parts) -> Summed:
+    """How a count or sum errs, in every group alike."""
+    terms = linear_terms(parts)
+    return Summed(
+        law=allocation.law,
+        scales=_sizes(allocation.errors(*terms)),
+        rounded=is_whole(parts),
+        whole=all(tally is None or tally.unit == 1 for tally, _ in terms),
+    )
+
+
+def linear_terms(parts: Parts) -> list[tuple[Tally | None, float]]:
+    """A count or a sum as tallies times factors."""
+    if parts.sum is None:
+        return [(parts.count, 1.0)]
+    return [(parts.sum, 1.0), (parts.count, parts.sum.centre)]
+
+
+def _worst(
+    allocation: Allocation, terms: list[tuple[Tally | None, tuple[float, ...]]], confidence: float
+) -> float:
+    """How far Σ factor·tally is off at the worst of some factors.
+
+    Between them it is off no more: how far noise reaches is a convex function of the factors.
+    """
+    tallies = [tally for tally, _ in terms]
+    chosen = product(*(factors for _, factors in terms))
+    return max(
+        reach(
+            allocation.law,
+            _sizes(allocation.errors(*zip(tallies, factors, strict=True))),
+            confidence=confidence,
+        )
+        for factors in chosen
+    )
+
+
+def _sizes(errors: tuple[float, ...]) -> tuple[float, ...]:
+    return tuple(abs(each) for each in errors if each)
 
 
 def rank_error(allocation: Allocation, parts: Parts, *, confidence: float = 0.95) -> float:
     """By how many rows the rank of a quantile may be off."""
     assert parts.histogram is not None
     tree, noise = allocation.released(parts.histogram).tree, allocation.of(parts.histogram)
-    unit = allocation.unit(parts.histogram)
+    unit = float(parts.histogram.unit)
     if isinstance(noise, QuantileSearch):
         return unit * usual_reach(noise, confidence=confidence)
     assert isinstance(tree, Tree)
@@ -105,15 +144,6 @@ def q_of(parts: Parts) -> float:
 def deviation(noise: Noise) -> float:
     """The standard deviation of one number's noise."""
     return spread_of(noise) * (math.sqrt(2) if isinstance(noise, Laplace) else 1.0)
-
-
-def whole_error(allocation: Allocation, tally: Tally, confidence: float) -> float:
-    """The ± of a count in whole numbers."""
-    noise, unit = allocation.of(tally), allocation.unit(tally)
-    assert not isinstance(noise, QuantileSearch)
-    if unit == 1:
-        return noise.error(confidence, whole=True)
-    return noise.error(confidence) * unit + 0.5
 
 
 def is_whole(parts: Parts) -> bool:

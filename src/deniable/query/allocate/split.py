@@ -18,18 +18,18 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from statistics import NormalDist
-from typing import Final, Literal, TypeAlias
+from typing import Final, TypeAlias
 
 from deniable.calibration import analytic_gaussian_sigma, calibrate
 from deniable.losses import Approx, Gdp, Loss, Pure, Zcdp
 from deniable.losses.filters import ApproxFilter, Filter
 from deniable.mechanisms import Gaussian, Laplace, QuantileSearch
 from deniable.mechanisms.combine import Composed
+from deniable.release.reach import Law
 
 from .search import usual_reach
 
 Noise = Laplace | Gaussian | QuantileSearch
-Law = Literal["laplace", "gaussian"]
 
 _LAPLACE_95: Final = math.log(20)
 # A rank read off a tree errs about 2.4 times as much as one count of a level, by whose number the

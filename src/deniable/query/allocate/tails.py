@@ -2,26 +2,22 @@
 
 The answer to an AVG or a VARIANCE is a function of several noisy numbers. Intervals for it are
 found by asking of each possible truth how likely noise as large as what is seen would be [Fie54]:
-the noise of a linear combination, whose tail is known.
+the noise of a linear combination, whose tail is known. (`release.reach` is its inverse.)
 """
 
 from __future__ import annotations
 
 import functools
 import math
-from statistics import NormalDist
 
 import numpy as np
 from numpy.typing import NDArray
 
-from deniable.calibration import last_met
-
-from .split import Law
+from deniable.release.reach import APART, Law
 
 Floats = NDArray[np.float64]
 
 _FEW = 20_000
-_APART = 1.002  # two equal scales make the formula 0/0: they are moved apart, outwards
 
 
 def tail(law: Law, amounts: Floats, scales: list[Floats]) -> Floats:
@@ -66,35 +62,5 @@ def _apart(scales: Floats) -> Floats:
     ordered[0] = np.maximum(ordered[0], 1e-6 * ordered[-1])
     ordered[0] = np.where(ordered[0] == 0, np.finfo(np.float64).tiny ** 0.25, ordered[0])
     for i in range(1, len(ordered)):
-        ordered[i] = np.maximum(ordered[i], ordered[i - 1] * _APART)
+        ordered[i] = np.maximum(ordered[i], ordered[i - 1] * APART)
     return ordered
-
-
-@functools.lru_cache(maxsize=4096)
-def reach(law: Law, scales: tuple[float, ...], *, confidence: float) -> float:
-    """How far a weighted sum of noises is from zero at most, with this probability.
-
-    >>> round(reach("laplace", (10.0,), confidence=0.95), 2)
-    29.96
-    """
-    if law == "gaussian":
-        return -NormalDist().inv_cdf((1 - confidence) / 2) * math.hypot(*scales)
-    largest = max(scales)
-    wide = sorted(s / largest for s in scales if s > 1e-6 * largest)
-    for i in range(1, len(wide)):
-        wide[i] = max(wide[i], wide[i - 1] * _APART)
-    squares = [s * s for s in wide]
-    weights = [
-        math.prod(own / (own - other) for j, other in enumerate(squares) if j != i)
-        for i, own in enumerate(squares)
-    ]
-
-    def excess(amount: float) -> float:
-        parts = zip(weights, wide, strict=True)
-        return confidence - 1 + math.fsum(w * math.exp(-amount / s) for w, s in parts)
-
-    # As an increasing function of −amount: the last at which the tail is small enough.
-    far = 2 * sum(wide) * -math.log(1 - confidence)
-    if not wide:
-        return 0.0
-    return -largest * last_met(lambda x: excess(-x), -far, 0.0, width=1e-9 * far)

@@ -1,4 +1,4 @@
-"""What is released for a question: a vector for each tally, and how much its error matters.
+"""What is released for a question: vectors that tell its tallies, and how much their errors matter.
 
 The answer's errors are made of the vectors' (with y = x − centre, |y| ≤ r, and errors eₙ, eₛ, e_q
 of count, sum and squares):
@@ -15,7 +15,7 @@ weights. They are guesses about data nobody has looked at: they move errors, nev
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Final
@@ -27,13 +27,17 @@ from deniable import parameters
 from deniable.errors import UnknownName
 from deniable.losses import rounding
 from deniable.query.algebra import Function, columns_of
-from deniable.query.bound import IntegerPlan, Moves, Parts, Tally
+from deniable.query.bound import Cells, IntegerPlan, Moves, Parts, Tally
+from deniable.release.reach import Law
 from deniable.units import Relation
 
+from .basis import Basis, foldings
 from .search import FEWEST_CELLS, Search
 from .search import MOST_GROUPS as MOST_SEARCHED
-from .split import Law, Vector
+from .split import Vector
 from .trees import Tree, tree_for
+
+Floats = NDArray[np.float64]
 
 # What hardly matters still gets enough to be of use, should the guess be wrong.
 _LEAST: Final = 1 / 64
@@ -46,7 +50,7 @@ MOST_GROUPS: Final = 2**22
 
 @dataclass(frozen=True, kw_only=True)
 class Released:
-    """What one tally becomes under a law: itself, or a histogram as a tree, or to be searched.
+    """What becomes one vector: tallies in some basis, or a histogram as a tree, or to be searched.
 
     Sums of weighted values are wider than 64 bits. Those that one unit moves by more than 2³² are
     rounded to whole multiples of 2^`shift`, ⌊x/2ᵏ + ½⌋ in every cell, before noise is added: a cell
@@ -55,21 +59,26 @@ class Released:
     What remains holds half a billion units at least, and d costs next to nothing.
     """
 
-    tally: Tally
+    basis: Basis
     tree: Tree | Search | None
     weight: float
-    cells: int
-    """At most so many groups have a number that one unit can move."""
+    groups: int
+    """At most so many groups have numbers that one unit can move."""
+
+    @property
+    def tallies(self) -> tuple[Tally, ...]:
+        """What it tells."""
+        return self.basis.tallies
 
     @property
     def shift(self) -> int:
         """How many binary digits are rounded away."""
-        return 0 if self.tree is not None else max(0, self.tally.moves.l1.bit_length() - _BITS)
+        return 0 if self.tree is not None else max(0, self.basis.moves.l1.bit_length() - _BITS)
 
     @property
-    def unit(self) -> Fraction:
-        """What 1 is worth in what is released: rows, values or squared values."""
-        return self.tally.unit * Fraction(2**self.shift)
+    def worth(self) -> float:
+        """What 1 is worth in the last of its tallies."""
+        return float(self.tallies[-1].unit * 2**self.shift)
 
     @property
     def levels(self) -> int:
@@ -79,13 +88,13 @@ class Released:
     @property
     def vector(self) -> Vector:
         """Its bounds: each level of a tree is a histogram, which one unit moves as far."""
-        moves, coarse = self.tally.moves, 2**self.shift
-        rounded = self.cells if self.shift else 0
+        moves, coarse = self.basis.moves, 2**self.shift
+        rounded = self.groups * len(self.basis.forth) if self.shift else 0
         square = Moves(l1=0, l2_squared=self.levels * moves.l2_squared, linf=0)
         return Vector(
             l1=_up(max(1, -(-self.levels * moves.l1 // coarse) + rounded)),
             l2=max(1.0, rounding.up(square.l2 / coarse, math.sqrt(rounded))),
-            weight=max(self.weight, _LEAST) * self._parts**2,
+            weight=self.weight * self._parts**2,
             share=self.tree.q if isinstance(self.tree, Search) else None,
         )
 
@@ -94,25 +103,86 @@ class Released:
         """Among how many counts of a row the loss is divided."""
         return _SEARCH_PARTS if isinstance(self.tree, Search) else self.levels
 
+    def mixture(self, tally: Tally) -> tuple[float, ...]:
+        """What 1 in each coordinate is worth in a tally: rows, values or squared values."""
+        place = next(i for i, each in enumerate(self.tallies) if each.name == tally.name)
+        return tuple(float(p * tally.unit * 2**self.shift) for p in self.basis.back[place])
+
+    def numbers(self, cells: Cells) -> NDArray[np.int64]:
+        """What gets noise: a number or a row of them for each group."""
+        if self.tree is not None:
+            return self.tree.sums(cells.histograms[self.tallies[0].name])
+        columns = [cells.numbers[tally.name] for tally in self.tallies]
+        found = [
+            self.rounded(sum(f * c for f, c in zip(row, columns, strict=True) if f))
+            for row in self.basis.forth
+        ]
+        return found[0] if len(found) == 1 else np.stack(found, axis=-1)
+
     def rounded(self, numbers: NDArray[np.object_]) -> NDArray[np.int64]:
         """Whole numbers of any width as those that get noise, held at the ends of 64 bits."""
         if self.shift:
             numbers = (numbers + (1 << self.shift - 1)) >> self.shift
         return np.clip(numbers, _INT64.min, _INT64.max).astype(np.int64)
 
+    def read(self, noisy: object) -> dict[str, Floats]:
+        """Each tally from the noisy numbers, in rows or units of its column; trees as they are."""
+        found = np.asarray(noisy, dtype=np.float64)
+        if self.tree is not None:
+            return {self.tallies[0].name: found}
+        found = found.reshape(-1, len(self.basis.forth))
+        return {
+            tally.name: _combined(found, back) * float(tally.unit * 2**self.shift)
+            for tally, back in zip(self.tallies, self.basis.back, strict=True)
+        }
 
-def released(plan: IntegerPlan, law: Law) -> tuple[Released, ...]:
-    """Everything that gets noise, in the order of the plan's tallies."""
-    weights = _weights(plan, {})
+
+def _combined(numbers: Floats, factors: Sequence[Fraction]) -> Floats:
+    """Divided once, at the end: without noise whole numbers come back as they were."""
+    below = math.lcm(*(f.denominator for f in factors))
+    total: Floats = numbers @ np.array([float(f * below) for f in factors])
+    return total / below
+
+
+def released(
+    plan: IntegerPlan, law: Law, emphasis: Mapping[str, float] | None = None
+) -> tuple[Released, ...]:
+    """Everything that gets noise; `emphasis` is how much more a tally matters, by its name."""
+    more = emphasis or {}
+    weights = {
+        name: max(weight * more.get(name, 1.0), _LEAST)
+        for name, weight in _weights(plan, {}).items()
+    }
+    groups = _touched(plan)
     return tuple(
         Released(
-            tally=tally,
-            tree=_tree(plan, tally, law),
-            weight=weights[tally.name],
-            cells=_touched(plan),
+            basis=basis,
+            tree=_tree(plan, basis.tallies[0], law),
+            weight=basis.importance([weights[t.name] for t in basis.tallies]),
+            groups=groups,
         )
-        for tally in plan.tallies
+        for basis in _bases(plan, weights, law)
     )
+
+
+def _bases(plan: IntegerPlan, weights: Mapping[str, float], law: Law) -> list[Basis]:
+    """Which tallies are told together: under Laplace noise, those where that errs less.
+
+    The least Σ wⱼ/εⱼ² is (Σ wⱼ^⅓)³/ε²: the better basis has the smaller sum of roots.
+    """
+
+    def root(basis: Basis) -> float:
+        return math.cbrt(basis.importance([weights[t.name] for t in basis.tallies]))
+
+    def gain(basis: Basis) -> float:
+        return sum(root(Basis.plain(t)) for t in basis.tallies) - root(basis)
+
+    found: dict[str, Basis] = {tally.name: Basis.plain(tally) for tally in plan.tallies}
+    ways = list(foldings(plan.tallies, plan)) if law == "laplace" else []
+    for basis in sorted(ways, key=gain, reverse=True):
+        if gain(basis) > 0 and not any(found[t.name].folded for t in basis.tallies):
+            found |= dict.fromkeys((t.name for t in basis.tallies), basis)
+    return list({id(basis): basis for basis in found.values()}.values())
 
 
 def _touched(plan: IntegerPlan) -> int:

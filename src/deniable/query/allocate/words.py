@@ -101,21 +101,40 @@ def _noise(allocation: Allocation) -> Iterator[str]:
         if isinstance(noise, QuantileSearch):
             yield _searched(part, noise)
             continue
-        law = "Laplace" if isinstance(noise, Laplace) else "Gaussian"
-        scale = spread_of(noise) * float(part.unit)
-        tree = (
-            "" if not isinstance(part.tree, Tree) else f", on a tree of {part.tree.nodes:,} counts"
-        )
-        letter = "b" if law == "Laplace" else "σ"
-        yield f"add {law} noise to {_called(part.tally)}: {letter} = {digits(scale)}{tree}"
+        law, letter = ("Laplace", "b") if isinstance(noise, Laplace) else ("Gaussian", "σ")
+        tree = f", on a tree of {part.tree.nodes:,} counts" if isinstance(part.tree, Tree) else ""
+        scale = spread_of(noise) * part.worth
+        if part.basis.folded:
+            yield f"add {law} noise to {_folded(part, scale)}"
+        else:
+            yield f"add {law} noise to {_called(part.tallies[0])}: {letter} = {digits(scale)}{tree}"
+
+
+def _folded(part: Released, scale: float) -> str:
+    """What tells several tallies, each with its noise."""
+    last, noise = part.tallies[-1], f"b = {digits(scale)} each"
+    others = ", and to the number of other rows"
+    if last.measure is Measure.COUNT:
+        return f"{_called(last)}{others}: {noise}"
+    low, high = _ends(part)
+    above = f"{last.value!r} − {low:g}" if low else repr(last.value)
+    sums = f"the sums of {above} and of {high:g} − {last.value!r}"
+    more = f"{others}: b = {digits(scale / (high - low))}" if len(part.tallies) > 2 else ""
+    return f"{sums}: {noise}, for no row moves both together by more than {high - low:g}{more}"
+
+
+def _ends(part: Released) -> tuple[float, float]:
+    """Between which values the sums of a basis are told."""
+    last, (above, below) = part.tallies[-1], part.basis.forth[-2:]
+    return tuple(last.centre + end * last.lattice.width for end in (-above[-2], below[-2]))  # type: ignore[return-value]
 
 
 def _searched(part: Released, noise: QuantileSearch) -> str:
     assert part.tree is not None
-    scale = noise.block_noise.scale * float(part.unit)
+    scale, of = noise.block_noise.scale * part.worth, _called(part.tallies[0])
     return (
-        f"find the one of {part.tree.cells:,} cells of {_called(part.tally)} where the quantile "
-        f"lies, by exponential chances; count around it with Laplace noise: b = {digits(scale)}"
+        f"find the one of {part.tree.cells:,} cells of {of} where the quantile lies, by "
+        f"exponential chances; count around it with Laplace noise: b = {digits(scale)}"
     )
 
 
@@ -136,17 +155,45 @@ def _called(tally: Tally) -> str:
 def _assembled(allocation: Allocation) -> Iterator[str]:
     """How answers are put together that are made of several noisy numbers."""
     for name, parts in allocation.plan.parts.items():
-        if parts.count is None or parts.sum is None:
+        tally = parts.sum or parts.count
+        if tally is None:
             continue
-        shown, centre = _shown(allocation, name), f"{parts.sum.centre:,g}"
-        total, count = f"({_called(parts.sum)})", _called(parts.count)
-        if parts.aggregate.function is Function.SUM:
-            made = f"{total} + {centre} × {count}"
-            yield f"make {shown} of them: {made}, which errs less than a sum of its own"
-        elif parts.aggregate.function is Function.AVG:
-            yield f"make {shown} of them: {centre} + {total} / {count}"
+        part = allocation.released(tally)
+        if part.basis.folded:
+            made = _unfolded(part, parts)
+        elif parts.count is None or parts.sum is None:
+            continue
         else:
-            yield f"make {shown} of them, all three"
+            made = _put_together(parts)
+        yield f"make {_shown(allocation, name)} of {made}"
+
+
+def _put_together(parts: Parts) -> str:
+    assert parts.count is not None
+    assert parts.sum is not None
+    centre = f"{parts.sum.centre:,g}"
+    total, count = f"({_called(parts.sum)})", _called(parts.count)
+    if parts.aggregate.function is Function.SUM:
+        return f"them: {total} + {centre} × {count}, which errs less than a sum of its own"
+    if parts.aggregate.function is Function.AVG:
+        return f"them: {centre} + {total} / {count}"
+    return "them, all three"
+
+
+def _unfolded(part: Released, parts: Parts) -> str:
+    last = part.tallies[-1]
+    if last.measure is Measure.COUNT:
+        return "both" if parts.count is part.tallies[0] else "the first"
+    low, high = _ends(part)
+    match parts.aggregate.function:
+        case Function.COUNT:
+            more = len(part.tallies) > 2 and parts.count is part.tallies[0]
+            return f"both sums: their total / {high - low:g}" + " + the other rows" * more
+        case Function.SUM:
+            return "the sums"
+        case Function.AVG:
+            return f"both sums: how they balance between {low:g} and {high:g}"
+    return "them and the squares"
 
 
 def _after(plan: IntegerPlan) -> Iterator[str]:

@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from deniable.query.algebra import Function
 from deniable.query.allocate import Allocation
 from deniable.query.allocate.foresight import people_needed
 from deniable.query.bound import Group, Parts
-from deniable.release import Additive, Spread
 
 from .derived import derived
 from .present import Columns, Table
-
-# With noise this wide the rounding of whole answers no longer shows in how often a ± holds.
-_WIDE: Final = 40.0
 
 
 def answer(allocation: Allocation, groups: Sequence[Group], drawn: Sequence[Any]) -> Columns:
@@ -27,35 +24,16 @@ def answer(allocation: Allocation, groups: Sequence[Group], drawn: Sequence[Any]
 
 def tabled(allocation: Allocation, groups: Sequence[Group], drawn: Sequence[Any]) -> Table:
     """Every aggregate of every group, before anything is made of them."""
-    noisy = {
-        part.tally.name: np.asarray(numbers, dtype=np.float64)
-        for part, numbers in zip(allocation.parts, drawn, strict=True)
-    }
+    noisy: dict[str, NDArray[np.float64]] = {}
+    for part, numbers in zip(allocation.parts, drawn, strict=True):
+        noisy |= part.read(numbers)
     plan = allocation.plan
     return Table(
         question=plan.question,
         groups=groups,
         aggregates=derived(allocation, noisy),
-        spreads=_spreads(allocation),
         estimands={name: estimand(allocation, parts) for name, parts in plan.parts.items()},
     )
-
-
-def _spreads(allocation: Allocation) -> Mapping[str, Spread]:
-    """Where noise is added as it is and wide, the mechanism itself tells every interval."""
-    found: dict[str, Spread] = {}
-    for name, parts in allocation.plan.parts.items():
-        tally = parts.sum if parts.aggregate.function is Function.SUM else parts.count
-        alone = parts.aggregate.function in _PLAIN and (parts.count is None or parts.sum is None)
-        if tally is None or not alone:
-            continue
-        noise = allocation.of(tally)
-        if allocation.scale(tally) >= _WIDE:
-            found[name] = Additive(mechanism=noise, factor=allocation.unit(tally))
-    return found
-
-
-_PLAIN: Final = (Function.COUNT, Function.PERSONS, Function.DISTINCT, Function.SUM)
 
 
 def estimand(allocation: Allocation, parts: Parts) -> str:

@@ -5,7 +5,7 @@ Everything here is a function of noisy numbers and public facts: it costs nothin
 
 from __future__ import annotations
 
-import math
+import functools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -16,11 +16,18 @@ from numpy.typing import NDArray
 from deniable.mechanisms import QuantileSearch
 from deniable.query.algebra import Function
 from deniable.query.allocate import Allocation
-from deniable.query.allocate.foresight import deviation, half_width, is_whole, q_of
+from deniable.query.allocate.foresight import (
+    deviation,
+    half_width,
+    is_whole,
+    linear_terms,
+    q_of,
+    summed,
+)
 from deniable.query.allocate.search import Found, Search
-from deniable.query.allocate.tails import reach
 from deniable.query.allocate.trees import Ranks
-from deniable.query.bound import Bins, Parts, Tally
+from deniable.query.bound import Bins, Parts
+from deniable.release import Summed
 
 from .intervals import Confidence, Sums
 
@@ -39,8 +46,8 @@ class Derived:
     values: Floats
     whole: bool
     interval: Callable[[float], Ends]
-    flat: Callable[[float], float] | None = None
-    """The same ± for every group, where there is one."""
+    flat: Summed | None = None
+    """The noise that is the same for every group, where it is."""
     table: Callable[[Floats], Ends] | None = None
     """The interval for a column of several confidences, where asking once is quicker."""
 
@@ -67,13 +74,8 @@ def derived(allocation: Allocation, noisy: Mapping[str, Floats]) -> dict[str, De
 
 def _derive(allocation: Allocation, parts: Parts, noisy: Mapping[str, Floats]) -> Derived:
     match parts.aggregate.function:
-        case Function.COUNT | Function.PERSONS | Function.DISTINCT:
-            assert parts.count is not None
-            return _linear(
-                allocation, parts, _read(allocation, parts.count, noisy), [(parts.count, 1.0)]
-            )
-        case Function.SUM:
-            return _sum(allocation, parts, noisy)
+        case Function.COUNT | Function.PERSONS | Function.DISTINCT | Function.SUM:
+            return _linear(allocation, parts, noisy)
         case Function.AVG:
             return _average(_sums(allocation, parts, noisy), parts)
         case Function.QUANTILE | Function.MIN | Function.MAX:
@@ -81,42 +83,20 @@ def _derive(allocation: Allocation, parts: Parts, noisy: Mapping[str, Floats]) -
     return _spread(_sums(allocation, parts, noisy), parts)
 
 
-def _read(allocation: Allocation, tally: Tally, noisy: Mapping[str, Floats]) -> Floats:
-    """A noisy tally in rows, or in units of its column."""
-    return noisy[tally.name] * allocation.unit(tally)
-
-
 # ---- sums of noises
 
 
-def _sum(allocation: Allocation, parts: Parts, noisy: Mapping[str, Floats]) -> Derived:
-    assert parts.sum is not None
-    values, terms = _read(allocation, parts.sum, noisy), [(parts.sum, 1.0)]
-    if parts.count is not None:
-        values = values + parts.sum.centre * _read(allocation, parts.count, noisy)
-        terms.append((parts.count, parts.sum.centre))
-    return _linear(allocation, parts, values, terms)
-
-
-def _linear(
-    allocation: Allocation, parts: Parts, values: Floats, terms: list[tuple[Tally, float]]
-) -> Derived:
-    """Noise alone, the same for every group; whole answers are rounded, which the ± covers."""
-    whole = is_whole(parts)
-    exact = whole and len(terms) == 1 and allocation.unit(terms[0][0]) == 1
-    scales = tuple(abs(factor) * allocation.scale(tally) for tally, factor in terms)
-
-    def half(confidence: float) -> float:
-        far = reach(allocation.law, scales, confidence=confidence)
-        if exact:  # whole noise: |⌊z + ½⌋| ≤ k as often as |z| < k + ½
-            return float(max(0, math.ceil(far - 0.5)))
-        return far + (0.5 if whole else 0.0)
+def _linear(allocation: Allocation, parts: Parts, noisy: Mapping[str, Floats]) -> Derived:
+    """Noise alone, the same for every group."""
+    known = [(noisy[t.name], factor) for t, factor in linear_terms(parts) if t is not None]
+    values = functools.reduce(np.add, [found * factor for found, factor in known])
+    spread = summed(allocation, parts)
 
     def interval(confidence: float) -> Ends:
-        shown = np.floor(values + 0.5) if whole else values
-        return shown - half(confidence), shown + half(confidence)
+        shown, half = np.floor(values + 0.5) if spread.rounded else values, spread.half(confidence)
+        return shown - half, shown + half
 
-    return Derived(values=values, whole=whole, interval=interval, flat=half)
+    return Derived(values=values, whole=spread.rounded, interval=interval, flat=spread)
 
 
 # ---- averages and variances
@@ -126,12 +106,18 @@ def _sums(allocation: Allocation, parts: Parts, noisy: Mapping[str, Floats]) -> 
     assert parts.count is not None
     assert parts.sum is not None
     squares = parts.squares
+    tallies = (parts.count, parts.sum, squares)
     return Sums(
         law=allocation.law,
-        count=_read(allocation, parts.count, noisy),
-        total=_read(allocation, parts.sum, noisy),
-        squares=None if squares is None else _read(allocation, squares, noisy),
-        scales=tuple(allocation.scale(t) for t in (parts.count, parts.sum, squares)),  # type: ignore[arg-type]
+        count=noisy[parts.count.name],
+        total=noisy[parts.sum.name],
+        squares=None if squares is None else noisy[squares.name],
+        mixture=np.array(
+            [
+                allocation.errors(*((t, float(t is wanted)) for t in tallies))
+                for wanted in tallies[: 2 if squares is None else 3]
+            ]
+        ),
         reach=half_width(parts),
     )
 

@@ -14,18 +14,19 @@ expression, so the low end is moved down by the square of how far m̂ may be off
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from deniable.query.allocate.split import Law
 from deniable.query.allocate.tails import tail
+from deniable.release.reach import Law
 
 Floats = NDArray[np.float64]
-Test = Callable[[Floats], tuple[Floats, list[Floats]]]
-"""From a possible truth of every group to what is seen there, and the scales of its noise."""
+Test = Callable[[Floats], tuple[Floats, ...]]
+"""From a possible truth of every group to what counts, sums and squares are multiplied by."""
 Confidence = float | Floats
 """One, or a column of several: then ends are tables with a row for each."""
 
@@ -36,14 +37,15 @@ _HALVINGS = 44
 class Sums:
     """Noisy count, sum and (for variances) sum of squares of centred values, one of each a group.
 
-    In units of the column; `scales` are those of the three noises. Values are in [−reach, reach].
+    In units of the column. `mixture` tells how they err: a row for each, with how much of every one
+    of some independent noises is in it. Values are in [−reach, reach].
     """
 
     law: Law
     count: Floats
     total: Floats
     squares: Floats | None
-    scales: tuple[float, float, float]
+    mixture: Floats
     reach: float
 
     def mean(self) -> Floats:
@@ -59,30 +61,23 @@ class Sums:
     def mean_interval(self, confidence: Confidence) -> tuple[Floats, Floats]:
         """Where the average of centred values may be."""
 
-        def test(theta: Floats) -> tuple[Floats, list[Floats]]:
-            seen = self.total - theta * self.count
-            return seen, [self._scale(1, theta), np.abs(theta) * self.scales[0]]
+        def test(theta: Floats) -> tuple[Floats, ...]:
+            return -theta, np.ones_like(theta)
 
         return self._inverted(test, confidence, -self.reach, self.reach)
 
     def variance_interval(self, confidence: Confidence) -> tuple[Floats, Floats]:
         """Where the variance may be."""
-        assert self.squares is not None
-        squares, mean = self.squares, self.mean()
+        mean = self.mean()
 
-        def test(theta: Floats) -> tuple[Floats, list[Floats]]:
-            rest = mean**2 - theta
-            seen = squares - 2 * mean * self.total + rest * self.count
-            spread = [self._scale(2, theta), 2 * np.abs(mean) * self.scales[1]]
-            return seen, [*spread, np.abs(rest) * self.scales[0]]
+        def test(theta: Floats) -> tuple[Floats, ...]:
+            one = np.ones_like(theta)
+            return mean**2 - theta, -2 * mean * one, one
 
         low, high = self._inverted(test, confidence, 0.0, self.reach**2)
         ends = self.mean_interval(confidence)
         off = np.maximum(mean - ends[0], ends[1] - mean)
         return np.maximum(low - off**2, 0.0), high
-
-    def _scale(self, which: int, like: Floats) -> Floats:
-        return np.full_like(like, self.scales[which])
 
     def _inverted(
         self, test: Test, confidence: Confidence, least: float, most: float
@@ -96,7 +91,9 @@ class Sums:
         sign = np.array([[1.0], [-1.0]])  # both ends at once
 
         def refuted(theta: Floats) -> NDArray[np.bool_]:
-            seen, scales = test(theta)
+            factors = test(theta)
+            seen = self._combined(factors, (self.count, self.total, self.squares))
+            scales = [np.abs(self._combined(factors, noise)) for noise in self.mixture.T]
             return (sign * seen > 0) & (tail(self.law, seen, scales) < alpha)
 
         shape = (*alpha.shape[:-2], 2, *self.count.shape)
@@ -109,3 +106,8 @@ class Sums:
             out, inside = np.where(bad, middle, out), np.where(bad, inside, middle)
         ends = np.where(free, start, out)
         return ends[..., 0, :], ends[..., 1, :]
+
+    @staticmethod
+    def _combined(factors: tuple[Floats, ...], numbers: Sequence[Any]) -> Floats:
+        total: Floats = sum(f * n for f, n in zip(factors, numbers, strict=False))
+        return total

@@ -41,7 +41,6 @@ class Table:
     question: Question
     groups: Sequence[Group]
     aggregates: Mapping[str, Derived]
-    spreads: Mapping[str, Spread]
     estimands: Mapping[str, str]
 
     def present(self) -> Columns:
@@ -74,9 +73,10 @@ class Table:
         self, output: Output, cells: tuple[object, ...], rows: list[Row], places: list[int]
     ) -> Noisy:
         made = output.expression
-        if isinstance(made, Column) and made.name in self.spreads:
-            spread: Spread | None = self.spreads[made.name]
-        else:
+        spread: Spread | None = None
+        if isinstance(made, Column):
+            spread = self.aggregates[made.name].flat
+        if spread is None:
             spread = self._tabulated(made, rows, places)
         names = self._used(made)
         notes = dict.fromkeys(filter(None, (self.estimands.get(name, "") for name in names)))

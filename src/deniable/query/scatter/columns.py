@@ -15,7 +15,6 @@ from deniable.query.allocate import Allocation
 from deniable.query.answer import answer, tabled
 from deniable.query.answer.derived import Derived
 from deniable.query.execute import canonical
-from deniable.release import Spread
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -128,7 +127,7 @@ def _by_column(
         if name not in table.aggregates:
             found.append(keys[name])
         elif field.error:
-            found.append(_error(table.aggregates[name], table.spreads.get(name)))
+            found.append(_error(table.aggregates[name]))
         else:
             found.append(_value(table.aggregates[name]))
     return found
@@ -142,13 +141,9 @@ def _value(found: Derived) -> NDArray[Any]:
     return np.where(whole > _LAST, _INT64.max, held)
 
 
-def _error(found: Derived, spread: Spread | None) -> NDArray[np.float64]:
-    if spread is not None:
-        half: float | None = spread.at(CONFIDENCE)(0, 0.0)[2]
-    else:
-        half = None if found.flat is None else found.flat(CONFIDENCE)
-    if half is not None:
-        return np.full(found.values.shape, half)
+def _error(found: Derived) -> NDArray[np.float64]:
+    if found.flat is not None:
+        return np.full(found.values.shape, found.flat.half(CONFIDENCE))
     low, high = found.interval(CONFIDENCE)
     return np.maximum(high - found.values, found.values - low)
 

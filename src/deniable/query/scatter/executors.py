@@ -18,13 +18,15 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from deniable.query.algebra import Domain, Question, substitute
 from deniable.query.allocate import Allocation
+from deniable.query.allocate.weighing import Released
 from deniable.session.elsewhere import Commission, version
 
 from .columns import Field, fields, written
-from .integers import KEY
+from .integers import KEY, coordinate
 from .limbs import rounded
 
 if TYPE_CHECKING:
@@ -60,13 +62,19 @@ class Draw:
             kept = self.commission.perform(0, (np.arange(len(counts)), counts))
             batch, place = batch.take(_indices(kept)), 1
         drawn = [
-            self.commission.perform(
-                place + i, rounded(batch.column(part.tally.name), shift=part.shift)
-            )
+            self.commission.perform(place + i, _numbers(batch, i, part))
             for i, part in enumerate(self.allocation.parts)
         ]
         keys = {key.name: batch.column(f"{KEY}{i}") for i, key in enumerate(plan.question.keys)}
         return written(self.allocation, self.columns, keys, drawn)
+
+
+def _numbers(batch: pa.RecordBatch, place: int, part: Released) -> NDArray[np.int64]:
+    columns = [
+        rounded(batch.column(coordinate(place, j)), shift=part.shift)
+        for j in range(len(part.basis.forth))
+    ]
+    return columns[0] if len(columns) == 1 else np.stack(columns, axis=-1)
 
 
 def _slim(question: Question) -> Question:

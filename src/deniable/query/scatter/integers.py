@@ -16,21 +16,54 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from deniable.query.algebra import Kind, Scalar
-from deniable.query.bound import IntegerPlan
+from deniable.query.allocate import Allocation
+from deniable.query.bound import IntegerPlan, Tally
 from deniable.query.compile import Dialect, Statement
 from deniable.query.execute import compiled_for
 
 KEY: Final = "k"
-"""Keys are called k0, k1, …; numbers by their tallies."""
+"""Keys are called k0, k1, …"""
 
 
-def integers(plan: IntegerPlan, engine: Any, *, secret: str) -> Any:
+def coordinate(part: int, place: int) -> str:
+    """The column of one number of a vector."""
+    return f"c{part}_{place}"
+
+
+def integers(allocation: Allocation, engine: Any, *, secret: str) -> Any:
     """A Spark DataFrame that nothing has computed yet."""
+    plan = allocation.plan
     asked = compiled_for(plan, engine, secret=secret)
-    frame = engine.frame(joined(plan, asked, dialect=engine.dialect))
+    tallies = joined(plan, asked, dialect=engine.dialect)
+    frame = engine.frame(f"SELECT {', '.join(_wanted(allocation))} FROM ({tallies})")
     parts = int(frame.sparkSession.conf.get("spark.sql.shuffle.partitions"))
     keys = [f"{KEY}{i}" for i in range(len(plan.question.keys))]
     return frame.repartition(parts, *keys).sortWithinPartitions(*keys)
+
+
+def _wanted(allocation: Allocation) -> list[str]:
+    """Keys, the count by which they are chosen, and every coordinate."""
+    plan = allocation.plan
+    columns = [f"{KEY}{i}" for i in range(len(plan.question.keys))]
+    if plan.selection is not None:
+        columns.append(plan.selection.name)
+    for i, part in enumerate(allocation.parts):
+        for j, factors in enumerate(part.basis.forth):
+            columns.append(f"{_sum(factors, part.tallies)} AS {coordinate(i, j)}")
+    return columns
+
+
+def _sum(factors: Sequence[int], tallies: Sequence[Tally]) -> str:
+    """Σ factor·tally. A tally is below 2⁶⁴ in rows, a factor below 2⁴²: 38 digits are plenty."""
+    if len(tallies) == 1:
+        return tallies[0].name
+    wide = "CAST({} AS DECIMAL(38, 0))"
+    terms = (
+        f"{wide.format(tally.name)} * {wide.format(factor)}"
+        for factor, tally in zip(factors, tallies, strict=True)
+        if factor
+    )
+    return wide.format(" + ".join(terms))
 
 
 def joined(plan: IntegerPlan, asked: Sequence[Statement], *, dialect: Dialect) -> str:

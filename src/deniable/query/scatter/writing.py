@@ -128,7 +128,7 @@ class Scattered:
         """Compute the integers, draw, commit."""
         draw = Draw.of(commission, self.allocation)
         with Spark(self.tables) as engine:
-            frame = integers(self.allocation.plan, engine, secret=_secret())
+            frame = integers(self.allocation, engine, secret=_secret())
             places.commit(frame.mapInArrow(draw.over, spark_schema(draw.columns)), self.path)
         job = places.job(self.spark, self.path)
         if job is None:

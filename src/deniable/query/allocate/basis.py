@@ -1,0 +1,144 @@
+"""In which numbers tallies are released: themselves, or others that a row moves less.
+
+A row with a value q ∈ [low, high] moves a count by 1 and a sum by q, two columns, each of which
+needs noise as if it were alone with half the loss. It moves
+
+    above = Σ w·(q − low)      and      below = Σ w·(high − q)
+
+by q − low and high − q: both at least 0, and together D = high − low whatever q is. One vector then
+has all the loss, and tells both tallies:
+
+    count = (above + below)/D            sum = (high·above + low·below)/D
+
+The set of what rows can add is the square with corners ±(1, low), ±(1, high); noise of this shape
+is that of the K-norm mechanism [HT10], and the square is an L1 ball in these coordinates. Where
+more rows are counted than have the value, they add D to a third number, *others*, and nothing to
+the two: a row still moves all three by D. Where only counts are asked, one of some rows and one of
+more, they are told by those rows and the others. Gaussian noise gains nothing by any of this: the
+L2 norm of a turned vector is the same.
+
+All coordinates are whole combinations of whole numbers, computed exactly.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+from deniable.query.bound import IntegerPlan, Measure, Moves, Tally
+from deniable.units import Relation
+
+
+@dataclass(frozen=True, kw_only=True)
+class Basis:
+    """Whole combinations of tallies' cells, how far one unit moves all of them, and the way back.
+
+    Coordinate i is Σⱼ forth[i][j]·tallyⱼ; tally j is Σᵢ back[j][i]·coordinateᵢ.
+    """
+
+    tallies: tuple[Tally, ...]
+    forth: tuple[tuple[int, ...], ...]
+    back: tuple[tuple[Fraction, ...], ...]
+    moves: Moves
+
+    @classmethod
+    def plain(cls, tally: Tally) -> Basis:
+        """A tally as it is."""
+        return cls(tallies=(tally,), forth=((1,),), back=((Fraction(1),),), moves=tally.moves)
+
+    @property
+    def folded(self) -> bool:
+        """Whether several tallies are told by one vector."""
+        return len(self.tallies) > 1
+
+    def importance(self, weights: Sequence[float]) -> float:
+        """How much the squared error of one coordinate matters, if that of the tallies does.
+
+        Errors are in units of what one unit can move: the coordinates together, a tally alone.
+        """
+        if not self.folded:
+            return weights[0]
+        return sum(
+            weight * float(sum(p * p for p in back)) * (self.moves.l1 / tally.moves.l1) ** 2
+            for weight, tally, back in zip(weights, self.tallies, self.back, strict=True)
+        )
+
+
+def foldings(tallies: Sequence[Tally], plan: IntegerPlan) -> Iterator[Basis]:
+    """Every way to tell two or three of these tallies by one vector."""
+    counts = [t for t in tallies if t.measure is Measure.COUNT and t.moves.l1]
+    sums = [t for t in tallies if t.measure is Measure.SUM and t.moves.l1]
+    nested = [(more, some) for more in counts for some in counts if _within(some, more)]
+    for more, some in nested:
+        yield _of_counts(more, some, plan)
+    for total in sums:
+        for count in counts:
+            if _summed_within(total, count):
+                yield _of_sum(count, total, plan)
+        for more, some in nested:
+            if _summed_within(total, some):
+                yield _of_both(more, some, total, plan)
+
+
+def _within(some: Tally, more: Tally) -> bool:
+    """Whether every row that counts for one counts for the other, by how they are written."""
+    return (
+        some is not more and more.where in (None, some.where) and more.value in (None, some.value)
+    )
+
+
+def _summed_within(total: Tally, count: Tally) -> bool:
+    return count.where in (None, total.where) and count.value in (None, total.value)
+
+
+def _of_counts(more: Tally, some: Tally, plan: IntegerPlan) -> Basis:
+    one, none = Fraction(1), Fraction(0)
+    return Basis(
+        tallies=(more, some),
+        forth=((1, -1), (0, 1)),
+        back=((one, one), (none, one)),
+        moves=_moves(1, plan),
+    )
+
+
+def _of_sum(count: Tally, total: Tally, plan: IntegerPlan) -> Basis:
+    """A row that counts without a value adds 0 to the sum, which is among [low, high] here."""
+    low, high = _ends(total)
+    span = high - low
+    return Basis(
+        tallies=(count, total),
+        forth=((-low, 1), (high, -1)),
+        back=(
+            (Fraction(1, span), Fraction(1, span)),
+            (Fraction(high, span), Fraction(low, span)),
+        ),
+        moves=_moves(span, plan),
+    )
+
+
+def _of_both(more: Tally, some: Tally, total: Tally, plan: IntegerPlan) -> Basis:
+    low, high = _ends(total)
+    span = high - low
+    one, none = Fraction(1, span), Fraction(0)
+    return Basis(
+        tallies=(more, some, total),
+        forth=((span, -span, 0), (0, -low, 1), (0, high, -1)),
+        back=((one, one, one), (none, one, one), (none, Fraction(high, span), Fraction(low, span))),
+        moves=_moves(span, plan),
+    )
+
+
+def _ends(total: Tally) -> tuple[int, int]:
+    return min(total.low, 0), max(total.high, 0)
+
+
+def _moves(span: int, plan: IntegerPlan) -> Moves:
+    """A unit adds a point of the hull of 0 and W·span in some coordinates, in each grouping set.
+
+    So it moves them by at most W·span in L1; if another takes its place, by both.
+    """
+    both = 1 if plan.unit.relation is Relation.ADD_REMOVE else 2
+    most = plan.rows * plan.weight * span
+    l1 = both * len(plan.sets) * most
+    return Moves(l1=l1, l2_squared=l1 * l1, linf=most)

@@ -1,0 +1,168 @@
+"""Counts and sums told by one vector: what a unit moves, the way back, and what is gained."""
+
+import itertools
+from fractions import Fraction
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import deniable as dp
+from deniable.query.allocate import weighing
+from deniable.query.allocate.basis import Basis, foldings
+from deniable.query.allocate.weighing import released
+from deniable.query.bound import Cells
+
+HELD = pa.table({"x": [3, 4, None], "u": ["a", "b", "c"], "k": ["a", "b", "a"]})
+ENDS = [(0, 100), (-3, 0), (-50, 50), (-10, 100), (7, 12), (-12, -7)]
+UNITS = [
+    dp.rows(),
+    dp.rows(relation="replace"),
+    dp.person("u", rows=3),
+    dp.person("u", rows=3, relation="replace"),
+]
+SELECT = (
+    "COUNT(*) AS n, COUNT(x) AS m, SUM(x) AS s, AVG(x) AS a, COUNT(*) FILTER (WHERE x > 1) AS f"
+)
+
+
+def asked(select=SELECT, *, ends=(0, 100), unit=UNITS[0], group="", missing="drop", kind="int"):
+    columns = {"x": dp.bounds(*ends, type=kind, missing=missing), "k": dp.keys(["a", "b"])}
+    schema = dp.Schema(columns=columns)
+    session = dp.open(HELD, unit=unit, budget=dp.epsilon(99), schema=schema, name="t")
+    keys = f" GROUP BY {group}" if group else ""
+    return session.sql(f"SELECT {select} FROM t{keys}")
+
+
+def ways(plan):
+    return list(foldings(plan.tallies, plan))
+
+
+def added(plan, rows):
+    """What rows (group, value or None, whether it is filtered out) add to every tally's cells."""
+    found = {tally.name: [0, 0] for tally in plan.tallies}
+    weight = min(plan.weight, plan.rows * plan.weight // max(len(rows), 1))
+    for group, value, filtered in rows:
+        for tally in plan.tallies:
+            missing = tally.value is not None and value is None
+            if missing or (tally.where is not None and filtered):
+                continue
+            q = 1
+            if tally.measure == "sum":
+                q = min(max(value, tally.low), tally.high)
+            found[tally.name][group] += weight * q
+    return found
+
+
+def distance(basis, first, second):
+    """By how much all coordinates differ, where one unit's rows are exchanged for another's."""
+    total = 0
+    for factors, group in itertools.product(basis.forth, (0, 1)):
+        moved = [first[t.name][group] - second[t.name][group] for t in basis.tallies]
+        total += abs(sum(f * m for f, m in zip(factors, moved, strict=True)))
+    return total
+
+
+PLANS = [asked(ends=e, unit=u, group="k").plan for e, u in itertools.product(ENDS, UNITS)]
+one = st.tuples(st.integers(0, 1), st.none() | st.integers(-130, 130), st.booleans())
+
+
+@given(st.sampled_from(PLANS), st.lists(one, max_size=5), st.lists(one, max_size=5))
+def test_a_unit_moves_all_coordinates_by_no_more_than_is_said(plan, first, second):
+    if plan.weight == 1:
+        first, second = first[:1], second[:1]
+    second = second if plan.unit.relation == "replace" else []
+    mine, other = added(plan, first), added(plan, second)
+    assert len(ways(plan)) == 5
+    for basis in ways(plan):
+        assert distance(basis, mine, other) <= basis.moves.l1
+
+
+def test_bounds_are_reached_so_smaller_ones_would_be_caught_above():
+    for plan in PLANS:
+        most = plan.rows if plan.weight > 1 else 1
+        full = [added(plan, [(0, x, False)] * most) for x in (-130, 130)]
+        none = [(1, 130, False)] * most if plan.unit.relation == "replace" else []
+        rest = added(plan, none)
+        for basis in ways(plan):
+            found = max(distance(basis, mine, rest) for mine in full)
+            assert found == basis.moves.l1, basis
+
+
+def test_the_way_back_is_exact():
+    for plan in PLANS:
+        for basis in ways(plan):
+            for i, back in enumerate(basis.back):
+                product = [
+                    sum(b * Fraction(f[j]) for b, f in zip(back, basis.forth, strict=True))
+                    for j in range(len(basis.tallies))
+                ]
+                assert product == [int(i == j) for j in range(len(basis.tallies))]
+
+
+@given(st.sampled_from(PLANS), st.lists(one, max_size=5))
+def test_without_noise_tallies_come_back_as_they_were(plan, rows):
+    cells = {name: np.array(c, dtype=object) for name, c in added(plan, rows).items()}
+    for part in released(plan, "laplace"):
+        found = part.read(part.numbers(Cells(groups=(), numbers=cells, histograms={})))
+        for tally in part.tallies:
+            truth = [float(c * tally.unit) for c in cells[tally.name]]
+            assert found[tally.name].tolist() == pytest.approx(truth, abs=1e-9)
+
+
+def told(query, names, *, apart=False):
+    """The ± of columns, where averages are of 1,000 rows; without folding if `apart`."""
+    with pytest.MonkeyPatch.context() as patch:
+        if apart:
+            patch.setattr(weighing, "foldings", lambda *_: ())
+        found = query.explain(spend=dp.epsilon(0.1), size=1000).errors
+    return [found[name] for name in names]
+
+
+@pytest.mark.parametrize("ends", ENDS, ids=str)
+@pytest.mark.parametrize(
+    ("select", "least"),
+    [
+        ("COUNT(*) AS n, AVG(x) AS a", 1.35),
+        ("COUNT(x) AS n, AVG(x) AS a", 1.3),
+        ("COUNT(*) AS n, COUNT(x) AS a", 1.35),
+        ("COUNT(*) AS n, COUNT(*) FILTER (WHERE x > 1) AS a", 1.35),
+        ("COUNT(*) AS n, AVG(x) AS a, VAR_POP(x) AS v", 1.0),
+    ],
+)
+def test_both_err_less_than_apart(select, least, ends):
+    names = [part.split()[-1] for part in select.split(", ")]
+    folded = told(asked(select, ends=ends, group="k", kind="float"), names)
+    apart = told(asked(select, ends=ends, group="k", kind="float"), names, apart=True)
+    assert all(f * least <= a for f, a in zip(folded, apart, strict=True)), (folded, apart)
+
+
+def test_what_hardly_matters_is_not_worth_a_share():
+    query = asked("COUNT(x) AS n, AVG(x) AS a")
+    few, many = (query.explain(spend=dp.epsilon(1), weights={"n": w}) for w in (1, 1e6))
+    assert few.errors["n"] > many.errors["n"]
+    assert any("the sums of x" in step for step in few.steps)
+    assert not any("the sums of x" in step for step in many.steps)
+
+
+def test_gaussian_noise_is_added_to_tallies_themselves():
+    assert not any(part.basis.folded for part in released(PLANS[0], "gaussian"))
+
+
+def test_only_rows_that_are_counted_may_be_summed():
+    """A count where x > 1 says nothing of a sum of all x: they stay apart."""
+    plan = asked("COUNT(*) FILTER (WHERE x > 1) AS f, SUM(x) AS s").plan
+    assert ways(plan) == []
+    twin = asked("COUNT(*) FILTER (WHERE x > 1) AS f, AVG(x) FILTER (WHERE x > 1) AS s").plan
+    assert ways(twin)
+
+
+def test_a_tally_that_cannot_move_is_left_alone():
+    """Where rows are replaced and none is left out, their number is public."""
+    plan = asked("COUNT(*) AS n, AVG(x) AS a", unit=UNITS[1], missing=0).plan
+    (count, total) = plan.tallies
+    assert count.moves.l1 == 0
+    assert ways(plan) == []
+    assert [p.basis for p in released(plan, "laplace")] == [Basis.plain(t) for t in (count, total)]
