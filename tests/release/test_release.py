@@ -104,6 +104,15 @@ def test_whatever_a_mechanism_draws_survives_storage(drawn):
     assert again.free
 
 
+def test_noise_as_large_as_the_answer_is_said_in_words():
+    noisy = release().answers["n"]
+    assert "noise is as large" not in str(release(answers={"n": replace(noisy, cells=(41, -31))}))
+    small = replace(noisy, cells=(41, -29))
+    made = release(answers={"n": small})
+    assert "n: noise is as large as the answer in 1 of 2 rows" in str(made)
+    assert "noise is as large as the answer\n" in str(single(5, spread=small.spread))
+
+
 @pytest.mark.parametrize("law", ["laplace", "gaussian"])
 @pytest.mark.parametrize(("rounded", "whole"), [(False, False), (True, False), (True, True)])
 def test_sums_of_noises_survive_storage(law, rounded, whole):

@@ -222,7 +222,18 @@ class Release:
     def _notes(self) -> list[str]:
         estimands = {n: a.estimand for n, a in self.answers.items() if a.estimand}
         shown = [self.provenance.note] if self._errors and self.provenance.note else []
-        return [f"{name}: {text}" for name, text in estimands.items()] + shown
+        return [f"{name}: {text}" for name, text in estimands.items()] + self._drowned() + shown
+
+    def _drowned(self) -> list[str]:
+        """Where noise is as large as the answer: whoever reads it should know."""
+        notes = []
+        for name, errors in self._errors.items():
+            cells = zip(self.answers[name].cells, errors, strict=True)
+            few = sum(_at_most(cell, error) for cell, error in cells)
+            if few:
+                where = "" if len(errors) == 1 else f" in {few:,} of {len(errors):,} rows"
+                notes.append(f"{name}: noise is as large as the answer{where}")
+        return notes
 
     def __str__(self) -> str:
         lines = [box(*self._table()), f"{self._cost()} · protects {self.unit}", *self._notes()]
@@ -271,6 +282,10 @@ def _index(shape: tuple[int, ...]) -> dict[str, tuple[object, ...]]:
         return {"index": tuple(range(shape[0]))}
     places = np.indices(shape).reshape(len(shape), -1).tolist()
     return {f"index_{axis}": tuple(place) for axis, place in enumerate(places)}
+
+
+def _at_most(cell: object, error: float | None) -> bool:
+    return isinstance(cell, int | float) and error is not None and abs(cell) <= error
 
 
 def _rest(record: Mapping[str, object]) -> str:

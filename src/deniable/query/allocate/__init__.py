@@ -1,6 +1,7 @@
 """Allocate: which noise on which numbers, for an amount or for a ±; free, and without data.
 
 split         a loss over vectors of whole numbers: the best noise for each
+basis         in which numbers tallies are released: themselves, or what a row moves less
 weighing      which vectors a question needs, and how much each one's error matters
 trees         histograms as trees, for several quantiles
 search        one quantile: its cell, and what lies around it

@@ -113,14 +113,16 @@ def _noise(allocation: Allocation) -> Iterator[str]:
 def _folded(part: Released, scale: float) -> str:
     """What tells several tallies, each with its noise."""
     last, noise = part.tallies[-1], f"b = {digits(scale)} each"
-    others = ", and to the number of other rows"
     if last.measure is Measure.COUNT:
-        return f"{_called(last)}{others}: {noise}"
+        return f"{_called(last)} and to the number of other rows: {noise}"
     low, high = _ends(part)
     above = f"{last.value!r} − {low:g}" if low else repr(last.value)
     sums = f"the sums of {above} and of {high:g} − {last.value!r}"
-    more = f"{others}: b = {digits(scale / (high - low))}" if len(part.tallies) > 2 else ""
-    return f"{sums}: {noise}, for no row moves both together by more than {high - low:g}{more}"
+    together = f"{noise}: a row moves both together by {high - low:g}"
+    if len(part.tallies) == 2:
+        return f"{sums} ({together})"
+    others = digits(scale / (high - low))
+    return f"{sums} ({together}), and to the number of other rows (b = {others})"
 
 
 def _ends(part: Released) -> tuple[float, float]:

@@ -36,6 +36,8 @@ Integers = NDArray[np.int64]
 Ends = tuple[Floats, Floats]
 
 _SAMPLE: Final = (Function.VAR_SAMP, Function.STDDEV_SAMP)
+# An average that may be anything within its bounds, with this confidence, is told as their middle.
+_DROWNED: Final = 0.95
 _ROOT: Final = (Function.STDDEV_SAMP, Function.STDDEV_POP)
 
 
@@ -123,21 +125,22 @@ def _sums(allocation: Allocation, parts: Parts, noisy: Mapping[str, Floats]) -> 
 
 
 def _average(sums: Sums, parts: Parts) -> Derived:
-    """centre + sum/count, within the bounds."""
+    """centre + sum/count, within the bounds; their middle where noise drowns a group."""
     assert parts.sum is not None
     low, high = float(parts.aggregate.low), float(parts.aggregate.high)
     centre, step = parts.sum.centre, parts.sum.lattice.width / 2
     if parts.sum.lattice.exponent == 0 and is_whole(parts):
         step = 0.0
 
-    def interval(confidence: Confidence) -> Ends:
-        ends = sums.mean_interval(confidence)
-        return np.clip(centre + ends[0] - step, low, high), np.clip(
-            centre + ends[1] + step, low, high
-        )
+    def table(confidence: Confidence) -> Ends:
+        first, last = sums.mean_interval(confidence)
+        return np.clip(centre + first - step, low, high), np.clip(centre + last + step, low, high)
 
-    values = np.clip(centre + sums.mean(), low, high)
-    return Derived(values=values, whole=False, interval=interval, table=interval)
+    interval = functools.lru_cache(maxsize=1)(table)
+    first, last = interval(_DROWNED)
+    told = np.clip(centre + sums.mean(), low, high)
+    values = np.where((first <= low) & (last >= high), low / 2 + high / 2, told)
+    return Derived(values=values, whole=False, interval=interval, table=table)
 
 
 def _spread(sums: Sums, parts: Parts) -> Derived:
