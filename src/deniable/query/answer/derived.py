@@ -107,19 +107,16 @@ def _linear(allocation: Allocation, parts: Parts, noisy: Mapping[str, Floats]) -
 def _sums(allocation: Allocation, parts: Parts, noisy: Mapping[str, Floats]) -> Sums:
     assert parts.count is not None
     assert parts.sum is not None
-    squares = parts.squares
-    tallies = (parts.count, parts.sum, squares)
+    tallies = [t for t in (parts.count, parts.sum, parts.squares) if t is not None]
+    mixture = np.array(
+        [allocation.errors(*((t, float(t is one)) for t in tallies)) for one in tallies]
+    )
     return Sums(
         law=allocation.law,
         count=noisy[parts.count.name],
         total=noisy[parts.sum.name],
-        squares=None if squares is None else noisy[squares.name],
-        mixture=np.array(
-            [
-                allocation.errors(*((t, float(t is wanted)) for t in tallies))
-                for wanted in tallies[: 2 if squares is None else 3]
-            ]
-        ),
+        squares=None if parts.squares is None else noisy[parts.squares.name],
+        mixture=mixture[:, mixture.any(axis=0)],
         reach=half_width(parts),
     )
 
@@ -132,15 +129,13 @@ def _average(sums: Sums, parts: Parts) -> Derived:
     if parts.sum.lattice.exponent == 0 and is_whole(parts):
         step = 0.0
 
-    def table(confidence: Confidence) -> Ends:
+    def interval(confidence: Confidence) -> Ends:
         first, last = sums.mean_interval(confidence)
         return np.clip(centre + first - step, low, high), np.clip(centre + last + step, low, high)
 
-    interval = functools.lru_cache(maxsize=1)(table)
-    first, last = interval(_DROWNED)
     told = np.clip(centre + sums.mean(), low, high)
-    values = np.where((first <= low) & (last >= high), low / 2 + high / 2, told)
-    return Derived(values=values, whole=False, interval=interval, table=table)
+    values = np.where(sums.drowned(_DROWNED), low / 2 + high / 2, told)
+    return Derived(values=values, whole=False, interval=interval, table=interval)
 
 
 def _spread(sums: Sums, parts: Parts) -> Derived:
