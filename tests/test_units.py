@@ -37,6 +37,12 @@ def test_it_reads_aloud():
     )
 
 
+def test_one_row_and_one_group_are_singular():
+    assert str(dp.person("user_id", rows=1, groups=1)) == (
+        "one person (user_id, at most 1 row in 1 group), added or removed"
+    )
+
+
 @pytest.mark.parametrize("rows", [0, -1, 1.5, True, "10", None])
 def test_rows_is_a_promise_that_must_be_made(rows: object):
     with pytest.raises(dp.BadParameter, match="rows must be"):

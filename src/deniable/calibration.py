@@ -44,6 +44,9 @@ class Target(Protocol):
         """Its name in ledgers and messages."""
 
 
+@parameters.called(
+    "dp.calibrate(lambda s: 1000 * dp.Gaussian(sigma=s), to=dp.epsilon(2, delta=1e-6))"
+)
 def calibrate(make: Callable[[float], Priced], *, to: Target, relative: float = 1e-9) -> float:
     """The least s such that make(s) loses no more than `to`, to a relative 10⁻⁹.
 
@@ -78,6 +81,8 @@ _FIELDS = {"pure": "epsilon", "zcdp": "rho", "gdp": "mu"}
 
 def _price(to: Target) -> tuple[Callable[[Priced], float], float]:
     """What to compute of a mechanism, and what it may at most be."""
+    if not hasattr(to, "kind"):
+        raise BadParameter.of("to", to, must="a loss", fix="to=dp.epsilon(2, delta=1e-6)")
     if to.kind in {"pure", "approx"}:
         epsilon, delta = float(getattr(to, "epsilon")), float(getattr(to, "delta", 0.0))  # noqa: B009
         if epsilon > 0:

@@ -20,6 +20,7 @@ from deniable import statistics
 from deniable.errors import BadParameter
 from deniable.ledger import Ledger
 from deniable.losses import Approx, Loss
+from deniable.parameters import called
 from deniable.query.algebra import Question
 from deniable.query.front import question_from_sql
 from deniable.query.query import Query, Within
@@ -53,6 +54,7 @@ class Curator(Session):
 
     # ---- questions
 
+    @called('s.sql("SELECT COUNT(*) FROM data")')
     def sql(self, text: str) -> Query:
         """A question in SQL: checked and bounded; free until it is released."""
         if not isinstance(text, str):
@@ -64,6 +66,7 @@ class Curator(Session):
         )
         return Query(session=self, question=question)
 
+    @called("s.query(table.count())")
     def query(self, expression: object) -> Query:
         """The same from an Ibis expression."""
         front = import_module("deniable.query.ibis")
@@ -77,6 +80,7 @@ class Curator(Session):
 
     # ---- statistics
 
+    @called("s.count(spend=dp.epsilon(0.1))")
     def count(
         self,
         *,
@@ -88,6 +92,7 @@ class Curator(Session):
         """How many rows there are."""
         return statistics.count(self._about(table), by=by).release(spend=spend, within=within)
 
+    @called('s.sum("age", spend=dp.epsilon(0.1))')
     def sum(
         self,
         column: str,
@@ -103,6 +108,7 @@ class Curator(Session):
             "sum", column, Paying(spend, within, None), by=by, bounds=bounds, table=table
         )
 
+    @called('s.mean("age", spend=dp.epsilon(0.1))')
     def mean(
         self,
         column: str,
@@ -119,6 +125,7 @@ class Curator(Session):
             "mean", column, Paying(spend, within, size), by=by, bounds=bounds, table=table
         )
 
+    @called('s.variance("age", spend=dp.epsilon(0.1))')
     def variance(
         self,
         column: str,
@@ -135,6 +142,7 @@ class Curator(Session):
             "variance", column, Paying(spend, within, size), by=by, bounds=bounds, table=table
         )
 
+    @called('s.std("age", spend=dp.epsilon(0.1))')
     def std(
         self,
         column: str,
@@ -151,6 +159,7 @@ class Curator(Session):
             "std", column, Paying(spend, within, size), by=by, bounds=bounds, table=table
         )
 
+    @called('s.median("age", spend=dp.epsilon(0.1))')
     def median(
         self,
         column: str,
@@ -163,6 +172,7 @@ class Curator(Session):
         """The median of a column."""
         return self.quantile(column, 0.5, spend=spend, by=by, bounds=bounds, table=table)
 
+    @called('s.quantile("age", [0.25, 0.5, 0.75], spend=dp.epsilon(0.1))')
     def quantile(
         self,
         column: str,
@@ -177,6 +187,7 @@ class Curator(Session):
         about, rest, paid = self._bounded(column, spend, bounds, table)
         return _with(statistics.quantile(about, column, q, by=by).release(spend=rest), paid)
 
+    @called('s.histogram("age", bins=10, spend=dp.epsilon(0.1))')
     def histogram(
         self,
         column: str,
@@ -192,6 +203,7 @@ class Curator(Session):
         query = statistics.histogram(about, column, bins=bins)
         return _with(query.release(spend=rest, within=within), paid)
 
+    @called('s.crosstab("education", "sex", spend=dp.epsilon(0.1))')
     def crosstab(
         self,
         first: str,
@@ -205,6 +217,7 @@ class Curator(Session):
         query = statistics.crosstab(self._about(table), first, second)
         return query.release(spend=spend, within=within)
 
+    @called('s.top_k("name", k=10, spend=dp.epsilon(0.1))')
     def top_k(
         self,
         column: str,
@@ -218,12 +231,14 @@ class Curator(Session):
         query = statistics.top_k(self._about(table), column, k=k)
         return query.release(spend=spend, within=within)
 
+    @called('s.bounds("age", spend=dp.epsilon(0.1))')
     def bounds(self, column: str, *, spend: Loss, table: str | None = None) -> tuple[float, float]:
         """(low, high) that hold nearly all values of a column, found privately: powers of two."""
         about = self._about(table)
         found = statistics.bounds(about, column).release(spend=spend)
         return read_bounds(found, whole=about.source.column(column).type == "int")
 
+    @called("s.describe(spend=dp.epsilon(0.5))")
     def describe(
         self,
         columns: Sequence[str] | None = None,
@@ -286,6 +301,7 @@ def _with(release: Release, search: Release | None) -> Release:
     )
 
 
+@called("dp.open(table, unit=dp.rows(), budget=dp.epsilon(1.0))")
 def open(  # noqa: A001  (dp.open is the promised name)
     source: object,
     *,

@@ -2,7 +2,8 @@
 
     DeniableError
     ├── BadParameter         DP111   a parameter that cannot be right  (also a ValueError)
-    │   └── DeltaTooLarge    DP110   a δ under which people may be published outright
+    │   ├── DeltaTooLarge    DP110   a δ under which people may be published outright
+    │   └── BadCall          DP113   a call that lacks or misnames something  (also a TypeError)
     ├── MissingBounds        DP102   how much one person can change is not stated
     ├── MissingRule          DP120   what to do with NULL and NaN is not stated
     ├── MissingUnit          DP130   whom to protect is not stated
@@ -29,9 +30,11 @@ from __future__ import annotations
 
 import difflib
 import html
+import shlex
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import ClassVar
+from types import FunctionType
+from typing import ClassVar, Final
 
 NOTHING_SPENT = "nothing was spent"
 
@@ -147,6 +150,8 @@ def describe(value: object) -> str:
             return f"{shown} (text)"
         case int() | float() | None:
             return shown
+        case FunctionType() | type():
+            return f"{value.__name__} (a {'class' if isinstance(value, type) else 'function'})"
         case _:
             return f"{shown} ({type(value).__name__})"
 
@@ -167,6 +172,12 @@ class DeltaTooLarge(BadParameter):
         )
 
 
+class BadCall(BadParameter, TypeError):
+    """A call that lacks something, names what is not there, or says by place what has a name."""
+
+    code = "DP113"
+
+
 class MissingBounds(DeniableError):
     """How much one person can change the answer is not stated."""
 
@@ -174,18 +185,45 @@ class MissingBounds(DeniableError):
 
     @classmethod
     def of(
-        cls, what: str, column: str, *, table: str, snippet: Snippet | None = None
+        cls,
+        what: str,
+        column: str,
+        *,
+        table: str,
+        type: str = "float",  # noqa: A002
+        snippet: Snippet | None = None,
     ) -> MissingBounds:
         """AVG(income) needs bounds, because one person's income could be anything."""
+        target, name = shlex.quote(f"{table}.{column}"), _quoted(column)
+        stated, said = _PLAUSIBLE.get(type, _PLAUSIBLE["float"])
+        fixes = [
+            f"schema=dp.Schema(columns={{{name}: dp.bounds({stated})}})",
+            f"s.bounds({name}, spend=dp.epsilon(0.1))    # estimates them privately",
+            f"deniable set {target} --bounds {said}",
+            f"deniable bounds {target} --spend 0.1",
+        ]
         return cls(
             f"{what} needs bounds, because one person's {column} could be anything",
             why="noise is sized to the most one person can change the answer",
-            fix=(
-                f"deniable set {table}.{column} --bounds LOW HIGH    (plausible; without looking)",
-                f"deniable bounds {table}.{column} --spend 0.1       (estimate them privately)",
-            ),
+            fix=fixes if type in ("int", "float") else fixes[::2],
+            hint="put what is plausible in place of these bounds, without looking at the data",
             snippet=snippet,
         )
+
+
+# Bounds to be replaced by what is plausible, in Python and in a shell.
+_PLAUSIBLE: Final = {
+    "float": ("0, 100", "0 100"),
+    "int": ('0, 100, type="int"', "0 100"),
+    "date": (
+        'datetime.date(2000, 1, 1), datetime.date(2030, 1, 1), type="date"',
+        "2000-01-01 2030-01-01",
+    ),
+    "timestamp": (
+        'datetime.datetime(2000, 1, 1), datetime.datetime(2030, 1, 1), type="timestamp"',
+        "2000-01-01 2030-01-01",
+    ),
+}
 
 
 class MissingRule(DeniableError):
@@ -194,15 +232,24 @@ class MissingRule(DeniableError):
     code = "DP120"
 
     @classmethod
-    def of(cls, column: str, *, table: str) -> MissingRule:
+    def of(cls, column: str, *, table: str, type: str = "float") -> MissingRule:  # noqa: A002
         """`income` may contain NULL or NaN, and the schema does not say what to do."""
+        stated = f'dp.column("{type}", missing="drop")'
         return cls(
             f"`{column}` may contain NULL or NaN, and the schema of `{table}` does not say "
             "what to do with them",
             why="an answer that turns into NaN tells the world that someone's value is missing",
-            fix=f"deniable set {table}.{column} --missing drop        (or --missing 0)",
+            fix=(
+                f"schema=dp.Schema(columns={{{_quoted(column)}: {stated}}})",
+                f"deniable set {shlex.quote(f'{table}.{column}')} --missing drop",
+            ),
             hint="decided from the schema; the data were not read",
         )
+
+
+def _quoted(name: str) -> str:
+    """A name as one types it in Python."""
+    return repr(name) if '"' in name or "\\" in name else f'"{name}"'
 
 
 class MissingUnit(DeniableError):

@@ -6,12 +6,20 @@ Booleans and text are refused: True is not the number 1 when a privacy parameter
 
 from __future__ import annotations
 
+import difflib
+import functools
+import inspect
 import math
-from collections.abc import Collection
+import re
+from collections.abc import Callable, Collection
 from fractions import Fraction
 from numbers import Integral, Rational, Real
+from typing import ParamSpec, TypeVar
 
-from .errors import BadParameter
+from .errors import BadCall, BadParameter
+
+P = ParamSpec("P")
+R = TypeVar("R")
 
 # A float beyond these cannot be scaled by powers of two without leaving the doubles.
 SMALLEST, LARGEST = 2.0**-900, 2.0**900
@@ -20,7 +28,7 @@ SMALLEST, LARGEST = 2.0**-900, 2.0**900
 def real(name: str, value: object, *, must: str = "a finite number") -> float:
     """A finite float."""
     if not isinstance(value, Real) or isinstance(value, bool):
-        raise BadParameter.of(name, value, must=must)
+        raise BadParameter.of(name, value, must=must, fix=_unquoted(name, value))
     try:
         number = float(value)
     except OverflowError:
@@ -82,7 +90,8 @@ def confidence(name: str, value: object) -> float:
     """A number strictly between 0 and 1."""
     number = real(name, value, must="a number between 0 and 1")
     if not 0 < number < 1:
-        raise BadParameter.of(name, value, must="a number between 0 and 1")
+        percent = f"{name}={number / 100:g}" if 1 < number < 100 else ""
+        raise BadParameter.of(name, value, must="a number between 0 and 1", fix=percent)
     return number
 
 
@@ -99,3 +108,84 @@ def one_of(name: str, value: object, choices: Collection[str]) -> str:
     if not isinstance(value, str) or value not in choices:
         raise BadParameter.of(name, value, must="one of " + ", ".join(map(repr, choices)))
     return value
+
+
+# ---- calls
+
+
+def called(example: str, *, why: str = "") -> Callable[[Callable[P, R]], Callable[P, R]]:
+    """Answer a call that does not fit with one that does, in place of Python's TypeError.
+
+    >>> @called('measure("age", spend=1)')
+    ... def measure(column, *, spend): ...
+    >>> measure("height", 1)
+    Traceback (most recent call last):
+    deniable.errors.BadCall: error[DP113]: measure takes all but column by name
+      fix:  measure("height", spend=1)
+      cost: nothing was spent
+    """
+
+    def of(function: Callable[P, R]) -> Callable[P, R]:
+        @functools.wraps(function)
+        def checked(*args: P.args, **kwargs: P.kwargs) -> R:
+            try:
+                return function(*args, **kwargs)
+            except TypeError as error:
+                inside = error.__traceback__
+                if inside is None or inside.tb_next is not None:  # raised within, not by the call
+                    raise
+            raise _misfit(function, args, kwargs, example=example, why=why)
+
+        return checked
+
+    return of
+
+
+def made(example: str) -> Callable[[type[R]], type[R]]:
+    """The same for what makes the values of a class."""
+
+    def of(kind: type[R]) -> type[R]:
+        kind.__init__ = called(example)(kind.__init__)  # type: ignore[method-assign]
+        return kind
+
+    return of
+
+
+def _misfit(
+    function: Callable[..., object],
+    args: tuple[object, ...],
+    kwargs: dict[str, object],
+    *,
+    example: str,
+    why: str,
+) -> BadCall:
+    name = function.__qualname__.removesuffix(".__init__").rpartition(".")[2]
+    listed = list(inspect.signature(function).parameters.values())
+    given: tuple[object, ...] = args
+    if listed and listed[0].name in ("self", "cls"):
+        listed, given = listed[1:], given[1:]
+    if given and isinstance(given[0], str):  # the column that was meant, in the call that fits
+        shown = f'("{given[0]}"' if given[0].isprintable() and '"' not in given[0] else "(..."
+        example = re.sub(r'\("\w+"', lambda _: shown, example, count=1)
+    unknown = next((k for k in kwargs if k not in {p.name for p in listed}), None)
+    if unknown is not None:
+        near = difflib.get_close_matches(unknown, [p.name for p in listed], n=1)
+        guess = f"; did you mean `{near[0]}`?" if near else ""
+        known = f"known: {', '.join(p.name for p in listed)}"
+        return BadCall(f"{name} has no parameter `{unknown}`{guess}", fix=example, hint=known)
+    by_place = [p.name for p in listed if p.kind is p.POSITIONAL_OR_KEYWORD]
+    if len(given) > len(by_place):
+        but = f"all but {' and '.join(by_place)}" if by_place else "everything"
+        return BadCall(f"{name} takes {but} by name", why=why, fix=example)
+    told = {*by_place[: len(given)], *kwargs}
+    lacking = [p.name for p in listed if p.default is p.empty and p.name not in told]
+    what = f"{name} needs {' and '.join(lacking)}" if lacking else f"{name} is called otherwise"
+    return BadCall(what, why=why, fix=example)
+
+
+def _unquoted(name: str, value: object) -> str:
+    """The number that a text holds, where it holds one."""
+    try:
+        return f"{name}={value}" if isinstance(value, str) and float(value) == float(value) else ""
+    except ValueError:
+        return ""

@@ -55,8 +55,8 @@ class Unit:
         if self.column is None:
             who = "one row"
         else:
-            who = f"one person ({self.column}, at most {self.rows} rows"
-            who += f" in {self.groups} groups)" if self.groups is not None else ")"
+            who = f"one person ({self.column}, at most {_counted(self.rows, 'row')}"
+            who += f" in {_counted(self.groups, 'group')})" if self.groups is not None else ")"
         how = "added or removed" if self.relation is Relation.ADD_REMOVE else "replaced by another"
         return f"{who}, {how}"
 
@@ -86,11 +86,16 @@ class Unit:
         )
 
 
+@parameters.called("dp.rows()")
 def rows(*, relation: object = Relation.ADD_REMOVE) -> Unit:
     """Every row is a unit: right only if every person has exactly one row."""
     return Unit(relation=_relation(relation))
 
 
+@parameters.called(
+    'dp.person("user_id", rows=10)',
+    why="noise is sized to the most rows of one person that count: rows=",
+)
 def person(
     column: object,
     *,
@@ -109,6 +114,10 @@ def person(
         groups=None if groups is None else parameters.whole("groups", groups),
         relation=_relation(relation),
     )
+
+
+def _counted(number: int, what: str) -> str:
+    return f"{number} {what}" if number == 1 else f"{number} {what}s"
 
 
 def _relation(value: object) -> Relation:

@@ -58,7 +58,7 @@ def test_the_next_step_is_a_command_that_works(described, say, read):
     for sql in (COUNT, quoted):
         for flags in ([], ["--spend", "0.1"], ["--within", "50"]):
             step = say("explain", sql, *flags).stderr.removeprefix("next: deniable ")
-            say(*shlex.split(step.removesuffix("    spends\n")))
+            say(*shlex.split(step.removesuffix("\n      spends\n")))
     assert spent(read) > 0.1
 
 

@@ -2,8 +2,10 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -149,6 +151,28 @@ def test_it_tells_its_version(folder, say):
     import deniable
 
     assert say("--version").stdout.strip() == f"deniable {deniable.__version__}"
+
+
+def test_the_doctor_looks_at_every_extra_and_at_java(folder, say, read, monkeypatch):
+    from deniable.cli.commands import doctor
+
+    listed = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text())
+    offered = listed["project"]["optional-dependencies"]
+    names = {
+        extra: {re.match(r"[\w-]+", need)[0] for need in needs}
+        for extra, needs in offered.items()
+        if extra not in ("all", "dev")
+    }
+    found = read("doctor")
+    assert {extra: set(versions) for extra, versions in found["extras"].items()} == names
+    assert "java" in found
+    monkeypatch.setattr(doctor, "_version", lambda name: None if name == "polars" else "1.2")
+    monkeypatch.setenv("JAVA_HOME", str(folder))
+    told = say("doctor").stdout
+    assert (
+        'frames     pandas 1.2, pyarrow 1.2, polars missing: pip install "deniable[frames]"' in told
+    )
+    assert "java       missing, for Spark: install Java 17" in told
 
 
 def test_the_doctor_finds_a_source_that_repeats_itself(folder, say, read, monkeypatch):

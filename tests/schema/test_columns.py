@@ -34,6 +34,33 @@ def test_keys_take_their_type_from_the_list():
     assert keys([DAY]).type == "date"
 
 
+def test_a_long_list_is_checked_as_a_short_one_is():
+    """All of one Python type are checked at once; anything else, one by one."""
+    many = [*range(10_000)]
+    assert keys(many).keys == keys(np.arange(10_000)).keys == tuple(many)
+    assert all(type(key) is int for key in keys(np.arange(10, dtype=np.int16)).keys)
+    words = [str(n) for n in many]
+    assert keys(np.array(words)).keys == keys(words).keys == tuple(words)
+    for bad in ([*many, 3], [*many, "3"], [*many, True], [*many, 2**63], [*many, -(2**63) - 1]):
+        with pytest.raises(BadParameter):
+            keys(bad)
+    for bad in ([*words, "3"], [*words, 3], [*words, "\ud800"], [*words, "a\0"], [*words, None]):
+        with pytest.raises(BadParameter):
+            keys(bad)
+    for bad in ((1, 2, 2), (1, True), (1, 2**63)):
+        with pytest.raises(BadParameter):
+            Column(type="int", keys=bad)
+
+
+@pytest.mark.parametrize(
+    ("said", "meant"), [("string", "text"), (str, "text"), ("double", "float")]
+)
+def test_a_type_by_another_name_is_told_its_own(said, meant):
+    with pytest.raises(BadParameter) as caught:
+        column(said)
+    assert caught.value.fix == f'"{meant}"'
+
+
 def test_what_is_missing_may_stand_for_a_key_or_a_number():
     assert keys(["a", "other"], missing="other").missing == "other"
     assert bounds(0, 10, missing=5).missing == 5.0
@@ -44,7 +71,9 @@ def test_a_rule_that_nobody_stated_is_an_error_with_its_fix():
     assert bounds(0, 1).rule("income", table="people") == "drop"
     with pytest.raises(MissingRule) as caught:
         column("float").rule("income", table="people")
-    assert "deniable set people.income --missing drop" in caught.value.fix
+    python, shell = caught.value.fix.splitlines()
+    assert python == 'schema=dp.Schema(columns={"income": dp.column("float", missing="drop")})'
+    assert shell == "deniable set people.income --missing drop"
 
 
 @pytest.mark.parametrize(

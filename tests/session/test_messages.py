@@ -57,7 +57,8 @@ def test_a_column_that_is_not_there():
 def test_missing_values_without_a_rule():
     table = opened(schema=Schema(columns={"income": column("float")})).tables["data"]
     text = told(lambda: table.column("income").rule("income", table="data"))
-    assert "fix:  deniable set data.income --missing drop" in text
+    assert 'fix:  schema=dp.Schema(columns={"income": dp.column("float", missing="drop")})' in text
+    assert "deniable set data.income --missing drop" in text
     assert "the data were not read" in text
 
 

@@ -1,5 +1,7 @@
 """Sessions: charged before computed, answered once, opaque about failures."""
 
+import sys
+
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -183,6 +185,33 @@ def test_stopping_the_program_while_computing_is_charged_and_stops_it():
             s.release(EIGHTH.on(dp.Sensitive(compute, l1=1)))
         assert s.spent == dp.epsilon(0.125)
         assert "Secret" not in str(caught.value)
+
+
+@pytest.mark.parametrize(("given", "kept"), [(3, 3), (0, 0), (None, None), ("Secret", 1)])
+def test_an_exit_status_survives_but_no_text_and_no_frame_does(given, kept):
+    s = session()
+
+    def compute():
+        sys.exit(given)
+
+    with pytest.raises(SystemExit) as caught:
+        s.release(EIGHTH.on(dp.Sensitive(compute, l1=1)))
+    assert caught.value.code == kept
+    names = [frame.frame.code.name for frame in caught.traceback]
+    assert "compute" not in names
+    assert caught.value.__context__ is None
+
+
+def test_what_delta_is_left_for_is_said():
+    s = session(budget=dp.epsilon(3, delta=1e-7))
+    kept = "2.5e-08 is left to choose groups privately, 7.5e-08 is kept for Gaussian noise"
+    told = [
+        "  left      ε 3",
+        f"  of δ      {kept}",
+    ]
+    assert str(s).splitlines()[3:5] == told
+    assert kept in s._repr_html_()
+    assert "of δ" not in str(session())
 
 
 # ---- the same question again

@@ -201,8 +201,10 @@ def test_a_pandas_truth_value_needs_the_word_of_the_schema():
     frame = pd.DataFrame({"married": [True, False]})
     table = only(frame)
     assert table.unread == ("married",)
-    with pytest.raises(BadParameter, match=r"dp\.column"):
+    with pytest.raises(BadParameter) as caught:
         table.column("married")
+    assert 'schema=dp.Schema(columns={"married": dp.column("bool")})' in caught.value.fix
+    assert "deniable set data.married --type bool" in caught.value.fix
     assert (
         only(frame, Schema(columns={"married": column("bool")})).columns["married"].type == "bool"
     )

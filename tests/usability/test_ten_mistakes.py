@@ -32,7 +32,11 @@ def test_1_no_bounds():
         "    SELECT AVG(income) FROM people\n"
         "           ^^^^^^^^^^^ `income` has no bounds"
     )
-    assert "fix:  deniable set people.income --bounds" in text
+    assert 'fix:  schema=dp.Schema(columns={"income": dp.bounds(0, 100)})\n' in text
+    assert "deniable set people.income --bounds 0 100\n" in text
+    assert "deniable bounds people.income --spend 0.1\n" in text
+    schema = eval(text.partition("schema=")[2].partition("\n")[0], {"dp": dp})
+    opened(schema=schema).sql("SELECT AVG(income) FROM people").explain(spend=dp.epsilon(0.1))
 
 
 def test_2_budget_exhausted():
@@ -60,7 +64,10 @@ def test_4_delta_too_large():
 def test_5_missing_values_without_a_rule():
     text = told(lambda: opened().sql("SELECT SUM(CLAMP(income, 0, 9)) FROM people"), dp.MissingRule)
     assert text.startswith("error[DP120]: `income` may contain NULL or NaN")
-    assert "fix:  deniable set people.income --missing drop" in text
+    assert "deniable set people.income --missing drop\n" in text
+    schema = eval(text.partition("schema=")[2].partition("\n")[0], {"dp": dp})
+    question = "SELECT SUM(CLAMP(income, 0, 9)) FROM people"
+    opened(schema=schema).sql(question).explain(spend=dp.epsilon(0.1))
 
 
 def test_6_nobody_said_whom_to_protect():
@@ -93,5 +100,6 @@ def test_9_currencies_mixed():
 def test_10_a_bad_epsilon():
     text = told(lambda: opened().count(spend=dp.epsilon("1")), dp.BadParameter)
     assert text.startswith("error[DP111]: epsilon must be a number")
+    assert "fix:  epsilon=1\n" in text
     text = told(lambda: opened().count(spend=0.1), dp.BadParameter)
     assert "fix:  spend=dp.epsilon(0.1)" in text

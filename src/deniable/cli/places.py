@@ -90,6 +90,17 @@ class Place:
         facts = self.facts()
         return dp.open(self.sources(facts), schema=facts, budget=budget)
 
+    def options(self, *, table: str | None = None, data: bool = False, ledger: bool = False) -> str:
+        """What a command must be told to find the same place; nothing where it does by itself."""
+        words = [] if _finds(self.schema, table) else ["--schema", str(self.schema)]
+        if data:
+            words += [word for path in self.data for word in ("--data", str(path))]
+        if ledger and self.ledger != str(self.schema.with_suffix(".ledger")):
+            # An address may hold a password, which is not repeated.
+            kept = self.ledger if "://" not in self.ledger else "postgresql://..."
+            words += ["--ledger", kept]
+        return "".join(f" {shlex.quote(word)}" for word in words)
+
     def ledger_name(self) -> str | Path:
         """As `open_ledger` wants it."""
         return self.ledger if "://" in self.ledger else Path(self.ledger)
@@ -126,6 +137,12 @@ def split(target: str) -> tuple[str, str | None]:
     return table, column or None
 
 
+def whose(column: str, facts: Schema, names: Sequence[str]) -> str:
+    """The column with its table before it, where just one table has it; else nothing."""
+    found = [name for name in names if column in facts.table(name)]
+    return f"{found[0]}.{column}" if len(found) == 1 else ""
+
+
 def example(table: str) -> str:
     """A first question to a table, as one types it in a shell.
 
@@ -149,6 +166,14 @@ def no_ceiling(place: Place) -> BadParameter:
     )
 
 
+def _finds(schema: Path, table: str | None) -> bool:
+    """Would this schema be found without being named?"""
+    try:
+        return _only(table).resolve() == schema.resolve()
+    except BadParameter:
+        return False
+
+
 def _only(table: str | None) -> Path:
     here = Path()
     if table is not None and _is_schema(here / f"{table}.toml"):
@@ -157,7 +182,9 @@ def _only(table: str | None) -> Path:
     if len(found) == 1:
         return found[0]
     if not found:
-        raise BadParameter("there is no schema in this folder", fix="deniable init people.parquet")
+        data = [path for suffix in _SUFFIXES for path in sorted(here.glob(f"*{suffix}"))]
+        file = shlex.quote(str(data[0])) if data else "people.parquet"
+        raise BadParameter("there is no schema in this folder", fix=f"deniable init {file}")
     raise BadParameter(
         f"there are several schemas in this folder: {', '.join(map(str, found))}",
         fix=f"--schema {found[0]}",

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json as notation
 import math
 import re
+import shlex
 import sys
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
@@ -20,6 +21,20 @@ if TYPE_CHECKING:
 _LOSS = re.compile(r"\b(spend|budget)=dp\.(epsilon|rho|mu)\(([^,()]+)(?:, delta=([^,()]+))?\)")
 
 _NUMBER = re.compile(r"\b(size|within)=(\d+)\b")
+
+_UNIT = re.compile(r'\bunit=dp\.person\("([^"]+)", rows=(\d+|\.\.\.)(?:, groups=(\d+))?\)')
+
+_BOUNDS = re.compile(r"\bdp\.bounds\(([^,()]+), ([^,()]+)\)$")
+
+# What has no option of its own is said in the schema, or when the ledger is started.
+_SCHEMA = {
+    "unit=dp.rows()": "--unit row",
+    "dp.Schema(..., public=True)": "public = true in its schema",
+    "unit=dp.person(..., groups=3) and a budget with a delta": (
+        "groups = 3 in the unit of the schema, and a ledger started with --budget 3,1e-7"
+    ),
+    "open the session with a budget that has a delta": "start the ledger with --budget 3,1e-7",
+}
 
 _HIERARCHY = re.compile(r"hierarchies=\{'([^']+)': \.\.\.\}")
 
@@ -38,8 +53,8 @@ def say(text: object, *, style: str = "") -> None:
 
 
 def next_step(command: str, why: str = "") -> None:
-    """A command to paste, and what it does."""
-    say(f"next: {command}" + (f"    {why}" if why else ""), style="dim")
+    """A command to paste, alone on its line, and below it what it does."""
+    say(f"next: {command}" + (f"\n      {why}" if why else ""), style="dim")
 
 
 def refused(error: DeniableError, *, json: bool) -> None:
@@ -60,14 +75,18 @@ def as_json(record: object) -> str:
 
 
 def _in_shell(fix: str) -> str:
-    """A fix as it is typed here, where it was written for Python.
+    r"""A fix as it is typed here, where it was written for Python.
 
+    >>> _in_shell("schema=dp.Schema(...)\ndeniable set people.age --bounds 0 100")
+    'deniable set people.age --bounds 0 100'
     >>> _in_shell("spend=dp.epsilon(0.2)    what is left"), _in_shell("budget=dp.rho(0.1)")
     ('--spend 0.2    what is left', '--budget rho=0.1')
     >>> _in_shell("spend=dp.epsilon(0.2, delta=1e-8) or within=100")
     '--spend 0.2,1e-8 or --within 100'
     >>> _in_shell("hierarchies={'sex': ...} that covers all values")
     '--hierarchies FILE with a `sex` that covers all values'
+    >>> _in_shell('unit=dp.person("Customer ID", rows=...)'), _in_shell("dp.bounds(0, 100)")
+    ("--unit 'Customer ID' --rows 10", '--bounds 0 100')
     """
 
     def typed(found: re.Match[str]) -> str:
@@ -75,8 +94,20 @@ def _in_shell(fix: str) -> str:
         name = "" if kind == "epsilon" else f"{kind}="
         return f"--{option} {name}{figure}" + (f",{delta}" if delta else "")
 
+    for python, shell in _SCHEMA.items():
+        fix = fix.replace(python, shell)
+    fix = _UNIT.sub(_unit, _BOUNDS.sub(r"--bounds \1 \2", fix))
+    if any(line.startswith("deniable ") for line in fix.split("\n")):
+        lines = [line for line in fix.split("\n") if "dp." not in line]
+        fix = "\n".join(sorted(lines, key=lambda line: not line.startswith("deniable ")))
     fix = _HIERARCHY.sub(r"--hierarchies FILE with a `\1`", fix)
     return _NUMBER.sub(r"--\1 \2", _LOSS.sub(typed, fix))
+
+
+def _unit(found: re.Match[str]) -> str:
+    column, rows, groups = found.groups()
+    said = f"--unit {shlex.quote(column)} --rows {rows.replace('...', '10')}"
+    return said + (f" --groups {groups}" if groups else "")
 
 
 def _plain(value: object) -> object:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from deniable.errors import DeniableError, LedgerFailure, UnitMismatch
 from deniable.losses import Loss
 from deniable.losses.filters import Filter
+from deniable.release.numbers import amount, parameters_of
 from deniable.units import Unit
 
 from .entry import FORMAT, Record, canonical, digest, opened
@@ -74,14 +75,25 @@ class Header:
         if unit is not None and unit != self.unit:
             raise units_differ(self.unit, unit, where=where)
         if budget is not None and canonical(budget.to_dict()) != canonical(self.budget.to_dict()):
+            kept, given = amount(self.budget), amount(budget)
+            if kept == given:  # they differ in a later digit
+                kept, given = repr(self.budget), repr(budget)
             raise LedgerFailure(
-                f"{where} has a ceiling of {self.budget!r}; you gave {budget!r}",
+                f"{where} has a ceiling of {kept}; you gave {given}",
                 why="a ceiling that could be raised would be none",
                 fix=(
-                    f"budget=dp.{self.budget!r}",
+                    f"budget={_written(self.budget)}    or leave it out: the ledger knows it",
                     "or another ledger, whose losses add up with this one's",
                 ),
             )
+
+
+def _written(loss: Loss) -> str:
+    """A ceiling as one types it."""
+    figures = parameters_of(loss)
+    name, figure = next(iter(figures.items()), ("", 0.0))
+    more = f", delta={figures['delta']}" if "delta" in figures else ""
+    return f"dp.{name}({figure}{more})" if name else f"dp.{loss!r}"
 
 
 def units_differ(ledger: Unit, given: Unit, *, where: str) -> UnitMismatch:

@@ -6,8 +6,10 @@ import html
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from deniable.losses import Loss
+from deniable.losses import Approx, Loss, Pure
+from deniable.losses.filters.approx import ApproxFilter
 from deniable.losses.rounding import shown_down, shown_up
+from deniable.release.numbers import amount, probability
 
 if TYPE_CHECKING:
     from .books import Books
@@ -42,6 +44,23 @@ def as_html(books: Books) -> str:
         f"<table><caption style='text-align:left'>{caption}</caption>"
         f"<thead><tr>{heads}</tr></thead><tbody>{body}</tbody></table>"
     )
+
+
+def left(books: Books) -> dict[str, str]:
+    """What is left, by what it is of; of a δ also what it is for.
+
+    A part of δ is set aside for charges that have a δ of their own, as the private choice of groups
+    has; the rest stands behind the sum of Gaussian noise, however much of that is asked for.
+    """
+    loss, rule = books.left, books.filter
+    if not isinstance(loss, Approx) or not isinstance(rule, ApproxFilter):
+        return {"left": amount(loss, "down")}
+    for_groups, for_noise = loss.delta, rule.budget.delta - rule.reserve
+    return {
+        "left": amount(Pure(loss.epsilon), "down"),
+        "of δ": f"{probability(for_groups, 'down')} is left to choose groups privately, "
+        f"{probability(for_noise, 'down')} is kept for Gaussian noise",
+    }
 
 
 def what_is_left(loss: Loss) -> str:

@@ -55,17 +55,20 @@ __all__ = [
 def epsilon(epsilon: float) -> Pure: ...
 @overload
 def epsilon(epsilon: float, *, delta: float) -> Approx: ...
+@parameters.called("dp.epsilon(1.0) or dp.epsilon(1.0, delta=1e-7)")
 def epsilon(epsilon: float, *, delta: float | None = None) -> Pure | Approx:
     """ε of pure, or with a δ of approximate, differential privacy."""
     epsilon = parameters.non_negative("epsilon", epsilon)
     return Pure(epsilon) if delta is None else Approx(epsilon, delta=delta)
 
 
+@parameters.called("dp.rho(0.1)")
 def rho(rho: float) -> Zcdp:
     """ρ of zero-concentrated differential privacy."""
     return Zcdp(parameters.non_negative("rho", rho))
 
 
+@parameters.called("dp.mu(0.5)")
 def mu(mu: float) -> Gdp:
     """μ of Gaussian differential privacy."""
     return Gdp(parameters.non_negative("mu", mu))

@@ -148,6 +148,8 @@ class Loss(ABC):
 
     def to(self, kind: type[L]) -> L:
         """The same guarantee in another definition, where a theorem leads there."""
+        if not isinstance(kind, type):
+            raise BadParameter.of("kind", kind, must="a kind of loss", fix=".to(dp.Zcdp)")
         if isinstance(self, kind):
             return self
         converters = self._converters()

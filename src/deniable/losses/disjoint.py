@@ -17,6 +17,7 @@ from .renyi import Renyi
 L = TypeVar("L", bound=Loss)
 
 
+@parameters.called("dp.parallel([dp.epsilon(0.1), dp.epsilon(0.2)], unit=dp.rows())")
 def parallel(losses: Iterable[L], *, unit: Unit, parts_per_unit: int | None = None) -> L:
     """What one unit loses when each mechanism reads one part of a public, disjoint partition.
 

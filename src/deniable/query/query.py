@@ -52,6 +52,7 @@ class Query:
         engine_for([self.session.tables[name] for name in table_names(self.question.relation)])
         return bound(self.question)
 
+    @parameters.called("q.explain(spend=dp.epsilon(0.1))")
     def explain(
         self,
         *,
@@ -72,6 +73,7 @@ class Query:
             allocation, cost=cost, left=self._left_after(allocation), size=self._size(size)
         )
 
+    @parameters.called("q.release(spend=dp.epsilon(0.1))")
     def release(
         self,
         *,

@@ -15,10 +15,10 @@ from __future__ import annotations
 
 import datetime as dt
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from numbers import Integral, Real
-from typing import Final
+from typing import Final, TypeGuard, cast
 
 from deniable import parameters
 from deniable.errors import BadParameter, MissingRule
@@ -27,6 +27,13 @@ Scalar = bool | int | float | str | dt.date | dt.datetime
 
 DROP: Final = "drop"
 TYPES: Final = ("int", "float", "text", "bool", "date", "timestamp")
+_ALSO_CALLED: Final = {
+    **dict.fromkeys(("str", "string", "object", "varchar", "category"), "text"),
+    **dict.fromkeys(("integer", "int64", "int32", "bigint"), "int"),
+    **dict.fromkeys(("double", "number", "float64", "float32", "numeric", "real"), "float"),
+    **dict.fromkeys(("boolean", "bool_"), "bool"),
+    **dict.fromkeys(("datetime", "datetime64"), "timestamp"),
+}
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -70,7 +77,7 @@ class Column:
     def rule(self, name: str, *, table: str) -> Scalar:
         """What to do with missing values; MissingRule if nobody said."""
         if self.missing is None:
-            raise MissingRule.of(name, table=table)
+            raise MissingRule.of(name, table=table, type=self.type)
         return self.missing
 
     def __repr__(self) -> str:
@@ -86,9 +93,10 @@ class Column:
         return f"{text}{_missing_shown(self, default=DROP)})"
 
 
+@parameters.called('dp.bounds(0, 100) or dp.bounds(0, 100, type="int")')
 def bounds(low: object, high: object, *, type: str = "float", missing: object = DROP) -> Column:  # noqa: A002
     """Values lie in [low, high]; what lies outside is moved to the nearer end."""
-    parameters.one_of("type", type, [t for t in TYPES if t not in ("text", "bool")])
+    _check_type(type, [t for t in TYPES if t not in ("text", "bool")])
     return Column(
         type=type,
         low=_of_type("low", low, type),
@@ -97,24 +105,28 @@ def bounds(low: object, high: object, *, type: str = "float", missing: object = 
     )
 
 
+@parameters.called('dp.keys(["a", "b"])')
 def keys(values: Iterable[object], *, missing: object = DROP) -> Column:
     """The values there can be, as a public list; others count as missing."""
     if isinstance(values, str | bytes) or not isinstance(values, Iterable):
         raise BadParameter.of("keys", values, must="a list of values", fix='dp.keys(["a", "b"])')
-    listed = tuple(values)
+    # What an array holds, as plain Python values: one call for all of them.
+    plain = getattr(getattr(values, "dtype", None), "kind", "") in _ARRAYS
+    listed = tuple(values.tolist() if plain else values)  # type: ignore[attr-defined]
     if not listed:
         raise BadParameter("a list of keys needs at least one value", fix='dp.keys(["a", "b"])')
     kind = _key_type(listed[0])
-    return Column(
-        type=kind,
-        keys=tuple(_of_type(f"keys[{i}]", k, kind) for i, k in enumerate(listed)),
-        missing=_rule(missing, kind),
-    )
+    if _are(listed, kind):
+        checked = listed
+    else:
+        checked = tuple(_of_type(f"keys[{i}]", k, kind) for i, k in enumerate(listed))
+    return Column(type=kind, keys=checked, missing=_rule(missing, kind))
 
 
+@parameters.called('dp.column("text")')
 def column(type: str, *, missing: object = None) -> Column:  # noqa: A002
     """A column of which only the type is known: enough to filter by, not to sum or group by."""
-    parameters.one_of("type", type, TYPES)
+    _check_type(type, TYPES)
     return Column(type=type, missing=None if missing is None else _rule(missing, type))
 
 
@@ -128,6 +140,15 @@ _MUST: Final = {
     "date": "a datetime.date",
     "timestamp": "a datetime.datetime without time zone",
 }
+
+
+def _check_type(given: object, choices: Sequence[str]) -> None:
+    word = given.__name__ if isinstance(given, type) else str(given).lower()
+    known = _ALSO_CALLED.get(word, word)
+    if given not in choices and known in choices:
+        must = "one of " + ", ".join(map(repr, choices))
+        raise BadParameter.of("type", given, must=must, fix=f'"{known}"')
+    parameters.one_of("type", given, choices)
 
 
 def _of_type(name: str, value: object, kind: str) -> Scalar:
@@ -151,6 +172,22 @@ def _of_type(name: str, value: object, kind: str) -> Scalar:
         case "timestamp" if isinstance(value, dt.datetime) and value.tzinfo is None:
             return dt.datetime.combine(value.date(), value.time().replace(fold=0))
     raise BadParameter.of(name, value, must=_MUST[kind])
+
+
+_ARRAYS: Final = ("i", "u", "b", "U")
+
+
+def _are(values: tuple[object, ...], kind: str) -> TypeGuard[tuple[Scalar, ...]]:
+    """Whether all values are of a type as they stand: what `_of_type` would return one by one."""
+    if set(map(type, values)) != {_PYTHON.get(kind)}:
+        return False
+    if kind == "int":
+        whole = cast("tuple[int, ...]", values)
+        return min(whole) >= -(2**63) and max(whole) < 2**63
+    return kind != "text" or _storable("".join(cast("tuple[str, ...]", values)))
+
+
+_PYTHON: Final = {"int": int, "text": str, "bool": bool, "date": dt.date}
 
 
 def _is_truth(value: object) -> bool:
@@ -217,14 +254,16 @@ def _check_bounds(column: Column) -> None:
 
 
 def _check_keys(column: Column) -> None:
-    seen: set[Scalar] = set()
-    for key in column.keys or ():
-        _of_type("keys", key, column.type)
-        if key in seen:
-            raise BadParameter(f"the key {key!r} is listed twice")
-        seen.add(key)
-    if not seen:
+    listed = column.keys or ()
+    if not listed:
         raise BadParameter("a list of keys needs at least one value", fix='dp.keys(["a", "b"])')
+    if not _are(listed, column.type):
+        for key in listed:
+            _of_type("keys", key, column.type)
+    if len(set(listed)) < len(listed):
+        seen: set[Scalar] = set()
+        twice = next(key for key in listed if key in seen or seen.add(key))  # type: ignore[func-returns-value]
+        raise BadParameter(f"the key {twice!r} is listed twice")
 
 
 def _check_missing(column: Column) -> None:

@@ -31,6 +31,7 @@ _FIELDS = {
 }
 
 
+@parameters.made('dp.Schema(columns={"age": dp.bounds(0, 125)})')
 @dataclass(frozen=True, kw_only=True)
 class Schema:
     """What is public about one table (`columns`) or several (`tables`, each a Schema of columns).
@@ -141,7 +142,9 @@ def _named(what: str, given: object, kind: type, *, fix: str) -> Mapping[str, ob
         if not isinstance(name, str) or not name or not name.isprintable():
             raise BadParameter.of("the name of a column or table", name, must="printable text")
         if not isinstance(value, kind):
-            raise BadParameter.of(f"{what}[{name!r}]", value, must=f"as in {fix}")
+            raise BadParameter.of(
+                f"{what}[{name!r}]", value, must=f"a {kind.__name__}", fix=f"{what}={fix}"
+            )
         if folded.setdefault(name.lower(), name) != name:
             raise BadParameter(
                 f"`{folded[name.lower()]}` and `{name}` are one name to SQL, which ignores case"

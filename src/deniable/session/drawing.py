@@ -78,7 +78,7 @@ class Broken:
     """Something failed while data were read; or the program was told to stop meanwhile."""
 
     detail: str = field(default="", repr=False)
-    stopped_by: type[BaseException] | None = None
+    stopped_by: KeyboardInterrupt | SystemExit | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -105,11 +105,18 @@ def answers(
     try:
         return [finite(_answer(draw, value)) for draw, value in parts]
     except (KeyboardInterrupt, SystemExit) as stop:
-        return Broken(stopped_by=type(stop))
+        return Broken(stopped_by=_without_frames(stop))
     except BaseException as error:  # noqa: BLE001  (all of them may depend on rows)
         return Broken(detail="".join(traceback.format_exception(error)))
     finally:
         _computing.reset(token)
+
+
+def _without_frames(stop: KeyboardInterrupt | SystemExit) -> KeyboardInterrupt | SystemExit:
+    """The same order to stop, its exit status kept; a text, which would be printed, counts as 1."""
+    if isinstance(stop, KeyboardInterrupt):
+        return KeyboardInterrupt()
+    return SystemExit(stop.code if stop.code is None or isinstance(stop.code, int) else 1)
 
 
 def _answer(draw: Callable[[Any], object], value: Sensitive[Any]) -> object:

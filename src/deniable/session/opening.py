@@ -9,7 +9,7 @@ from pathlib import Path
 from deniable.errors import BadParameter, MissingUnit, UnitMismatch
 from deniable.ledger import Ledger, open_ledger
 from deniable.losses import Loss
-from deniable.schema import Schema
+from deniable.schema import Column, Schema
 from deniable.units import Unit
 
 from . import budgets, sources
@@ -56,9 +56,19 @@ def _schema(schema: object) -> Schema | None:
             return schema
         case str() | os.PathLike():
             return Schema.from_toml(schema)
+        case Mapping() if any(isinstance(facts, Column) for facts in schema.values()):
+            raise BadParameter(
+                "schema= of one table is a dp.Schema of columns",
+                fix='schema=dp.Schema(columns={"age": dp.bounds(0, 125)})',
+            )
         case Mapping():
             return Schema(tables=schema)
-    raise BadParameter.of("schema", schema, must="a dp.Schema or the path of one (.toml)")
+    raise BadParameter.of(
+        "schema",
+        schema,
+        must="a dp.Schema or the path of one (.toml)",
+        fix='schema=dp.Schema(columns={"age": dp.bounds(0, 125)})',
+    )
 
 
 def _unit(unit: object, schema: Schema | None, table: str) -> Unit:

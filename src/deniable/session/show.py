@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from deniable.ledger.show import left
 from deniable.losses import Loss
 from deniable.release import card
 from deniable.release.numbers import amount
@@ -20,7 +21,7 @@ _LARGE = 20.0
 
 
 def as_text(session: Session) -> str:
-    """Four lines: what, whom, how much, where; and a fifth if the ceiling promises little."""
+    """What, whom, how much, where, a line each; and a note if the ceiling promises little."""
     filled = round(_WIDTH * _part(session))
     bar = "▓" * filled + "░" * (_WIDTH - filled)
     return "\n".join(
@@ -28,7 +29,7 @@ def as_text(session: Session) -> str:
             f"session on {', '.join(map(_table, session.tables.values()))}",
             f"  protects  {session.unit}",
             f"  spent     {_spent(session)}  {bar}",
-            f"  left      {amount(session.left, 'down')}",
+            *(f"  {name:<8}  {figure}" for name, figure in left(session.ledger).items()),
             f"  ledger    {session.ledger.where}, {_lines(session)}",
             *(f"  {note}" for note in _notes(session)),
         ]
@@ -40,7 +41,7 @@ def as_html(session: Session) -> str:
     facts = {
         "protects": str(session.unit),
         "spent": _spent(session),
-        "left": amount(session.left, "down"),
+        **left(session.ledger),
         "ledger": f"{session.ledger.where}, {_lines(session)}",
     }
     columns = [

@@ -204,10 +204,10 @@ def _pandas(frame: Any, name: str | None, _schema: Schema | None) -> list[Found]
     if importlib.util.find_spec("pyarrow") is None:
         raise MissingExtra.of("PyArrow, by which frames are read,", extra="frames")
     labels = check_names(list(frame.columns), table=name or "data")
-    dtypes = {
-        label: _pandas_type(str(kind)) for label, kind in zip(labels, frame.dtypes, strict=True)
-    }
-    return [Found(name=name or "data", kind="pandas", types=dtypes, source=frame)]
+    dtypes = {label: str(kind) for label, kind in zip(labels, frame.dtypes, strict=True)}
+    types = {label: _pandas_type(dtype) for label, dtype in dtypes.items()}
+    likely = {label: "bool" for label, dtype in dtypes.items() if dtype == "bool"}
+    return [Found(name=name or "data", kind="pandas", types=types, likely=likely, source=frame)]
 
 
 def _pandas_type(dtype: str) -> str | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
@@ -29,16 +30,18 @@ _SPELLINGS: Final = (
 class Table:
     """A table that is held, not read: what is public about it, and how to reach it.
 
-    `columns` are those that can be used; `unread` those whose type nobody stated. `source` is the
-    frame, the connection or the paths; `inner` what the source itself calls the table; `header` the
-    first line of a CSV, or of a Parquet file the columns that a question reads; `ibis` the
-    Ibis table it was opened as, by which expressions may speak of it.
+    `columns` are those that can be used; `unread` those whose type nobody stated, and `likely` what
+    a fix proposes to read them as, where that is not text. `source` is the frame, the connection or
+    the paths; `inner` what the source itself calls the table; `header` the first line of a CSV, or
+    of a Parquet file the columns that a question reads; `ibis` the Ibis table it was opened as, by
+    which expressions may speak of it.
     """
 
     name: str
     kind: str
     columns: Mapping[str, Column]
     unread: tuple[str, ...] = ()
+    likely: Mapping[str, str] = field(default_factory=dict, repr=False, compare=False)
     public: bool = False
     source: object = field(repr=False, compare=False)
     inner: str = ""
@@ -51,10 +54,14 @@ class Table:
         if name in self.columns:
             return self.columns[name]
         if name in self.unread:
+            kind = self.likely.get(name, "text")
             raise BadParameter(
                 f"nobody said how to read `{name}` of `{self.name}`",
                 why="its type does not follow from how it is stored, and rows are not looked at",
-                fix=f'dp.Schema(columns={{"{name}": dp.column("text")}})',
+                fix=(
+                    f'schema=dp.Schema(columns={{"{name}": dp.column("{kind}")}})',
+                    f"deniable set {shlex.quote(f'{self.name}.{name}')} --type {kind}",
+                ),
             )
         raise UnknownName.of("column", name, known=self.columns)
 
@@ -66,6 +73,7 @@ class Found:
     name: str
     kind: str
     types: Mapping[str, str | None]
+    likely: Mapping[str, str] = field(default_factory=dict)
     source: object = field(repr=False)
     inner: str = ""
     ibis: object = field(default=None, repr=False)
@@ -120,6 +128,7 @@ def described(found: Found, schema: Schema | None, unit: Unit) -> Table:
         kind=found.kind,
         columns=MappingProxyType({n: c for n, c in columns.items() if c is not None}),
         unread=tuple(name for name, known in columns.items() if known is None),
+        likely=found.likely,
         public=facts.public,
         source=found.source,
         inner=found.inner,

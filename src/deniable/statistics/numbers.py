@@ -36,7 +36,7 @@ def quantile(
     about: About, column: str, q: float | Sequence[float], *, by: By | None = None
 ) -> Query:
     """One quantile of a column, or several from the same noisy counts."""
-    several = list(q) if isinstance(q, Sequence) else [q]
+    several = list(q) if isinstance(q, Sequence) and not isinstance(q, str) else [q]
     listed = [parameters.confidence("q", each) for each in several]
     if not listed or len(set(listed)) < len(listed):
         raise BadParameter("q must name at least one quantile, each once", fix="[0.25, 0.5, 0.75]")

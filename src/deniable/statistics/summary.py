@@ -20,7 +20,8 @@ ROWS: Final = ("count", "mean", "std", *_QUARTILES)
 
 def describe(about: About, columns: Sequence[str] | None = None) -> Query:
     """Every column with bounds: count, mean, std and quartiles, as one question."""
-    listed = list(columns) if columns is not None else numeric(about)
+    given = [columns] if isinstance(columns, str) else columns
+    listed = list(given) if given is not None else numeric(about)
     if not listed:
         raise BadParameter(
             "there is no column with bounds to describe",

@@ -52,9 +52,17 @@ def ask(
             release = question.release(spend=paid, within=wanted, size=size)
         talk.answer(release, record_of(release, session), json=json)
         if not json:
-            from deniable.release.numbers import amount
+            _say_left(session)
 
-            talk.say(f"left: {amount(session.left, 'down')} of {amount(session.budget)}")
+
+def _say_left(session: Curator) -> None:
+    from deniable.ledger.show import left
+    from deniable.release.numbers import amount
+
+    figure, *of_delta = left(session.ledger).values()
+    talk.say(f"left: {figure} of {amount(session.budget)}")
+    for words in of_delta:
+        talk.say(f"of δ: {words}")
 
 
 @contextmanager

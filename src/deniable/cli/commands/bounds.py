@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from typing import Annotated
 
 import typer
@@ -22,9 +23,11 @@ def bounds(
 ) -> None:
     """Estimate the bounds of a column, and spend."""
     table, column = places.split(target)
-    if column is None:
-        raise BadParameter.of("the target", target, must="a column, as people.income")
     place = places.find(schema, data=data, ledger=ledger, table=table)
+    if column is None:
+        facts = place.facts()
+        fix = places.whose(target, facts, place.names(facts))
+        raise BadParameter.of("the target", target, must="a column, as people.income", fix=fix)
     paid = amounts.loss("spend", spend)
     with place.open(budget=amounts.maybe("budget", budget)) as session:
         low, high = session.bounds(column, spend=paid, table=table)
@@ -32,4 +35,5 @@ def bounds(
     record = {"target": target, "low": low, "high": high, "left": left.to_dict()}
     ends = " ".join(str(int(end)) if end.is_integer() else repr(end) for end in (low, high))
     talk.answer(f"{target}: {ends}", record, json=json)
-    talk.next_step(f"deniable set {target} --bounds {ends}", "or what you know to be right")
+    command = f"deniable set {shlex.quote(target)} --bounds {ends}{place.options(table=table)}"
+    talk.next_step(command, "or what you know to be right")

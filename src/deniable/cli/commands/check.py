@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
-from deniable.cli import options, places, talk
+from deniable.cli import amounts, options, places, talk
 from deniable.errors import MissingBounds, MissingRule, MissingUnit, UnknownKeys
 
 if TYPE_CHECKING:
@@ -33,6 +34,7 @@ def check(
     *,
     schema: options.SchemaPath = None,
     data: options.DataPath = None,
+    ledger: options.LedgerPath = None,
     json: options.Json = False,
 ) -> None:
     """List what is still to be said about the data.
@@ -41,7 +43,7 @@ def check(
     """
     import deniable as dp
 
-    place = places.find(schema, data=data)
+    place = places.find(schema, data=data, ledger=ledger)
     facts = place.facts()
     if facts.unit is None:
         raise MissingUnit(
@@ -54,52 +56,80 @@ def check(
         )
     with place.look(budget=dp.epsilon(1.0)) as session:
         tables = dict(session.tables)
-    found = [warned for table in tables.values() for warned in warnings(table, facts)]
+    found = [warned for table in tables.values() for warned in warnings(table, facts, place)]
     text = "\n".join(map(str, found)) or f"{place.schema}: nothing is missing"
     record = {"schema": str(place.schema), "unit": facts.unit.to_dict()}
     talk.answer(text, record | {"warnings": [asdict(each) for each in found]}, json=json)
-    talk.next_step(f"deniable try {places.example(next(iter(tables)))}", "free, on made-up rows")
+    example = places.example(next(iter(tables)))
+    talk.next_step(f"deniable try {example}{place.options()}", "free, on made-up rows")
 
 
-def warnings(table: Table, facts: Schema) -> Iterator[Warned]:
-    """What one table leaves open, a column at a time."""
+def warnings(table: Table, facts: Schema, place: places.Place) -> Iterator[Warned]:
+    """What one table leaves open, a column at a time, with commands that mend it."""
     if table.public:
         return
     whose = facts.unit.column if facts.unit is not None else None
     for name, column in table.columns.items():
         if name != whose:
-            yield from _of_column(name, column, table.name)
+            yield from _of_column(name, column, table, place)
     for name in table.unread:
         yield Warned(
             code="DP111",
             target=f"{table.name}.{name}",
             what="its type is not known, so it cannot be used",
-            fix=f"deniable set {table.name}.{name} --type text    after adding it to the schema",
+            fix=_set(table.name, name, "--type text", place, data=True),
         )
 
 
-def _of_column(name: str, column: Column, table: str) -> Iterator[Warned]:
-    target = f"{table}.{name}"
+def _of_column(name: str, column: Column, table: Table, place: places.Place) -> Iterator[Warned]:
+    target = f"{table.name}.{name}"
     if column.keys is None and column.low is None:
         if column.type in ("int", "float"):
             yield Warned(
                 code=MissingBounds.code,
                 target=target,
-                what="no bounds, so it can be neither summed nor averaged",
-                fix=f"deniable set {target} --bounds LOW HIGH\n"
-                f"deniable bounds {target} --spend 0.1",
+                what="no bounds, so it can be neither summed nor averaged; say what is plausible "
+                "in place of 0 and 100, without looking",
+                fix=f"{_set(table.name, name, '--bounds 0 100', place)}\n"
+                f"deniable bounds {shlex.quote(target)} --spend {_price(place)}"
+                f"{place.options(table=table.name, data=True, ledger=True)}",
             )
         elif column.type == "text":
-            yield Warned(
-                code=UnknownKeys.code,
-                target=target,
-                what="no public list of values, so groups by it must be chosen privately",
-                fix=f"deniable set {target} --keys A,B,C",
-            )
+            yield _of_text(name, table, place)
     elif column.missing is None:
         yield Warned(
             code=MissingRule.code,
             target=target,
             what="nobody said what NULL and NaN count as",
-            fix=f"deniable set {target} --missing drop",
+            fix=_set(table.name, name, "--missing drop", place),
         )
+
+
+def _of_text(name: str, table: Table, place: places.Place) -> Warned:
+    """Text without a list; in a CSV it may be a number of which nobody said so."""
+    keys = _set(table.name, name, "--keys A,B,C", place)
+    bounds = _set(table.name, name, "--bounds 0 100", place)
+    return Warned(
+        code=UnknownKeys.code,
+        target=f"{table.name}.{name}",
+        what="no public list of values, so groups by it must be chosen privately"
+        + ("; if it is a number, say its bounds" if table.kind == "csv" else ""),
+        fix=f"{keys}\n{bounds}" if table.kind == "csv" else keys,
+    )
+
+
+def _set(table: str, name: str, fact: str, place: places.Place, *, data: bool = False) -> str:
+    target = shlex.quote(f"{table}.{name}")
+    return f"deniable set {target} {fact}{place.options(table=table, data=data)}"
+
+
+def _price(place: places.Place) -> str:
+    """A tenth of the ceiling; where there is none yet, one to start with."""
+    from deniable.ledger import open_ledger
+
+    if not place.started:
+        return "0.1 --budget 1"
+    if "://" in place.ledger:
+        return "0.1"
+    with open_ledger(place.ledger_name()) as kept:
+        return amounts.typed(amounts.tenth(kept.budget))

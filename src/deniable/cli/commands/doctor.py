@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import platform
+import re
+import shutil
+import subprocess
 from collections.abc import Callable
 from importlib import metadata
+from pathlib import Path
 
 import typer
 
@@ -14,9 +19,12 @@ _CORE = ("numpy", "scipy", "duckdb", "sqlglot")
 _EXTRAS = {
     "cli": ("typer", "rich"),
     "frames": ("pandas", "polars", "pyarrow"),
+    "ibis": ("ibis-framework",),
     "postgres": ("psycopg",),
+    "spark": ("pyspark",),
     "plots": ("matplotlib",),
 }
+_JAVA = "install Java 17 or newer; a Spark Connect server has its own"
 _WORDS = 1 << 16
 
 
@@ -29,10 +37,12 @@ def doctor(*, json: options.Json = False) -> None:
     extras = {extra: {n: _version(n) for n in names} for extra, names in _EXTRAS.items()}
     tests = {name: _tested(test) for name, test in _TESTS.items()}
     lines = [f"{name:<10} {version}" for name, version in versions.items()]
+    java = _java()
     lines += [f"{extra:<10} {_extra(extra, found)}" for extra, found in extras.items()]
+    lines += [f"{'java':<10} {java or f'missing, for Spark: {_JAVA}'}"]
     lines += [f"{name:<10} {found or 'good'}" for name, found in tests.items()]
     good = not any(tests.values())
-    record = {"good": good, "versions": versions, "extras": extras, "tests": tests}
+    record = {"good": good, "versions": versions, "extras": extras, "java": java, "tests": tests}
     talk.answer("\n".join(lines), record, json=json)
     if not good:
         raise typer.Exit(1)
@@ -46,10 +56,28 @@ def _version(name: str) -> str | None:
 
 
 def _extra(extra: str, found: dict[str, str | None]) -> str:
-    if all(found.values()):
-        return ", ".join(f"{name} {version}" for name, version in found.items())
+    """What there is, and how to get the rest."""
+    there = [f"{name} {version}" for name, version in found.items() if version is not None]
     absent = ", ".join(name for name, version in found.items() if version is None)
-    return f'without {absent}: pip install "deniable[{extra}]"'
+    if absent:
+        there.append(f'{absent} missing: pip install "deniable[{extra}]"')
+    return ", ".join(there)
+
+
+def _java() -> str | None:
+    """The version of the Java that Spark would start, as it tells it itself."""
+    home = os.environ.get("JAVA_HOME")
+    java = shutil.which("java", path=Path(home) / "bin") if home else shutil.which("java")
+    if java is None:
+        return None
+    try:
+        told = subprocess.run(  # noqa: S603  (found on the path that Spark searches)
+            [java, "-version"], capture_output=True, text=True, timeout=20, check=True
+        )
+    except (OSError, subprocess.SubprocessError):
+        return None
+    found = re.search(r'version "([^"]+)"', told.stderr + told.stdout)
+    return found[1] if found else "of an unknown version"
 
 
 def _tested(test: Callable[[], str]) -> str:

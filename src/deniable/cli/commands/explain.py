@@ -65,6 +65,8 @@ def planned(
             spend = amounts.tenth(session.budget)
         plan = session.sql(sql).explain(spend=spend, within=within, size=size)
     said = _wanted(within) if spend is None else f"--spend {amounts.typed(spend)}"
+    said += "" if size is None else f" --size {size:g}"
+    said += place.options(data=True, ledger=True)
     if place.started:
         return plan, said
     said += f" --budget {'1' if budget is None else amounts.typed(budget)}"

@@ -71,9 +71,11 @@ def init(
     record = {"schema": str(target), "ledger": place.ledger if place.started else None}
     talk.answer(text.rstrip(), record | {"unread": unread, "facts": facts.to_dict()}, json=json)
     talk.say(f"wrote {target}; it protects {whom}")
-    if not _beside(target, facts):
+    beside = _beside(target, facts)
+    if not beside:
         talk.say(f"the data are not beside it: say --data {files[0]} with every command")
-    talk.next_step("deniable check", "what is still to be said, and how")
+    command = f"deniable check{place.options(data=not beside, ledger=True)}"
+    talk.next_step(command, "what is still to be said, and how")
 
 
 def _tables(
@@ -109,7 +111,7 @@ def _names(path: Path, *, header: bool) -> list[str]:
         raise BadParameter(
             f"{path.name} does not say whether its first line is names or a person",
             why="the names of columns are public, and people are not",
-            fix=f"deniable init {path} --header    if the first line is names",
+            fix="--header    if the first line is names",
         )
     try:
         with path.open(encoding="utf-8-sig", newline="") as file:
@@ -136,6 +138,7 @@ def _unit(
                 f"nobody said whom to protect in `{', '.join(tables)}`",
                 why="privacy is promised to someone; which rows are theirs is not in the data",
                 fix=(_WHO, _EACH),
+                hint=f"columns: {', '.join(n for columns in tables.values() for n in columns)}",
             )
         talk.say(f"columns: {', '.join(name for columns in tables.values() for name in columns)}")
         talk.say("Whom do you protect? Name the column that tells people apart, or say `row`")

@@ -84,7 +84,7 @@ def _progress(done: int, lines: int) -> None:
 
 
 def _text(kept: Ledger, shown: list[Entry], count: int) -> str:
-    from deniable.ledger.show import _priced
+    from deniable.ledger.show import _priced, left
     from deniable.release.frame import box
     from deniable.release.numbers import amount
 
@@ -92,7 +92,7 @@ def _text(kept: Ledger, shown: list[Entry], count: int) -> str:
         "ledger": f"{kept.where}, {count} {'line' if count == 1 else 'lines'}",
         "protects": str(kept.unit),
         "spent": f"{amount(kept.spent, 'up')} of {amount(kept.budget)}",
-        "left": amount(kept.left, "down"),
+        **left(kept),
     }
     lines = [f"{name:<9} {fact}" for name, fact in facts.items()]
     if shown:

@@ -40,6 +40,7 @@ def set_facts(
         int | None, typer.Option(help="About how many people, if public; of a table.")
     ] = None,
     schema: options.SchemaPath = None,
+    data: options.DataPath = None,
     json: options.Json = False,
 ) -> None:
     """Say what is public about a column.
@@ -47,23 +48,42 @@ def set_facts(
     people.income --bounds 0 200000, people.city --keys Oslo,Bergen, --missing drop.
     """
     table, column = places.split(target)
-    place = places.find(schema, table=table)
+    place = places.find(schema, data=data, table=table)
     facts = place.facts()
     if table not in place.names(facts):
-        raise UnknownName.of("table", table, known=place.names(facts))
+        error = UnknownName.of("table", table, known=place.names(facts))
+        error.fix = places.whose(target, facts, place.names(facts)) or error.fix
+        raise error
     if column is None:
         changed = _sized(facts, size, [bounds, keys, missing, type_])
         shown = {"size": size}
     else:
         if size is not None:
             raise BadParameter("a size is said of a table", fix=f"deniable set {table} --size 1000")
-        old = facts.table(table)[column]
+        known = facts.table(table)
+        old = known[column] if column in known else _of_data(place, facts, table, column)
         new = _column(old, bounds=bounds, keys=keys, missing=missing, kind=type_)
         changed = _with(facts, table, column, new)
         shown = changed.table(table).to_dict()["columns"][column]  # type: ignore[index]
     changed.to_toml(place.schema)
     said = shown if column is None else changed.table(table)[column]
     talk.answer(f"{target}: {said}", {"target": target, "facts": shown}, json=json)
+
+
+def _of_data(place: places.Place, facts: Schema, table: str, name: str) -> Column:
+    """A column that only the data have: `init` leaves out those of a type that is not read."""
+    from deniable import units
+    from deniable.schema import Column
+    from deniable.session import sources
+
+    try:
+        looked = sources.tables(
+            place.sources(facts), schema=facts, unit=facts.unit or units.rows(), name=None
+        )
+    except BadParameter:  # nothing can be looked up: the schema's names are all there are
+        return facts.table(table)[name]
+    found = looked[table]
+    return Column(type="text") if name in found.unread else found.column(name)
 
 
 def _sized(facts: Schema, size: int | None, others: list[object]) -> Schema:

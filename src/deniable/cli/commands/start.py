@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 
 from deniable.cli import places, talk
@@ -23,7 +24,10 @@ def _beginning(data: list[Path]) -> str:
     if not data:
         return "see it at work:     deniable demo\nwith your own data: deniable init people.parquet"
     header = " --header" if data[0].suffix == ".csv" else ""
-    return f"begin: deniable init {data[0]}{header}    reads names and types of columns, no values"
+    file = shlex.quote(str(data[0]))
+    return (
+        f"begin: deniable init {file}{header}\n       reads names and types of columns, no values"
+    )
 
 
 def _going_on(path: Path) -> str:
@@ -33,11 +37,15 @@ def _going_on(path: Path) -> str:
     except DeniableError as error:
         return str(error)
     count = places.example(table)
+    said = place.options()
     if not place.started:
         return (
             f"{path}: nothing was asked yet\n"
-            f"  deniable check                           what is still to be said\n"
-            f"  deniable try {count}    free, on made-up rows\n"
-            f"  deniable ask {count} --spend 0.1 --budget 1"
+            f"  deniable check{said}\n      what is still to be said\n"
+            f"  deniable try {count}{said}\n      free, on made-up rows\n"
+            f"  deniable ask {count} --spend 0.1 --budget 1{said}"
         )
-    return f"{path}\n  deniable ledger    what is left\n  deniable explain {count}    free"
+    return (
+        f"{path}\n  deniable ledger{said}\n      what is left\n"
+        f"  deniable explain {count}{said}\n      free"
+    )

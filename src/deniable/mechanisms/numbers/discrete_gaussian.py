@@ -21,6 +21,7 @@ from deniable.sampling.gaussian import discrete_gaussian
 from ._additive import Floats, Integers, WholeNoise, as_numbers, ratio_up
 
 
+@parameters.made("dp.DiscreteGaussian(sigma=2) or dp.DiscreteGaussian.calibrate(rho=0.1)")
 @dataclass(frozen=True, kw_only=True)
 class DiscreteGaussian(WholeNoise):
     """Discrete Gaussian: add normal-shaped whole noise to a whole number or to each of an array.
@@ -52,6 +53,7 @@ class DiscreteGaussian(WholeNoise):
         object.__setattr__(self, "sensitivity", parameters.whole("sensitivity", self.sensitivity))
 
     @classmethod
+    @parameters.called("dp.DiscreteGaussian.calibrate(rho=0.1)")
     def calibrate(cls, *, rho: float, sensitivity: int = 1) -> Self:
         """The least noise that is ρ-zCDP for whole numbers that one unit moves by at most Δ₂."""
         rho = parameters.positive("rho", rho)

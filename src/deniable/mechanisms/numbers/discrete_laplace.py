@@ -16,6 +16,7 @@ from deniable.sampling import discrete_laplace
 from ._additive import Integers, WholeNoise, ratio_up
 
 
+@parameters.made("dp.DiscreteLaplace(scale=2) or dp.DiscreteLaplace.calibrate(epsilon=0.5)")
 @dataclass(frozen=True, kw_only=True)
 class DiscreteLaplace(WholeNoise):
     """Discrete Laplace: add two-sided geometric noise to a whole number or to each of an array.
@@ -43,6 +44,7 @@ class DiscreteLaplace(WholeNoise):
         object.__setattr__(self, "sensitivity", parameters.whole("sensitivity", self.sensitivity))
 
     @classmethod
+    @parameters.called("dp.DiscreteLaplace.calibrate(epsilon=0.5)")
     def calibrate(cls, *, epsilon: float, sensitivity: int = 1) -> Self:
         """The least noise that is ε-DP for whole numbers that one unit moves by at most Δ₁."""
         epsilon = parameters.positive("epsilon", epsilon)

@@ -20,6 +20,7 @@ from deniable.sampling.gaussian import rounded_gaussian
 from ._additive import Floats, Integers, RealNoise, ratio_up
 
 
+@parameters.made("dp.Gaussian(sigma=2.0) or dp.Gaussian.calibrate(epsilon=1, delta=1e-6)")
 @dataclass(frozen=True, kw_only=True)
 class Gaussian(RealNoise):
     """Gaussian: add normal noise to a number or to each number of an array.
@@ -53,6 +54,7 @@ class Gaussian(RealNoise):
         )
 
     @classmethod
+    @parameters.called("dp.Gaussian.calibrate(epsilon=1, delta=1e-6)")
     def calibrate(
         cls,
         *,

@@ -16,6 +16,7 @@ from deniable.sampling import rounded_laplace
 from ._additive import Floats, Integers, RealNoise, ratio_up
 
 
+@parameters.made("dp.Laplace(scale=2.0) or dp.Laplace.calibrate(epsilon=0.5)")
 @dataclass(frozen=True, kw_only=True)
 class Laplace(RealNoise):
     """Laplace: add double-exponential noise to a number or to each number of an array.
@@ -48,6 +49,7 @@ class Laplace(RealNoise):
         )
 
     @classmethod
+    @parameters.called("dp.Laplace.calibrate(epsilon=0.5)")
     def calibrate(cls, *, epsilon: float, sensitivity: float = 1.0) -> Self:
         """The least noise that is ε-DP for values that one unit moves by at most Δ₁."""
         epsilon = parameters.positive("epsilon", epsilon)

@@ -37,14 +37,15 @@ def check_bounds(argument: Expression, *, what: str, names: Names, snippet: Snip
     """MissingBounds where the range of an argument does not follow from the schema."""
     if argument.domain.bounded:
         return
-    loose = [c for c in columns_of(argument).values() if not c.domain.bounded and c.domain.numeric]
-    origin = next((names.origin[c.name] for c in loose if c.name in names.origin), None)
-    if origin is not None:
-        table, column = origin
+    loose = [c for c in columns_of(argument).values() if not c.domain.bounded and _has_range(c)]
+    known = next((c for c in loose if c.name in names.origin), None)
+    if known is not None:
+        table, column = names.origin[known.name]
         raise MissingBounds.of(
             what,
             column,
             table=table,
+            type=known.kind.value,
             snippet=_noted(snippet, f"`{column}` has no bounds in the schema of `{table}`"),
         )
     half = argument.domain.low is not None
@@ -57,6 +58,10 @@ def check_bounds(argument: Expression, *, what: str, names: Names, snippet: Snip
     )
 
 
+def _has_range(column: Expression) -> bool:
+    return column.domain.numeric or column.kind in (Kind.DATE, Kind.TIMESTAMP)
+
+
 def check_rule(argument: Expression, *, names: Names, snippet: Snippet | None) -> None:
     """MissingRule where a value may be missing and nobody said what that counts as."""
     if argument.domain.ruled or not argument.domain.nullable:
@@ -64,7 +69,7 @@ def check_rule(argument: Expression, *, names: Names, snippet: Snippet | None) -
     for column in columns_of(argument).values():
         if column.domain.nullable and not column.domain.ruled:
             table, name = names.origin.get(column.name, ("the table", column.name))
-            error = MissingRule.of(name, table=table)
+            error = MissingRule.of(name, table=table, type=column.kind.value)
             error.snippet = snippet
             raise error
 

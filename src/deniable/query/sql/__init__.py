@@ -10,7 +10,8 @@
     groups        GROUP BY: keys and grouping sets
     answers       the outermost SELECT: a question
     people        subqueries that sum up each person's own rows
-    select        FROM, JOIN, WHERE and other subqueries
+    joins         JOIN and commas: which rows stand side by side
+    select        FROM, WHERE and other subqueries
     asking        what is known while a question is read
 
 No text gets further than this folder: engines see only SQL that is compiled from the trees.

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from sqlglot import exp
 
-from deniable.errors import UnsupportedQuery
+from deniable.errors import UnknownName, UnsupportedQuery
 from deniable.query.algebra import Expression, Kind, Literal, evaluate, literal
 from deniable.query.bind.scope import Scope
 
@@ -62,7 +62,14 @@ class Rows:
         name, table = node.name, node.text("table") or None
         if isinstance(node.this, exp.Star):
             raise rows_error(self.text, node)
-        return self.scope.find(name, table=table).value(self.text.span_of(node))
+        try:
+            found = self.scope.find(name, table=table)
+        except UnknownName as error:
+            if table is None and node.this.args.get("quoted"):
+                error.fix = f"{error.fix and error.fix + ' or '}{_quoted(name)}"
+                error.why = "double quotes are for names of columns; text stands in single quotes"
+            raise
+        return found.value(self.text.span_of(node))
 
     def function(self, node: exp.Expr) -> Expression:
         """A function that the parser has a name for."""
@@ -97,6 +104,10 @@ def rows_error(text: Text, node: exp.Expr) -> UnsupportedQuery:
             text.span_of(node), "COUNT, SUM, AVG, VARIANCE, MEDIAN, ... and GROUP BY are available"
         ),
     )
+
+
+def _quoted(text: str) -> str:
+    return "'" + text.replace("'", "''") + "'"
 
 
 def flattened(node: exp.Expr, kind: type[exp.Expr]) -> list[exp.Expr]:

@@ -1,4 +1,4 @@
-"""SELECT → rows: FROM, JOIN and WHERE, and subqueries that leave every row somebody's."""
+"""SELECT → rows: FROM and WHERE, and subqueries that leave every row somebody's."""
 
 from __future__ import annotations
 
@@ -7,8 +7,7 @@ import dataclasses
 from sqlglot import exp
 
 from deniable.errors import UnsupportedQuery
-from deniable.query.algebra import Expression, JoinKind, Question
-from deniable.query.bind.joins import Pair, join
+from deniable.query.algebra import Expression, Question
 from deniable.query.bind.members import members
 from deniable.query.bind.scope import Binding, Scope, scan
 from deniable.query.bind.unions import union
@@ -16,8 +15,10 @@ from deniable.query.bind.unions import union
 from .answers import binding_of, question
 from .asking import Asking
 from .groups import Item, items_of
+from .joins import Listed, check_kind, is_comma, joined, listed, side_of
 from .lower import Rows, flattened
 from .people import per_person
+from .spellings import fold
 
 
 def ask(tree: exp.Expr, asking: Asking) -> Question:
@@ -54,15 +55,44 @@ def _rows_of(select: exp.Expr, asking: Asking) -> Scope:
     start = select.args.get("from_")
     if start is None:
         raise UnsupportedQuery("this question names no table", fix="SELECT COUNT(*) FROM data")
-    scope = _source(start.this, asking)
-    for part in select.args.get("joins") or []:
-        with asking.text.pointing(part):
-            scope = _joined(scope, part, asking)
     where = select.args.get("where")
-    if where is not None:
-        scope, found = _members(where.this, scope, asking)
-        scope = scope.where(Rows(asking.text, scope, members=found).condition(where.this))
-    return scope
+    commas = any(map(is_comma, select.args.get("joins") or []))
+    if commas:
+        linking = [] if where is None else flattened(where.this, exp.And)
+        scope, conditions = listed(_listed(select, asking), linking, asking)
+    else:
+        ((_, scope),) = _listed(select, asking)
+        conditions = [] if where is None else [where.this]
+    found: dict[int, Expression] = {}
+    for part in conditions:
+        scope, more = _members(part, scope, asking)
+        found |= more
+    if not conditions:
+        return scope
+    rows = Rows(asking.text, scope, members=found)
+    made = [rows.condition(part) for part in conditions]
+    return scope.where(made[0] if len(made) == 1 else fold("and", *made, span=None))
+
+
+def _listed(select: exp.Expr, asking: Asking) -> list[Listed]:
+    """What FROM lists, with commas between: each a table and what is joined to it."""
+    start = select.args["from_"].this
+    found = [(start, _source(start, asking))]
+    joins = select.args.get("joins") or []
+    for part in joins:
+        with asking.text.pointing(part):
+            if is_comma(part):
+                found.append((part, _source(part.this, asking)))
+                continue
+            check_kind(part)
+            if part.args.get("side") == "RIGHT" and any(map(is_comma, joins)):
+                raise UnsupportedQuery(
+                    "RIGHT JOIN beside a comma can be read in two ways",
+                    fix="write JOIN ... ON in place of the comma",
+                )
+            node, left = found[-1]
+            found[-1] = node, joined(left, _source(part.this, asking), part, asking)
+    return found
 
 
 def _members(where: exp.Expr, scope: Scope, asking: Asking) -> tuple[Scope, dict[int, Expression]]:
@@ -74,7 +104,7 @@ def _members(where: exp.Expr, scope: Scope, asking: Asking) -> tuple[Scope, dict
             with asking.text.pointing(node):
                 scope, found[id(node)] = members(
                     scope,
-                    _side(node.this, scope, asking),
+                    side_of(node.this, scope, asking),
                     _subquery(node.args["query"], asking),
                     names=asking.names,
                     negated=_negated(node, where),
@@ -179,89 +209,3 @@ def _check_names(bindings: list[Binding], asking: Asking, node: exp.Expr) -> Non
             fix=f"{twice.name} AS another_name",
             snippet=asking.text.snippet(asking.text.span_of(node.expressions[0])),
         )
-
-
-# ---- joins
-
-
-def _joined(left: Scope, node: exp.Expr, asking: Asking) -> Scope:
-    side, kind = node.args.get("side") or "", node.args.get("kind") or ""
-    using, on = node.args.get("using") or [], node.args.get("on")
-    if side not in ("", "LEFT", "RIGHT") or kind not in ("", "INNER", "OUTER") or not (using or on):
-        raise UnsupportedQuery(
-            f"{' '.join(filter(None, (side, kind, 'JOIN')))} without equal columns, or of this "
-            "kind, cannot be bounded",
-            why="rows of different people would stand side by side",
-            fix="JOIN ... USING (column) or LEFT JOIN ... USING (column)",
-        )
-    right = _source(node.this, asking)
-    _check_tables(left, right)
-    if side == "RIGHT":  # the same as a LEFT JOIN, told from the other side
-        left, right, side = right, left, "LEFT"
-    how = JoinKind.LEFT if side == "LEFT" else JoinKind.INNER
-    if using:
-        return _using([part.name for part in using], left, right, how, asking)
-    assert on is not None
-    pairs, rest = _pairs(on, left, right, asking)
-    if rest and how is JoinKind.LEFT:
-        raise UnsupportedQuery(
-            "ON of a LEFT JOIN takes columns that must be equal, joined by AND",
-            fix="filter in a subquery: LEFT JOIN (SELECT ... WHERE ...) USING (column)",
-            snippet=asking.text.snippet(asking.text.span_of(rest[0])),
-        )
-    scope = join(left, right, on=pairs, kind=how, unit=asking.unit, names=asking.names)
-    for condition in rest:
-        scope = scope.where(Rows(asking.text, scope).condition(condition))
-    return scope
-
-
-def _using(columns: list[str], left: Scope, right: Scope, how: JoinKind, asking: Asking) -> Scope:
-    """Equal columns are one column afterwards: that of the left."""
-    pairs: list[Pair] = [(left.find(name), right.find(name)) for name in columns]
-    scope = join(left, right, on=pairs, kind=how, unit=asking.unit, names=asking.names)
-    merged = {(b.table, b.name) for _, b in pairs if isinstance(b, Binding)}
-    bindings = tuple(
-        dataclasses.replace(b, hidden=True) if (b.table, b.name) in merged else b
-        for b in scope.bindings
-    )
-    return dataclasses.replace(scope, bindings=bindings)
-
-
-def _pairs(
-    on: exp.Expr, left: Scope, right: Scope, asking: Asking
-) -> tuple[list[Pair], list[exp.Expr]]:
-    """Equalities between the two sides, and all other conditions."""
-    pairs: list[Pair] = []
-    rest = []
-    for part in flattened(on, exp.And):
-        sides = [part.this, part.expression] if isinstance(part, exp.EQ) else []
-        where = [_belongs(side, left, right) for side in sides]
-        if where == ["right", "left"]:
-            sides, where = sides[::-1], where[::-1]
-        if where == ["left", "right"]:
-            pairs.append((_side(sides[0], left, asking), _side(sides[1], right, asking)))
-        else:
-            rest.append(part)
-    return pairs, rest
-
-
-def _belongs(node: exp.Expr, left: Scope, right: Scope) -> str:
-    columns = [(c.name, c.text("table") or None) for c in node.find_all(exp.Column)]
-    in_left = all(left.has(name, table=table) for name, table in columns)
-    in_right = all(right.has(name, table=table) for name, table in columns)
-    if not columns or in_left == in_right:
-        return ""
-    return "left" if in_left else "right"
-
-
-def _side(node: exp.Expr, scope: Scope, asking: Asking) -> Binding | Expression:
-    return binding_of(node, scope) or Rows(asking.text, scope).lower(node)
-
-
-def _check_tables(left: Scope, right: Scope) -> None:
-    taken = {b.table.lower() for b in left.bindings}
-    for binding in right.bindings:
-        if binding.table.lower() in taken:
-            raise UnsupportedQuery(
-                f"two tables are called `{binding.table}`", fix=f"{binding.table} AS another_name"
-            )
