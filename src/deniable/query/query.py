@@ -271,7 +271,7 @@ class Query:
         listed = "" if allocation.selection is None else f"\nof {groups!r}"
         return self.session.release(
             steps,
-            question=f"{self._asked}{listed}",
+            question=f"{self._asked}{allocation.told}{listed}",
             table=self._tables,
             asker=asker,
             title=title(self.question),

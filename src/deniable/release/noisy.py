@@ -92,10 +92,12 @@ class Summed(Spread):
     scales: tuple[float, ...]
     rounded: bool = False
     whole: bool = False
+    among: int = 1
+    """The ± holds for so many rows at once, with noise of their own each."""
 
     def half(self, confidence: float) -> float:
         """The ±."""
-        far = reach(self.law, self.scales, confidence=confidence)
+        far = reach(self.law, self.scales, confidence=confidence ** (1 / self.among))
         if self.rounded and self.whole:
             return float(max(0, math.ceil(far - 0.5)))
         return far + 0.5 * self.rounded
@@ -113,6 +115,7 @@ class Summed(Spread):
             "scales": list(self.scales),
             "rounded": self.rounded,
             "whole": self.whole,
+            "among": self.among,
         }
 
     @classmethod
@@ -123,6 +126,7 @@ class Summed(Spread):
             scales=tuple(record["scales"]),  # type: ignore[arg-type]
             rounded=bool(record["rounded"]),
             whole=bool(record["whole"]),
+            among=record["among"],  # type: ignore[arg-type]
         )
 
 

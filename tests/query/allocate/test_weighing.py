@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 
 import deniable as dp
 from deniable.query.allocate.basis import Basis
-from deniable.query.allocate.weighing import Released, released
+from deniable.query.allocate.released import Released
+from deniable.query.allocate.weighing import released
 from deniable.query.bound import Measure, Moves, Tally, bound
 
 wide = st.integers(-(2**80), 2**80)
@@ -50,7 +51,7 @@ def test_rounding_costs_next_to_nothing():
     made = part(10 * 2**52, cells=100_000)
     assert made.shift > 0
     ideal = made.basis.moves.l1 / 2**made.shift
-    assert made.vector.l1 <= 1.0001 * ideal
+    assert made.vector.l1 <= 1.005 * ideal
 
 
 @pytest.mark.parametrize(("relation", "cells"), [("add_remove", 3), ("replace", 6)])
@@ -77,3 +78,29 @@ def test_with_public_keys_a_row_moves_one_cell_of_each_grouping_set():
         (part,) = released(bound(query.question), "laplace")
         assert part.shift > 0
         assert part.groups == cells
+
+
+@pytest.mark.parametrize("cells", [1, 1000, 2**22])
+@pytest.mark.parametrize("l1", [1, 2**26, 2**33, 10 * 2**52])
+@pytest.mark.parametrize("fine", [False, True])
+def test_a_billion_units_fit(l1, cells, fine):
+    tally = Tally(name="t0", measure=Measure.SUM, moves=Moves(l1=l1, l2_squared=l1 * l1, linf=l1))
+    made = Released(basis=Basis.plain(tally), tree=None, weight=1.0, groups=cells, fine=fine)
+    (found,) = made.read(made.rounded(np.array([2**30 * l1 - 1], dtype=object))).values()
+    assert found[0] == pytest.approx(2**30 * l1, rel=1e-6)
+
+
+@given(numbers=st.lists(wide, min_size=1, max_size=9), l1=st.integers(1, 2**19))
+def test_numbers_that_hardly_move_are_multiplied_exactly(numbers, l1):
+    tally = Tally(name="t0", measure=Measure.COUNT, moves=Moves(l1=l1, l2_squared=l1 * l1, linf=l1))
+    made = Released(basis=Basis.plain(tally), tree=None, weight=1.0, groups=1, fine=True)
+    assert made.shift == l1.bit_length() - 20
+    assert made.vector.l1 == l1 * 2**-made.shift
+    found = made.rounded(np.array(numbers, dtype=object))
+    small = [n for n in numbers if abs(n) < 2 ** (63 + made.shift)]
+    assert [int(f) for f, n in zip(found, numbers, strict=True) if n in small] == [
+        n << -made.shift for n in small
+    ]
+    steps = np.diff(np.sort(np.array(numbers, dtype=object)))
+    moved = np.diff(np.sort(found.astype(object)))
+    assert all(m <= s << -made.shift for m, s in zip(moved, steps, strict=True))

@@ -39,6 +39,14 @@ def test_so_are_whole_numbers_of_64_bits(values, shift):
     assert found.tolist() == expected(values, shift)
 
 
+@given(values=st.lists(numbers, min_size=1, max_size=20), shift=st.integers(-20, -1))
+def test_a_negative_shift_multiplies_as_far_as_there_is_room(values, shift):
+    column = pa.array([Decimal(x) for x in values], pa.decimal128(38, 0))
+    ends = -(2**63) >> -shift, (2**63 - 1) >> -shift
+    wanted = [max(ends[0], min(x, ends[1])) << -shift for x in values]
+    assert rounded(column, shift=shift).tolist() == wanted
+
+
 def test_a_missing_number_or_a_fraction_is_refused():
     with pytest.raises(ValueError, match="missing"):
         rounded(pa.array([1, None], pa.int64()), shift=0)

@@ -2,6 +2,7 @@
 
 split         a loss over vectors of whole numbers: the best noise for each
 basis         in which numbers tallies are released: themselves, or what a row moves less
+released      a vector: whole numbers that are rounded and get noise of one scale
 weighing      which vectors a question needs, and how much each one's error matters
 trees         histograms as trees, for several quantiles
 search        one quantile: its cell, and what lies around it

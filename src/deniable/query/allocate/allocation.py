@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
@@ -15,8 +16,9 @@ from deniable.mechanisms.keys import PartitionSelection
 from deniable.query.bound import IntegerPlan, Tally
 from deniable.release.reach import Law
 
+from .released import Released
 from .split import Noise, law_of, noise_for, together
-from .weighing import Released, released
+from .weighing import released
 
 # Of a spend without a δ of its own, private keys take this part of what the ledger keeps for them.
 _RESERVE_SHARE: Final = 1 / 10
@@ -30,6 +32,17 @@ class Allocation:
     parts: tuple[Released, ...]
     noise: tuple[Noise, ...]
     selection: PartitionSelection | None = None
+    among: int = 1
+    """Of so many groups noisy values pick those that are shown: each ± must hold for all at once.
+
+    Else it would not hold for those that are shown: the largest of many are mostly too large.
+    """
+
+    @property
+    def told(self) -> str:
+        """Which tallies are told by one vector, where some are: part of what is released."""
+        folded = [p.tallies for p in self.parts if p.basis.folded]
+        return "".join(f"\ntogether {', '.join(t.name for t in tallies)}" for tallies in folded)
 
     @property
     def law(self) -> Law:
@@ -83,19 +96,27 @@ def allocate(
     *,
     spend: Loss,
     filter: Filter,  # noqa: A002
-    emphasis: dict[str, float] | None = None,
+    emphasis: Mapping[str, float] | None = None,
+    fold: bool = True,
 ) -> Allocation:
     """The noise that answers a question best for an amount, in a ledger with this filter.
 
-    `emphasis` multiplies how much the error of a tally matters, by its name.
+    `emphasis` multiplies how much the error of an aggregate matters, by its name; `fold` lets one
+    vector tell several tallies.
     """
     selection, rest = _select(plan, spend, filter)
 
     def parts(law: Law) -> tuple[Released, ...]:
-        return released(plan, law, emphasis)
+        return released(plan, law, emphasis, fold=fold)
 
     noise = noise_for(lambda law: [p.vector for p in parts(law)], spend=rest, filter=filter)
-    return Allocation(plan=plan, parts=parts(law_of(noise)), noise=noise, selection=selection)
+    return Allocation(
+        plan=plan,
+        parts=parts(law_of(noise)),
+        noise=noise,
+        selection=selection,
+        among=(plan.cells or 1) if plan.picked else 1,
+    )
 
 
 def _select(

@@ -22,12 +22,15 @@ All coordinates are whole combinations of whole numbers, computed exactly.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
 from deniable.query.bound import IntegerPlan, Measure, Moves, Tally
 from deniable.units import Relation
+
+Form = tuple[float, Mapping[str, float]]
+"""How much an answer matters, and how much of the error of each tally, by name, is in it."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,17 +55,23 @@ class Basis:
         """Whether several tallies are told by one vector."""
         return len(self.tallies) > 1
 
-    def importance(self, weights: Sequence[float]) -> float:
-        """How much the squared error of one coordinate matters, if that of the tallies does.
+    def importance(self, forms: Sequence[Form]) -> float:
+        """How much the squared error of one coordinate matters, by what it adds to the answers.
 
         Errors are in units of what one unit can move: the coordinates together, a tally alone.
         """
-        if not self.folded:
-            return weights[0]
-        return sum(
-            weight * float(sum(p * p for p in back)) * (self.moves.l1 / tally.moves.l1) ** 2
-            for weight, tally, back in zip(weights, self.tallies, self.back, strict=True)
-        )
+        total = 0.0
+        for weight, factors in forms:
+            for i in range(len(self.forth)):
+                added = sum(
+                    factors.get(tally.name, 0.0) * self._share(tally, back[i])
+                    for tally, back in zip(self.tallies, self.back, strict=True)
+                )
+                total += weight * added * added
+        return total
+
+    def _share(self, tally: Tally, part: Fraction) -> float:
+        return float(part * self.moves.l1 / tally.moves.l1) if self.folded else 1.0
 
 
 def foldings(tallies: Sequence[Tally], plan: IntegerPlan) -> Iterator[Basis]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import bisect
 import math
+from dataclasses import replace
 from itertools import product
 
 from deniable.mechanisms import Laplace, QuantileSearch
@@ -28,12 +29,18 @@ _RANKED = (Function.QUANTILE, Function.MIN, Function.MAX)
 
 
 def errors(
-    allocation: Allocation, *, size: float | None, confidence: float = 0.95
+    allocation: Allocation, *, size: float | None, confidence: float = 0.95, rounded: bool = True
 ) -> dict[str, float | None]:
-    """The ± of every column of the answer; None where it depends on what nobody knows."""
+    """The ± of every column of the answer; None where it depends on what nobody knows.
+
+    Whole answers are rounded, and so is their ±, unless `rounded` is false.
+    """
     question = allocation.plan.question
+    of_many = allocation.plan.picked and allocation.selection is not None  # nobody knows how many
     by_name = {
-        name: aggregate_error(allocation, parts, size=size, confidence=confidence)
+        name: None
+        if of_many
+        else aggregate_error(allocation, parts, size=size, confidence=confidence, rounded=rounded)
         for name, parts in allocation.plan.parts.items()
     }
     told: dict[str, float | None] = {}
@@ -47,14 +54,21 @@ def errors(
 
 
 def aggregate_error(
-    allocation: Allocation, parts: Parts, *, size: float | None, confidence: float = 0.95
+    allocation: Allocation,
+    parts: Parts,
+    *,
+    size: float | None,
+    confidence: float = 0.95,
+    rounded: bool = True,
 ) -> float | None:
     """The ± of one aggregate for a group of that many rows."""
     function = parts.aggregate.function
     if function in _RANKED:
         return None
     if function in _COUNTS or function is Function.SUM:
-        return summed(allocation, parts).half(confidence)
+        found = summed(allocation, parts)
+        return (found if rounded else replace(found, rounded=False)).half(confidence)
+    confidence **= 1 / allocation.among
     if size is None:
         return None
     width = half_width(parts)
@@ -80,6 +94,7 @@ def summed(allocation: Allocation, parts: Parts) -> Summed:
         scales=_sizes(allocation.errors(*terms)),
         rounded=is_whole(parts),
         whole=all(tally is None or tally.unit == 1 for tally, _ in terms),
+        among=allocation.among,
     )
 
 

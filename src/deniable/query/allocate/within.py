@@ -17,7 +17,10 @@ from deniable.query.bound import IntegerPlan
 from .allocation import Allocation, allocate
 from .foresight import errors
 
-_RELATIVE: Final = 1e-7
+_RELATIVE: Final = 1e-6
+_ROUGHLY: Final = 1e-2
+_ROUNDS: Final = 4
+_UNNAMED: Final = 1 / 8
 
 
 def least(
@@ -30,15 +33,35 @@ def least(
 ) -> tuple[Loss, Allocation]:
     """The smallest amount, in the ledger's currency, and how it is spent."""
     amount = _currency(budget)
-    start = allocate(plan, spend=amount(1.0), filter=filter)
-    wanted = _targets(within, start, size=size)
-    emphasis = _emphasis(plan, start, wanted, size=size)
 
-    def at(loss: float) -> Allocation:
-        return allocate(plan, spend=amount(loss), filter=filter, emphasis=emphasis)
+    def at(loss: float, balance: _Balance) -> Allocation:
+        weights, fold = balance
+        return allocate(plan, spend=amount(loss), filter=filter, emphasis=weights, fold=fold)
 
-    spent = least_loss(lambda loss: _Excess(at(loss), wanted, size), within=1.0, relative=_RELATIVE)
-    return amount(spent), at(spent)
+    def cost(balance: _Balance, relative: float) -> float:
+        def excess(loss: float) -> _Excess:
+            return _Excess(at(loss, balance), wanted, size)
+
+        return least_loss(excess, within=1.0, relative=relative)
+
+    wanted = _targets(within, at(1.0, ({}, True)), size=size)
+    about = cost(({}, True), _ROUGHLY)
+    tried: list[tuple[float, _Balance]] = []
+    for fold in (True, False) if len(plan.tallies) > 1 else ():
+        balance: _Balance = ({}, fold)
+        for _ in range(_ROUNDS):
+            found = at(about, balance)
+            told = errors(found, size=size, rounded=False)
+            ratios = {name: (told[name] or 0.0) / target for name, target in wanted.items()}
+            tried.append((max(ratios.values()), balance))
+            balance = _balanced(found, ratios, balance)
+    _, best = min(tried, key=lambda pair: pair[0], default=(0.0, ({}, True)))
+    spent = cost(best, _RELATIVE)
+    return amount(spent), at(spent, best)
+
+
+_Balance = tuple[Mapping[str, float], bool]
+"""How much more each aggregate matters, and whether several may be told by one vector."""
 
 
 @dataclass(frozen=True)
@@ -79,34 +102,39 @@ def _targets(within: object, start: Allocation, *, size: float | None) -> dict[s
     if unknown:
         raise BadParameter(
             f"the ± of `{unknown[0]}` is not known in advance",
-            why="it depends on how many rows a group has, which is private",
+            why=f"it depends on how many {_unknown(start)}, which is private",
             fix=(
                 "size=1000 beside within=    about how many rows a group has, if that is public",
                 "or spend=dp.epsilon(...), after q.explain(spend=...)",
-            ),
+            )[_picked(start) :],
         )
     return wanted
 
 
-def _emphasis(
-    plan: IntegerPlan, start: Allocation, wanted: Mapping[str, float], *, size: float | None
-) -> dict[str, float]:
-    """Tallies whose answers are too coarse matter more, in proportion; others as little as any.
+def _picked(start: Allocation) -> bool:
+    return start.plan.picked and start.selection is not None
+
+
+def _unknown(start: Allocation) -> str:
+    return "groups there are" if _picked(start) else "rows a group has"
+
+
+def _balanced(found: Allocation, ratios: Mapping[str, float], before: _Balance) -> _Balance:
+    """Answers that are too coarse matter more, in proportion; what is not named, little.
 
     Noise shrinks with the cube root of the weight (fourth root for Gaussian): the cube of how many
     times too large an error is makes all of them just large enough.
     """
-    told = errors(start, size=size)
-    named = {o.name: o.expression.name for o in plan.question.outputs if _plain(o.expression)}  # type: ignore[attr-defined]
-    needs: dict[str, float] = {}
-    for column, target in wanted.items():
-        ratio = (told[column] or 1e-9) / target
-        parts = plan.parts[named[column]]
-        for tally in (parts.count, parts.sum, parts.squares, parts.histogram):
-            if tally is not None:
-                needs[tally.name] = max(needs.get(tally.name, 0.0), ratio)
-    least_need = min(needs.values())
-    return {t.name: (needs.get(t.name, least_need) / least_need) ** 3 for t in plan.tallies}
+    weights, fold = before
+    outputs = found.plan.question.outputs
+    named = {o.name: o.expression.name for o in outputs if _plain(o.expression)}  # type: ignore[attr-defined]
+    made = {
+        named[column]: weights.get(named[column], 1.0) * max(ratio, 1e-9) ** 3
+        for column, ratio in ratios.items()
+    }
+    least_weight = min(made.values())
+    rest = dict.fromkeys(found.plan.parts, least_weight * _UNNAMED)
+    return {name: weight / least_weight for name, weight in (rest | made).items()}, fold
 
 
 def _plain(expression: object) -> bool:

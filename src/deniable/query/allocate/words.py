@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Final
 
 from deniable.losses import Approx, Loss
@@ -16,8 +17,8 @@ from deniable.release.numbers import amount, digits
 
 from .allocation import Allocation, spread_of
 from .foresight import aggregate_error, errors, people_needed, rank_error
+from .released import Released
 from .trees import Tree
-from .weighing import Released
 
 _SIZES: Final = (100, 1_000, 10_000)
 _RANKED: Final = (Function.QUANTILE, Function.MIN, Function.MAX)
@@ -219,11 +220,28 @@ def _notes(allocation: Allocation, cost: Loss, size: float | None) -> Iterator[s
             yield f"{_shown(allocation, name)}: {_in_rank(allocation, parts, size)}"
         elif size is None and aggregate_error(allocation, parts, size=None) is None:
             yield f"{_shown(allocation, name)} {_at_sizes(allocation, parts)}"
+    if allocation.plan.picked:
+        yield _picked(allocation, size)
     made = [o.name for o in allocation.plan.question.outputs if isinstance(o.expression, Call)]
     told = errors(allocation, size=size)
     for name in (n for n in made if n in told):
         yield f"{name} is computed from noisy numbers: its ± comes with the answer"
     yield f"every ± is half as wide if you {_twice(cost)}; explain(within=...) prices a ±"
+
+
+def _picked(allocation: Allocation, size: float | None) -> str:
+    """What it means that the answer shows groups because of their noisy values."""
+    if allocation.selection is None:
+        return (
+            f"groups are picked by noisy values: every ± holds for all {allocation.among:,} at once"
+        )
+    told = [
+        f"{_shown(allocation, name)} ± {digits(error, 'up')} if {many:,} groups are found"
+        for name, parts in allocation.plan.parts.items()
+        for many in (10, 1_000)
+        if (error := aggregate_error(replace(allocation, among=many), parts, size=size))
+    ]
+    return "; ".join(["groups are picked by noisy values: every ± holds for all at once", *told])
 
 
 def _shown(allocation: Allocation, name: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, Final
 
 import numpy as np
@@ -28,10 +29,13 @@ def tabled(allocation: Allocation, groups: Sequence[Group], drawn: Sequence[Any]
     for part, numbers in zip(allocation.parts, drawn, strict=True):
         noisy |= part.read(numbers)
     plan = allocation.plan
+    if plan.picked and allocation.selection is not None:
+        allocation = replace(allocation, among=max(1, len(groups)))
     return Table(
         question=plan.question,
         groups=groups,
         aggregates=derived(allocation, noisy),
+        among=allocation.among,
         estimands={name: estimand(allocation, parts) for name, parts in plan.parts.items()},
     )
 
@@ -49,6 +53,9 @@ def estimand(allocation: Allocation, parts: Parts) -> str:
     elif parts.aggregate.argument is not None and parts.aggregate.function not in _COUNTED:
         low, high = parts.aggregate.low, parts.aggregate.high
         notes.append(f"values are held within {low:g} and {high:g}")
+    if allocation.among > 1:
+        many = allocation.among
+        notes.append(f"picked by noisy values: the ± holds for all {many:,} groups at once")
     return "; ".join(notes)
 
 

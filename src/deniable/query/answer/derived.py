@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 import numpy as np
@@ -43,13 +43,13 @@ _ROOT: Final = (Function.STDDEV_SAMP, Function.STDDEV_POP)
 
 @dataclass(frozen=True, kw_only=True)
 class Derived:
-    """One aggregate of every group: the values, and where the noiseless ones may be."""
+    """One aggregate of every group: the values, and where the noiseless one of each may be."""
 
     values: Floats
     whole: bool
     interval: Callable[[float], Ends]
     flat: Summed | None = None
-    """The noise that is the same for every group, where it is."""
+    """The noise that is the same for every group, where it is; its ± may be for all at once."""
     table: Callable[[Floats], Ends] | None = None
     """The interval for a column of several confidences, where asking once is quicker."""
 
@@ -95,7 +95,8 @@ def _linear(allocation: Allocation, parts: Parts, noisy: Mapping[str, Floats]) -
     spread = summed(allocation, parts)
 
     def interval(confidence: float) -> Ends:
-        shown, half = np.floor(values + 0.5) if spread.rounded else values, spread.half(confidence)
+        shown = np.floor(values + 0.5) if spread.rounded else values
+        half = replace(spread, among=1).half(confidence)
         return shown - half, shown + half
 
     return Derived(values=values, whole=spread.rounded, interval=interval, flat=spread)

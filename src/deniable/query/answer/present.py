@@ -41,6 +41,8 @@ class Table:
     question: Question
     groups: Sequence[Group]
     aggregates: Mapping[str, Derived]
+    among: int = 1
+    """Every interval holds for so many groups at once."""
     estimands: Mapping[str, str]
 
     def present(self) -> Columns:
@@ -88,7 +90,8 @@ class Table:
             return None
         confidences = _CONFIDENCES if len(places) <= _MANY_ROWS else _FEW
         if isinstance(made, Column):
-            ends = zip(confidences, self.aggregates[made.name].intervals(confidences), strict=True)
+            each = [self._of_each(confidence) for confidence in confidences]
+            ends = zip(confidences, self.aggregates[made.name].intervals(each), strict=True)
             return Tabulated(
                 intervals={
                     confidence: [(float(low[i]), float(high[i])) for i in places]
@@ -103,6 +106,10 @@ class Table:
             table[confidence] = found
         return Tabulated(intervals=table)
 
+    def _of_each(self, confidence: float) -> float:
+        """Groups have noise of their own each: all hold at once as often as the product says."""
+        return float(confidence ** (1 / self.among))
+
     def _enclosed(
         self, made: Expression, confidence: float, rows: list[Row], places: list[int]
     ) -> list[tuple[float, float]] | None:
@@ -112,7 +119,7 @@ class Table:
         arithmetic, which is sound for what is computed, bounds the expression.
         """
         names = self._used(made)
-        each = 1 - (1 - confidence) / len(names)
+        each = self._of_each(1 - (1 - confidence) / len(names))
         ends: dict[str, Ends] = {name: self.aggregates[name].interval(each) for name in names}
         pairs = []
         for i in places:

@@ -11,7 +11,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from deniable.query.algebra import Aggregate, Question, Scalar
+from deniable.query.algebra import Aggregate, Question, Scalar, columns_of
 from deniable.units import Unit
 
 from .tallies import Measure, Tally
@@ -67,6 +67,15 @@ class IntegerPlan:
     def private_keys(self) -> bool:
         """Whether the groups must be chosen privately."""
         return self.selection is not None
+
+    @property
+    def picked(self) -> bool:
+        """Whether noisy values decide which groups are shown."""
+        asked = self.question
+        cut = asked.limit is not None or asked.offset > 0
+        by = [order.expression for order in asked.order_by] if cut else []
+        by += [] if asked.having is None else [asked.having]
+        return any(self.parts.keys() & columns_of(each).keys() for each in by)
 
     @property
     def sets(self) -> tuple[tuple[int, ...], ...]:

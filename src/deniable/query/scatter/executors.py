@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from deniable.query.algebra import Domain, Question, substitute
 from deniable.query.allocate import Allocation
-from deniable.query.allocate.weighing import Released
+from deniable.query.allocate.released import Released
 from deniable.session.elsewhere import Commission, version
 
 from .columns import Field, fields, written

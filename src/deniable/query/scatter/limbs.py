@@ -25,6 +25,8 @@ _ENDS = np.iinfo(np.int64)
 def rounded(column: pa.Array[Any], *, shift: int) -> NDArray[np.int64]:
     """A column of 64-bit integers or of decimals without fraction; nothing in it is missing.
 
+    With a negative shift numbers are multiplied, as far as there is room.
+
     >>> import pyarrow as pa
     >>> from decimal import Decimal
     >>> wide = pa.array([Decimal(2**80), Decimal(-(2**80) - 1), Decimal(7)], pa.decimal128(38, 0))
@@ -33,6 +35,9 @@ def rounded(column: pa.Array[Any], *, shift: int) -> NDArray[np.int64]:
     """
     import pyarrow as pa
 
+    if shift < 0:
+        held = np.clip(rounded(column, shift=0), _ENDS.min >> -shift, _ENDS.max >> -shift)
+        return held << -shift
     if column.null_count:
         raise ValueError("a number is missing")
     if pa.types.is_int64(column.type) and shift == 0:

@@ -55,13 +55,13 @@ def write(
     """The answer in Parquet files at a path that does not exist yet; asked again, it is free."""
     question = allocation.plan.question
     tables = _on_spark(session, question)
-    _check(question, ranked=any(part.tree is not None for part in allocation.parts))
+    _check(allocation)
     work = Scattered(allocation=allocation, path=places.checked(path), tables=tables)
     columns = fields(allocation)
     release = session.commission(
         work.steps,
         work=work,
-        question=f"{question!r}\n({question.fingerprint}) written to {work.path}",
+        question=f"{question!r}\n({question.fingerprint}){allocation.told} written to {work.path}",
         table=", ".join(session.tables),
         asker=asker,
         title=title(question),
@@ -158,10 +158,11 @@ def _on_spark(session: Session, question: Question) -> tuple[Table, ...]:
     return tables
 
 
-def _check(question: Question, *, ranked: bool) -> None:
+def _check(allocation: Allocation) -> None:
+    question = allocation.plan.question
     if not question.keys:
         raise UnsupportedQuery("this answer is one row", fix="q.release(...)")
-    if ranked:
+    if any(part.tree is not None for part in allocation.parts):
         raise UnsupportedQuery(
             "quantiles, MIN and MAX are not written by executors",
             why="they are read off a tree of counts, which needs all bins of a group together",
@@ -171,6 +172,12 @@ def _check(question: Question, *, ranked: bool) -> None:
         raise UnsupportedQuery(
             "a table that is written in parts has no order, and no first rows",
             fix="leave ORDER BY and LIMIT out here: written.frame().orderBy(...).limit(...)",
+        )
+    if allocation.plan.picked and allocation.selection is not None:
+        raise UnsupportedQuery(
+            "HAVING over private groups is not written by executors",
+            why="its ± would have to hold for all groups at once, and no executor knows how many",
+            fix='leave HAVING out here: written.frame().where("...")',
         )
 
 
