@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from deniable.errors import BadParameter
 from deniable.losses import Loss
 from deniable.mechanisms import Mechanism
+from deniable.parameters import called
 from deniable.units import Unit
 
 from . import card
@@ -106,18 +107,22 @@ class Release:
             cost="nothing more was spent",
         )
 
+    @called("r.rows()")
     def rows(self) -> list[dict[str, object]]:
         """One dictionary a row: keys, noisy values, and <column>_error (95 %)."""
         return self._frame().rows()
 
+    @called("r.to_pandas()")
     def to_pandas(self) -> pd.DataFrame:
         """The same as a pandas frame."""
         return self._frame().to_pandas()
 
+    @called("r.to_arrow()")
     def to_arrow(self) -> pa.Table:
         """The same as a PyArrow table."""
         return self._frame().to_arrow()
 
+    @called("r.interval()")
     def interval(self, confidence: float = 0.95) -> Frame:
         """Keys, <column>_low and <column>_high; a pair covers the noise with that probability."""
         columns: dict[str, tuple[object, ...]] = dict(self.keys)
@@ -136,13 +141,14 @@ class Release:
         return Frame(columns)
 
     @functools.cached_property
-    def _errors(self) -> dict[str, tuple[float | None, ...]]:
+    def _errors(self) -> dict[str, tuple[Any, ...]]:
         """The ± (95 %) of each column that has any."""
         errors = {name: answer.errors() for name, answer in self.answers.items()}
         return {name: told for name, told in errors.items() if any(e is not None for e in told)}
 
     # ---- the claim
 
+    @called("r.certificate()")
     def certificate(self) -> Certificate:
         """Everything a sceptic needs to check the claim; JSON, HTML, and a registry's fields."""
         return certify(self)
@@ -284,7 +290,7 @@ def _index(shape: tuple[int, ...]) -> dict[str, tuple[object, ...]]:
     return {f"index_{axis}": tuple(place) for axis, place in enumerate(places)}
 
 
-def _at_most(cell: object, error: float | None) -> bool:
+def _at_most(cell: object, error: Any) -> bool:
     return isinstance(cell, int | float) and error is not None and abs(cell) <= error
 
 

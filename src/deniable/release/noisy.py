@@ -5,11 +5,12 @@ The ± covers the noise alone: neither the bias of clipping nor that of bounding
 
 from __future__ import annotations
 
+import datetime as dt
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import ClassVar, TypeGuard
+from typing import Any, ClassVar, Final
 
 from deniable import parameters
 from deniable.errors import BadParameter, NoBound
@@ -18,6 +19,9 @@ from deniable.mechanisms import Gaussian, Laplace, Mechanism
 from .reach import Law, reach
 
 Interval = tuple[float, float]
+Told = tuple[Any, Any, Any]
+"""The low end, the high end and the ± of a value: numbers; of dates and moments, such, and a time.
+"""
 Reach = Callable[[int, float], tuple[float, float, float]]
 """From a row's number and its value to the low end, the high end and the ± (the longer arm)."""
 
@@ -180,26 +184,26 @@ class Noisy:
     spread: Spread | None = None
     estimand: str = ""
 
-    def intervals(self, confidence: float = 0.95) -> tuple[Interval | None, ...]:
+    def intervals(self, confidence: float = 0.95) -> tuple[tuple[Any, Any] | None, ...]:
         """An interval for each value; None where there is no ± to show."""
         return tuple(None if told is None else told[:2] for told in self._told(confidence))
 
-    def errors(self, confidence: float = 0.95) -> tuple[float | None, ...]:
-        """The ± of each value; None where there is none to show."""
+    def errors(self, confidence: float = 0.95) -> tuple[Any, ...]:
+        """The ± of each value, a timedelta for dates and moments; None where there is none."""
         return tuple(None if told is None else told[2] for told in self._told(confidence))
 
-    def _told(self, confidence: float) -> list[tuple[float, float, float] | None]:
+    def _told(self, confidence: float) -> list[Told | None]:
         confidence = parameters.confidence("confidence", confidence)
-        nothing: list[tuple[float, float, float] | None] = [None] * len(self.cells)
-        if self.spread is None or not any(map(_is_number, self.cells)):
+        nothing: list[Told | None] = [None] * len(self.cells)
+        if self.spread is None or all(_number(cell) is None for cell in self.cells):
             return nothing
         try:
             reach = self.spread.at(confidence)
         except NoBound:  # a noise scale that depends on data may not be shown
             return nothing
-        return [
-            reach(row, cell) if _is_number(cell) else None for row, cell in enumerate(self.cells)
-        ]
+        numbers = map(_number, self.cells)
+        found = (None if n is None else reach(row, n) for row, n in enumerate(numbers))
+        return [t and _as_told(cell, *t) for cell, t in zip(self.cells, found, strict=True)]
 
     def to_dict(self) -> dict[str, object]:
         """A record, for stored answers."""
@@ -223,8 +227,34 @@ class Noisy:
         )
 
 
-def _is_number(cell: object) -> TypeGuard[int | float]:
-    return isinstance(cell, int | float) and not isinstance(cell, bool)
+_EPOCH: Final = dt.datetime(1970, 1, 1)  # noqa: DTZ001
+
+
+def _number(cell: object) -> float | None:
+    """A number as it is, a date in days and a moment in minutes since 1970; None of all else."""
+    match cell:
+        case bool():
+            return None
+        case int() | float():
+            return cell
+        case dt.datetime():
+            return (cell - _EPOCH) / dt.timedelta(minutes=1)
+        case dt.date():
+            return (cell - _EPOCH.date()).days
+    return None
+
+
+def _as_told(cell: object, low: float, high: float, half: float) -> Told:
+    """Ends and ± in the kind of the value."""
+    match cell:
+        case dt.datetime():
+            start: dt.date = _EPOCH
+            unit = dt.timedelta(minutes=1)
+        case dt.date():
+            start, unit = _EPOCH.date(), dt.timedelta(days=1)
+        case _:
+            return low, high, half
+    return start + math.floor(low) * unit, start + math.ceil(high) * unit, math.ceil(half) * unit
 
 
 def encode(value: object) -> object:
@@ -255,8 +285,6 @@ def decode(record: object) -> object:
         import numpy as np
 
         return np.array(record["array"], dtype=record["dtype"])
-    import datetime as dt
-
     kind, text = next(iter(record.items()))
     when: dt.date = getattr(dt, kind).fromisoformat(text)
     return when

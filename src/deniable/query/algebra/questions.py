@@ -65,7 +65,8 @@ class Aggregate:
 
     The argument of every function from SUM on is INT or FLOAT with both bounds known (they may be
     equal), and rows where it is missing do not count. `where`: only rows for which it is true. `q`
-    belongs to QUANTILE.
+    belongs to QUANTILE. Where the argument is a date in days or a moment in minutes, `moment` is
+    the date or moment itself.
     """
 
     name: str
@@ -73,7 +74,13 @@ class Aggregate:
     argument: Expression | None = None
     where: Expression | None = None
     q: float | None = None
+    moment: Expression | None = field(default=None, compare=False)
     span: Span | None = field(default=None, compare=False)
+
+    @property
+    def shown(self) -> Expression | None:
+        """What is aggregated, as people would say it."""
+        return self.moment or self.argument
 
     @property
     def low(self) -> int | float:

@@ -101,20 +101,17 @@ def expression_text(expression: Expression) -> str:
 
 def aggregate_text(aggregate: Aggregate) -> str:
     """An aggregate with its bounds."""
-    parts = [] if aggregate.argument is None else [_bounded(aggregate)]
+    parts = [] if aggregate.shown is None else [_bounded(aggregate, aggregate.shown)]
     if aggregate.q is not None:
         parts.append(repr(aggregate.q))
     where = "" if aggregate.where is None else f" where {aggregate.where!r}"
     return f"{aggregate.function.value}({', '.join(parts)}){where}"
 
 
-def _bounded(aggregate: Aggregate) -> str:
-    assert aggregate.argument is not None
-    domain = aggregate.argument.domain
-    shown = repr(aggregate.argument)
+def _bounded(aggregate: Aggregate, shown: Expression) -> str:
     if aggregate.function.value in ("count", "distinct"):
-        return shown
-    return f"{shown} in [{domain.low}, {domain.high}]"
+        return repr(shown)
+    return f"{shown!r} in [{shown.domain.low}, {shown.domain.high}]"
 
 
 def _summed(summed: Summed) -> str:

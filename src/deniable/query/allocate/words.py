@@ -70,7 +70,8 @@ def _unit(plan: IntegerPlan) -> str:
     if plan.weight == 1:
         return f"protect {plan.unit}"
     return (
-        f"protect {plan.unit}: whoever has more than {plan.rows} rows counts as {plan.rows}, "
+        f"protect {plan.unit}: whoever has more than {plan.rows} row{'s' * (plan.rows > 1)} "
+        f"counts as {plan.rows}, "
         "each of their rows a little less"
     )
 
@@ -100,7 +101,7 @@ def _group(key: Key) -> str:
 def _noise(allocation: Allocation) -> Iterator[str]:
     for part, noise in zip(allocation.parts, allocation.noise, strict=True):
         if isinstance(noise, QuantileSearch):
-            yield _searched(part, noise)
+            yield _searched(allocation, part, noise)
             continue
         law, letter = ("Laplace", "b") if isinstance(noise, Laplace) else ("Gaussian", "σ")
         tree = f", on a tree of {part.tree.nodes:,} counts" if isinstance(part.tree, Tree) else ""
@@ -108,7 +109,8 @@ def _noise(allocation: Allocation) -> Iterator[str]:
         if part.basis.folded:
             yield f"add {law} noise to {_folded(part, scale)}"
         else:
-            yield f"add {law} noise to {_called(part.tallies[0])}: {letter} = {digits(scale)}{tree}"
+            what = _ranked(allocation, part.tallies[0]) or _called(part.tallies[0])
+            yield f"add {law} noise to {what}: {letter} = {digits(scale)}{tree}"
 
 
 def _folded(part: Released, scale: float) -> str:
@@ -132,9 +134,16 @@ def _ends(part: Released) -> tuple[float, float]:
     return tuple(last.centre + end * last.lattice.width for end in (-above[-2], below[-2]))  # type: ignore[return-value]
 
 
-def _searched(part: Released, noise: QuantileSearch) -> str:
+def _ranked(allocation: Allocation, tally: Tally) -> str:
+    """A histogram is of what was asked: dates, where their days are counted."""
+    asked = (p.aggregate for p in allocation.plan.parts.values() if p.histogram is tally)
+    return next((f"the histogram of {each.shown!r}" for each in asked if each.moment), "")
+
+
+def _searched(allocation: Allocation, part: Released, noise: QuantileSearch) -> str:
     assert part.tree is not None
-    scale, of = noise.block_noise.scale * part.worth, _called(part.tallies[0])
+    scale, tally = noise.block_noise.scale * part.worth, part.tallies[0]
+    of = _ranked(allocation, tally) or _called(tally)
     return (
         f"find the one of {part.tree.cells:,} cells of {of} where the quantile lies, by "
         f"exponential chances; count around it with Laplace noise: b = {digits(scale)}"
@@ -222,7 +231,12 @@ def _notes(allocation: Allocation, cost: Loss, size: float | None) -> Iterator[s
             yield f"{_shown(allocation, name)} {_at_sizes(allocation, parts)}"
     if allocation.plan.picked:
         yield _picked(allocation, size)
-    made = [o.name for o in allocation.plan.question.outputs if isinstance(o.expression, Call)]
+    dated = [p.aggregate.name for p in allocation.plan.parts.values() if p.aggregate.moment]
+    made = [
+        o.name
+        for o in allocation.plan.question.outputs
+        if isinstance(o.expression, Call) and not columns_of(o.expression).keys() & set(dated)
+    ]
     told = errors(allocation, size=size)
     for name in (n for n in made if n in told):
         yield f"{name} is computed from noisy numbers: its ± comes with the answer"

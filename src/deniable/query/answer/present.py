@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from deniable.query.algebra import (
+    Call,
     Column,
     Domain,
     Expression,
@@ -20,6 +21,7 @@ from deniable.query.algebra import (
     literal,
     substitute,
 )
+from deniable.query.algebra.meaning import EPOCH
 from deniable.query.bound import Group
 from deniable.release import Noisy, Spread, Tabulated
 
@@ -74,7 +76,7 @@ class Table:
     def _noisy(
         self, output: Output, cells: tuple[object, ...], rows: list[Row], places: list[int]
     ) -> Noisy:
-        made = output.expression
+        made = _ranked(output.expression) or output.expression
         spread: Spread | None = None
         if isinstance(made, Column):
             spread = self.aggregates[made.name].flat
@@ -133,6 +135,15 @@ class Table:
                 return None
             pairs.append((float(domain.low), float(domain.high)))  # type: ignore[arg-type]
         return pairs
+
+
+def _ranked(made: Expression) -> Column | None:
+    """The days or minutes since 1970 of which a date or moment is made, if it is."""
+    if isinstance(made, Call) and made.op in ("add_days", "add_minutes"):
+        start, whole = made.args
+        if start == literal(EPOCH) and isinstance(whole, Call) and whole.op == "to_int":
+            return whole.args[0] if isinstance(whole.args[0], Column) else None
+    return None
 
 
 def _between(name: str, low: float, high: float) -> Column:

@@ -40,7 +40,8 @@ class Aggregates:
             return self._once(wanted, wish).column
         dated = argument.kind is Kind.DATE
         number = days_since(argument) if dated else minutes_since(argument)
-        column = self._once(Aggregate(**vars(wanted) | {"argument": number}), wish).column
+        ranked = Aggregate(**vars(wanted) | {"argument": number, "moment": argument})
+        column = self._once(ranked, wish).column
         back = "add_days" if dated else "add_minutes"
         return call(back, literal(EPOCH), call("to_int", column))
 
