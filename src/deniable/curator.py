@@ -9,7 +9,7 @@ s.count(spend=dp.epsilon(0.1))
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
@@ -17,20 +17,22 @@ from typing import Literal, NamedTuple
 
 from deniable import session as core
 from deniable import statistics
-from deniable.errors import BadParameter
+from deniable.errors import BadParameter, DeniableError
 from deniable.ledger import Ledger
 from deniable.losses import Approx, Loss
+from deniable.losses.filters import Price
 from deniable.parameters import called
 from deniable.query.algebra import Question
 from deniable.query.front import question_from_sql
 from deniable.query.query import Query, Within
+from deniable.query.refuse import paid_before
 from deniable.release import Release
 from deniable.release.numbers import amount
 from deniable.schema import Schema
 from deniable.session import Session
 from deniable.statistics import About
 from deniable.statistics.building import By
-from deniable.statistics.ranges import found_facts, quarter, read_bounds
+from deniable.statistics.ranges import EXTREMES, knowing, quarter, read_bounds
 from deniable.statistics.summary import reshaped
 from deniable.units import Unit
 
@@ -184,8 +186,13 @@ class Curator(Session):
         table: str | None = None,
     ) -> Release:
         """One quantile of a column, or several for the price of one."""
-        about, rest, paid = self._bounded(column, spend, bounds, table)
-        return _with(statistics.quantile(about, column, q, by=by).release(spend=rest), paid)
+        return self._answered(
+            lambda about: statistics.quantile(about, column, q, by=by),
+            column,
+            Paying(spend, None, None),
+            bounds=bounds,
+            table=table,
+        )
 
     @called('s.histogram("age", bins=10, spend=dp.epsilon(0.1))')
     def histogram(
@@ -199,9 +206,18 @@ class Curator(Session):
         table: str | None = None,
     ) -> Release:
         """Rows by the value of a column: by its public list, or in bins between its bounds."""
-        about, rest, paid = self._bounded(column, spend, bounds, table)
-        query = statistics.histogram(about, column, bins=bins)
-        return _with(query.release(spend=rest, within=within), paid)
+        if bounds is not None and isinstance(bins, Sequence):
+            raise BadParameter(
+                'bins= says where the histogram ends, and bounds="auto" would search for that',
+                fix=f's.histogram("{column}", bins=10, spend=dp.epsilon(0.1), bounds="auto")',
+            )
+        return self._answered(
+            lambda about: statistics.histogram(about, column, bins=bins),
+            column,
+            Paying(spend, within, None),
+            bounds=bounds,
+            table=table,
+        )
 
     @called('s.crosstab("education", "sex", spend=dp.epsilon(0.1))')
     def crosstab(
@@ -264,28 +280,52 @@ class Curator(Session):
         bounds: Auto | None,
         table: str | None,
     ) -> Release:
-        about, rest, paid = self._bounded(column, paying.spend, bounds, table)
-        query = statistics.statistic(about, name, column, by=by)
-        found = query.release(spend=rest, within=paying.within, size=paying.size)
-        return _with(found, paid)
+        return self._answered(
+            lambda about: statistics.statistic(about, name, column, by=by),
+            column,
+            paying,
+            bounds=bounds,
+            table=table,
+        )
 
-    def _bounded(
-        self, column: str, spend: Loss | None, bounds: Auto | None, table: str | None
-    ) -> tuple[About, Loss | None, Release | None]:
-        """The rows with bounds for a column, what is left to spend, and what the search cost."""
+    def _answered(
+        self,
+        ask: Callable[[About], Query],
+        column: str,
+        paying: Paying,
+        *,
+        bounds: Auto | None,
+        table: str | None,
+    ) -> Release:
+        """The answer; with automatic bounds for a column after a search for them."""
         about = self._about(table)
         if bounds is None:
-            return about, spend, None
-        if str(bounds) != "auto" or spend is None:
+            return ask(about).release(**paying._asdict())
+        if str(bounds) != "auto" or paying.spend is None:
             raise BadParameter(
                 'bounds="auto" goes with spend=: a quarter of it pays for the search',
                 fix='s.mean("income", spend=dp.epsilon(0.5), bounds="auto")',
             )
-        search, rest = quarter(self.spending(spend))
-        found = statistics.bounds(about, column).release(spend=search)
+        search, rest = quarter(self.spending(paying.spend))
+        looking, then = statistics.bounds(about, column), paying._replace(spend=rest)
+        self._check_both(looking.due(spend=search), ask, about, column, then)
+        found = looking.release(spend=search)
         low, high = read_bounds(found, whole=about.source.column(column).type == "int")
-        known = {column: found_facts(about, column, low, high)}
-        return About(session=self, table=table, known=known), rest, found
+        try:
+            answer = ask(knowing(about, column, low, high)).release(**then._asdict())
+        except DeniableError as error:
+            paid_before(error, found, "find bounds")
+            raise
+        return _with(answer, found)
+
+    def _check_both(
+        self, due: Price, ask: Callable[[About], Query], about: About, column: str, then: Paying
+    ) -> None:
+        """Refuse now what would be refused after the search, whatever that finds."""
+        for low, high in EXTREMES:
+            after = ask(knowing(about, column, low, high)).due(**then._asdict())
+            if due != Price.zero:  # else the search is free, and what comes then is charged alone
+                self.ledger.check(due + after)
 
 
 def _with(release: Release, search: Release | None) -> Release:

@@ -25,6 +25,7 @@ T = TypeVar("T")
 _IMPLIED_BY = {"linf": ("linf", "l2", "l1"), "l2": ("l2", "l1"), "l1": ("l1",)}
 
 
+@parameters.made("dp.Sensitive(lambda: 3, l1=1)")
 class Sensitive(Generic[T]):
     """A lazy private value with bounds on how far one unit can move it (L1, L2, L∞)."""
 

@@ -22,6 +22,12 @@ def test_explaining_is_free_and_tells_price_and_error(described, read):
     assert spent(read) == 0
 
 
+def test_a_price_for_an_error_is_asked_for_as_it_is_typed_here(described, say, read):
+    shown = say("explain", COUNT, "--spend", "0.5").stdout
+    assert "; --within prices a ±" in shown
+    assert "explain(" not in shown + " ".join(read("explain", COUNT, "--spend", "0.5")["notes"])
+
+
 def test_asking_spends_what_was_said(described, read):
     answer = read("ask", BY_CITY, "--spend", "0.5")
     assert [row["city"] for row in answer["rows"]] == ["Oslo", "Bergen"]

@@ -6,6 +6,8 @@ import pytest
 
 import deniable as dp
 from deniable.ledger import open_ledger
+from deniable.losses.filters import Price
+from deniable.mechanisms.keys import PartitionSelection
 
 ROWS = dp.rows()
 TENTH = dp.Laplace(scale=10.0)
@@ -259,6 +261,50 @@ def test_a_stored_answer_is_free_for_who_paid_it_and_for_askers_without_a_share(
     assert ledger.recall(question, asker="bob").value == "MINE"
     assert ledger.recall(question).value == "MINE"
     assert ledger.head() == before
+
+
+def test_what_is_due_is_what_asking_would_charge(fresh):
+    ledger = fresh(budget=dp.epsilon(1.0))
+    ledger.share("ann", amount=dp.epsilon(0.5))
+    new, tenth = ledger.fingerprint("new"), ledger.price(TENTH)
+    kept = asked(ledger, "kept", asker="bob").question
+    lost = charge(ledger, question=ledger.fingerprint("lost")).question
+    for asker in (None, "bob", "ann"):
+        assert ledger.due(TENTH, asker=asker) == tenth
+        assert ledger.due(TENTH, question=new, asker=asker) == tenth
+        assert ledger.due(TENTH, question=lost, asker=asker) == tenth
+    assert ledger.due(TENTH, question=kept) == ledger.due(TENTH, question=kept, asker="bob")
+    assert ledger.due(TENTH, question=kept) == Price.zero
+    assert ledger.due(TENTH, question=kept, asker="ann") == tenth, "a share pays to see it"
+    ledger.recall(kept, asker="ann")
+    assert ledger.due(TENTH, question=kept, asker="ann") == Price.zero
+
+
+def test_checking_raises_what_charging_would_and_writes_nothing(fresh):
+    ledger = fresh(budget=dp.epsilon(1.0))
+    ledger.share("ann", amount=dp.epsilon(0.3))
+    head = ledger.head()
+    for asker, fits in ((None, 7), ("bob", 7), ("ann", 3)):
+        ledger.check(fits * ledger.price(TENTH), asker=asker)
+        with pytest.raises(dp.BudgetExceeded) as checked:
+            ledger.check((fits + 1) * ledger.price(TENTH), asker=asker)
+        with pytest.raises(dp.BudgetExceeded) as charged:
+            charge(ledger, (fits + 1) * TENTH, asker=asker)
+        assert str(checked.value) == str(charged.value)
+    assert ledger.head() == head
+
+
+def test_a_list_with_a_delta_costs_what_its_parts_do(fresh):
+    ledger = fresh(budget=dp.epsilon(3.0, delta=1e-6))
+    keys = PartitionSelection(epsilon=0.5, delta=1e-8)
+    for numbers in (dp.Laplace(scale=4.0), dp.Gaussian(sigma=20.0), 3 * dp.Gaussian(sigma=50.0)):
+        together = ledger.price(keys + numbers)
+        apart = ledger.price(keys) + ledger.price(numbers)
+        assert together.delta == apart.delta == 1e-8
+        assert together.epsilon == pytest.approx(apart.epsilon)
+        assert together.renyi == pytest.approx(apart.renyi)
+    charge(ledger, keys + dp.Gaussian(sigma=20.0))
+    assert ledger.verify() == ledger.head()
 
 
 @pytest.mark.parametrize("asker", ["", "a\x00b", "x" * 201, 7, "\ud800"])

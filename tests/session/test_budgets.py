@@ -4,6 +4,7 @@ import pytest
 
 import deniable as dp
 from deniable.errors import BadParameter, DeltaTooLarge, MixedLosses, NotAdaptive
+from deniable.mechanisms.keys import PartitionSelection
 from deniable.mechanisms.numbers import Gaussian, Laplace
 from deniable.session.budgets import alone, ceiling, spend
 
@@ -61,6 +62,17 @@ def test_what_one_answer_loses_alone_is_told_tightly_and_in_the_sessions_currenc
     assert loss.delta == 1e-7
     assert loss.epsilon == pytest.approx(Gaussian(sigma=30.0).epsilon_at(1e-7))
     assert alone(Gaussian(sigma=1.0), budget=dp.rho(1)) == dp.rho(0.5)
+
+
+def test_what_has_a_delta_of_its_own_is_told_with_that():
+    budget = dp.epsilon(5, delta=1e-6)
+    keys = PartitionSelection(epsilon=0.5, delta=2.5e-8)
+    both = keys + Laplace(scale=2.0)
+    assert alone(both, budget=budget) == dp.epsilon(1.0, delta=2.5e-8)
+    assert both.delta_at(1.0) <= 2.5e-8
+    mixed = alone(keys + Gaussian(sigma=30.0), budget=budget)
+    assert mixed.delta == 1e-6, "Gaussian noise has none: it is told at the ceiling's"
+    assert (keys + Gaussian(sigma=30.0)).delta_at(mixed.epsilon) <= 1e-6
 
 
 def test_spends_are_in_the_sessions_currency():

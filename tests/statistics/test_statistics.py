@@ -150,6 +150,20 @@ def test_bounds_protect_people_with_many_rows():
     assert s.bounds("x", spend=SPEND) == (4, 8)
 
 
+@pytest.mark.parametrize("rows", [1, 1_000, 20_000, 1_000_000])
+def test_bounds_of_people_with_very_many_rows_are_not_those_of_noise(rows):
+    """Noise alone passes in one of a million searches, whatever the numbers are released as."""
+    few = pa.table({"id": list(range(10)), "x": [1e6] * 10})
+    s = open_curator(
+        few,
+        unit=dp.person("id", rows=rows),
+        budget=dp.epsilon(9e9),
+        schema=dp.Schema(columns={"x": dp.column("float")}),
+    )
+    assert s.bounds("x", spend=SPEND) == (-(2.0**-32), 2.0**-32)
+    assert s.bounds("x", spend=dp.epsilon(100 * rows)) == (2.0**19, 2.0**20)
+
+
 @settings(deadline=None)
 @given(x=st.floats(-(2.0**70), 2.0**70) | st.none())
 def test_every_number_has_one_magnitude_and_what_is_missing_has_none(x):

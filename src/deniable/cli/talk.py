@@ -36,6 +36,8 @@ _SCHEMA = {
     "open the session with a budget that has a delta": "start the ledger with --budget 3,1e-7",
 }
 
+_KEYS = re.compile(r'columns=\{"([^"]+)": dp\.keys\(\[\.\.\.\]\)\}')
+
 _HIERARCHY = re.compile(r"hierarchies=\{'([^']+)': \.\.\.\}")
 
 
@@ -87,6 +89,8 @@ def _in_shell(fix: str) -> str:
     '--hierarchies FILE with a `sex` that covers all values'
     >>> _in_shell('unit=dp.person("Customer ID", rows=...)'), _in_shell("dp.bounds(0, 100)")
     ("--unit 'Customer ID' --rows 10", '--bounds 0 100')
+    >>> _in_shell('give the list: columns={"city": dp.keys([...])}')
+    'give the list: --keys for `city` with deniable set'
     """
 
     def typed(found: re.Match[str]) -> str:
@@ -100,6 +104,7 @@ def _in_shell(fix: str) -> str:
     if any(line.startswith("deniable ") for line in fix.split("\n")):
         lines = [line for line in fix.split("\n") if "dp." not in line]
         fix = "\n".join(sorted(lines, key=lambda line: not line.startswith("deniable ")))
+    fix = _KEYS.sub(r"--keys for `\1` with deniable set", fix)
     fix = _HIERARCHY.sub(r"--hierarchies FILE with a `\1`", fix)
     return _NUMBER.sub(r"--\1 \2", _LOSS.sub(typed, fix))
 

@@ -14,7 +14,7 @@ from deniable.mechanisms import Mechanism
 
 from . import chain, show
 from .chain import Head, Walk
-from .entry import KINDS, Entry, Standing, fits, opened
+from .entry import KINDS, Entry, Standing, opened
 from .header import Header
 from .store import Reading, Row, Store
 
@@ -59,14 +59,9 @@ class Books:
         """What may still be charged outside every share: rounded down."""
         return self.filter.left(self._state()[1])
 
-    def left_after(self, price: Price, *, asker: str | None = None) -> Loss | None:
+    def left_after(self, price: Price) -> Loss | None:
         """What could be charged after this price, outside every share; None if it does not fit."""
-        standing = None if asker is None else self.standing(asker)
-        committed = self._state()[1]
-        if standing is not None:
-            fitting = fits(standing.use(price).used, standing.reserved)
-            return self.filter.left(committed) if fitting else None
-        after = committed + price
+        after = self._state()[1] + price
         return self.filter.left(after) if self.filter.admits(after) else None
 
     @property

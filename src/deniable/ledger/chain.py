@@ -16,6 +16,7 @@ from deniable import parameters
 from deniable.errors import DeniableError, LedgerFailure
 from deniable.losses.filters import Filter, Price
 from deniable.mechanisms import Mechanism
+from deniable.mechanisms.combine import Composed
 
 from .entry import Entry, Standing, canonical, fits, names, row_of
 from .store import Row
@@ -161,7 +162,13 @@ class Walk:
 
 
 def price_of(mechanism: Mechanism, filter: Filter, delta: object) -> Price:  # noqa: A002
-    """What one use costs: by itself, or with a δ as one block fixed in advance."""
+    """What one use costs: by itself, or with a δ as one block fixed in advance.
+
+    Of a list with parts that have a δ of their own, each part enters by what is best for it, as if
+    they were charged one after another: a block, or a divergence, of which a block has none.
+    """
+    if delta is None and isinstance(mechanism, Composed) and mechanism.approx()[1] > 0:
+        return sum((n * filter.price(part) for part, n in mechanism.parts), Price.zero)
     if delta is None:
         return filter.price(mechanism)
     given = parameters.fraction_below_one("delta", delta)

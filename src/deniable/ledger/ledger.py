@@ -75,17 +75,32 @@ class Ledger(Books):
             self._refuse_unknown()
             total, committed = chain.totals(last)
             standing = self._standing(lines, asker)
-            if standing is None:
-                committed = self._admitted(committed, price)
-            else:
-                standing = _used(standing, price)
-            return record | _state(total + price, committed, standing)
+            after = self._paid(price, committed=committed, standing=standing)
+            return record | _state(total + price, *after)
 
         return self._write(compose)
 
     def price(self, mechanism: Mechanism, *, delta: float | None = None) -> Price:
         """What one use of a mechanism costs here, in native units. Asking is free."""
         return chain.price_of(mechanism, self.filter, delta)
+
+    def due(
+        self, mechanism: Mechanism, *, question: str | None = None, asker: str | None = None
+    ) -> Price:
+        """What asking would charge now: nothing for a stored answer that this asker sees free."""
+        if question is not None:
+            found, shared = self._found(question, asker)
+            if found is not None and (found.paid or not shared):
+                return Price.zero
+        return self.price(mechanism)
+
+    def check(self, price: Price, *, asker: str | None = None) -> None:
+        """Raise as a charge of this price would; nothing is written."""
+        self._refuse_unknown()
+        with self._store.reading() as lines:
+            _, committed = chain.totals(self._catch_up(lines))
+            standing = self._standing(lines, _checked(asker))
+        self._paid(price, committed=committed, standing=standing)
 
     def share(self, asker: str, *, amount: Loss) -> Entry:
         """Reserve an amount for one asker: they spend within it, and nobody else from it."""
@@ -134,14 +149,18 @@ class Ledger(Books):
 
     def recall(self, question: str, *, asker: str | None = None) -> Entry | None:
         """The stored answer, or None: free for the ceiling, not for another asker's share."""
-        with self._store.reading() as lines:
-            found = _find(lines, question, _checked(asker))
-            shared = self._standing(lines, asker) is not None
+        found, shared = self._found(question, asker)
         if found is None:
             return None
         if shared and not found.paid:
             self._repeat(found, asker)
         return found.answer
+
+    def _found(self, question: str, asker: str | None) -> tuple[_Found | None, bool]:
+        """The stored answer, and whether this asker has a share."""
+        with self._store.reading() as lines:
+            found = _find(lines, question, _checked(asker))
+            return found, self._standing(lines, asker) is not None
 
     def _repeat(self, found: _Found, asker: str | None) -> None:
         """Charge a stored answer to a share, and not to the ceiling."""
@@ -215,6 +234,14 @@ class Ledger(Books):
                 why="what is not understood may have cost anything, so it counts as everything",
                 fix="pip install --upgrade deniable (or import the module that defines it)",
             )
+
+    def _paid(
+        self, price: Price, *, committed: Price, standing: Standing | None
+    ) -> tuple[Price, Standing | None]:
+        """What is committed, and used of a share, after a charge: to the share if there is one."""
+        if standing is None:
+            return self._admitted(committed, price), None
+        return committed, _used(standing, price)
 
     def _admitted(self, committed: Price, price: Price) -> Price:
         after = committed + price

@@ -134,18 +134,22 @@ class Loss(ABC):
 
     # ---- prices
 
+    @parameters.called("dp.mu(0.5).epsilon_at(delta=1e-6)")
     def epsilon_at(self, delta: float = 0.0) -> float:
         """The smallest ε known to hold at this δ: an upper bound, rounded up."""
         return self._epsilon(parameters.fraction_below_one("delta", delta))
 
+    @parameters.called("dp.mu(0.5).delta_at(epsilon=1.0)")
     def delta_at(self, epsilon: float) -> float:
         """The smallest δ known to hold at this ε: an upper bound, rounded up."""
         return self._delta(parameters.non_negative("epsilon", epsilon))
 
+    @parameters.called("dp.epsilon(0.1).group(3)")
     def group(self, size: int) -> Self:
         """What a group of `size` units can count on."""
         return self._group(parameters.whole("size", size))
 
+    @parameters.called("dp.epsilon(0.1).to(dp.Zcdp)")
     def to(self, kind: type[L]) -> L:
         """The same guarantee in another definition, where a theorem leads there."""
         if not isinstance(kind, type):

@@ -13,6 +13,7 @@ from . import convert, rounding
 from ._loss import Facts, Loss, Stated, conversions, figure_or_infinite, no_bound
 
 
+@parameters.made("dp.Approx(1.0, delta=1e-7)")
 @dataclasses.dataclass(frozen=True)
 class Approx(Loss):
     """(ε, δ)-differential privacy                                                  [DKMMN06].

@@ -6,10 +6,13 @@ import dataclasses
 from collections.abc import Callable, Mapping
 from typing import Self
 
+from deniable import parameters
+
 from . import convert, rounding
 from ._loss import Facts, Loss, OneFigure, Stated, conversions
 
 
+@parameters.made("dp.Gdp(0.5)")
 @dataclasses.dataclass(frozen=True)
 class Gdp(OneFigure):
     """μ-Gaussian differential privacy                                                [DRS22].

@@ -6,10 +6,13 @@ import dataclasses
 from collections.abc import Callable, Mapping
 from typing import Self
 
+from deniable import parameters
+
 from . import approx
 from ._loss import Facts, Loss, OneFigure, Stated, conversions
 
 
+@parameters.made("dp.Pure(1.0)")
 @dataclasses.dataclass(frozen=True)
 class Pure(OneFigure):
     """ε-differential privacy                                                         [DMNS06].

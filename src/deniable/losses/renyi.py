@@ -10,6 +10,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Self
 
+from deniable import parameters
 from deniable.errors import BadParameter, MixedLosses
 
 from . import convert, rounding
@@ -24,6 +25,7 @@ ORDERS: tuple[float, ...] = (
 )
 
 
+@parameters.made("dp.Renyi(orders=[2, 8], values=[0.1, 0.5])")
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Renyi(Loss):
     """(α, r)-Rényi differential privacy at several orders α at once                   [Mir17].

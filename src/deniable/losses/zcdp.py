@@ -6,10 +6,13 @@ import dataclasses
 from collections.abc import Callable, Mapping
 from typing import Self
 
+from deniable import parameters
+
 from . import convert
 from ._loss import Facts, Loss, OneFigure, Stated, conversions
 
 
+@parameters.made("dp.Zcdp(0.1)")
 @dataclasses.dataclass(frozen=True)
 class Zcdp(OneFigure):
     """ρ-zero-concentrated differential privacy                                        [BS16].

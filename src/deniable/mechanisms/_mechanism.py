@@ -90,6 +90,7 @@ class Mechanism(ABC):
 
     # ---- prices
 
+    @parameters.called("dp.Laplace(scale=2.0).loss(dp.Zcdp)")
     def loss(self, kind: type[L]) -> L:
         """What one release costs, in this definition; NoBound where nothing is proved."""
         return kind.from_facts(self)
@@ -103,6 +104,7 @@ class Mechanism(ABC):
             known += [loss.epsilon_at(delta) for loss in self._curves()]
         return min(known)
 
+    @parameters.called("dp.Gaussian(sigma=2.0).delta_at(epsilon=1.0)")
     def delta_at(self, epsilon: float) -> float:
         """The smallest δ known to hold at this ε."""
         epsilon = parameters.non_negative("epsilon", epsilon)
@@ -143,6 +145,7 @@ class Mechanism(ABC):
         What a value is, and an answer, each mechanism says in its own signature.
         """
 
+    @parameters.called("dp.Laplace(scale=2.0).on(dp.Sensitive(lambda: 3, l1=1))")
     def on(self, value: Sensitive[T]) -> Step[T]:
         """This mechanism applied to a private value, as a step a session can release."""
         if not isinstance(value, Sensitive):
@@ -175,6 +178,7 @@ class Mechanism(ABC):
             fix="mechanism.on(dp.Sensitive(...))",
         )
 
+    @parameters.called("dp.Laplace(scale=2.0).release(100)")
     def release(self, value: Any) -> Any:
         """Answer with noise, outside any session: you keep the books."""
         return self.draw(value)
@@ -195,6 +199,7 @@ class Mechanism(ABC):
             return NotImplemented
         return Composed.of((self, 1), (other, 1))
 
+    @parameters.called("dp.Gaussian(sigma=2.0).sampled(rate=0.01)")
     def sampled(self, *, rate: float) -> Sampled:
         """Applied to a Poisson sample: each unit is in it with chance `rate`, independently."""
         from .combine import Sampled

@@ -11,17 +11,24 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from deniable import parameters
-from deniable.errors import BadParameter, BudgetExceeded, UnsupportedQuery
-from deniable.losses import Approx, Loss, Pure
+from deniable.errors import (
+    NOTHING_SPENT,
+    BadParameter,
+    BudgetExceeded,
+    DeniableError,
+    UnsupportedQuery,
+)
+from deniable.losses import Loss
+from deniable.losses.filters import Price
 from deniable.mechanisms import Step
 from deniable.query.algebra import Question
 from deniable.query.allocate import Allocation, allocate, emphasis, explained, least, title
-from deniable.query.allocate.foresight import errors, public_size
+from deniable.query.allocate.foresight import public_size
 from deniable.query.allocate.weighing import MOST_GROUPS
 from deniable.query.answer import answer
 from deniable.query.bound import Cells, Group, IntegerPlan, bound
+from deniable.query.refuse import paid_before, too_much
 from deniable.release import Plan, Release
-from deniable.release.numbers import amount, digits, parameters_of
 from deniable.sensitive import Sensitive
 from deniable.session import Session, budgets
 
@@ -90,11 +97,34 @@ class Query:
         allocation = self._allocate(spend, within, size, weights)
         try:
             return self._shown(self._released(allocation, asker=asker))
-        except BudgetExceeded:
+        except BudgetExceeded as error:
             if asker is not None:  # what is left of a share, the ledger says better
                 raise
-            raise self._too_much(allocation) from None
+            raise self._too_much(allocation, spent=error.cost) from None
 
+    def due(
+        self,
+        *,
+        spend: Loss | None = None,
+        within: Within | None = None,
+        size: float | None = None,
+        asker: str | None = None,
+    ) -> Price:
+        """What a release would charge at most, in the ledger's units; raises what it would. Free.
+
+        Nothing, if the answer is stored.
+        """
+        allocation, session = self._allocate(spend, within, size), self.session
+        if allocation.selection is not None:
+            return session.ledger.price(allocation.mechanism)
+        self._check_size()
+        noise = allocation.noise
+        mechanism = noise[0] if len(noise) == 1 else allocation.mechanism
+        asked = self._numbers_asked(allocation)
+        found = session.fingerprint(mechanism, question=asked, table=self._tables)
+        return session.ledger.due(mechanism, question=found, asker=asker)
+
+    @parameters.called('q.release_to("answer.parquet", spend=dp.epsilon(0.1))')
     def release_to(
         self,
         path: str | os.PathLike[str],
@@ -126,17 +156,30 @@ class Query:
             self._check_size()
             groups = tuple(self.plan.public_groups())
             return self._numbers(allocation, groups, asker=asker)
-        if self._left_after(allocation, asker) is None and not self._chosen_before(allocation):
-            raise self._too_much(allocation)  # else keys would be paid for, and no numbers
+        self._check_both(allocation, asker=asker)
         keys = self._keys(allocation, asker=asker)
         shown: list[Group] = list(keys.value)  # type: ignore[call-overload]
-        numbers = self._numbers(allocation, shown[:MOST_GROUPS], asker=asker)
+        try:
+            numbers = self._numbers(allocation, shown[:MOST_GROUPS], asker=asker)
+        except DeniableError as error:
+            paid_before(error, keys, "choose groups")
+            raise
+        prices = [Price.from_dict(r.provenance.price) for r in (keys, numbers)]
         return replace(
             numbers,
             loss=self._cost(allocation),
             mechanisms=(*keys.mechanisms, *numbers.mechanisms),
+            provenance=replace(numbers.provenance, price=sum(prices, Price.zero).to_dict()),
             free=numbers.free and keys.free,
         )
+
+    def _check_both(self, allocation: Allocation, *, asker: str | None) -> None:
+        """Where groups would be paid for, numbers must be payable, too."""
+        ledger, selection = self.session.ledger, allocation.selection
+        assert selection is not None
+        found = self.session.fingerprint(selection, question=self._groups_asked, table=self._tables)
+        if ledger.due(selection, question=found, asker=asker) != Price.zero:
+            ledger.check(ledger.price(allocation.mechanism), asker=asker)
 
     def _check_size(self) -> None:
         cells = self.plan.cells or 0
@@ -192,29 +235,12 @@ class Query:
     def _cost(self, allocation: Allocation) -> Loss:
         return budgets.alone(allocation.mechanism, budget=self.session.budget)
 
-    def _left_after(self, allocation: Allocation, asker: str | None = None) -> Loss | None:
+    def _left_after(self, allocation: Allocation) -> Loss | None:
         ledger = self.session.ledger
-        return ledger.left_after(ledger.price(allocation.mechanism), asker=asker)
+        return ledger.left_after(ledger.price(allocation.mechanism))
 
-    def _too_much(self, allocation: Allocation) -> BudgetExceeded:
-        """What is asked, what is left, and what could be had for that."""
-        session = self.session
-        cost, left = amount(self._cost(allocation), "up"), amount(session.left, "down")
-        fix = ["ask the curator for a larger ceiling"]
-        try:
-            rest = session.spending(_pure(session.left))
-            told = errors(
-                allocate(self.plan, spend=rest, filter=session.ledger.filter), size=self._size(None)
-            )
-            good = ", ".join(f"{n} ± {digits(e, 'up')}" for n, e in told.items() if e is not None)
-            fix.insert(0, f"spend={_written(rest)}    what is left" + (good and f": {good}"))
-        except BadParameter:
-            pass  # nothing is left
-        return BudgetExceeded(
-            f"this would cost {cost}, and {left} is left",
-            why=f"everything that is ever released may cost {amount(session.budget)} together",
-            fix=fix,
-        )
+    def _too_much(self, allocation: Allocation, *, spent: str = NOTHING_SPENT) -> BudgetExceeded:
+        return too_much(self.session, allocation, size=self._size(None), spent=spent)
 
     # ---- charge, compute, draw
 
@@ -239,21 +265,12 @@ class Query:
             title=f"groups of {title(self.question)}",
         )
 
-    def _chosen_before(self, allocation: Allocation) -> bool:
-        """Whether the groups are in the ledger already: then choosing them again is free."""
-        assert allocation.selection is not None
-        ledger = self.session.ledger
-        asked = {
-            "question": self._groups_asked,
-            "table": self._tables,
-            "mechanism": allocation.selection.to_dict(),
-        }
-        found = ledger.fingerprint(asked)
-        return any(entry.question == found for entry in ledger.entries)
-
     @property
     def _groups_asked(self) -> str:
         return f"groups of\n{self._asked}"
+
+    def _numbers_asked(self, allocation: Allocation) -> str:
+        return f"{self._asked}{allocation.told}"
 
     @property
     def _asked(self) -> str:
@@ -271,7 +288,7 @@ class Query:
         listed = "" if allocation.selection is None else f"\nof {groups!r}"
         return self.session.release(
             steps,
-            question=f"{self._asked}{allocation.told}{listed}",
+            question=f"{self._numbers_asked(allocation)}{listed}",
             table=self._tables,
             asker=asker,
             title=title(self.question),
@@ -291,17 +308,6 @@ class Query:
         """What the analyst wrote stands above the answer; it was stored under what it means."""
         shown = replace(release.provenance, question=title(self.question))
         return replace(release, provenance=shown)
-
-
-def _pure(left: Loss) -> Loss:
-    """What is left, without the δ that is kept for private keys."""
-    return Pure(left.epsilon) if isinstance(left, Approx) else left
-
-
-def _written(loss: Loss) -> str:
-    """A loss as one would type it, rounded down."""
-    ((name, figure),) = parameters_of(loss).items()
-    return f"dp.{name}({digits(figure, 'down')})"
 
 
 class _Once:

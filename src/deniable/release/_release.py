@@ -187,6 +187,7 @@ class Release:
 
     # ---- for people
 
+    @called("r.plot()")
     def plot(self, *, ax: Axes | None = None) -> Axes:
         """Bars of the first column of answers, with 95 % whiskers."""
         from deniable.plots.bars import bars

@@ -88,7 +88,7 @@ class Summed(Spread):
     whole, too: then that is without loss, since |⌊z + ½⌋| ≤ k as often as |z| < k + ½.
 
     >>> Summed(law="laplace", scales=(2.0, 2.0), rounded=True, whole=True).half(0.95)
-    9.0
+    8.0
     """
 
     kind = "summed"
@@ -130,7 +130,7 @@ class Summed(Spread):
             scales=tuple(record["scales"]),  # type: ignore[arg-type]
             rounded=bool(record["rounded"]),
             whole=bool(record["whole"]),
-            among=record["among"],  # type: ignore[arg-type]
+            among=record.get("among", 1),  # type: ignore[arg-type]
         )
 
 

@@ -8,11 +8,12 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import math
 from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Decimal
 from typing import Final, Literal
 
-from deniable.losses import Loss
+from deniable.losses import Approx, Loss, Pure
 from deniable.losses.rounding import RESOLUTION
 
 Direction = Literal["near", "up", "down"]
@@ -65,8 +66,26 @@ def amount(loss: Loss, direction: Direction = "near") -> str:
     return ", ".join(parts) if parts else f"ε {digits(loss.epsilon_at(1e-9), 'up')} at δ 1e-09"
 
 
-def plus_minus(value: object, error: float | None) -> str:
-    """41,210 ± 1,880: the value to as many decimals as its ± is worth."""
+def remaining(loss: Loss, *, groups: bool) -> str:
+    """What is left, rounded down; of a δ that is what may still pay for private groups.
+
+    >>> remaining(Approx(2.5, delta=2.5e-8), groups=True)
+    'ε 2.5, δ 2.5e-08 for private groups'
+    """
+    if not isinstance(loss, Approx):
+        return amount(loss, "down")
+    epsilon = amount(Pure(loss.epsilon), "down")
+    return f"{amount(loss, 'down')} for private groups" if groups else epsilon
+
+
+def plus_minus(value: object, error: float | dt.timedelta | None) -> str:
+    """41,210 ± 1,880: the value to as many decimals as its ± is worth.
+
+    >>> plus_minus(dt.date(2020, 7, 18), dt.timedelta(days=12))
+    '2020-07-18 ± 12 days'
+    """
+    if isinstance(error, dt.timedelta):
+        return f"{value} ± {_while(error)}"
     if not isinstance(value, float | int) or isinstance(value, bool):
         return str(value)
     if error is None or not math.isfinite(error):
@@ -78,6 +97,15 @@ def plus_minus(value: object, error: float | None) -> str:
         return f"{digits(value, significant=6)} ± {spread}"
     decimals = max(0, 2 - Decimal(error).adjusted()) if error else 6
     return f"{value:,.{decimals}f} ± {spread}"
+
+
+def _while(time: dt.timedelta) -> str:
+    """12 days; below two days hours, below two hours minutes; rounded up."""
+    for unit, name in ((dt.timedelta(days=1), "days"), (dt.timedelta(hours=1), "hours")):
+        if time >= 2 * unit or (unit.days and not time % unit):
+            count = math.ceil(time / unit)
+            return f"{count:,} {name if count != 1 else name[:-1]}"
+    return f"{math.ceil(time / dt.timedelta(minutes=1))} min"
 
 
 def definition(loss: Loss) -> str:

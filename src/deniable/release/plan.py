@@ -9,7 +9,7 @@ from types import MappingProxyType
 from deniable.losses import Loss
 
 from . import card
-from .numbers import amount, digits
+from .numbers import amount, digits, remaining
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,7 +32,8 @@ class Plan:
         return ", ".join(known + unknown)
 
     def _facts(self) -> dict[str, str]:
-        left = f" (leaves {amount(self.left, 'down')})" if self.left is not None else ""
+        groups = getattr(self.cost, "delta", 0.0) > 0
+        left = "" if self.left is None else f" (leaves {remaining(self.left, groups=groups)})"
         expected = self._expected()
         return {
             "cost": amount(self.cost, "up") + left,

@@ -17,6 +17,7 @@ from deniable.losses import Loss
 from deniable.mechanisms import Mechanism, Step
 from deniable.mechanisms.combine import Composed
 from deniable.mechanisms.interactive import Handle
+from deniable.parameters import called
 from deniable.release import Noisy, Provenance, Release, answer_of, spread_of
 from deniable.release.numbers import amount
 from deniable.sampling.source import current
@@ -71,6 +72,7 @@ class Session:
 
     # ---- releasing
 
+    @called("s.release(dp.Laplace(scale=2.0).on(dp.Sensitive(lambda: 3, l1=1)))")
     def release(
         self,
         step: Step[Any] | Sequence[Step[Any]],
@@ -93,8 +95,7 @@ class Session:
             return self._asked(steps[0], question=question)
         mechanism, found = _together(steps), None
         if question is not None:
-            asked = {"question": question, "table": table, "mechanism": mechanism.to_dict()}
-            found = self.ledger.fingerprint(asked)
+            found = self.fingerprint(mechanism, question=question, table=table)
             stored = self.ledger.recall(found, asker=asker)
             if stored is not None:
                 return Release.from_dict(stored.value)  # type: ignore[arg-type]
@@ -109,6 +110,11 @@ class Session:
         if found is not None:
             self._keep(entry, release)
         return release
+
+    def fingerprint(self, mechanism: Mechanism, *, question: str, table: str) -> str:
+        """By which the ledger finds the answer to a question again."""
+        asked = {"question": question, "table": table, "mechanism": mechanism.to_dict()}
+        return self.ledger.fingerprint(asked)
 
     def commission(
         self,
@@ -151,6 +157,7 @@ class Session:
             return
         self.ledger.answer(entry, record)
 
+    @called("s.open(dp.SparseVector(epsilon=0.5, answers=3))")
     def open(
         self, mechanism: Mechanism, *, delta: float | None = None, asker: str | None = None
     ) -> Handle:
@@ -164,6 +171,7 @@ class Session:
         entry = self._pay(mechanism, asker=asker, delta=delta, what="opened, to be asked by steps")
         return self._handles.add(mechanism, interaction, entry)
 
+    @called("s.run(each for each in [dp.Laplace(scale=2.0).on(dp.Sensitive(lambda: 3, l1=1))])")
     def run(self, algorithm: Steps[T], *, name: str = "", asker: str | None = None) -> T:
         """Drive an adaptive algorithm: each thing it yields is charged before it is computed.
 

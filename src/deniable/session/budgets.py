@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Final
 
 from deniable.errors import BadParameter, DeltaTooLarge, MixedLosses, NotAdaptive
@@ -56,12 +57,17 @@ def spend(amount: object, *, budget: Loss) -> Loss:
 
 
 def alone(mechanism: Mechanism, *, budget: Loss) -> Loss:
-    """What one use of a mechanism loses by itself, in the session's definition, as tight as known.
+    """What one use of a mechanism loses by itself, in the session's definition.
 
-    Under an (ε, δ) ceiling the ledger counts in finer units, so these do not add up to `spent`.
+    Under an (ε, δ) ceiling: what has a δ of its own, as the private choice of groups has, loses its
+    own ε and δ, as they are charged. Else it is told as tight as known at the ceiling's δ; the
+    ledger counts in finer units, so that these do not add up to `spent`.
     """
     if not isinstance(budget, Approx):
         return mechanism.loss(type(budget))
+    own, delta = mechanism.approx()
+    if math.isfinite(own) and 0 < delta <= budget.delta:
+        return Approx(own, delta=delta)
     epsilon = mechanism.epsilon_at(budget.delta)
     if mechanism.pure() <= 1.01 * epsilon:  # a δ that buys next to nothing is not worth naming
         return Approx(mechanism.pure(), delta=0.0)

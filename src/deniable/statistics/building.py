@@ -120,10 +120,16 @@ def keys_by(about: About, by: By | None) -> list[Key]:
     """The keys of `by=`."""
     if by is None:
         return []
-    listed = [by] if isinstance(by, str) else list(by)
-    if len(set(listed)) < len(listed):
-        raise BadParameter("by names a column twice")
-    return [about.key(name) for name in listed]
+    return [about.key(name) for name in once(about, "by", [by] if isinstance(by, str) else by)]
+
+
+def once(about: About, what: str, names: Sequence[str]) -> list[str]:
+    """The names, if no two are of one column."""
+    listed = list(names)
+    columns = [about.column(name) for name in listed]
+    if any(column in columns[:place] for place, column in enumerate(columns)):
+        raise BadParameter(f"{what} names a column twice")
+    return listed
 
 
 def titled(what: str, by: By | None) -> str:

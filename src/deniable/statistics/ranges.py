@@ -10,15 +10,14 @@ be right within a factor of two.
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import Final
 
 from deniable.errors import BadParameter
 from deniable.losses import Approx, Gdp, Loss, Pure, Zcdp
-from deniable.mechanisms import Gaussian, Laplace, Mechanism
 from deniable.query.algebra import Key, Kind
-from deniable.query.bound import WEIGHT
 from deniable.query.query import Query
-from deniable.release import Release
+from deniable.release import Noisy, Release
 from deniable.schema import Column as Facts
 from deniable.schema.columns import DROP
 
@@ -28,6 +27,8 @@ from .tables import bucket
 _SMALLEST: Final = -32
 _LARGEST: Final = 64
 _FALSE_ALARM: Final = 1e-6
+EXTREMES: Final = ((-1.0, 1.0), (-(2.0**_LARGEST), 2.0**_LARGEST))
+"""The narrowest bounds of whole numbers that a search can find, and the widest of all."""
 
 
 def bounds(about: About, column: str) -> Query:
@@ -43,8 +44,8 @@ def bounds(about: About, column: str) -> Query:
 def read_bounds(release: Release, *, whole: bool) -> tuple[float, float]:
     """The outer ends of the bins that hold more than noise; whole numbers for a whole column."""
     edges = magnitudes()
-    counts = release.answers["count"].cells
-    threshold = _threshold(release, len(counts))
+    noisy = release.answers["count"]
+    counts, threshold = noisy.cells, _threshold(noisy)
     kept = [i for i, n in enumerate(counts) if float(n) > threshold]  # type: ignore[arg-type]
     middle = len(counts) // 2
     first, last = (kept[0], kept[-1]) if kept else (middle, middle)
@@ -55,15 +56,9 @@ def read_bounds(release: Release, *, whole: bool) -> tuple[float, float]:
     return (float(math.floor(low)), float(math.ceil(high))) if whole else (low, high)
 
 
-def found_facts(about: About, column: str, low: float, high: float) -> Facts:
-    """What is known of the column now."""
-    facts = about.source.column(column)
-    if facts.type == Kind.INT.value:
-        ends: tuple[float, float] = (max(int(low), -(2**53)), min(int(high), 2**53))
-    else:
-        ends = (low, high)
-    missing = DROP if facts.missing is None else facts.missing
-    return Facts(type=facts.type, low=ends[0], high=ends[1], missing=missing)
+def knowing(about: About, column: str, low: float, high: float) -> About:
+    """The same rows, with bounds for a column."""
+    return replace(about, known={column: _facts(about, column, low, high)})
 
 
 def quarter(spend: Loss) -> tuple[Loss, Loss]:
@@ -87,9 +82,20 @@ def magnitudes() -> list[float]:
     return [-p for p in reversed(powers)] + powers
 
 
-def _threshold(release: Release, bins: int) -> float:
-    """What no empty bin passes but with a chance of 10⁻⁶: from the noise that was drawn."""
-    noise = Mechanism.from_dict(release.mechanisms[0])
-    assert isinstance(noise, Laplace | Gaussian)
-    one = 1 if release.unit.column is None else WEIGHT
-    return noise.error(1 - 2 * _FALSE_ALARM, coordinates=bins) / one
+def _facts(about: About, column: str, low: float, high: float) -> Facts:
+    facts = about.source.column(column)
+    if facts.type == Kind.INT.value:
+        # Magnitudes reach further than 64 bits: what lies there is in the last that fits.
+        ends: tuple[float, float] = (
+            min(max(int(low), -(2**63)), 2**62),
+            max(min(int(high), 2**63 - 1), -(2**62)),
+        )
+    else:
+        ends = (low, high)
+    missing = DROP if facts.missing is None else facts.missing
+    return Facts(type=facts.type, low=ends[0], high=ends[1], missing=missing)
+
+
+def _threshold(counts: Noisy) -> float:
+    """What no empty bin passes but with a chance of 10⁻⁶ in all: half of what passes a ±."""
+    return float(counts.errors(1 - 2 * _FALSE_ALARM / len(counts.cells))[0])

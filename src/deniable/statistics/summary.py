@@ -11,7 +11,7 @@ from deniable.query.algebra import Aggregate, Expression, Function
 from deniable.query.query import Query
 from deniable.release import Noisy, Release, Tabulated
 
-from .building import About, ask
+from .building import About, ask, once
 
 _QUARTILES: Final = {"q25": 0.25, "median": 0.5, "q75": 0.75}
 _CONFIDENCES: Final = (0.5, 0.8, 0.9, 0.95, 0.99)
@@ -21,7 +21,7 @@ ROWS: Final = ("count", "mean", "std", *_QUARTILES)
 def describe(about: About, columns: Sequence[str] | None = None) -> Query:
     """Every column with bounds: count, mean, std and quartiles, as one question."""
     given = [columns] if isinstance(columns, str) else columns
-    listed = list(given) if given is not None else numeric(about)
+    listed = once(about, "describe", given) if given is not None else numeric(about)
     if not listed:
         raise BadParameter(
             "there is no column with bounds to describe",

@@ -10,7 +10,7 @@ from deniable.errors import BadParameter
 from deniable.query.algebra import Column, Expression, Key, Kind, Order, Output, call, literal
 from deniable.query.query import Query
 
-from .building import COUNT, About, ask
+from .building import COUNT, About, ask, once
 
 
 def histogram(about: About, column: str, *, bins: int | Sequence[float] | None = None) -> Query:
@@ -34,7 +34,7 @@ def histogram(about: About, column: str, *, bins: int | Sequence[float] | None =
 
 def crosstab(about: About, first: str, second: str) -> Query:
     """Rows by two columns."""
-    keys = [about.key(first), about.key(second)]
+    keys = [about.key(name) for name in once(about, "crosstab", [first, second])]
     return ask(about, COUNT, keys=keys, text=f"{first} by {second}")
 
 

@@ -310,6 +310,17 @@ def test_an_average_drowned_in_noise_is_told_as_the_middle_of_its_bounds():
     assert sum(pair == (4.5, 4.5) for pair in told) >= 0.87 * 400
 
 
+def test_whole_numbers_at_the_end_of_64_bits_can_be_averaged():
+    schema = dp.Schema(
+        columns={"x": dp.bounds(2**63 - 2, 2**63 - 1, type="int", missing=2**63 - 1)}
+    )
+    table = pa.table({"x": [2**63 - 1] * 9})
+    session = open_curator(table, unit=dp.rows(), budget=dp.epsilon(9), schema=schema)
+    (row,) = session.sql("SELECT AVG(x) AS a FROM data").release(spend=dp.epsilon(1)).rows()
+    assert row["a"] == pytest.approx(2.0**63)
+    assert not session.failures
+
+
 # ---- stored answers
 
 

@@ -82,6 +82,8 @@ def _wanted(within: Wanted) -> str:
 
 def show(plan: Plan, sql: str, said: str, *, json: bool) -> None:
     """The plan, and the command that would spend."""
+    notes = (note.replace("explain(within=...)", "--within") for note in plan.notes)
+    plan = replace(plan, notes=tuple(notes))
     record = {
         "question": plan.question,
         "cost": plan.cost.to_dict(),

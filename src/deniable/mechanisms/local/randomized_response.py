@@ -23,6 +23,7 @@ _DIGITS = 50
 _LARGEST = 64.0  # beyond this ε a lie is rarer than 2⁻⁹⁰: the truth is told as if ε were 64
 
 
+@parameters.made("dp.RandomizedResponse(epsilon=1.0)")
 @dataclass(frozen=True, kw_only=True)
 class RandomizedResponse(Mechanism):
     """Randomized response: tell the truth with a known probability, else any category at random.

@@ -7,6 +7,7 @@ from typing import ClassVar
 
 from numpy.typing import ArrayLike
 
+from deniable import parameters
 from deniable.losses import convert
 from deniable.losses.pairs import BoundedRangePair, Pairs
 from deniable.sampling import select
@@ -14,6 +15,7 @@ from deniable.sampling import select
 from ._scores import Selection, checked_scores
 
 
+@parameters.made("dp.Exponential(epsilon=1.0)")
 @dataclass(frozen=True, kw_only=True)
 class Exponential(Selection):
     """Exponential: pick a candidate with probability growing exponentially in its score.

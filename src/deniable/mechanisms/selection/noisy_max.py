@@ -15,6 +15,7 @@ from deniable.sampling import select
 from ._scores import Selection, checked_scores
 
 
+@parameters.made("dp.NoisyMax(epsilon=1.0)")
 @dataclass(frozen=True, kw_only=True)
 class NoisyMax(Selection):
     """NoisyMax: the candidate whose score is largest after noise.

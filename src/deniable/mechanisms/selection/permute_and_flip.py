@@ -7,11 +7,13 @@ from typing import ClassVar
 
 from numpy.typing import ArrayLike
 
+from deniable import parameters
 from deniable.sampling import select
 
 from ._scores import Selection, checked_scores
 
 
+@parameters.made("dp.PermuteAndFlip(epsilon=1.0)")
 @dataclass(frozen=True, kw_only=True)
 class PermuteAndFlip(Selection):
     """PermuteAndFlip: visit candidates at random, take one by a coin that favours high scores.

@@ -6,11 +6,13 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import ClassVar
 
+from deniable import parameters
 from deniable.mechanisms._mechanism import Mechanism, Norm
 
 from .sparse_vector import SparseStream, SparseVector
 
 
+@parameters.made("dp.AboveThreshold(epsilon=1.0)")
 @dataclass(frozen=True, kw_only=True)
 class AboveThreshold(Mechanism):
     """AboveThreshold: the first query of a stream that is above a threshold, or None.
@@ -72,6 +74,7 @@ class AboveThreshold(Mechanism):
         found = self.as_sparse.draw(value)
         return found[0] if found else None  # type: ignore[return-value]
 
+    @parameters.called("dp.AboveThreshold(epsilon=1.0).release([3, 9], threshold=5)")
     def release(self, value: Iterable[float], *, threshold: float | None = None) -> int | None:
         """The first query above the threshold, outside any session: you keep the books."""
         found = self.as_sparse.release(value, threshold=threshold)

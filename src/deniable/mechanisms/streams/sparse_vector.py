@@ -20,6 +20,7 @@ from deniable.mechanisms.numbers import Laplace
 from ._race import Race
 
 
+@parameters.made("dp.SparseVector(epsilon=1.0, answers=3)")
 @dataclass(frozen=True, kw_only=True)
 class SparseVector(Mechanism):
     """SparseVector: say of each query in a stream whether it is above a threshold, c times yes.
@@ -106,6 +107,7 @@ class SparseVector(Mechanism):
                 break
         return found  # type: ignore[return-value]
 
+    @parameters.called("dp.SparseVector(epsilon=1.0, answers=3).release([3, 9], threshold=5)")
     def release(
         self, value: Iterable[float], *, threshold: float | None = None
     ) -> list[int] | list[tuple[int, float]]:

@@ -47,15 +47,16 @@ def estimand(allocation: Allocation, parts: Parts) -> str:
         people = people_needed(allocation.selection, 0.5)
         notes.append(f"of groups with about {people:,} people or more: others are mostly hidden")
     if plan.weight != 1 and parts.aggregate.function is not Function.PERSONS:
-        many = f"{plan.rows} row{'s' * (plan.rows > 1)}"
-        notes.append(f"a person with more than {many} counts as {plan.rows}")
+        most = f"{plan.rows} row{'s' * (plan.rows > 1)}"
+        notes.append(f"a person with more than {most} counts as {plan.rows}")
     if parts.aggregate.function in (Function.MIN, Function.MAX):
         notes.append("the outermost value that enough rows share to be told from noise")
     elif parts.aggregate.argument is not None and parts.aggregate.function not in _COUNTED:
         notes.append(f"values are held within {_held(parts)}")
     if allocation.among > 1:
-        many = allocation.among
-        notes.append(f"picked by noisy values: the ± holds for all {many:,} groups at once")
+        notes.append(
+            f"picked by noisy values: the ± holds for all {allocation.among:,} groups at once"
+        )
     return "; ".join(notes)
 
 

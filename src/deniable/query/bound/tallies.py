@@ -130,6 +130,8 @@ def middle(value: Expression) -> float:
     """
     low, high = ends(value)
     half = Fraction(low) / 2 + Fraction(high) / 2
+    if value.kind is Kind.INT and abs(half) > EXACT:
+        return 0.0  # its float may be beyond 64 bits
     return float(math.trunc(half)) if value.kind is Kind.INT else float(half) + 0.0
 
 

@@ -1,0 +1,101 @@
+"""Where too little is left: what is said of it, and what could be had instead."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from deniable.errors import NOTHING_SPENT, BadParameter, BudgetExceeded, DeniableError
+from deniable.losses import Approx, Loss, Pure
+from deniable.losses.rounding import within
+from deniable.query.allocate import Allocation, allocate
+from deniable.query.allocate.foresight import errors
+from deniable.release import Release
+from deniable.release.numbers import amount, digits, parameters_of, probability, remaining
+from deniable.session import Session, budgets
+
+
+def too_much(
+    session: Session, allocation: Allocation, *, size: float | None, spent: str = NOTHING_SPENT
+) -> BudgetExceeded:
+    """What is asked, what is left, and what could be had for that."""
+    left, groups = session.left, allocation.selection is not None
+    cost = budgets.alone(allocation.mechanism, budget=session.budget)
+    if isinstance(cost, Approx) and isinstance(left, Approx) and groups:
+        delta = session.ledger.price(allocation.mechanism).delta
+        if not within(delta, left.delta):
+            rest = replace(left, epsilon=min(left.epsilon, cost.epsilon))
+            offer = _offer(session, allocation, rest, "groups need more people", size=size)
+            return _short_of_delta(allocation, delta, left=left.delta, offer=offer, spent=spent)
+    rests = [_without_delta(left), left] if groups else [_without_delta(left)]
+    offers = (_offer(session, allocation, rest, "what is left", size=size) for rest in rests)
+    offer = next(filter(None, offers), "")
+    return BudgetExceeded(
+        f"this would cost {amount(cost, 'up')}, and {remaining(left, groups=groups)} is left",
+        why=f"everything that is ever released may cost {amount(session.budget)} together",
+        fix=[*filter(None, [offer]), "ask the curator for a larger ceiling"],
+        cost=spent,
+    )
+
+
+def paid_before(error: DeniableError, release: Release, what: str) -> None:
+    """Let an error say also what was paid for before it came."""
+    if not release.free:
+        spent = f"{amount(release.loss, 'up')} was spent to {what}"
+        more = ", and nothing more" if error.cost == NOTHING_SPENT else f"; {error.cost}"
+        error.cost = spent + more
+
+
+def _short_of_delta(
+    allocation: Allocation, delta: float, *, left: float, offer: str, spent: str
+) -> BudgetExceeded:
+    """Groups are paid for with δ, too: no ε makes up for it."""
+    private = [key.name for key in allocation.plan.question.keys if key.values is None]
+    listed = ", ".join(f'"{name}": dp.keys([...])' for name in private)
+    return BudgetExceeded(
+        f"choosing groups privately would cost δ {probability(delta, 'up')}, "
+        f"and δ {probability(left, 'down')} is left for that",
+        why="a part of the session's δ pays for all such choices together",
+        fix=[
+            *filter(None, [offer]),
+            f"give the list: columns={{{listed}}}    public groups need no δ",
+            "ask the curator for a ceiling with a larger delta",
+        ],
+        cost=spent,
+    )
+
+
+def _offer(
+    session: Session, allocation: Allocation, rest: Loss, why: str, *, size: float | None
+) -> str:
+    """A spend that can be had, as one would type it, and how good that is; else nothing."""
+    plan, ledger = allocation.plan, session.ledger
+    try:
+        typed = session.spending(_typed(rest))
+        found = allocate(plan, spend=typed, filter=ledger.filter)
+    except BadParameter:  # nothing is left
+        return ""
+    if ledger.left_after(ledger.price(found.mechanism)) is None:
+        return ""
+    known = errors(found, size=size).items()
+    good = ", ".join(f"{n} ± {digits(e, 'up')}" for n, e in known if e is not None)
+    return f"spend={_written(typed)}    {why}" + (good and f": {good}")
+
+
+def _without_delta(left: Loss) -> Loss:
+    """Groups that are chosen privately then take their usual part of the δ kept for them."""
+    return Pure(left.epsilon) if isinstance(left, Approx) else left
+
+
+def _typed(left: Loss) -> Loss:
+    """What is left as one would spend it, in few digits; choosing groups takes a quarter of a δ."""
+    figures = {
+        name: float(digits(4 * figure if name == "delta" else figure, "down").replace(",", ""))
+        for name, figure in parameters_of(left).items()
+    }
+    return type(left)(**figures)
+
+
+def _written(loss: Loss) -> str:
+    (name, figure), *deltas = parameters_of(loss).items()
+    more = "".join(f", delta={probability(delta)}" for _, delta in deltas)
+    return f"dp.{name}({digits(figure).replace(',', '')}{more})"
