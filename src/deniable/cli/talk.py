@@ -5,6 +5,7 @@ Rich leaves out colour by itself when NO_COLOR is set or nobody is watching.
 
 from __future__ import annotations
 
+import datetime as dt
 import json as notation
 import math
 import re
@@ -72,7 +73,11 @@ def refused(error: DeniableError, *, json: bool) -> None:
 
 
 def as_json(record: object) -> str:
-    """One JSON document that any parser takes: no NaN, no infinity, dates as text."""
+    """One JSON document that any parser takes: no NaN, no infinity, dates and times as text.
+
+    >>> as_json({"error": dt.timedelta(days=8)})
+    '{\\n  "error": "P8D"\\n}'
+    """
     return notation.dumps(_plain(record), ensure_ascii=False, indent=2, allow_nan=False)
 
 
@@ -125,6 +130,8 @@ def _plain(value: object) -> object:
             return {str(name): _plain(each) for name, each in value.items()}
         case list() | tuple():
             return [_plain(each) for each in value]
+        case dt.timedelta():  # as ISO 8601 writes it
+            return f"P{value.days}D" + (f"T{value.seconds}S" if value.seconds else "")
     if hasattr(value, "tolist"):  # NumPy's numbers and arrays
         return _plain(value.tolist())
     return str(value)
