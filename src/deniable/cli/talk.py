@@ -75,8 +75,10 @@ def refused(error: DeniableError, *, json: bool) -> None:
 def as_json(record: object) -> str:
     """One JSON document that any parser takes: no NaN, no infinity, dates and times as text.
 
-    >>> as_json({"error": dt.timedelta(days=8)})
-    '{\\n  "error": "P8D"\\n}'
+    >>> print(as_json([dt.timedelta(days=8)]))
+    [
+      "P8D"
+    ]
     """
     return notation.dumps(_plain(record), ensure_ascii=False, indent=2, allow_nan=False)
 
