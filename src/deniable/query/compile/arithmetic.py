@@ -36,6 +36,16 @@ def clipped(node: Node, low: Node, high: Node, *, nullable: bool) -> Node:
     return sql.case((sql.present(sql.copy(node)), inside)) if nullable else inside
 
 
+def without_sign_of_zero(node: Node, dialect: Dialect) -> Node:
+    """A float with 0 for -0. They are equal, and of equal values in a group an engine shows any.
+
+    Which one may depend on other people's rows, and must not show where it is written as text, as
+    in the hash by which a person's groups are kept.
+    """
+    zero = dialect.real(0.0)
+    return sql.case((sql.eq(node, zero), sql.copy(zero)), default=sql.copy(node))
+
+
 def _sum(kind: type[exp.Binary]) -> Callable[..., Node]:
     def rule(dialect: Dialect, call: Call, *args: Node) -> Node:
         if call.kind is Kind.INT:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from sqlglot import exp
 
@@ -21,7 +21,7 @@ from deniable.query.bound import Bins, IntegerPlan, Measure, Tally
 from deniable.schema import Column as Facts
 
 from . import nodes as sql
-from .arithmetic import clipped
+from .arithmetic import clipped, without_sign_of_zero
 from .dialect import Dialect
 from .nodes import Node
 from .relations import PERSON, Relations, selected
@@ -50,11 +50,18 @@ class Base:
         alias = self.relations.alias()
         source, read = rows.named(alias)
         value = self.relations.value
-        made = [(f"k{i}", value(self.plan.question.keys[i].expression, read)) for i in self.keys]
+        made = [(f"k{i}", self._key(i, read)) for i in self.keys]
         made += [(called, value(each, read)) for each, called in self.columns.items()]
         if self.plan.weight > 1:
             made.append((PERSON, sql.name(PERSON, table=alias)))
         return selected(made, source)
+
+    def _key(self, position: int, read: Mapping[str, Node]) -> Node:
+        expression = self.plan.question.keys[position].expression
+        made = self.relations.value(expression, read)
+        if expression.kind is Kind.FLOAT:
+            return without_sign_of_zero(made, self.relations.dialect)
+        return made
 
     def column(self, expression: Expression) -> Node:
         """Where a value or condition of the question stands."""
@@ -89,7 +96,8 @@ def contribution(tally: Tally, *, base: Base, dialect: Dialect) -> Node | None:
             case Measure.COUNT:
                 number = sql.case((sql.present(value), dialect.whole(1)))
             case Measure.DISTINCT:
-                number = value
+                of_floats = tally.value.kind is Kind.FLOAT
+                number = without_sign_of_zero(value, dialect) if of_floats else value
             case Measure.HISTOGRAM:
                 assert tally.bins is not None
                 number = _bin(value, tally.value, tally.bins, dialect)

@@ -14,7 +14,7 @@ from deniable.schema import Column as Facts
 from deniable.schema.columns import DROP
 
 from . import nodes as sql
-from .arithmetic import clipped
+from .arithmetic import clipped, without_sign_of_zero
 from .dialect import Dialect, uncollated
 from .expressions import compiled
 from .nodes import Node
@@ -57,7 +57,8 @@ def _identity(stored: Node, spelling: str, dialect: Dialect) -> Node:
     """A person id as it is: merging two ids would let one person change another's weight."""
     kind = dialect.stored(spelling)
     if kind is Kind.FLOAT:
-        return dialect.stored_without_nan(stored, spelling)
+        known = dialect.stored_without_nan(stored, spelling)
+        return known if _is_decimal(spelling) else without_sign_of_zero(known, dialect)
     if kind in TIMES:  # no engine can write the last of its moments as text
         known = sql.present(_raw(sql.copy(stored), spelling, dialect))
         return sql.case((known, stored))
@@ -73,7 +74,7 @@ def identity_text(node: Node, *, spelling: str, dialect: Dialect) -> Node:
     words = dialect.to(Kind.TEXT, node)
     if dialect.stored(spelling) is not Kind.FLOAT:
         return words
-    if re.match("decimal|numeric", spelling, re.IGNORECASE):
+    if _is_decimal(spelling):
         padded = dialect.matches(sql.copy(words), "-?[0-9]+[.][0-9]+")
         bare = sql.function("REGEXP_REPLACE", sql.copy(words), sql.text("[.]?0+$"), sql.text(""))
         return sql.case((padded, bare), default=words)
@@ -82,6 +83,10 @@ def identity_text(node: Node, *, spelling: str, dialect: Dialect) -> Node:
     whole = sql.eq(sql.copy(number), dialect.step("FLOOR", sql.copy(number)))
     digits = dialect.to(Kind.TEXT, dialect.to(Kind.INT, sql.copy(number)))
     return sql.case((sql.both([small, whole]), digits), default=dialect.to(Kind.TEXT, number))
+
+
+def _is_decimal(spelling: str) -> bool:
+    return re.match("decimal|numeric", spelling, re.IGNORECASE) is not None
 
 
 def _raw(stored: Node, spelling: str, dialect: Dialect) -> Node:
