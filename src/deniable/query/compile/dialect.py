@@ -107,6 +107,10 @@ class Dialect(ABC):
         """The same for a stored column of a float type, whatever the engine believes about it."""
         return exp.Nullif(this=node, expression=sql.typed(sql.text("NaN"), spelling))
 
+    def decimal_in_one_way(self, node: Node) -> Node:
+        """A decimal written as all that equal it: its type has one scale, unless told otherwise."""
+        return node
+
     def stored_nan(self, node: Node) -> Node | None:  # noqa: ARG002
         """Whether a stored float is NaN, where it may not be told by comparing it; else None."""
         return None

@@ -53,6 +53,10 @@ class Postgres(Dialect):
 
     # ---- floats
 
+    def decimal_in_one_way(self, node: Node) -> Node:
+        """1.0 and 1.00 are equal, and each is kept as it was written."""
+        return sql.function("TRIM_SCALE", node)
+
     def calm(self, node: Node, facts: Domain) -> Node:
         """Neither so small nor so large that a product could leave the floats."""
         if facts.kind is Kind.INT:

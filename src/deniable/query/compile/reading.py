@@ -58,7 +58,9 @@ def _identity(stored: Node, spelling: str, dialect: Dialect) -> Node:
     kind = dialect.stored(spelling)
     if kind is Kind.FLOAT:
         known = dialect.stored_without_nan(stored, spelling)
-        return known if _is_decimal(spelling) else without_sign_of_zero(known, dialect)
+        if _is_decimal(spelling):
+            return dialect.decimal_in_one_way(known)
+        return without_sign_of_zero(known, dialect)
     if kind in TIMES:  # no engine can write the last of its moments as text
         known = sql.present(_raw(sql.copy(stored), spelling, dialect))
         return sql.case((known, stored))
