@@ -32,7 +32,7 @@ from deniable.schema import Schema
 from deniable.session import Session
 from deniable.statistics import About
 from deniable.statistics.building import By
-from deniable.statistics.ranges import EXTREMES, knowing, quarter, read_bounds
+from deniable.statistics.ranges import EXTREMES, knowing, quarter, read_bounds, told
 from deniable.statistics.summary import reshaped
 from deniable.units import Unit
 
@@ -301,10 +301,15 @@ class Curator(Session):
         about = self._about(table)
         if bounds is None:
             return ask(about).release(**paying._asdict())
-        if str(bounds) != "auto" or paying.spend is None:
+        if str(bounds) != "auto":
+            raise BadParameter(
+                'bounds= is "auto" here: what you know stands in the schema',
+                fix=f'schema=dp.Schema(columns={{"{column}": dp.bounds(0, 100)}})',
+            )
+        if paying.spend is None:
             raise BadParameter(
                 'bounds="auto" goes with spend=: a quarter of it pays for the search',
-                fix='s.mean("income", spend=dp.epsilon(0.5), bounds="auto")',
+                fix='spend=dp.epsilon(0.5), bounds="auto"',
             )
         search, rest = quarter(self.spending(paying.spend))
         looking, then = statistics.bounds(about, column), paying._replace(spend=rest)
@@ -332,7 +337,9 @@ def _with(release: Release, search: Release | None) -> Release:
     """The answer with what the search for bounds cost, and what it found, beside it."""
     if search is None:
         return release
-    note = f"bounds found privately for {amount(search.loss, 'up')}; {release.provenance.note}"
+    nothing = "no value was told from noise, so bounds are near 0,"
+    found = "bounds found privately" if told(search) else nothing
+    note = f"{found} for {amount(search.loss, 'up')}; {release.provenance.note}"
     return replace(
         release,
         loss=release.loss + search.loss,

@@ -292,7 +292,7 @@ def _index(shape: tuple[int, ...]) -> dict[str, tuple[object, ...]]:
 
 
 def _at_most(cell: object, error: Any) -> bool:
-    return isinstance(cell, int | float) and error is not None and abs(cell) <= error
+    return isinstance(cell, int | float) and bool(error) and abs(cell) <= error
 
 
 def _rest(record: Mapping[str, object]) -> str:

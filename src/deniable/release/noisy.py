@@ -101,7 +101,8 @@ class Summed(Spread):
 
     def half(self, confidence: float) -> float:
         """The ±."""
-        far = reach(self.law, self.scales, confidence=confidence ** (1 / self.among))
+        each = min(confidence ** (1 / self.among), 1 - 2.0**-53)
+        far = reach(self.law, self.scales, confidence=each)
         if self.rounded and self.whole:
             return float(max(0, math.ceil(far - 0.5)))
         return far + 0.5 * self.rounded

@@ -27,7 +27,9 @@ def reach(law: Law, scales: tuple[float, ...], *, confidence: float) -> float:
     """
     if law == "gaussian":
         return -NormalDist().inv_cdf((1 - confidence) / 2) * math.hypot(*scales)
-    largest = max(scales)
+    largest = max(scales, default=0.0)
+    if not largest:
+        return 0.0
     wide = sorted(s / largest for s in scales if s > 1e-6 * largest)
     for i in range(1, len(wide)):
         wide[i] = max(wide[i], wide[i - 1] * APART)
@@ -43,6 +45,4 @@ def reach(law: Law, scales: tuple[float, ...], *, confidence: float) -> float:
 
     # As an increasing function of −amount: the last at which the tail is small enough.
     far = 2 * sum(wide) * -math.log(1 - confidence)
-    if not wide:
-        return 0.0
     return -largest * last_met(lambda x: excess(-x), -far, 0.0, width=1e-9 * far)

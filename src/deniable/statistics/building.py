@@ -125,6 +125,8 @@ def keys_by(about: About, by: By | None) -> list[Key]:
 
 def once(about: About, what: str, names: Sequence[str]) -> list[str]:
     """The names, if no two are of one column."""
+    if not isinstance(names, Sequence):
+        raise BadParameter.of(what, names, must="names of columns", fix=f'{what}=["age"]')
     listed = list(names)
     columns = [about.column(name) for name in listed]
     if any(column in columns[:place] for place, column in enumerate(columns)):

@@ -43,17 +43,21 @@ def bounds(about: About, column: str) -> Query:
 
 def read_bounds(release: Release, *, whole: bool) -> tuple[float, float]:
     """The outer ends of the bins that hold more than noise; whole numbers for a whole column."""
-    edges = magnitudes()
-    noisy = release.answers["count"]
-    counts, threshold = noisy.cells, _threshold(noisy)
-    kept = [i for i, n in enumerate(counts) if float(n) > threshold]  # type: ignore[arg-type]
-    middle = len(counts) // 2
+    edges, kept = magnitudes(), told(release)
+    middle = (len(edges) - 1) // 2
     first, last = (kept[0], kept[-1]) if kept else (middle, middle)
     low, high = edges[first], edges[last + 1]
     # Around zero lies one bin on its own; next to others it is an end at zero.
     low = 0.0 if first == middle and last > middle else low
     high = 0.0 if last == middle and first < middle else high
     return (float(math.floor(low)), float(math.ceil(high))) if whole else (low, high)
+
+
+def told(release: Release) -> list[int]:
+    """The bins that hold more than noise."""
+    counts = release.answers["count"]
+    threshold = _threshold(counts)
+    return [i for i, n in enumerate(counts.cells) if float(n) > threshold]  # type: ignore[arg-type]
 
 
 def knowing(about: About, column: str, low: float, high: float) -> About:

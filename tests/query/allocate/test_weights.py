@@ -41,3 +41,9 @@ def test_weights_of_no_column_and_nonsense_are_refused(query):
             errors(query, weights={"n": weight})
     with pytest.raises(dp.BadParameter, match="leaves nothing to weigh"):
         query.explain(within=100, weights={"n": 2.0})
+
+
+@pytest.mark.parametrize("weights", [3, [("n", 1)], {1: 2}, {"u": 1}], ids=str)
+def test_weights_that_are_no_weights_are_refused_in_words(query, weights):
+    with pytest.raises(dp.errors.DeniableError):
+        errors(query, weights=weights)

@@ -9,6 +9,7 @@ import deniable as dp
 from deniable.query.front import question_from_sql
 
 JOINED = {
+    "visits v, zips z WHERE (v.zip = z.zip)": "visits v JOIN zips z ON v.zip = z.zip",
     "visits v, zips z WHERE v.zip = z.zip": "visits v JOIN zips z ON v.zip = z.zip",
     "zips z, visits v WHERE z.zip = v.zip": "zips z JOIN visits v ON z.zip = v.zip",
     "visits v, people p WHERE p.user_id = v.user_id AND age > 3": (
@@ -168,3 +169,8 @@ def test_the_answer_is_that_of_an_engine(sql):
     unit = dp.person("user_id", rows=4)
     s = dp.open(tables, unit=unit, schema=dp.Schema(tables=schema), budget=dp.epsilon(1e12))
     assert round(s.sql(sql).release(spend=dp.epsilon(1e12)).value) == expected
+
+
+def test_a_slip_in_a_name_is_what_is_told():
+    with pytest.raises(dp.errors.UnknownName, match="zap"):
+        ask("SELECT COUNT(*) FROM visits v, zips z WHERE v.zap = z.zip")

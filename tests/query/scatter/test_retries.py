@@ -150,7 +150,7 @@ def test_a_job_that_fails_leaves_nothing_and_the_charge_stands(people, tmp_path,
 
 
 def test_workers_that_were_forked_share_no_noise(spark):
-    """10⁵ draws in each of 8 tasks: windows of four, each of 8·10⁵, are all different.
+    """10⁵ draws, four times in each of two tasks: windows of four, 8·10⁵, are all different.
 
     Two are the same with 3.2e11·(2.9e-7)⁴ < 1e-14, where σ = 10⁶.
     """
@@ -160,17 +160,18 @@ def test_workers_that_were_forked_share_no_noise(spark):
 
     def draws(batches):
         for _ in batches:
-            drawn = leave.perform(0, np.zeros(100_000, dtype=np.int64))
-            yield pa.RecordBatch.from_pydict({"drawn": [drawn.tobytes()], "pid": [os.getpid()]})
+            for _ in range(4):
+                drawn = leave.perform(0, np.zeros(100_000, dtype=np.int64))
+                yield pa.RecordBatch.from_pydict({"drawn": [drawn.tobytes()], "pid": [os.getpid()]})
 
     here = sys.modules[__name__]
     cloudpickle.register_pickle_by_value(here)
     try:
-        asked = spark.range(0, 8, 1, 8).mapInArrow(draws, "drawn BINARY, pid BIGINT")
-        found = asked.collect()
+        both = spark.range(0, 2, 1, 2)  # which wait for each other: one in each executor
+        found = both.mapInArrow(draws, "drawn BINARY, pid BIGINT", barrier=True).collect()
     finally:
         cloudpickle.unregister_pickle_by_value(here)
-    assert len({row.pid for row in found}) >= 2
+    assert len({row.pid for row in found}) == 2
     parts = [np.frombuffer(row.drawn, dtype=np.int64) for row in found]
     assert repeated(parts) == 0
     assert repeated([*parts, parts[3][500:600]]) > 0  # a run that is used twice is seen

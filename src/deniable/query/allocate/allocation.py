@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Final
 
 from deniable.errors import UnknownKeys
@@ -37,6 +37,15 @@ class Allocation:
 
     Else it would not hold for those that are shown: the largest of many are mostly too large.
     """
+
+    @property
+    def of_many(self) -> bool:
+        """Whether noisy values pick groups among private ones: nobody knows yet of how many."""
+        return self.plan.picked and self.selection is not None
+
+    def of_each(self, confidence: float) -> float:
+        """With which confidence each group must hold for all of them to hold at once."""
+        return min(float(confidence ** (1 / self.among)), 1 - 2.0**-53)
 
     @property
     def told(self) -> str:
@@ -106,6 +115,7 @@ def allocate(
     """
     selection, rest = _select(plan, spend, filter)
 
+    @cache
     def parts(law: Law) -> tuple[Released, ...]:
         return released(plan, law, emphasis, fold=fold)
 

@@ -22,9 +22,11 @@ All coordinates are whole combinations of whole numbers, computed exactly.
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 
 from deniable.query.bound import IntegerPlan, Measure, Moves, Tally
 from deniable.units import Relation
@@ -62,16 +64,22 @@ class Basis:
         """
         total = 0.0
         for weight, factors in forms:
-            for i in range(len(self.forth)):
-                added = sum(
-                    factors.get(tally.name, 0.0) * self._share(tally, back[i])
-                    for tally, back in zip(self.tallies, self.back, strict=True)
-                )
+            held = [factors.get(tally.name, 0.0) for tally in self.tallies]
+            for shares in self._shares:
+                added = sum(map(operator.mul, held, shares))
                 total += weight * added * added
         return total
 
-    def _share(self, tally: Tally, part: Fraction) -> float:
-        return float(part * self.moves.l1 / tally.moves.l1) if self.folded else 1.0
+    @cached_property
+    def _shares(self) -> list[list[float]]:
+        """For each coordinate, how much of it is in every tally."""
+        if not self.folded:
+            return [[1.0]]
+        scales = [Fraction(self.moves.l1, tally.moves.l1) for tally in self.tallies]
+        return [
+            [float(back[i] * scale) for back, scale in zip(self.back, scales, strict=True)]
+            for i in range(len(self.forth))
+        ]
 
 
 def foldings(tallies: Sequence[Tally], plan: IntegerPlan) -> Iterator[Basis]:

@@ -36,10 +36,9 @@ def errors(
     Whole answers are rounded, and so is their ±, unless `rounded` is false.
     """
     question = allocation.plan.question
-    of_many = allocation.plan.picked and allocation.selection is not None  # nobody knows how many
     by_name = {
         name: None
-        if of_many
+        if allocation.of_many
         else aggregate_error(allocation, parts, size=size, confidence=confidence, rounded=rounded)
         for name, parts in allocation.plan.parts.items()
     }
@@ -68,13 +67,13 @@ def aggregate_error(
     if function in _COUNTS or function is Function.SUM:
         found = summed(allocation, parts)
         return (found if rounded else replace(found, rounded=False)).half(confidence)
-    confidence **= 1 / allocation.among
+    confidence = allocation.of_each(confidence)
     if size is None:
         return None
     width = half_width(parts)
     if function is Function.AVG:
         most = _worst(allocation, [(parts.sum, (1.0,)), (parts.count, (width, -width))], confidence)
-        return min(2 * width, most / size)
+        return min(largest_error(parts), most / size)
     terms = [
         (parts.squares, (1.0,)),
         (parts.sum, (2 * width, -2 * width)),
@@ -84,6 +83,18 @@ def aggregate_error(
     if function in (Function.VAR_SAMP, Function.VAR_POP):
         return variance
     return math.sqrt(variance)
+
+
+def largest_error(parts: Parts) -> float:
+    """The largest ± there can be: averages and variances lie between public ends."""
+    match parts.aggregate.function:
+        case Function.AVG:
+            return 2 * half_width(parts)
+        case Function.VAR_POP | Function.VAR_SAMP:
+            return half_width(parts) ** 2
+        case Function.STDDEV_POP | Function.STDDEV_SAMP:
+            return half_width(parts)
+    return math.inf
 
 
 def summed(allocation: Allocation, parts: Parts) -> Summed:
@@ -130,6 +141,7 @@ def _sizes(errors: tuple[float, ...]) -> tuple[float, ...]:
 
 def rank_error(allocation: Allocation, parts: Parts, *, confidence: float = 0.95) -> float:
     """By how many rows the rank of a quantile may be off."""
+    confidence = allocation.of_each(confidence)
     assert parts.histogram is not None
     tree, noise = allocation.released(parts.histogram).tree, allocation.of(parts.histogram)
     unit = float(parts.histogram.unit)

@@ -40,7 +40,7 @@ class Released:
     rounded to whole multiples of 2^`shift`, ⌊x/2ᵏ + ½⌋ in every cell, before noise is added: a cell
     that moves by δ then moves by less than |δ|/2ᵏ + 1, and one that stays stays. So for the d cells
     that one unit can move, L1 ≤ Δ₁/2ᵏ + d and L2 ≤ Δ₂/2ᵏ + √d, however many others there are. One
-    unit then moves them by 2²⁶ steps or more, so that d costs little, and 2³⁰ units at least fit.
+    unit then moves them by 2²⁵ steps or more, so that d costs little, and 2³⁰ units at least fit.
 
     Where answers are put together of several numbers, or divided, those that a unit hardly moves
     are multiplied (`shift` < 0), so that noise has many steps, and its law is as good as smooth.
@@ -89,7 +89,7 @@ class Released:
         """In how many counts a row is."""
         return 1 if self.tree is None else self.tree.levels
 
-    @property
+    @cached_property
     def vector(self) -> Vector:
         """Its bounds: each level of a tree is a histogram, which one unit moves as far."""
         moves, step = self.basis.moves, self._step

@@ -103,7 +103,10 @@ def together(noise: Sequence[Noise]) -> Composed:
 
 def _badness(vectors: Sequence[Vector], noise: Sequence[Noise]) -> float:
     """Σ w·(±/Δ₁)²: errors at 95 %, in units of what one person can move."""
-    return sum(v.weight * (_reach(m) / v.l1) ** 2 for v, m in zip(vectors, noise, strict=True))
+    try:
+        return sum(v.weight * (_reach(m) / v.l1) ** 2 for v, m in zip(vectors, noise, strict=True))
+    except OverflowError:
+        return math.inf
 
 
 def _reach(noise: Noise) -> float:

@@ -16,12 +16,13 @@ never privacy.
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import product
 from typing import Final
 
 from deniable import parameters
-from deniable.errors import UnknownName
+from deniable.errors import BadParameter, UnknownName
 from deniable.query.algebra import Function, columns_of
 from deniable.query.bound import IntegerPlan, Parts, Tally
 from deniable.release.reach import Law
@@ -46,7 +47,7 @@ def released(
 
     Without `fold` every tally is released by itself.
     """
-    forms = list(_forms(plan, emphasis or {}))
+    forms = _forms(plan, emphasis or {})
     groups, divided = _touched(plan), _divided(plan)
     return tuple(
         Released(
@@ -62,12 +63,15 @@ def released(
 
 def emphasis(plan: IntegerPlan, weights: Mapping[str, float]) -> dict[str, float]:
     """How much more each aggregate matters if columns of the answer have these weights."""
-    named = {output.name: columns_of(output.expression) for output in plan.question.outputs}
+    if not isinstance(weights, Mapping):
+        raise BadParameter.of("weights", weights, must="a dict", fix='weights={"n": 4}')
+    made = {output.name: columns_of(output.expression) for output in plan.question.outputs}
+    named = {name: used for name, used in made.items() if plan.parts.keys() & used.keys()}
     given: dict[str, float] = {}
     for column, weight in weights.items():
         used = [name for name in named.get(column, ()) if name in plan.parts]
         if not used:
-            raise UnknownName.of("noisy column of the answer", column, known=named)
+            raise UnknownName.of("noisy column of the answer", str(column), known=named)
         weighed = parameters.positive(f"weights[{column!r}]", weight)
         given |= {name: max(weighed, given.get(name, 0.0)) for name in used}
     return given
@@ -75,18 +79,26 @@ def emphasis(plan: IntegerPlan, weights: Mapping[str, float]) -> dict[str, float
 
 # ---- what matters
 
+Forms = Mapping[str, Sequence[Form]]
+"""How answers err, by the tallies that they are made of."""
 
-def _weight(basis: Basis, forms: Sequence[Form]) -> float:
-    return max(basis.importance(forms), _LEAST)
+
+def _weight(basis: Basis, forms: Forms) -> float:
+    used = {id(form): form for tally in basis.tallies for form in forms[tally.name]}
+    return max(basis.importance(list(used.values())), _LEAST)
 
 
-def _forms(plan: IntegerPlan, emphasis: Mapping[str, float]) -> Iterator[Form]:
-    """How every answer errs. Where signs are not known, each of them counts for its part."""
+def _forms(plan: IntegerPlan, emphasis: Mapping[str, float]) -> Forms:
+    """How the answers err. Where signs are not known, each of them counts for its part."""
+    made: dict[str, list[Form]] = {tally.name: [] for tally in plan.tallies}
     for name, parts in plan.parts.items():
         found = list(_errors(parts))
         for each in found:
-            weight = emphasis.get(name, 1.0) / len(found)
-            yield weight, {tally.name: factor for tally, factor in each if tally is not None}
+            factors = {tally.name: factor for tally, factor in each if tally is not None}
+            form = emphasis.get(name, 1.0) / len(found), factors
+            for used in factors:
+                made[used].append(form)
+    return made
 
 
 def _errors(parts: Parts) -> Iterator[list[tuple[Tally | None, float]]]:
@@ -118,20 +130,21 @@ def _of_sum(parts: Parts) -> list[tuple[Tally | None, float]]:
 # ---- what is released
 
 
-def _bases(plan: IntegerPlan, forms: Sequence[Form], *, fold: bool) -> list[Basis]:
+def _bases(plan: IntegerPlan, forms: Forms, *, fold: bool) -> list[Basis]:
     """Which tallies are told together: those where that errs less, under Laplace noise.
 
     The least Σ wⱼ/εⱼ² is (Σ wⱼ^⅓)³/ε²: the better basis has the smaller sum of roots.
     """
+    found: dict[str, Basis] = {tally.name: Basis.plain(tally) for tally in plan.tallies}
+    roots = {name: math.cbrt(_weight(plain, forms)) for name, plain in found.items()}
 
     def gain(basis: Basis) -> float:
-        apart = (_weight(Basis.plain(tally), forms) for tally in basis.tallies)
-        return sum(map(math.cbrt, apart)) - math.cbrt(_weight(basis, forms))
+        apart = sum(roots[tally.name] for tally in basis.tallies)
+        return apart - math.cbrt(_weight(basis, forms))
 
-    found: dict[str, Basis] = {tally.name: Basis.plain(tally) for tally in plan.tallies}
-    ways = list(foldings(plan.tallies, plan)) if fold else []
-    for basis in sorted(ways, key=gain, reverse=True):
-        if gain(basis) > 0 and not any(found[t.name].folded for t in basis.tallies):
+    ways = [(gain(basis), basis) for basis in foldings(plan.tallies, plan)] if fold else []
+    for gained, basis in sorted(ways, key=operator.itemgetter(0), reverse=True):
+        if gained > 0 and not any(found[t.name].folded for t in basis.tallies):
             found |= dict.fromkeys((t.name for t in basis.tallies), basis)
     return list({id(basis): basis for basis in found.values()}.values())
 

@@ -15,11 +15,11 @@ from deniable.query.algebra import Column
 from deniable.query.bound import IntegerPlan
 
 from .allocation import Allocation, allocate
-from .foresight import errors
+from .foresight import errors, largest_error
 
 _RELATIVE: Final = 1e-6
 _ROUGHLY: Final = 1e-2
-_ROUNDS: Final = 4
+_ROUNDS: Final = 6
 _UNNAMED: Final = 1 / 8
 
 
@@ -31,7 +31,7 @@ def least(
     filter: Filter,  # noqa: A002
     size: float | None,
 ) -> tuple[Loss, Allocation]:
-    """The smallest amount, in the ledger's currency, and how it is spent."""
+    """The smallest amount found, in the ledger's currency, and how it is spent."""
     amount = _currency(budget)
 
     def at(loss: float, balance: _Balance) -> Allocation:
@@ -42,26 +42,38 @@ def least(
         def excess(loss: float) -> _Excess:
             return _Excess(at(loss, balance), wanted, size)
 
-        return least_loss(excess, within=1.0, relative=relative)
+        try:
+            return least_loss(excess, within=1.0, relative=relative)
+        except BadParameter:
+            raise BadParameter(
+                "that ± is met by any loss, however small",
+                why="the δ of this session alone buys it" if isinstance(budget, Approx) else "",
+                fix="within= a smaller ±, or spend=",
+            ) from None
 
-    wanted = _targets(within, at(1.0, ({}, True)), size=size)
-    about = cost(({}, True), _ROUGHLY)
-    tried: list[tuple[float, _Balance]] = []
+    wanted = _targets(within, at(1.0, _balance(fold=True)), size=size)
+    plain = _balance(fold=True)
+    tried = [(cost(plain, _ROUGHLY), plain)]
     for fold in (True, False) if len(plan.tallies) > 1 else ():
-        balance: _Balance = ({}, fold)
+        loss, balance = tried[0][0], _balance(fold=fold)
         for _ in range(_ROUNDS):
-            found = at(about, balance)
+            found = at(loss, balance)
             told = errors(found, size=size, rounded=False)
             ratios = {name: (told[name] or 0.0) / target for name, target in wanted.items()}
-            tried.append((max(ratios.values()), balance))
             balance = _balanced(found, ratios, balance)
-    _, best = min(tried, key=lambda pair: pair[0], default=(0.0, ({}, True)))
+            loss *= max(ratios.values()) ** (2 if isinstance(budget, Zcdp) else 1)
+        tried.append((cost(balance, _ROUGHLY), balance))
+    _, best = min(tried, key=lambda pair: pair[0])
     spent = cost(best, _RELATIVE)
     return amount(spent), at(spent, best)
 
 
 _Balance = tuple[Mapping[str, float], bool]
 """How much more each aggregate matters, and whether several may be told by one vector."""
+
+
+def _balance(*, fold: bool) -> _Balance:
+    return {}, fold
 
 
 @dataclass(frozen=True)
@@ -106,17 +118,34 @@ def _targets(within: object, start: Allocation, *, size: float | None) -> dict[s
             fix=(
                 "size=1000 beside within=    about how many rows a group has, if that is public",
                 "or spend=dp.epsilon(...), after q.explain(spend=...)",
-            )[_picked(start) :],
+            )[start.of_many :],
         )
-    return wanted
-
-
-def _picked(start: Allocation) -> bool:
-    return start.plan.picked and start.selection is not None
+    return _that_ask_something(wanted, start.plan)
 
 
 def _unknown(start: Allocation) -> str:
-    return "groups there are" if _picked(start) else "rows a group has"
+    return "groups there are" if start.of_many else "rows a group has"
+
+
+def _that_ask_something(wanted: dict[str, float], plan: IntegerPlan) -> dict[str, float]:
+    """Without those that are met whatever is spent: an average lies between its bounds."""
+    named = _aggregates(plan)
+    largest = {name: largest_error(plan.parts[named[name]]) for name in wanted}
+    asking = {name: target for name, target in wanted.items() if target < largest[name]}
+    if not asking:
+        name, most = next(iter(largest.items()))
+        raise BadParameter(
+            f"within={wanted[name]:g} asks nothing of `{name}`: its ± is never above {most:g}",
+            why="it lies between bounds that are public",
+            fix=f"within={most / 10:g}",
+        )
+    return asking
+
+
+def _aggregates(plan: IntegerPlan) -> dict[str, str]:
+    """The columns of the answer that are aggregates as they are, and which."""
+    outputs = plan.question.outputs
+    return {o.name: o.expression.name for o in outputs if isinstance(o.expression, Column)}
 
 
 def _balanced(found: Allocation, ratios: Mapping[str, float], before: _Balance) -> _Balance:
@@ -125,9 +154,7 @@ def _balanced(found: Allocation, ratios: Mapping[str, float], before: _Balance) 
     Noise shrinks with the cube root of the weight (fourth root for Gaussian): the cube of how many
     times too large an error is makes all of them just large enough.
     """
-    weights, fold = before
-    outputs = found.plan.question.outputs
-    named = {o.name: o.expression.name for o in outputs if _plain(o.expression)}  # type: ignore[attr-defined]
+    (weights, fold), named = before, _aggregates(found.plan)
     made = {
         named[column]: weights.get(named[column], 1.0) * max(ratio, 1e-9) ** 3
         for column, ratio in ratios.items()
@@ -135,7 +162,3 @@ def _balanced(found: Allocation, ratios: Mapping[str, float], before: _Balance) 
     least_weight = min(made.values())
     rest = dict.fromkeys(found.plan.parts, least_weight * _UNNAMED)
     return {name: weight / least_weight for name, weight in (rest | made).items()}, fold
-
-
-def _plain(expression: object) -> bool:
-    return isinstance(expression, Column)

@@ -227,7 +227,7 @@ def _notes(allocation: Allocation, cost: Loss, size: float | None) -> Iterator[s
     for name, parts in allocation.plan.parts.items():
         if parts.aggregate.function in _RANKED:
             yield f"{_shown(allocation, name)}: {_in_rank(allocation, parts, size)}"
-        elif size is None and aggregate_error(allocation, parts, size=None) is None:
+        elif size is None and not allocation.of_many and _depends(allocation, parts):
             yield f"{_shown(allocation, name)} {_at_sizes(allocation, parts)}"
     if allocation.plan.picked:
         yield _picked(allocation, size)
@@ -256,6 +256,11 @@ def _picked(allocation: Allocation, size: float | None) -> str:
         if (error := aggregate_error(replace(allocation, among=many), parts, size=size))
     ]
     return "; ".join(["groups are picked by noisy values: every ± holds for all at once", *told])
+
+
+def _depends(allocation: Allocation, parts: Parts) -> bool:
+    """Whether the ± depends on how many rows a group has."""
+    return aggregate_error(allocation, parts, size=None) is None
 
 
 def _shown(allocation: Allocation, name: str) -> str:

@@ -29,7 +29,7 @@ def tabled(allocation: Allocation, groups: Sequence[Group], drawn: Sequence[Any]
     for part, numbers in zip(allocation.parts, drawn, strict=True):
         noisy |= part.read(numbers)
     plan = allocation.plan
-    if plan.picked and allocation.selection is not None:
+    if allocation.of_many:
         allocation = replace(allocation, among=max(1, len(groups)))
     return Table(
         question=plan.question,

@@ -79,7 +79,7 @@ def _derive(allocation: Allocation, parts: Parts, noisy: Mapping[str, Floats]) -
         case Function.COUNT | Function.PERSONS | Function.DISTINCT | Function.SUM:
             return _linear(allocation, parts, noisy)
         case Function.AVG:
-            return _average(_sums(allocation, parts, noisy), parts)
+            return _average(_sums(allocation, parts, noisy), parts, allocation.of_each(_DROWNED))
         case Function.QUANTILE | Function.MIN | Function.MAX:
             return _quantile(allocation, parts, noisy)
     return _spread(_sums(allocation, parts, noisy), parts)
@@ -122,7 +122,7 @@ def _sums(allocation: Allocation, parts: Parts, noisy: Mapping[str, Floats]) -> 
     )
 
 
-def _average(sums: Sums, parts: Parts) -> Derived:
+def _average(sums: Sums, parts: Parts, drowned: float) -> Derived:
     """centre + sum/count, within the bounds; their middle where noise drowns a group."""
     assert parts.sum is not None
     low, high = float(parts.aggregate.low), float(parts.aggregate.high)
@@ -135,7 +135,7 @@ def _average(sums: Sums, parts: Parts) -> Derived:
         return np.clip(centre + first - step, low, high), np.clip(centre + last + step, low, high)
 
     told = np.clip(centre + sums.mean(), low, high)
-    values = np.where(sums.drowned(_DROWNED), low / 2 + high / 2, told)
+    values = np.where(sums.drowned(drowned), low / 2 + high / 2, told)
     return Derived(values=values, whole=False, interval=interval, table=interval)
 
 

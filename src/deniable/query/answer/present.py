@@ -110,7 +110,7 @@ class Table:
 
     def _of_each(self, confidence: float) -> float:
         """Groups have noise of their own each: all hold at once as often as the product says."""
-        return float(confidence ** (1 / self.among))
+        return min(float(confidence ** (1 / self.among)), 1 - 2.0**-53)
 
     def _enclosed(
         self, made: Expression, confidence: float, rows: list[Row], places: list[int]

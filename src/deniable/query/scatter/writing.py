@@ -173,7 +173,7 @@ def _check(allocation: Allocation) -> None:
             "a table that is written in parts has no order, and no first rows",
             fix="leave ORDER BY and LIMIT out here: written.frame().orderBy(...).limit(...)",
         )
-    if allocation.plan.picked and allocation.selection is not None:
+    if allocation.of_many:
         raise UnsupportedQuery(
             "HAVING over private groups is not written by executors",
             why="its ± would have to hold for all groups at once, and no executor knows how many",

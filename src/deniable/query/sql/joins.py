@@ -108,12 +108,24 @@ def _next(
         if pairs:
             return part, pairs, others
     node, right = rest[0]
+    _check_names(conditions, [scope, *(there for _, there in rest)], asking)
     raise UnsupportedQuery(
         f"no condition of WHERE links `{_called(right)}` to the tables before it",
         why="rows of different people would stand side by side",
         fix=f"JOIN {_written(node, right, asking)} ON {_shared(scope, right)}",
         snippet=asking.text.snippet(asking.text.span_of(node)),
     )
+
+
+def _check_names(conditions: list[exp.Expr], scopes: list[Scope], asking: Asking) -> None:
+    """A name that no table has is likely a slip, and why nothing links."""
+    for part in conditions:
+        for column in part.find_all(exp.Column):
+            name, table = column.name, column.text("table") or None
+            if not any(scope.has(name, table=table) for scope in scopes):
+                with asking.text.pointing(column):
+                    own = [s for s in scopes if table in {b.table for b in s.bindings}]
+                    (own or scopes)[0].find(name, table=table)
 
 
 def _check_links(links: list[exp.Expr], scope: Scope, asking: Asking) -> None:
@@ -169,7 +181,8 @@ def _pairs(
     pairs: list[Pair] = []
     rest = []
     for part in conditions:
-        sides = [part.this, part.expression] if isinstance(part, exp.EQ) else []
+        bare = part.unnest()
+        sides = [bare.this, bare.expression] if isinstance(bare, exp.EQ) else []
         where = [_belongs(side, left, right) for side in sides]
         if where == ["right", "left"]:
             sides, where = sides[::-1], where[::-1]
