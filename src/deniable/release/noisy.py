@@ -16,7 +16,7 @@ from deniable import parameters
 from deniable.errors import BadParameter, NoBound
 from deniable.mechanisms import Gaussian, Laplace, Mechanism
 
-from .reach import Law, reach
+from .reach import Law, of_each, reach
 
 Interval = tuple[float, float]
 Told = tuple[Any, Any, Any]
@@ -101,8 +101,7 @@ class Summed(Spread):
 
     def half(self, confidence: float) -> float:
         """The ±."""
-        each = min(confidence ** (1 / self.among), 1 - 2.0**-53)
-        far = reach(self.law, self.scales, confidence=each)
+        far = reach(self.law, self.scales, confidence=of_each(confidence, self.among))
         if self.rounded and self.whole:
             return float(max(0, math.ceil(far - 0.5)))
         return far + 0.5 * self.rounded

@@ -52,6 +52,11 @@ def test_answers_that_are_put_together_say_of_what(session):
     assert "make n of both" in text
 
 
+def test_sums_of_some_rows_say_of_which(session):
+    text = explained(session, "SELECT AVG(age) FILTER (WHERE city = 'a') AS a FROM people")
+    assert "the sums of age and of 100 − age where city = 'a' (b = " in text
+
+
 def test_so_they_do_where_noise_is_gaussian():
     unit, schema = dp.person("u", rows=2), SCHEMA.tables["people"]
     session = dp.open(PEOPLE, unit=unit, budget=dp.rho(9), schema=schema, name="people")

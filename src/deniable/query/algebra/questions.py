@@ -9,6 +9,7 @@ from __future__ import annotations
 import enum
 import math
 from dataclasses import dataclass, field
+from typing import Final
 
 from deniable.units import Unit
 
@@ -37,6 +38,12 @@ class Function(enum.StrEnum):
     """The lowest value, as a private quantile."""
     MAX = "max"
     """The highest value, as a private quantile."""
+
+
+COUNTED: Final = frozenset({Function.COUNT, Function.PERSONS, Function.DISTINCT})
+"""Those that count, and need no bounds."""
+RANKED: Final = frozenset({Function.QUANTILE, Function.MIN, Function.MAX})
+"""Those that are read off ranks."""
 
 
 @dataclass(frozen=True, kw_only=True)

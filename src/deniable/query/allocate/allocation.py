@@ -14,7 +14,7 @@ from deniable.mechanisms import Laplace, Mechanism, QuantileSearch
 from deniable.mechanisms.combine import Composed
 from deniable.mechanisms.keys import PartitionSelection
 from deniable.query.bound import IntegerPlan, Tally
-from deniable.release.reach import Law
+from deniable.release.reach import Law, of_each
 
 from .released import Released
 from .split import Noise, law_of, noise_for, together
@@ -45,7 +45,7 @@ class Allocation:
 
     def of_each(self, confidence: float) -> float:
         """With which confidence each group must hold for all of them to hold at once."""
-        return min(float(confidence ** (1 / self.among)), 1 - 2.0**-53)
+        return of_each(confidence, self.among)
 
     @property
     def told(self) -> str:

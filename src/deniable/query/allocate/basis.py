@@ -10,8 +10,8 @@ has all the loss, and tells both tallies:
 
     count = (above + below)/D            sum = (high·above + low·below)/D
 
-The set of what rows can add is the square with corners ±(1, low), ±(1, high); noise of this shape
-is that of the K-norm mechanism [HT10], and the square is an L1 ball in these coordinates. Where
+What rows can add spans the parallelogram with corners ±(1, low), ±(1, high). Noise of that shape is
+the K-norm mechanism's [HT10], and in these coordinates it is that of an L1 ball: Laplace. Where
 more rows are counted than have the value, they add D to a third number, *others*, and nothing to
 the two: a row still moves all three by D. Where only counts are asked, one of some rows and one of
 more, they are told by those rows and the others. Gaussian noise gains nothing by any of this: the

@@ -13,7 +13,16 @@ from itertools import product
 
 from deniable.mechanisms import Laplace, QuantileSearch
 from deniable.mechanisms.keys import PartitionSelection
-from deniable.query.algebra import Column, Filter, Function, Question, Relation, columns_of
+from deniable.query.algebra import (
+    COUNTED,
+    RANKED,
+    Column,
+    Filter,
+    Function,
+    Question,
+    Relation,
+    columns_of,
+)
 from deniable.query.bound import Parts, Tally
 from deniable.release import Summed
 from deniable.release.reach import reach
@@ -23,9 +32,6 @@ from .allocation import Allocation, spread_of
 from .search import usual_reach
 from .split import Noise
 from .trees import Tree
-
-_COUNTS = (Function.COUNT, Function.PERSONS, Function.DISTINCT)
-_RANKED = (Function.QUANTILE, Function.MIN, Function.MAX)
 
 
 def errors(
@@ -62,9 +68,9 @@ def aggregate_error(
 ) -> float | None:
     """The ± of one aggregate for a group of that many rows."""
     function = parts.aggregate.function
-    if function in _RANKED:
+    if function in RANKED:
         return None
-    if function in _COUNTS or function is Function.SUM:
+    if function in COUNTED or function is Function.SUM:
         found = summed(allocation, parts)
         return (found if rounded else replace(found, rounded=False)).half(confidence)
     confidence = allocation.of_each(confidence)
@@ -176,7 +182,7 @@ def deviation(noise: Noise) -> float:
 def is_whole(parts: Parts) -> bool:
     """Whether an answer is given in whole numbers."""
     argument = parts.aggregate.argument
-    if parts.aggregate.function in _COUNTS:
+    if parts.aggregate.function in COUNTED:
         return True
     return argument is not None and argument.kind.value == "int"
 

@@ -23,7 +23,7 @@ from typing import Final
 
 from deniable import parameters
 from deniable.errors import BadParameter, UnknownName
-from deniable.query.algebra import Function, columns_of
+from deniable.query.algebra import COUNTED, Function, columns_of
 from deniable.query.bound import IntegerPlan, Parts, Tally
 from deniable.release.reach import Law
 from deniable.units import Relation
@@ -151,7 +151,7 @@ def _bases(plan: IntegerPlan, forms: Forms, *, fold: bool) -> list[Basis]:
 
 def _divided(plan: IntegerPlan) -> set[str]:
     """The tallies of averages and variances, by name."""
-    linear = (Function.COUNT, Function.SUM, Function.DISTINCT, Function.PERSONS)
+    linear = COUNTED | {Function.SUM}
     ratios = [p for p in plan.parts.values() if p.aggregate.function not in linear]
     return {t.name for p in ratios for t in (p.count, p.sum, p.squares) if t is not None}
 

@@ -9,7 +9,7 @@ from typing import Final
 
 from deniable.losses import Approx, Loss
 from deniable.mechanisms import Laplace, QuantileSearch
-from deniable.query.algebra import Call, Function, Key, Question, columns_of
+from deniable.query.algebra import COUNTED, RANKED, Call, Function, Key, Question, columns_of
 from deniable.query.algebra.show import aggregate_text, relation_lines
 from deniable.query.bound import IntegerPlan, Measure, Parts, Tally
 from deniable.release import Plan
@@ -21,7 +21,6 @@ from .released import Released
 from .trees import Tree
 
 _SIZES: Final = (100, 1_000, 10_000)
-_RANKED: Final = (Function.QUANTILE, Function.MIN, Function.MAX)
 
 
 def explained(allocation: Allocation, *, cost: Loss, left: Loss | None, size: float | None) -> Plan:
@@ -58,12 +57,9 @@ def _relation(plan: IntegerPlan) -> Iterator[str]:
             steps[-1] += f": {line.strip().removeprefix('from ')}"
     yield from steps
     for parts in plan.parts.values():
-        counted = parts.aggregate.argument is None or parts.aggregate.function in _COUNTED
+        counted = parts.aggregate.argument is None or parts.aggregate.function in COUNTED
         held = "" if counted else "; values outside are moved to the nearer end"
         yield f"compute {aggregate_text(parts.aggregate)}{held}"
-
-
-_COUNTED: Final = (Function.COUNT, Function.PERSONS, Function.DISTINCT)
 
 
 def _unit(plan: IntegerPlan) -> str:
@@ -71,8 +67,7 @@ def _unit(plan: IntegerPlan) -> str:
         return f"protect {plan.unit}"
     return (
         f"protect {plan.unit}: whoever has more than {plan.rows} row{'s' * (plan.rows > 1)} "
-        f"counts as {plan.rows}, "
-        "each of their rows a little less"
+        f"counts as {plan.rows}, each of their rows a little less"
     )
 
 
@@ -120,7 +115,8 @@ def _folded(part: Released, scale: float) -> str:
         return f"{_called(last)} and to the number of other rows: {noise}"
     low, high = _ends(part)
     above = f"{last.value!r} − {low:g}" if low else repr(last.value)
-    sums = f"the sums of {above} and of {high:g} − {last.value!r}"
+    where = "" if last.where is None else f" where {last.where!r}"
+    sums = f"the sums of {above} and of {high:g} − {last.value!r}{where}"
     together = f"{noise}: a row moves both together by {high - low:g}"
     if len(part.tallies) == 2:
         return f"{sums} ({together})"
@@ -225,7 +221,7 @@ def _after(plan: IntegerPlan) -> Iterator[str]:
 
 def _notes(allocation: Allocation, cost: Loss, size: float | None) -> Iterator[str]:
     for name, parts in allocation.plan.parts.items():
-        if parts.aggregate.function in _RANKED:
+        if parts.aggregate.function in RANKED:
             yield f"{_shown(allocation, name)}: {_in_rank(allocation, parts, size)}"
         elif size is None and not allocation.of_many and _depends(allocation, parts):
             yield f"{_shown(allocation, name)} {_at_sizes(allocation, parts)}"

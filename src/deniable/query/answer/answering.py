@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from deniable.query.algebra import Function
+from deniable.query.algebra import COUNTED, Function
 from deniable.query.allocate import Allocation
 from deniable.query.allocate.foresight import people_needed
 from deniable.query.bound import Group, Parts
@@ -51,7 +51,7 @@ def estimand(allocation: Allocation, parts: Parts) -> str:
         notes.append(f"a person with more than {most} counts as {plan.rows}")
     if parts.aggregate.function in (Function.MIN, Function.MAX):
         notes.append("the outermost value that enough rows share to be told from noise")
-    elif parts.aggregate.argument is not None and parts.aggregate.function not in _COUNTED:
+    elif parts.aggregate.argument is not None and parts.aggregate.function not in COUNTED:
         notes.append(f"values are held within {_held(parts)}")
     if allocation.among > 1:
         notes.append(
@@ -65,6 +65,3 @@ def _held(parts: Parts) -> str:
         domain = parts.aggregate.moment.domain
         return f"{domain.low} and {domain.high}"
     return f"{parts.aggregate.low:g} and {parts.aggregate.high:g}"
-
-
-_COUNTED: Final = (Function.COUNT, Function.PERSONS, Function.DISTINCT)

@@ -24,6 +24,7 @@ from deniable.query.algebra import (
 from deniable.query.algebra.meaning import EPOCH
 from deniable.query.bound import Group
 from deniable.release import Noisy, Spread, Tabulated
+from deniable.release.reach import of_each
 
 from .derived import Derived, Ends
 
@@ -92,7 +93,7 @@ class Table:
             return None
         confidences = _CONFIDENCES if len(places) <= _MANY_ROWS else _FEW
         if isinstance(made, Column):
-            each = [self._of_each(confidence) for confidence in confidences]
+            each = [of_each(confidence, self.among) for confidence in confidences]
             ends = zip(confidences, self.aggregates[made.name].intervals(each), strict=True)
             return Tabulated(
                 intervals={
@@ -108,10 +109,6 @@ class Table:
             table[confidence] = found
         return Tabulated(intervals=table)
 
-    def _of_each(self, confidence: float) -> float:
-        """Groups have noise of their own each: all hold at once as often as the product says."""
-        return min(float(confidence ** (1 / self.among)), 1 - 2.0**-53)
-
     def _enclosed(
         self, made: Expression, confidence: float, rows: list[Row], places: list[int]
     ) -> list[tuple[float, float]] | None:
@@ -121,7 +118,7 @@ class Table:
         arithmetic, which is sound for what is computed, bounds the expression.
         """
         names = self._used(made)
-        each = self._of_each(1 - (1 - confidence) / len(names))
+        each = of_each(1 - (1 - confidence) / len(names), self.among)
         ends: dict[str, Ends] = {name: self.aggregates[name].interval(each) for name in names}
         pairs = []
         for i in places:

@@ -12,6 +12,7 @@ from typing import Final
 
 from deniable.errors import MissingUnit, UnsupportedQuery
 from deniable.query.algebra import (
+    RANKED,
     Aggregate,
     Expression,
     Function,
@@ -38,7 +39,6 @@ MOST_ROWS: Final = 2**42
 _SPREAD: Final = frozenset(
     {Function.VAR_SAMP, Function.VAR_POP, Function.STDDEV_SAMP, Function.STDDEV_POP}
 )
-_RANKED: Final = frozenset({Function.QUANTILE, Function.MIN, Function.MAX})
 
 
 def bound(question: Question, *, bins: int | None = None) -> IntegerPlan:
@@ -128,7 +128,7 @@ def _parts(book: _Book, asked: Aggregate) -> Parts:
         case Function.DISTINCT:
             return Parts(aggregate=asked, count=book.tally(Measure.DISTINCT, value, where))
     assert value is not None
-    if asked.function in _RANKED:
+    if asked.function in RANKED:
         return Parts(aggregate=asked, histogram=book.tally(Measure.HISTOGRAM, value, where))
     centre = middle(value)
     if asked.function is Function.SUM and not (centre and _centred(book, asked)):
