@@ -33,8 +33,8 @@ __version__ = "0.1.0"
 
 _HOMES = {
     "errors": [
-        "BadParameter", "BudgetExceeded", "DataFailure", "DeltaTooLarge", "DeniableError",
-        "HiddenValue", "LedgerFailure", "MissingBounds", "MissingExtra",
+        "AskerStopped", "BadParameter", "BudgetExceeded", "DataFailure", "DeltaTooLarge",
+        "DeniableError", "HiddenValue", "LedgerFailure", "MissingBounds", "MissingExtra",
         "MissingRule", "MissingUnit", "MixedLosses", "NoBound", "NotAdaptive",
         "SeedOutsideTests", "SensitivityMismatch", "UnitMismatch", "UnknownKeys",
         "UnknownName", "UnsupportedQuery",
@@ -79,6 +79,7 @@ if TYPE_CHECKING:
     from .curator import Curator as Curator
     from .curator import open as open  # noqa: A004  the promised name
     from .data import load_adult as load_adult
+    from .errors import AskerStopped as AskerStopped
     from .errors import BadParameter as BadParameter
     from .errors import BudgetExceeded as BudgetExceeded
     from .errors import DataFailure as DataFailure

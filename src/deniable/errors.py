@@ -20,6 +20,7 @@
     ├── SeedOutsideTests     DP401   predictable noise where people could be harmed
     ├── LedgerFailure        DP501   the ledger cannot be read, written or trusted
     ├── DataFailure          DP601   a failure while data were read; details are the curator's
+    ├── AskerStopped         DP602   a failure waits for the curator; nothing is charged till then
     └── MissingExtra         DP701   an optional package is not installed  (also an ImportError)
 
 Texts are functions of public facts only: never of a value, a row count or a
@@ -374,6 +375,12 @@ class DataFailure(DeniableError):
     """Something failed while data were read: opaque, and charged; details are the curator's."""
 
     code = "DP601"
+
+
+class AskerStopped(DeniableError):
+    """An earlier question failed while data were read, and the curator has not resumed yet."""
+
+    code = "DP602"
 
 
 class MissingExtra(DeniableError, ImportError):

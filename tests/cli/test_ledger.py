@@ -69,3 +69,22 @@ def test_what_delta_is_left_for_is_said(people, say):
     assert f"left      ε 3\nof δ      {kept}\n" in say("ledger").stdout
     said = say("ask", "SELECT COUNT(*) AS n FROM people", "--spend", "1")
     assert said.stderr.endswith(f"left: ε 2 of ε 3, δ 1e-07\nof δ: {kept}\n")
+
+
+def test_a_failure_is_shown_to_the_curator_and_resumed(described, say, read, spoil):
+    spoil("people.parquet")
+    average = "SELECT AVG(age) AS age FROM people"
+    assert "deniable ledger resume" in say("ask", average, "--spend", "0.1", code=1).stderr
+    assert "failures  stopped: the unnamed asker" in say("ledger").stdout
+    found = read("ledger")
+    assert found["stopped"] == [{"asker": None, "failures": 1}]
+    assert [entry["kind"] for entry in found["entries"]] == ["charge", "stop"]
+    assert say("ask", COUNT, "--spend", "0.1", code=1).stderr.startswith("error[DP602]")
+    said = say("ledger", "resume")
+    assert "question  SELECT AVG(age)" in said.stdout
+    assert "Traceback" in said.stdout
+    assert "line 3: questions of the unnamed asker go on" in said.stderr
+    assert "resumed once after 1 failure" in say("ledger").stdout
+    assert read("ledger")["resumptions"] == 1
+    assert "nobody is stopped" in say("ledger", "resume", code=1).stderr
+    say("ledger", "--verify")

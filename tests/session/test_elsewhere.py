@@ -127,6 +127,7 @@ def test_a_failure_is_opaque_and_charged_and_paid_for_again(session):
     assert told.value.__cause__ is None
     assert "Alice" in session.failures[0].detail
     shelf.fails = None
+    session.resume()
     assert not asked(session, shelf).free
     assert len(charges(session)) == 2
 

@@ -102,8 +102,10 @@ def test_something_failed_on_the_data():
     step = Laplace(scale=3.0).on(dp.Sensitive(lambda: 1 / 0, l1=1))
     assert told(lambda: opened().release(step)) == (
         "error[DP601]: something failed while the data were read\n"
-        "  why:  what failed may depend on people's values, so it is not told here\n"
-        "  fix:  the curator finds the details in session.failures\n"
+        "  why:  the cause may depend on people's values, so only the curator sees it; "
+        "no further question is answered before that\n"
+        "  fix:  the curator reads the cause in print(s.failures), then calls s.resume()\n"
+        "        or, in a terminal: deniable ledger resume\n"
         "  cost: ε 0.334 was spent"
     )
 

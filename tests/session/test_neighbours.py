@@ -39,6 +39,7 @@ def test_nothing_is_asked_while_a_value_is_computed():
             s.release(EIGHTH.on(dp.Sensitive(lambda ask=ask: ask().value, l1=1)))
         assert s.spent == before + dp.epsilon(0.125)
         assert "while a value is computed" in s.failures[-1].detail
+        s.resume()
 
 
 REPLACE = dp.rows(relation="replace")

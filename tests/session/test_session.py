@@ -164,6 +164,7 @@ def test_a_failed_answer_is_not_stored_and_is_paid_again():
     step = EIGHTH.on(dp.Sensitive(lambda: next(values), l1=1))
     with pytest.raises(DataFailure):
         s.release(step, question="q")
+    s.resume()
     s.release(step, question="q")
     assert s.spent == dp.epsilon(0.125) + dp.epsilon(0.125)
 

@@ -15,6 +15,7 @@ from deniable.mechanisms import Mechanism
 from . import chain, show
 from .chain import Head, Walk
 from .entry import KINDS, Entry, Standing, opened
+from .halts import Failure, Failures, Halts
 from .header import Header
 from .store import Reading, Row, Store
 
@@ -82,6 +83,29 @@ class Books:
         with self._store.reading() as lines:
             found = {asker: self._standing(lines, asker) for asker in lines.sharers()}
         return {asker: standing for asker, standing in found.items() if standing is not None}
+
+    # ---- who is stopped
+
+    def halts(self) -> Halts:
+        """Which askers are stopped after a failure, and how often askers were resumed."""
+        with self._store.reading() as lines:
+            return Halts.of(self._catch_up(lines))
+
+    def failures(self) -> Failures:
+        """The failures that the curator has not passed over yet, with their causes."""
+        with self._store.reading() as lines:
+            waiting = dict(Halts.of(self._catch_up(lines)).stopped)
+            found = [_failure(lines, stop) for stop in self._waiting(lines, waiting)]
+        return Failures(found)
+
+    def _waiting(self, lines: Reading, waiting: dict[str | None, int]) -> list[Entry]:
+        """The newest stop lines of each asker, as many as they have failures; oldest first."""
+        newest: list[Entry] = []
+        for row in reversed(lines.stops()):
+            if waiting.get(row.asker, 0):
+                waiting[row.asker] -= 1
+                newest.append(opened(row))
+        return newest[::-1]
 
     # ---- the record
 
@@ -192,6 +216,18 @@ class Books:
     def _learn(self, kinds: Iterable[str], together: Iterable[str]) -> None:
         self._strange_kinds.update(set(kinds).difference(KINDS))
         self._mechanisms.update(name for names in together for name in names.split(",") if name)
+
+
+def _failure(lines: Reading, stop: Entry) -> Failure:
+    assert stop.charge is not None
+    paid = opened(lines.since(stop.charge, limit=1)[0])
+    return Failure(
+        time=stop.time.isoformat(),
+        entry=paid.sequence,
+        asker=stop.asker,
+        question=paid.what or "(not named)",
+        detail=lines.cause(stop.sequence),
+    )
 
 
 class Entries(Sequence[Entry]):

@@ -19,6 +19,7 @@ from deniable.mechanisms import Mechanism
 from deniable.mechanisms.combine import Composed
 
 from .entry import Entry, Standing, canonical, fits, names, row_of
+from .halts import Halts
 from .store import Row
 
 NOT_TRUSTED = "nothing was spent; this ledger admits nothing until it is put right"
@@ -74,6 +75,7 @@ class Walk:
             self._believe(entry)
         else:
             self._check_totals(entry)
+            self._check_halts(before, entry)
             if self._whole:
                 self._check_price(entry)
                 self._check_standing(entry)
@@ -107,6 +109,11 @@ class Walk:
             raise self._broken(entry.sequence, "states a total that is not the sum")
         if not self._filter.admits(self._committed):
             raise self._broken(entry.sequence, "passes the ceiling")
+
+    def _check_halts(self, before: Entry, entry: Entry) -> None:
+        stated = {name: entry.record[name] for name in ("halts",) if name in entry.record}
+        if stated != Halts.of(before).after(entry).to_record():
+            raise self._broken(entry.sequence, "does not state who is stopped")
 
     def _check_price(self, entry: Entry) -> None:
         """Price it again: what a later proof made cheaper is fine, the reverse is told.

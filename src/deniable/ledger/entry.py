@@ -30,7 +30,7 @@ from deniable.losses.rounding import within
 from .store import Row
 
 FORMAT = 1
-KINDS = ("header", "charge", "answer", "share", "note")
+KINDS = ("header", "charge", "answer", "share", "note", "stop", "resume")
 
 Record = Mapping[str, object]
 
@@ -54,7 +54,7 @@ class Entry:
 
     @property
     def kind(self) -> str:
-        """charge, answer, share or note; "unknown" if a later version wrote it."""
+        """charge, answer, share, note, stop or resume; "unknown" if a later version wrote it."""
         kind = str(self.record.get("kind"))
         return kind if kind in KINDS else "unknown"
 
@@ -107,7 +107,7 @@ class Entry:
 
     @property
     def charge(self) -> int | None:
-        """For an answer: the number of the charge that paid for it."""
+        """For an answer or a stop: the number of the charge that paid for it."""
         return self._number("charge")
 
     @property

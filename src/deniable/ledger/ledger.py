@@ -28,11 +28,15 @@ from deniable.units import Unit
 from . import chain, show
 from .books import Books
 from .entry import Entry, Standing, canonical, fits, opened, sealed
+from .halts import Halts, called, refused
 from .header import units_differ
 from .steps import reached
-from .store import CommitUnsure, Reading, Row
+from .store import CommitUnsure, Reading, Row, Store, Writing
 
-Compose = Callable[[Reading, Entry], dict[str, object]]
+Compose = Callable[[Writing, Entry], dict[str, object]]
+
+
+_LONGEST_CAUSE = 100_000  # characters; the end of a traceback says most
 
 
 class Ledger(Books):
@@ -40,6 +44,11 @@ class Ledger(Books):
 
     Opened with `open_ledger`; only a session appends to it.
     """
+
+    def __init__(self, store: Store) -> None:
+        self._unwritten: set[str | None] = set()
+        """Askers whose stop could not be written: stopped in this process all the same."""
+        super().__init__(store)
 
     # ---- spending
 
@@ -71,8 +80,9 @@ class Ledger(Books):
             "price": price.to_dict(),
         }
 
-        def compose(lines: Reading, last: Entry) -> dict[str, object]:
+        def compose(lines: Writing, last: Entry) -> dict[str, object]:
             self._refuse_unknown()
+            self._refuse_stopped(last, asker)
             total, committed = chain.totals(last)
             standing = self._standing(lines, asker)
             after = self._paid(price, committed=committed, standing=standing)
@@ -98,8 +108,10 @@ class Ledger(Books):
         """Raise as a charge of this price would; nothing is written."""
         self._refuse_unknown()
         with self._store.reading() as lines:
-            _, committed = chain.totals(self._catch_up(lines))
+            last = self._catch_up(lines)
             standing = self._standing(lines, _checked(asker))
+        self._refuse_stopped(last, asker)
+        _, committed = chain.totals(last)
         self._paid(price, committed=committed, standing=standing)
 
     def share(self, asker: str, *, amount: Loss) -> Entry:
@@ -107,7 +119,7 @@ class Ledger(Books):
         price = self.filter.price_of(amount)
         record = {"kind": "share", "asker": _checked(asker), "price": price.to_dict()}
 
-        def compose(lines: Reading, last: Entry) -> dict[str, object]:
+        def compose(lines: Writing, last: Entry) -> dict[str, object]:
             self._refuse_unknown()
             total, committed = chain.totals(last)
             standing = (self._standing(lines, asker) or Standing.none()).reserve(price)
@@ -134,7 +146,7 @@ class Ledger(Books):
             "kind": "answer", "charge": charge.sequence, "question": question, "value": value,
         }  # fmt: skip
 
-        def compose(lines: Reading, last: Entry) -> dict[str, object]:
+        def compose(lines: Writing, last: Entry) -> dict[str, object]:
             about = [opened(row) for row in lines.asked(question)]
             if all(entry.hash != charge.hash for entry in about):
                 raise BadParameter("this charge is not in this ledger")
@@ -175,7 +187,8 @@ class Ledger(Books):
             "repeats": found.answer.sequence,
         }
 
-        def compose(lines: Reading, last: Entry) -> dict[str, object]:
+        def compose(lines: Writing, last: Entry) -> dict[str, object]:
+            self._refuse_stopped(last, asker)
             standing = self._standing(lines, asker)
             assert standing is not None  # a share is never taken back
             return record | _state(*chain.totals(last), _used(standing, price))
@@ -187,6 +200,65 @@ class Ledger(Books):
         record = {"kind": "note", "what": what}
         return self._write(lambda _, last: record | _state(*chain.totals(last), None))
 
+    # ---- failures
+
+    def check_asker(self, asker: str | None) -> None:
+        """Raise AskerStopped if a failure of this asker's question waits for the curator."""
+        with self._store.reading() as lines:
+            last = self._catch_up(lines)
+        self._refuse_stopped(last, asker)
+
+    def stop(self, charge: Entry, *, cause: str) -> Entry:
+        """Stop the asker of a charge, durably, because reading rows for it failed.
+
+        Charges that were admitted before this line may finish; none is admitted after it. The
+        cause is kept beside the lines until the curator resumes. If it cannot be kept, the line is
+        written without it; if no line can be written, the asker is stopped in this process.
+        """
+        self._unwritten.add(charge.asker)  # until the line is on disk, whatever happens meanwhile
+        try:
+            entry = self._stop(charge, cause)
+        except LedgerFailure:
+            entry = self._stop(charge, "")
+        self._unwritten.discard(charge.asker)
+        return entry
+
+    def _stop(self, charge: Entry, cause: str) -> Entry:
+        asker = charge.asker
+        record = {"kind": "stop", "asker": asker, "charge": charge.sequence}
+
+        def compose(lines: Writing, last: Entry) -> dict[str, object]:
+            if cause:
+                lines.keep_cause(last.sequence + 1, _storable(cause))
+            state = _state(*chain.totals(last), self._standing(lines, asker))
+            return record | state | Halts.of(last).stop(asker).to_record()
+
+        return self._write(compose)
+
+    def resume(self, asker: str | None = None) -> Entry:
+        """Let a stopped asker go on, and erase the causes: the curator's to call, after a look.
+
+        The line counts in every later certificate.
+        """
+        record = {"kind": "resume", "asker": _checked(asker)}
+
+        def compose(lines: Writing, last: Entry) -> dict[str, object]:
+            halts = Halts.of(last)
+            if asker not in halts.stopped and asker not in self._unwritten:
+                raise _not_stopped(asker, halts)
+            for stop in self._waiting(lines, {asker: halts.stopped.get(asker, 0)}):
+                lines.forget_cause(stop.sequence)
+            state = _state(*chain.totals(last), self._standing(lines, asker))
+            return record | state | halts.resume(asker).to_record()
+
+        entry = self._write(compose)
+        self._unwritten.discard(asker)
+        return entry
+
+    def _refuse_stopped(self, last: Entry, asker: str | None) -> None:
+        if asker in Halts.of(last).stopped or asker in self._unwritten:
+            raise refused(asker)
+
     # ---- the one place where a line is written
 
     def _write(self, compose: Compose) -> Entry:
@@ -195,7 +267,7 @@ class Ledger(Books):
             with self._store.writing() as lines:
                 last = self._catch_up(lines)
                 reached("begun")
-                record = compose(lines, last)
+                record = Halts.of(last).to_record() | compose(lines, last)
                 if (strange := self.strange) is not None:
                     raise LedgerFailure(
                         f"{self.where} holds {strange}, which this version does not know",
@@ -287,6 +359,21 @@ def _used(standing: Standing, price: Price) -> Standing:
 def _state(total: Price, committed: Price, standing: Standing | None) -> dict[str, object]:
     state: dict[str, object] = {"total": total.to_dict(), "committed": committed.to_dict()}
     return state | ({} if standing is None else {"standing": standing.to_dict()})
+
+
+def _not_stopped(asker: str | None, halts: Halts) -> BadParameter:
+    names = ("" if name is None else f"asker={name!r}" for name in halts.stopped)
+    return BadParameter(
+        f"{called(asker)} is not stopped",
+        fix=[f"s.resume({name})" for name in names],
+        hint="" if halts.stopped else "nobody is stopped",
+    )
+
+
+def _storable(text: str) -> str:
+    """The end of a text that every store can hold."""
+    plain = text[-_LONGEST_CAUSE:].encode("utf-8", "backslashreplace").decode()
+    return plain.replace("\0", "\\x00")
 
 
 def _checked(asker: object) -> str | None:

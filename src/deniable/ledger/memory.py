@@ -39,11 +39,12 @@ class MemoryStore:
                 fix='ledger="ledger.db"    (a file that all processes open)',
             )
         with self._lock:
-            size = len(self._lines.rows)
+            size, causes = len(self._lines.rows), dict(self._lines.causes)
             try:
                 yield self._lines
             except BaseException:
                 self._lines.cut(size)
+                self._lines.causes = causes
                 raise
 
     def close(self) -> None:
@@ -53,6 +54,7 @@ class MemoryStore:
 class _Lines:
     def __init__(self) -> None:
         self.rows: list[Row] = []
+        self.causes: dict[int, str] = {}
         self._of: dict[tuple[str, str], list[int]] = defaultdict(list)
         self._key = ""
 
@@ -79,6 +81,12 @@ class _Lines:
     def mechanisms(self) -> list[str]:
         return self._values("mechanisms")
 
+    def stops(self) -> list[Row]:
+        return [self.rows[n] for n in self._of.get(("kind", "stop"), ())]
+
+    def cause(self, sequence: int) -> str:
+        return self.causes.get(sequence, "")
+
     def key(self) -> str:
         return self._key
 
@@ -91,6 +99,12 @@ class _Lines:
 
     def keep(self, key: str) -> None:
         self._key = key
+
+    def keep_cause(self, sequence: int, cause: str) -> None:
+        self.causes[sequence] = cause
+
+    def forget_cause(self, sequence: int) -> None:
+        self.causes.pop(sequence, None)
 
     def cut(self, size: int) -> None:
         for row in reversed(self.rows[size:]):

@@ -213,4 +213,5 @@ def _lines(connection: psycopg.Connection) -> SqlLines:
         cursor = connection.execute(sql.replace("?", "%s"), tuple(values))
         return cursor.fetchall() if cursor.description else []
 
-    return SqlLines(run)
+    here = "SELECT tablename::text FROM pg_tables WHERE schemaname = current_schema()"
+    return SqlLines(run, tables=here)

@@ -22,7 +22,7 @@ def as_text(books: Books) -> str:
     """One line: where, how much, for whom."""
     return (
         f"<Ledger {books.name!r} in {books.where}: {_spent(books)} of {books.budget}, "
-        f"lines: {len(books.entries)}, protects {books.unit!r}>"
+        f"lines: {len(books.entries)}, protects {books.unit!r}{_halts(books)}>"
     )
 
 
@@ -34,7 +34,8 @@ def as_html(books: Books) -> str:
     more = f" (the newest {NEWEST} of {count} lines)" if count > NEWEST else ""
     caption = (
         f"Ledger <b>{html.escape(books.name)}</b>: {html.escape(_spent(books))} of "
-        f"{html.escape(str(books.budget))}; protects {html.escape(str(books.unit))}{more}"
+        f"{html.escape(str(books.budget))}; protects "
+        f"{html.escape(f'{books.unit}{_halts(books)}')}{more}"
     )
     heads = "".join(
         f"<th scope='col'>{name}</th>"
@@ -77,6 +78,11 @@ def what_is_left(loss: Loss) -> str:
 def _spent(books: Books) -> str:
     strange = books.strange
     return f"spent {books.spent}" if strange is None else f"closed by {strange}"
+
+
+def _halts(books: Books) -> str:
+    halts = str(books.halts())
+    return f"; {halts}" if halts else ""
 
 
 def _row(entry: Entry) -> str:

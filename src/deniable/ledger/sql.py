@@ -21,6 +21,9 @@ class Closable(Protocol):
 
 C = TypeVar("C", bound=Closable)
 
+# Beside the lines, because a cause may hold people's values and the lines may be exported.
+_CAUSES = "CREATE TABLE causes (sequence INTEGER PRIMARY KEY, cause TEXT NOT NULL)"
+
 TABLES = (
     """CREATE TABLE entries (
         sequence INTEGER PRIMARY KEY, line TEXT NOT NULL, hash TEXT NOT NULL,
@@ -30,6 +33,7 @@ TABLES = (
     "CREATE INDEX entries_question ON entries (question, sequence) WHERE question IS NOT NULL",
     "CREATE INDEX entries_mechanisms ON entries (mechanisms) WHERE mechanisms IS NOT NULL",
     "CREATE TABLE secret (key TEXT NOT NULL)",
+    _CAUSES,
 )
 
 _SELECT = "SELECT sequence, line, hash, kind, asker, question, mechanisms FROM entries "
@@ -48,8 +52,14 @@ _DIFFERENT = """
 class SqlLines:
     """The lines of a ledger in a table, through a function that runs one statement."""
 
-    def __init__(self, run: Callable[[str, Sequence[object]], list[tuple[object, ...]]]) -> None:
+    def __init__(
+        self,
+        run: Callable[[str, Sequence[object]], list[tuple[object, ...]]],
+        *,
+        tables: str,
+    ) -> None:
         self._run = run
+        self._tables = tables
 
     def last(self) -> Row | None:
         """The newest line."""
@@ -80,6 +90,17 @@ class SqlLines:
         """Every set of mechanisms that was ever charged together."""
         return self._different("mechanisms")
 
+    def stops(self) -> list[Row]:
+        """Every line that stops an asker, oldest first."""
+        return self._rows("WHERE kind = 'stop' ORDER BY sequence")
+
+    def cause(self, sequence: int) -> str:
+        """Why the line of this number stops its asker; empty if that was not kept."""
+        if not self._has_causes():
+            return ""
+        found = self._run("SELECT cause FROM causes WHERE sequence = ?", (sequence,))
+        return str(found[0][0]) if found else ""
+
     def key(self) -> str:
         """The secret under which questions are hashed."""
         return str(self._run("SELECT key FROM secret", ())[0][0])
@@ -91,6 +112,20 @@ class SqlLines:
     def keep(self, key: str) -> None:
         """Write the secret under which questions are hashed."""
         self._run("INSERT INTO secret VALUES (?)", (key,))
+
+    def keep_cause(self, sequence: int, cause: str) -> None:
+        """Write why an asker is stopped; a ledger of the first layout gets the table now."""
+        if not self._has_causes():
+            self._run(_CAUSES, ())
+        self._run("INSERT INTO causes VALUES (?, ?)", (sequence, cause))
+
+    def forget_cause(self, sequence: int) -> None:
+        """Erase what `keep_cause` wrote."""
+        if self._has_causes():
+            self._run("DELETE FROM causes WHERE sequence = ?", (sequence,))
+
+    def _has_causes(self) -> bool:
+        return ("causes",) in self._run(self._tables, ())
 
     def _different(self, column: str) -> list[str]:
         return [str(value) for (value,) in self._run(_DIFFERENT.format(column=column), ())]

@@ -34,6 +34,9 @@ _GUARDS = tuple(
     for verb in ("UPDATE", "DELETE")
 )
 
+# secure_delete overwrites what is erased: the cause of a failure may hold people's values.
+_SETTINGS = ("journal_mode = DELETE", "synchronous = EXTRA", "fullfsync = ON", "secure_delete = ON")
+
 _CAUSES = {
     "SQLITE_BUSY": (
         "others kept the ledger locked for too long",
@@ -132,7 +135,7 @@ class SqliteStore:
         )
         try:
             self._refuse_foreign(connection)  # before a setting could change a file not ours
-            for setting in ("journal_mode = DELETE", "synchronous = EXTRA", "fullfsync = ON"):
+            for setting in _SETTINGS:
                 connection.execute(f"PRAGMA {setting}")
         except BaseException:
             connection.close()
@@ -176,7 +179,7 @@ def _lines(connection: sqlite3.Connection) -> SqlLines:
     def run(sql: str, values: Sequence[object]) -> list[tuple[object, ...]]:
         return connection.execute(sql, tuple(values)).fetchall()
 
-    return SqlLines(run)
+    return SqlLines(run, tables="SELECT name FROM sqlite_master")
 
 
 def _is_ledger(connection: sqlite3.Connection) -> bool:

@@ -49,6 +49,12 @@ class Reading(Protocol):
     def mechanisms(self) -> list[str]:
         """Every set of mechanisms that was ever charged together."""
 
+    def stops(self) -> list[Row]:
+        """Every line that stops an asker, oldest first."""
+
+    def cause(self, sequence: int) -> str:
+        """Why the line of this number stops its asker; empty if that was not kept."""
+
     def key(self) -> str:
         """The secret under which questions are hashed; never part of a line."""
 
@@ -61,6 +67,12 @@ class Writing(Reading, Protocol):
 
     def keep(self, key: str) -> None:
         """Write the secret under which questions are hashed."""
+
+    def keep_cause(self, sequence: int, cause: str) -> None:
+        """Write, beside the lines, why the line of this number stops its asker."""
+
+    def forget_cause(self, sequence: int) -> None:
+        """Erase what `keep_cause` wrote."""
 
 
 class Store(Protocol):

@@ -52,6 +52,10 @@ class Provenance:
     budget: Mapping[str, object] = field(default_factory=dict)
     bounds: Mapping[str, object] = field(default_factory=dict)
     note: str = ONLY_NOISE
+    resumptions: int = 0
+    """How often, before this release, the curator let an asker go on after a failure."""
+    failures: int = 0
+    """The failures that the curator passed over then: each may have told one fact exactly."""
 
     def to_dict(self) -> dict[str, object]:
         """A record, for stored answers and certificates."""

@@ -99,6 +99,11 @@ def certify(release: Release) -> Certificate:
             "entry_hash": where.entry_hash,
             "charged": dict(where.price),
             "kept_in": where.ledger,
+            "resumptions": where.resumptions,
+            "failures": where.failures,
+            "about_failures": "A failure while rows are read can tell one fact about one person, "
+            "outside the loss claimed above. It stops its asker until the curator, who sees the "
+            "cause, resumes: so often, after so many failures.",
             "check": "The hash is the head of the ledger's chain as it was when this was charged: "
             "it covers every earlier line. The chain shows a changed or removed line. It cannot "
             "show that the newest lines were cut off, unless a head is kept elsewhere.",

@@ -11,14 +11,14 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import Any, Final, NoReturn, Self, TypeVar
 
-from deniable.errors import BadParameter, DataFailure, HiddenValue, UnitMismatch
-from deniable.ledger import Entry, Ledger
+from deniable.errors import BadParameter, HiddenValue
+from deniable.ledger import Entry, Failures, Ledger
+from deniable.ledger.halts import failed
 from deniable.losses import Loss
 from deniable.mechanisms import Mechanism, Step
-from deniable.mechanisms.combine import Composed
 from deniable.mechanisms.interactive import Handle
 from deniable.parameters import called
-from deniable.release import Noisy, Provenance, Release, answer_of, spread_of
+from deniable.release import Provenance, Release, answer_of
 from deniable.release.numbers import amount
 from deniable.sampling.source import current
 from deniable.schema import Schema
@@ -26,7 +26,8 @@ from deniable.sensitive import Sensitive
 from deniable.units import Unit
 
 from . import budgets, drawing, show
-from .drawing import Broken, Failure
+from .asked import Columns, checked, columns_of, like, together
+from .drawing import Broken
 from .elsewhere import Commission, Work, recalled
 from .handles import Handles
 from .neighbours import check_proved
@@ -35,8 +36,6 @@ from .tables import Table
 
 T = TypeVar("T")
 
-Columns = tuple[Mapping[str, tuple[object, ...]], Mapping[str, Noisy]]
-"""The keys and the noisy columns of a release."""
 Steps = Generator[Any, Any, T]
 """An adaptive algorithm: yields steps, lists of steps or mechanisms to open; returns a result."""
 
@@ -52,8 +51,6 @@ class Session:
         self.ledger: Final = ledger
         self.unit: Final[Unit] = ledger.unit
         self.budget: Final[Loss] = ledger.budget
-        self.failures: Final[list[Failure]] = []
-        """What went wrong while data were read, for the curator: may hold people's values."""
         self._handles: Final = Handles()
 
     @property
@@ -69,6 +66,23 @@ class Session:
     def spending(self, amount: object) -> Loss:
         """The amount, if this session counts in its currency; an error with its fix if not."""
         return budgets.spend(amount, budget=self.budget)
+
+    # ---- failures
+
+    @property
+    def failures(self) -> Failures:
+        """What went wrong while data were read and stopped an asker: print it, for the curator."""
+        return self.ledger.failures()
+
+    @called('s.resume(asker="ann")')
+    def resume(self, *, asker: str | None = None) -> Failures:
+        """Let a stopped asker go on; for the curator, who has read `print(s.failures)`.
+
+        The causes are erased from the ledger, and returned a last time.
+        """
+        seen = Failures(each for each in self.failures if each.asker == asker)
+        self.ledger.resume(asker)
+        return seen
 
     # ---- releasing
 
@@ -90,10 +104,10 @@ class Session:
         turns the noisy values of several steps into the columns of one answer; it sees nothing
         else.
         """
-        steps = self._checked(step)
+        steps = checked(step, unit=self.unit)
         if steps[0].handle is not None:
             return self._asked(steps[0], question=question)
-        mechanism, found = _together(steps), None
+        mechanism, found = together(steps), None
         if question is not None:
             found = self.fingerprint(mechanism, question=question, table=table)
             stored = self.ledger.recall(found, asker=asker)
@@ -102,7 +116,7 @@ class Session:
         entry = self._pay(mechanism, asker=asker, fingerprint=found, what=title or question or "")
         parts = [(each.mechanism.draw, each.value) for each in steps]
         drawn = self._draw(parts, paid=mechanism, entry=entry, question=question or "")
-        columns = (present or _columns(steps))(drawn)
+        columns = (present or columns_of(steps))(drawn)
         loss = budgets.alone(mechanism, budget=self.budget)
         release = self._released(
             steps, columns, loss, entry=entry, question=question or "", table=table
@@ -130,21 +144,21 @@ class Session:
 
         The release has the columns of the answer, and no rows: those are where the work put them.
         """
-        checked = self._checked(list(steps))
+        ordered = checked(list(steps), unit=self.unit)
         drawing.refuse_watched()
-        mechanism = _together(checked)
+        mechanism = together(ordered)
         asked = {"question": question, "table": table, "mechanism": mechanism.to_dict()}
         found, stored = recalled(self.ledger, asked, asker=asker, work=work)
         if stored is not None:
             return Release.from_dict(stored)
         work.ready()
         entry = self._pay(mechanism, asker=asker, fingerprint=found, what=title or question)
-        leave = Commission(mechanisms=tuple(s.mechanism for s in checked), entry=entry.hash)
+        leave = Commission(mechanisms=tuple(s.mechanism for s in ordered), entry=entry.hash)
         parts = [(lambda _: work.do(leave), Sensitive(lambda: None, l1=0))]
         (record,) = self._draw(parts, paid=mechanism, entry=entry, question=question)
         loss = budgets.alone(mechanism, budget=self.budget)
         release = self._released(
-            checked, work.columns, loss, entry=entry, question=question, table=table
+            ordered, work.columns, loss, entry=entry, question=question, table=table
         )
         self.ledger.answer(entry, release.to_dict() | {"elsewhere": record})
         return release
@@ -209,14 +223,14 @@ class Session:
         """What one `yield` is sent: a noisy value, a list of them, or a handle."""
         if isinstance(wanted, Mechanism):
             return self.open(wanted, asker=asker)
-        steps = self._checked(wanted)
+        steps = checked(wanted, unit=self.unit)
         if steps[0].handle is not None:
             return self._ask(steps[0])[0]
-        mechanism = _together(steps)
+        mechanism = together(steps)
         entry = self._pay(mechanism, asker=asker, what=what)
         parts = [(each.mechanism.draw, each.value) for each in steps]
         drawn = self._draw(parts, paid=mechanism, entry=entry, question=what)
-        return drawn[0] if isinstance(wanted, Step) else _like(wanted, drawn)
+        return drawn[0] if isinstance(wanted, Step) else like(wanted, drawn)
 
     # ---- charge, compute, draw
 
@@ -253,20 +267,8 @@ class Session:
             return drawn
         if drawn.stopped_by is not None:
             raise drawn.stopped_by
-        failure = Failure(
-            time=entry.time.isoformat(),
-            entry=entry.sequence,
-            question=question,
-            detail=drawn.detail,
-        )
-        self.failures.append(failure)
-        spent = "nothing more" if paid is None else self._amount(paid)
-        raise DataFailure(
-            "something failed while the data were read",
-            why="what failed may depend on people's values, so it is not told here",
-            fix="the curator finds the details in session.failures",
-            cost=f"{spent} was spent",
-        )
+        self.ledger.stop(entry, cause=drawn.detail)
+        raise failed(spent="nothing more" if paid is None else self._amount(paid))
 
     def _amount(self, mechanism: Mechanism) -> str:
         return amount(budgets.alone(mechanism, budget=self.budget), "up")
@@ -275,7 +277,7 @@ class Session:
         """One question to a mechanism that this session opened: free, since it was paid before."""
         drawing.refuse_inside("asked")
         drawing.refuse_rehearsal(self.ledger)
-        with self._handles.asking(step) as opened:
+        with self._handles.asking(step, admit=self.ledger.check_asker) as opened:
             parts = [(opened.interaction.ask, step.value)]
             drawn = self._draw(parts, paid=None, entry=opened.entry, question="")
         return drawn[0], opened.entry
@@ -290,30 +292,6 @@ class Session:
 
     # ---- checks and records
 
-    def _checked(self, wanted: object) -> list[Step[Any]]:
-        """The steps that were asked for, if the session may release them; public facts decide."""
-        parts = list(wanted) if isinstance(wanted, list | tuple) else [wanted]
-        if not parts:
-            raise BadParameter("there is nothing to release in an empty list of steps")
-        steps: list[Step[Any]] = []
-        for step in parts:
-            if not isinstance(step, Step):
-                raise BadParameter.of(
-                    "what is released", step, must="a step", fix="mechanism.on(dp.Sensitive(...))"
-                )
-            if step.handle is not None and len(parts) > 1:
-                raise BadParameter("an opened mechanism is asked one question at a time")
-            if step.handle is None or not isinstance(step.value, Sensitive):
-                step.mechanism.on(step.value)  # a step made by hand is checked like any other
-            if step.value.unit is not None and step.value.unit != self.unit:
-                raise UnitMismatch(
-                    f"the value is bounded for {step.value.unit}; the session protects {self.unit}",
-                    why="how far one unit moves a value holds for that unit and relation only",
-                    fix=f"dp.Sensitive(..., unit={self.unit!r}) with bounds for that unit",
-                )
-            steps.append(step)
-        return steps
-
     def _released(
         self,
         steps: Sequence[Step[Any]],
@@ -324,6 +302,7 @@ class Session:
         question: str,
         table: str = "",
     ) -> Release:
+        halts = self.ledger.halts()
         provenance = Provenance(
             question=question,
             table=table or ", ".join(self.tables),
@@ -334,6 +313,8 @@ class Session:
             price=entry.record["price"],  # type: ignore[arg-type]
             budget=self.budget.to_dict(),
             bounds=show.stated(self.tables),
+            resumptions=halts.resumptions,
+            failures=halts.failures,
         )
         return Release(
             keys=columns[0],
@@ -369,27 +350,3 @@ class Session:
             why="it holds people's data, and two copies would each spend the ceiling",
             fix='dp.open(..., ledger="ledger.db") in each process',
         )
-
-
-def _together(steps: Sequence[Step[Any]]) -> Mechanism:
-    if len(steps) == 1:
-        return steps[0].mechanism
-    return Composed.of(*((step.mechanism, 1) for step in steps))
-
-
-def _like(wanted: object, drawn: list[object]) -> object:
-    return tuple(drawn) if isinstance(wanted, tuple) else drawn
-
-
-def _columns(steps: Sequence[Step[Any]]) -> Callable[[list[Any]], Columns]:
-    """The rows of one step's answer; for several steps one row, with a column for each."""
-
-    def present(drawn: list[Any]) -> Columns:
-        if len(steps) == 1:
-            keys, answer = answer_of(steps[0].mechanism, drawn[0])
-            return keys, {"value": answer}
-        spreads = [spread_of(s.mechanism, [one]) for s, one in zip(steps, drawn, strict=True)]
-        pairs = enumerate(zip(drawn, spreads, strict=True), 1)
-        return {}, {f"value_{n}": Noisy(cells=(one,), spread=spread) for n, (one, spread) in pairs}
-
-    return present

@@ -81,16 +81,6 @@ class Broken:
     stopped_by: KeyboardInterrupt | SystemExit | None = None
 
 
-@dataclass(frozen=True, kw_only=True)
-class Failure:
-    """What the curator may know of a failure; `detail` may hold people's values: not shown."""
-
-    time: str
-    entry: int
-    question: str
-    detail: str = field(repr=False)
-
-
 def refuse_inside(what: str) -> None:
     """An error if a value is being computed: what is asked may not depend on rows either."""
     if _computing.get():

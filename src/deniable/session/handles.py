@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import threading
 import weakref
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -43,10 +43,11 @@ class Handles:
         return handle
 
     @contextmanager
-    def asking(self, step: Step[Any]) -> Iterator[Opened]:
+    def asking(self, step: Step[Any], *, admit: Callable[[str | None], None]) -> Iterator[Opened]:
         """Hold the mechanism for one question; an error under it closes it for good.
 
-        A failure tells something about the data, and must not be free without end.
+        A failure tells something about the data, and must not be free without end. `admit` raises
+        if whoever paid for the mechanism may not ask at present; that closes nothing.
         """
         assert step.handle is not None
         opened = self._find(step.handle)
@@ -65,6 +66,7 @@ class Handles:
                     fix="open it again, and pay again",
                 )
             answering.on(step.value)  # checks that the noise covers the value
+            admit(opened.entry.asker)
             try:
                 yield opened
             except BaseException:

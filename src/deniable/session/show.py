@@ -31,6 +31,7 @@ def as_text(session: Session) -> str:
             f"  spent     {_spent(session)}  {bar}",
             *(f"  {name:<8}  {figure}" for name, figure in left(session.ledger).items()),
             f"  ledger    {session.ledger.where}, {_lines(session)}",
+            *(f"  failures  {halts}" for halts in [str(session.ledger.halts())] if halts),
             *(f"  {note}" for note in _notes(session)),
         ]
     )

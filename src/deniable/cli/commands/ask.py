@@ -71,13 +71,12 @@ def _details(session: Curator, file: Path | None) -> Iterator[None]:
     try:
         yield
     except DataFailure as error:
-        if file is None:
-            error.fix = "ask again with --failures FILE: details, for the curator's eyes only"
-        else:
+        error.fix = "the curator sees the cause, and lets questions go on: deniable ledger resume"
+        if file is not None:
             file.touch(mode=0o600)
             with file.open("a", encoding="utf-8") as details:
                 details.writelines(f"{each.time} {each.detail}\n" for each in session.failures)
-            error.fix = f"the curator finds the details in {file}"
+            error.fix += f"\nthe cause is also in {file}"
         raise
 
 

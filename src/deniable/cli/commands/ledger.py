@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json as notation
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -16,7 +17,12 @@ if TYPE_CHECKING:
     from deniable.ledger.chain import Head
 
 
-def ledger(
+ledger = typer.Typer(rich_markup_mode=None, invoke_without_command=True)
+
+
+@ledger.callback()
+def show(
+    context: typer.Context,
     *,
     verify: Annotated[
         bool, typer.Option("--verify", help="Recompute every hash, total and admission.")
@@ -38,6 +44,8 @@ def ledger(
     """
     from deniable.ledger import open_ledger
 
+    if context.invoked_subcommand is not None:
+        return
     with open_ledger(_where(path, schema)) as kept:
         checked: Head | None = None
         if verify or anchor is not None:
@@ -50,6 +58,41 @@ def ledger(
         talk.answer(_text(kept, shown, count), _record(kept, shown, checked), json=json)
         if checked is not None:
             talk.say(f"verified: {checked.sequence} lines, none changed, removed or overspent")
+
+
+@ledger.command("resume")
+def resume(
+    *,
+    asker: Annotated[str | None, typer.Option(help="Who may go on [the unnamed asker].")] = None,
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask for confirmation.")] = False,
+    schema: options.SchemaPath = None,
+    path: options.LedgerPath = None,
+    json: options.Json = False,
+) -> None:
+    """Show the curator what failed while the data were read, and let its asker go on.
+
+    The causes may hold people's values. They are erased from the ledger afterwards; the line that
+    is written instead counts in every later certificate.
+    """
+    from deniable.ledger import open_ledger
+
+    with open_ledger(_where(path, schema)) as kept:
+        failures = kept.failures()
+        if not json:
+            talk.answer(failures, None, json=False)
+        if failures and not yes and sys.stdin.isatty():
+            typer.confirm("Let questions go on?", abort=True, err=True)
+        entry = kept.resume(asker)
+        if json:
+            seen = [vars(each) for each in failures if each.asker == asker]
+            talk.answer("", {"line": entry.sequence, "failures": seen}, json=True)
+        talk.say(f"line {entry.sequence}: questions of {_named(asker)} go on")
+
+
+def _named(asker: str | None) -> str:
+    from deniable.ledger.halts import called
+
+    return called(asker)
 
 
 def _where(path: str | None, schema: Path | None) -> str | Path:
@@ -93,15 +136,23 @@ def _text(kept: Ledger, shown: list[Entry], count: int) -> str:
         "protects": str(kept.unit),
         "spent": f"{amount(kept.spent, 'up')} of {amount(kept.budget)}",
         **left(kept),
+        **({"failures": str(halts)} if str(halts := kept.halts()) else {}),
     }
     lines = [f"{name:<9} {fact}" for name, fact in facts.items()]
     if shown:
         rows = [
-            [str(e.sequence), f"{e.time:%Y-%m-%d %H:%M}", e.kind, _short(e.what), _priced(e)]
+            [str(e.sequence), f"{e.time:%Y-%m-%d %H:%M}", e.kind, _short(_about(e)), _priced(e)]
             for e in shown
         ]
         lines.append(box(["line", "time (UTC)", "kind", "what", "price"], rows))
     return "\n".join(lines)
+
+
+def _about(entry: Entry) -> str:
+    """What a line is about; of one that stops or resumes, whose questions."""
+    if entry.kind in ("stop", "resume"):
+        return _named(entry.asker)
+    return entry.what
 
 
 def _short(text: str, most: int = 60) -> str:
@@ -110,6 +161,7 @@ def _short(text: str, most: int = 60) -> str:
 
 
 def _record(kept: Ledger, shown: list[Entry], checked: Head | None) -> dict[str, object]:
+    halts = kept.halts()
     return {
         "ledger": kept.where,
         "name": kept.name,
@@ -117,6 +169,8 @@ def _record(kept: Ledger, shown: list[Entry], checked: Head | None) -> dict[str,
         "budget": kept.budget.to_dict(),
         "spent": kept.spent.to_dict(),
         "left": kept.left.to_dict(),
+        "stopped": [{"asker": name, "failures": n} for name, n in halts.stopped.items()],
+        "resumptions": halts.resumptions,
         "verified": None if checked is None else checked.to_dict(),
         "entries": [dict(entry.record) | {"hash": entry.hash} for entry in shown],
     }

@@ -1,0 +1,162 @@
+"""Who is stopped: a failure while rows are read is an answer, so the curator looks before the next.
+
+An error that occurs only if one person's rows are there tells exactly that, whatever its text and
+whatever was charged. So each failure writes a `stop` line, and from that line on every charge by
+the same asker is refused until a `resume` line. Every line in between repeats who is stopped, as it
+repeats the totals: the newest line alone decides, and it is checked like any other.
+
+The asker is the name given as `asker=`. Everyone who gives no name is one asker, the unnamed one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from deniable.errors import AskerStopped, DataFailure
+
+from .entry import Entry
+
+
+@dataclass(frozen=True, kw_only=True)
+class Halts:
+    """Which askers are stopped, and how often stopped askers were resumed, up to some line."""
+
+    stopped: Mapping[str | None, int] = field(default_factory=dict)
+    """The number of failures that each stopped asker is waiting for the curator to see."""
+    resumptions: int = 0
+    failures: int = 0
+    """The failures that those resumptions passed over: more than one each if several questions
+    were under way at once."""
+
+    @staticmethod
+    def of(entry: Entry) -> Halts:
+        """As a line states it; a line that states nothing says that nobody ever was stopped."""
+        found = entry.record.get("halts")
+        if not isinstance(found, Mapping):
+            return Halts()
+        return Halts(
+            stopped={asker: int(count) for asker, count in found["stopped"]},
+            resumptions=int(found["resumptions"]),
+            failures=int(found["failures"]),
+        )
+
+    def stop(self, asker: str | None) -> Halts:
+        """After one more failure of this asker's questions."""
+        count = self.stopped.get(asker, 0) + 1
+        return Halts(
+            stopped={**self.stopped, asker: count},
+            resumptions=self.resumptions,
+            failures=self.failures,
+        )
+
+    def resume(self, asker: str | None) -> Halts:
+        """After the curator let this asker go on."""
+        rest = {name: count for name, count in self.stopped.items() if name != asker}
+        return Halts(
+            stopped=rest,
+            resumptions=self.resumptions + 1,
+            failures=self.failures + self.stopped.get(asker, 0),
+        )
+
+    def after(self, entry: Entry) -> Halts:
+        """What the next line has to state."""
+        match entry.kind:
+            case "stop":
+                return self.stop(entry.asker)
+            case "resume":
+                return self.resume(entry.asker)
+        return self
+
+    def to_record(self) -> dict[str, object]:
+        """The part of a line that states it: nothing, if nobody ever was stopped."""
+        if self == Halts():
+            return {}
+        named = sorted(self.stopped.items(), key=lambda item: (item[0] is not None, item[0] or ""))
+        return {
+            "halts": {
+                "stopped": [list(item) for item in named],
+                "resumptions": self.resumptions,
+                "failures": self.failures,
+            }
+        }
+
+    def __str__(self) -> str:
+        parts = []
+        if self.stopped:
+            parts.append("stopped: " + ", ".join(called(asker) for asker in self.stopped))
+        if self.resumptions:
+            times = "once" if self.resumptions == 1 else f"{self.resumptions} times"
+            parts.append(f"resumed {times} after {_failures(self.failures)}")
+        return "; ".join(parts)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Failure:
+    """What the curator may know of a failure; `detail` may hold people's values: not in a repr."""
+
+    time: str
+    entry: int
+    """The line of the charge."""
+    question: str
+    detail: str = field(repr=False)
+    asker: str | None = None
+
+    def __str__(self) -> str:
+        cause = self.detail.rstrip() or "the cause could not be kept"
+        head = f"{self.time}, paid in line {self.entry}, asked by {called(self.asker)}"
+        return "\n".join(
+            [head, f"  question  {self.question}", "  cause", *_indented(cause.splitlines())]
+        )
+
+
+class Failures(list[Failure]):
+    """The failures that wait for the curator: `print` shows their causes, a repr does not."""
+
+    def __str__(self) -> str:
+        if not self:
+            return "no failures: nobody is stopped"
+        note = (
+            f"{_failures(len(self))}, for the curator's eyes only: causes may hold people's values"
+        )
+        return "\n\n".join([note, *map(str, self)])
+
+
+def failed(*, spent: str) -> DataFailure:
+    """The error for who asked, when the stop line is written."""
+    return DataFailure(
+        "something failed while the data were read",
+        why="the cause may depend on people's values, so only the curator sees it; "
+        "no further question is answered before that",
+        fix=(
+            "the curator reads the cause in print(s.failures), then calls s.resume()",
+            _IN_A_TERMINAL,
+        ),
+        cost=f"{spent} was spent",
+    )
+
+
+def refused(asker: str | None) -> AskerStopped:
+    """The error for a stopped asker."""
+    name = "" if asker is None else f"asker={asker!r}"
+    return AskerStopped(
+        f"questions of {called(asker)} are stopped, because one failed while the data were read",
+        why="a failure can depend on one person, so the curator looks at each before the next",
+        fix=(f"the curator reads print(s.failures), then calls s.resume({name})", _IN_A_TERMINAL),
+    )
+
+
+_IN_A_TERMINAL = "or, in a terminal: deniable ledger resume"
+
+
+def called(asker: str | None) -> str:
+    """An asker in a sentence."""
+    return "the unnamed asker" if asker is None else asker
+
+
+def _failures(count: int) -> str:
+    return f"{count} failure{'s' * (count != 1)}"
+
+
+def _indented(lines: list[str]) -> list[str]:
+    return [f"    {line}" for line in lines]

@@ -1,0 +1,250 @@
+"""A failure is an answer: one bit to its asker, and none after it until the curator resumes."""
+
+import multiprocessing
+import threading
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+import deniable as dp
+from deniable.errors import AskerStopped, DataFailure
+from deniable.mechanisms import SparseVector
+from deniable.session import open as open_session
+
+TINY = dp.Laplace(scale=1e12)
+INCOME = 234_567
+
+
+def session(ledger=None, **options):
+    table = pa.table({"income": [INCOME]})
+    return open_session(table, unit=dp.rows(), budget=dp.epsilon(5.0), ledger=ledger, **options)
+
+
+def probe(threshold):
+    """A value that can be computed unless one person's income is at most the threshold."""
+
+    def compute():
+        if threshold >= INCOME:
+            raise ValueError(f"Secret Person earns {INCOME}")
+        return 1
+
+    return dp.Sensitive(compute, l1=1, l2=1, linf=1)
+
+
+def by_release(s, threshold):
+    s.release(TINY.on(probe(threshold)))
+
+
+def by_question(s, threshold):
+    s.release(TINY.on(probe(threshold)), question=f"at most {threshold}")
+
+
+def by_run(s, threshold):
+    def algorithm():
+        yield TINY.on(probe(threshold))
+
+    s.run(algorithm())
+
+
+def by_handle(s, threshold):
+    handle = s.open(SparseVector(epsilon=1e-3, answers=5, threshold=1e9))
+    s.release(handle.on(probe(threshold)))
+
+
+DOORS = {door.__name__: door for door in (by_release, by_question, by_run, by_handle)}
+every_door = pytest.mark.parametrize("door", DOORS.values(), ids=list(DOORS))
+
+
+def bisect(ask):
+    """The attack: 21 questions that fail or not; the number of bits that were learnt."""
+    bits, low, high = 0, 0, 2**21
+    while low < high:
+        middle = (low + high) // 2
+        try:
+            ask(middle)
+        except DataFailure:
+            high, bits = middle, bits + 1
+        except AskerStopped:
+            return bits
+        else:
+            low, bits = middle + 1, bits + 1
+    assert low == INCOME
+    return bits
+
+
+def failures_on_the_way():
+    """How many of the 21 questions fail."""
+    count, low, high = 0, 0, 2**21
+    while low < high:
+        middle = (low + high) // 2
+        if middle >= INCOME:
+            high, count = middle, count + 1
+        else:
+            low = middle + 1
+    return count
+
+
+@every_door
+def test_the_attack_reads_nothing_past_its_first_failure(door):
+    s = session()
+    assert bisect(lambda threshold: door(s, threshold)) == 1  # its first question fails
+    assert len(s.failures) == 1
+    before = s.ledger.head()
+    for other in DOORS.values():
+        with pytest.raises(AskerStopped):
+            other(s, 0)
+    assert s.ledger.head() == before
+
+
+@every_door
+def test_each_failure_that_the_attack_sees_is_a_resumption_in_the_next_certificate(door):
+    s = session()
+
+    def ask(threshold):
+        try:
+            door(s, threshold)
+        except DataFailure:
+            s.resume()
+            raise
+
+    assert bisect(ask) == 21
+    release = s.release(TINY.on(probe(0)))
+    stated, failed = release.certificate()["ledger"], failures_on_the_way()
+    assert stated["resumptions"] == stated["failures"] == failed > 5
+    assert f"resumed {failed} times" in repr(s)
+
+
+def test_an_algorithm_that_catches_the_failure_cannot_go_on():
+    s, told = session(), []
+
+    def stubborn():
+        for threshold in (INCOME, 0, 0, 0):
+            try:
+                yield TINY.on(probe(threshold))
+            except dp.DeniableError as error:
+                told.append(type(error))
+        try:
+            yield SparseVector(epsilon=1e-3, answers=5, threshold=1e9)
+        except dp.DeniableError as error:
+            told.append(type(error))
+        return "done"
+
+    assert s.run(stubborn()) == "done"
+    assert told == [DataFailure] + 4 * [AskerStopped]
+    assert [entry.kind for entry in s.ledger.entries] == ["charge", "stop"]
+
+
+def test_mechanisms_opened_before_the_failure_wait_for_the_curator():
+    s = session()
+    handle = s.open(SparseVector(epsilon=1e-3, answers=5, threshold=1e9))
+    with pytest.raises(DataFailure):
+        by_release(s, INCOME)
+    with pytest.raises(AskerStopped):
+        s.release(handle.on(probe(0)))
+    s.resume()
+    assert s.release(handle.on(probe(0))).certificate()["ledger"]["resumptions"] == 1
+
+
+def test_the_curator_prints_the_cause_with_its_question():
+    s = session()
+    with pytest.raises(DataFailure):
+        by_question(s, INCOME)
+    assert f"at most {INCOME}" in str(s.failures)
+    assert "Secret Person" in str(s.failures)
+    assert "Secret" not in repr(s.failures) + repr(s) + s._repr_html_()
+    seen = s.resume()
+    assert "Secret Person" in seen[0].detail
+    assert str(s.failures) == "no failures: nobody is stopped"
+
+
+def test_an_interrupt_is_charged_and_stops_nobody():
+    for stop in (KeyboardInterrupt, SystemExit):
+        s = session()
+
+        def compute(stop=stop):
+            raise stop
+
+        with pytest.raises(stop):
+            s.release(TINY.on(dp.Sensitive(compute, l1=1)))
+        by_release(s, 0)
+        assert not s.failures
+
+
+@pytest.mark.parametrize("error", [MemoryError, RecursionError, GeneratorExit, AssertionError])
+def test_every_other_exception_stops(error):
+    s = session()
+
+    def compute():
+        raise error
+
+    with pytest.raises(DataFailure):
+        s.release(TINY.on(dp.Sensitive(compute, l1=1)))
+    with pytest.raises(AskerStopped):
+        by_release(s, 0)
+
+
+def test_a_value_that_noise_cannot_be_added_to_stops_like_any_other_failure():
+    s = session()
+    with pytest.raises(DataFailure):
+        s.release(TINY.on(dp.Sensitive(lambda: np.nan, l1=1)))
+    with pytest.raises(AskerStopped):
+        by_release(s, 0)
+
+
+def test_another_session_and_another_thread_are_refused(tmp_path):
+    first, second = (session(tmp_path / "a.db") for _ in range(2))
+    with pytest.raises(DataFailure):
+        by_release(first, INCOME)
+    told = []
+
+    def ask():
+        try:
+            by_release(second, 0)
+        except AskerStopped as error:
+            told.append(error.code)
+
+    thread = threading.Thread(target=ask)
+    thread.start()
+    thread.join()
+    assert told == ["DP602"]
+    assert "Secret Person" in str(second.failures)
+    second.resume()
+    by_release(first, 0)
+
+
+def _fail_there(path):
+    with pytest.raises(DataFailure):
+        by_release(session(path), INCOME)
+
+
+def test_a_failure_in_another_process_stops_this_one(tmp_path):
+    here = session(tmp_path / "a.db")
+    by_release(here, 0)
+    context = multiprocessing.get_context("spawn")
+    child = context.Process(target=_fail_there, args=(tmp_path / "a.db",))
+    child.start()
+    child.join()
+    assert child.exitcode == 0
+    with pytest.raises(AskerStopped):
+        by_release(here, 0)
+
+
+def test_askers_are_stopped_one_by_one():
+    s = session()
+    with pytest.raises(DataFailure):
+        s.release(TINY.on(probe(INCOME)), asker="ann")
+    with pytest.raises(AskerStopped, match="questions of ann"):
+        s.release(TINY.on(probe(0)), asker="ann")
+    s.release(TINY.on(probe(0)), asker="bob")
+    by_release(s, 0)
+    s.resume(asker="ann")
+    s.release(TINY.on(probe(0)), asker="ann")
+
+
+def test_a_stored_answer_is_still_shown():
+    s = session()
+    first = s.release(TINY.on(probe(0)), question="q")
+    with pytest.raises(DataFailure):
+        by_release(s, INCOME)
+    assert s.release(TINY.on(probe(0)), question="q").value == first.value
