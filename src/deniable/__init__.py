@@ -35,7 +35,7 @@ _HOMES = {
     "errors": [
         "AskerStopped", "BadParameter", "BudgetExceeded", "DataFailure", "DeltaTooLarge",
         "DeniableError", "HiddenValue", "LedgerFailure", "MissingBounds", "MissingExtra",
-        "MissingRule", "MissingUnit", "MixedLosses", "NoBound", "NotAdaptive",
+        "MissingRule", "MissingUnit", "MixedLosses", "NoBound", "NotAdaptive", "NotReady",
         "SeedOutsideTests", "SensitivityMismatch", "UnitMismatch", "UnknownKeys",
         "UnknownName", "UnsupportedQuery",
     ],
@@ -94,6 +94,7 @@ if TYPE_CHECKING:
     from .errors import MixedLosses as MixedLosses
     from .errors import NoBound as NoBound
     from .errors import NotAdaptive as NotAdaptive
+    from .errors import NotReady as NotReady
     from .errors import SeedOutsideTests as SeedOutsideTests
     from .errors import SensitivityMismatch as SensitivityMismatch
     from .errors import UnitMismatch as UnitMismatch

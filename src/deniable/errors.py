@@ -18,6 +18,7 @@
     ├── UnsupportedQuery     DP310   a question that cannot be bounded
     ├── UnknownName          DP320   no such column or table  (also a KeyError)
     ├── SeedOutsideTests     DP401   predictable noise where people could be harmed
+    ├── NotReady             DP410   an engine, a file or a setting; found before the charge
     ├── LedgerFailure        DP501   the ledger cannot be read, written or trusted
     ├── DataFailure          DP601   a failure while data were read; details are the curator's
     ├── AskerStopped         DP602   a failure waits for the curator; nothing is charged till then
@@ -33,29 +34,12 @@ import difflib
 import html
 import shlex
 from collections.abc import Iterable
-from dataclasses import dataclass
 from types import FunctionType
 from typing import ClassVar, Final
 
+from deniable.snippets import Snippet
+
 NOTHING_SPENT = "nothing was spent"
-
-
-@dataclass(frozen=True, kw_only=True)
-class Snippet:
-    """A line of what the user wrote, and the part of it that is at fault."""
-
-    text: str
-    start: int
-    end: int
-    note: str = ""
-
-    def __str__(self) -> str:
-        before = self.text.rfind("\n", 0, self.start) + 1
-        after = self.text.find("\n", self.start)
-        line = self.text[before : after if after >= 0 else len(self.text)]
-        width = max(1, min(self.end, before + len(line)) - self.start)
-        caret = " " * (self.start - before) + "^" * width
-        return f"    {line}\n    {caret} {self.note}".rstrip()
 
 
 class DeniableError(Exception):
@@ -363,6 +347,12 @@ class SeedOutsideTests(DeniableError):
     """Predictable noise was asked for where people could be harmed by it."""
 
     code = "DP401"
+
+
+class NotReady(DeniableError):
+    """An engine, a file or a setting is not as it must be: found before the charge."""
+
+    code = "DP410"
 
 
 class LedgerFailure(DeniableError):

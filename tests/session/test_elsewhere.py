@@ -1,6 +1,7 @@
 """Noise that is drawn elsewhere is charged first, and once; what is lost is paid for again."""
 
 import pickle
+from contextlib import contextmanager
 
 import pytest
 
@@ -22,10 +23,12 @@ class Shelf:
         self.session, self.fails, self.refuses = session, fails, refuses
         self.seen, self.kept = [], {}
 
+    @contextmanager
     def ready(self):
         self.seen.append("ready")
         if self.refuses:
             raise BadParameter("not there")
+        yield
 
     def stands(self, record):
         return record["name"] in self.kept

@@ -9,7 +9,8 @@ what came from the engine can add no group and leave none out.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from contextlib import ExitStack
+from typing import Any, Final, Self
 
 import numpy as np
 
@@ -19,8 +20,8 @@ from deniable.session.tables import Table
 
 from .algebra import Kind, Scalar
 from .backends import Engine, engine_for
-from .backends.columns import needed
-from .backends.engine import Found
+from .backends.columns import needed, table_names
+from .backends.engine import Found, before_charge
 from .bound import Cells, Group, IntegerPlan, Measure
 from .compile import Statement, statements
 
@@ -28,19 +29,51 @@ _SECRET_BITS: Final = 128
 _LIMIT: Final = 2**63 - 1
 
 
+class Execution:
+    """A plan sent to its engine once: made ready when entered, before the charge; then run.
+
+    Entering connects, pins, describes, compiles and checks, and reads no row. `run` is for a
+    session to call, after the charge, and for nobody else. The hash by which persons keep some of
+    their groups is keyed anew every time.
+    """
+
+    def __init__(
+        self, plan: IntegerPlan, *, tables: Mapping[str, Table], source: Source | None = None
+    ) -> None:
+        self._plan, self._tables, self._source = plan, tables, source
+        self._held = ExitStack()
+
+    def __enter__(self) -> Self:
+        names = table_names(self._plan.question.relation)
+        engine = engine_for([self._tables[name] for name in names])
+        before_charge(lambda: self._prepare(engine), engine=engine.name)
+        return self
+
+    def _prepare(self, kind: type[Engine]) -> None:
+        with ExitStack() as held:
+            self._engine = held.enter_context(
+                kind(needed(self._plan.question.relation, self._tables))
+            )
+            secret = f"{chosen(self._source).integer(_SECRET_BITS):032x}"
+            self._asked = compiled_for(self._plan, self._engine, secret=secret)
+            self._engine.check([each.text for each in self._asked])
+            self._held = held.pop_all()
+
+    def run(self) -> Cells:
+        """Read the rows: the whole numbers of every group."""
+        found = self._engine.run([each.text for each in self._asked])
+        return _cells(self._plan, list(zip(self._asked, found, strict=True)))
+
+    def __exit__(self, *_: object) -> None:
+        self._held.close()
+
+
 def execute(
     plan: IntegerPlan, *, tables: Mapping[str, Table], source: Source | None = None
 ) -> Cells:
-    """Ask the engine; to be called by a session, after the charge, and by nobody else.
-
-    The hash by which persons keep some of their groups is keyed anew every time.
-    """
-    read = needed(plan.question.relation, tables)
-    secret = f"{chosen(source).integer(_SECRET_BITS):032x}"
-    with engine_for(read)(read) as engine:
-        asked = compiled_for(plan, engine, secret=secret)
-        found = engine.run([each.text for each in asked])
-    return _cells(plan, list(zip(asked, found, strict=True)))
+    """Make ready and run at once, where nothing is charged."""
+    with Execution(plan, tables=tables, source=source) as ready:
+        return ready.run()
 
 
 def compiled_for(plan: IntegerPlan, engine: Engine, *, secret: str) -> tuple[Statement, ...]:

@@ -33,6 +33,7 @@ from deniable.sensitive import Sensitive
 from deniable.session import Session, budgets
 
 if TYPE_CHECKING:
+    from deniable.query.execute import Execution
     from deniable.query.scatter import Written
 
 Within = float | Mapping[str, float]
@@ -249,10 +250,10 @@ class Query:
         plan, selection = self.plan, allocation.selection
         assert selection is not None
         assert plan.selection is not None
-        tally = plan.selection
+        tally, execution = plan.selection, self._execution()
 
         def people() -> tuple[list[Group], list[int]]:
-            found = self._execute()
+            found = execution.run()
             return list(found.groups), [int(n) for n in found.numbers[tally.name]]
 
         moves = tally.moves
@@ -263,6 +264,7 @@ class Query:
             table=self._tables,
             asker=asker,
             title=f"groups of {title(self.question)}",
+            ready=execution,
         )
 
     @property
@@ -280,7 +282,8 @@ class Query:
     def _numbers(
         self, allocation: Allocation, groups: Sequence[Group], *, asker: str | None
     ) -> Release:
-        once = _Once(lambda: _aligned(self._execute(), groups, allocation))
+        execution = self._execution()
+        once = _Once(lambda: _aligned(execution.run(), groups, allocation))
         steps = [
             _step(noise, part.vector.l1, part.vector.l2, once.reader(i), self.plan)
             for i, (part, noise) in enumerate(zip(allocation.parts, allocation.noise, strict=True))
@@ -293,12 +296,13 @@ class Query:
             asker=asker,
             title=title(self.question),
             present=lambda drawn: answer(allocation, groups, drawn),
+            ready=execution,
         )
 
-    def _execute(self) -> Cells:
-        from deniable.query.execute import execute
+    def _execution(self) -> Execution:
+        from deniable.query.execute import Execution
 
-        return execute(self.plan, tables=self.session.tables)
+        return Execution(self.plan, tables=self.session.tables)
 
     @property
     def _tables(self) -> str:

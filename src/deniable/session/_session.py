@@ -7,6 +7,7 @@ a crash loses budget, never privacy.
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from types import MappingProxyType
 from typing import Any, Final, NoReturn, Self, TypeVar
@@ -96,13 +97,15 @@ class Session:
         asker: str | None = None,
         title: str = "",
         present: Callable[[list[Any]], Columns] | None = None,
+        ready: AbstractContextManager[object] | None = None,
     ) -> Release:
         """Charge, compute and draw one step, or several together.
 
         A `question` makes the answer findable: asked again with the same mechanism and table, the
         stored answer is returned, free; the ledger shows its `title`, if it has one. `present`
         turns the noisy values of several steps into the columns of one answer; it sees nothing
-        else.
+        else. `ready` is entered before the charge and left after the draw: what the values need
+        and public facts or the environment alone can refuse is refused there, free.
         """
         steps = checked(step, unit=self.unit)
         if steps[0].handle is not None:
@@ -113,9 +116,11 @@ class Session:
             stored = self.ledger.recall(found, asker=asker)
             if stored is not None:
                 return Release.from_dict(stored.value)  # type: ignore[arg-type]
-        entry = self._pay(mechanism, asker=asker, fingerprint=found, what=title or question or "")
         parts = [(each.mechanism.draw, each.value) for each in steps]
-        drawn = self._draw(parts, paid=mechanism, entry=entry, question=question or "")
+        with ready or nullcontext():
+            what = title or question or ""
+            entry = self._pay(mechanism, asker=asker, fingerprint=found, what=what)
+            drawn = self._draw(parts, paid=mechanism, entry=entry, question=question or "")
         columns = (present or columns_of(steps))(drawn)
         loss = budgets.alone(mechanism, budget=self.budget)
         release = self._released(
@@ -151,11 +156,11 @@ class Session:
         found, stored = recalled(self.ledger, asked, asker=asker, work=work)
         if stored is not None:
             return Release.from_dict(stored)
-        work.ready()
-        entry = self._pay(mechanism, asker=asker, fingerprint=found, what=title or question)
-        leave = Commission(mechanisms=tuple(s.mechanism for s in ordered), entry=entry.hash)
-        parts = [(lambda _: work.do(leave), Sensitive(lambda: None, l1=0))]
-        (record,) = self._draw(parts, paid=mechanism, entry=entry, question=question)
+        with work.ready():
+            entry = self._pay(mechanism, asker=asker, fingerprint=found, what=title or question)
+            leave = Commission(mechanisms=tuple(s.mechanism for s in ordered), entry=entry.hash)
+            parts = [(lambda _: work.do(leave), Sensitive(lambda: None, l1=0))]
+            (record,) = self._draw(parts, paid=mechanism, entry=entry, question=question)
         loss = budgets.alone(mechanism, budget=self.budget)
         release = self._released(
             ordered, work.columns, loss, entry=entry, question=question, table=table

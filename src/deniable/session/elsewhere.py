@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Mapping
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from importlib import import_module
 from typing import Any, Protocol
@@ -50,8 +51,8 @@ class Work(Protocol):
     def columns(self) -> tuple[Mapping[str, tuple[object, ...]], Mapping[str, Noisy]]:
         """The keys and noisy columns of the answer, without rows."""
 
-    def ready(self) -> None:
-        """Raise, by public facts alone, if it cannot be done: nothing is charged yet."""
+    def ready(self) -> AbstractContextManager[object]:
+        """Entered before the charge: raises, by public facts alone, if it cannot be done."""
 
     def stands(self, record: Mapping[str, Any]) -> bool:
         """Whether the answer that a record tells of is still where it was committed."""

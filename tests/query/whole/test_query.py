@@ -7,7 +7,7 @@ from asking import adult, without_noise
 
 import deniable as dp
 from deniable.curator import open as open_curator
-from deniable.errors import BadParameter, BudgetExceeded, DataFailure, UnknownName
+from deniable.errors import BadParameter, BudgetExceeded, NotReady, UnknownName
 from deniable.session.tables import Table
 
 BY_EDUCATION = "SELECT education, COUNT(*) AS n, AVG(age) AS age FROM adult GROUP BY education"
@@ -42,8 +42,9 @@ def test_explaining_reads_no_data_and_spends_nothing(session):
     assert plan.errors["age"] is None
     assert "in a group of 100" in str(plan)
     assert len(session.ledger.entries) == 0
-    with pytest.raises(DataFailure):
+    with pytest.raises(NotReady):
         blind(session).sql(BY_EDUCATION).release(spend=dp.epsilon(0.5))
+    assert len(session.ledger.entries) == 0
 
 
 def test_what_was_foretold_is_what_is_given(session):

@@ -52,6 +52,13 @@ def reading(table: Table, *, held: contextlib.ExitStack) -> tuple[list[str], dic
     return [_without_returns(path, held) for path in table.source], options
 
 
+def described(table: Table) -> Any:
+    """An Arrow table without rows, in the columns that the reader brings."""
+    import pyarrow as pa
+
+    return pa.schema([(name, pa.string()) for name in _different(table.header)]).empty_table()
+
+
 def _different(header: Sequence[str]) -> list[str]:
     """Columns that the schema does not name may share a name or have none: they get others."""
     seen: set[str] = set()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import itertools
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any, ClassVar, Final
 
 from sqlglot import exp
@@ -15,21 +16,24 @@ from deniable.query.compile.duckdb import DuckDB as DuckDBDialect
 from deniable.session.tables import Table
 
 from . import csv_files
-from .engine import Engine, Found, check_settings
-from .frames import scanned, settled
-from .ibis import fetched
+from .engine import Engine, EngineError, Found, check_settings
+from .frames import empty, scanned, settled
+from .ibis import described, fetched
 
-# What text means, how moments are read, that floats are IEEE's, that the values in a column of
-# Python objects are not looked at to guess its type, and that the engine, which does so in
-# notebooks and by `python -c`, draws no bar on the standard output to show how far it is.
+# What our SQL relies on: what text means, how moments are read, that floats are IEEE's, that the
+# values in a column of Python objects are not looked at to guess its type. Whether a setting could
+# be set does not matter, only that it holds: a connection may be locked with the right ones.
 SETTINGS: Final = {
     "default_collation": "",
     "TimeZone": "UTC",
     "ieee_floating_point_ops": "true",
     "integer_division": "false",
     "pandas_analyze_sample": "0",
-    "enable_progress_bar": "false",
 }
+# What changes no answer is asked for, and never insisted on. In notebooks and by `python -c` the
+# engine draws a bar on the standard output to show how far it is; in a notebook without ipywidgets
+# it draws none, and refuses to be told so.
+MANNERS: Final = {"enable_progress_bar": "false"}
 _FRAMES: Final = frozenset({"pandas", "polars", "arrow"})
 _numbers = itertools.count()
 
@@ -37,6 +41,7 @@ _numbers = itertools.count()
 class DuckDB(Engine):
     """A connection of our own, or a cursor of the user's."""
 
+    name: ClassVar = "DuckDB"
     dialect: ClassVar[Dialect] = DuckDBDialect()
     kinds: ClassVar = _FRAMES | {"csv", "parquet", "duckdb", "duckdb_relation", "ibis"}
 
@@ -47,14 +52,22 @@ class DuckDB(Engine):
         self._connection = duckdb.connect() if shared is None else shared.cursor()
         self._tables = {table.name: table for table in tables}
         self._views: list[str] = []
+        self._later: dict[str, tuple[Table, dict[str, str]]] = {}
+        """What is read after the charge: by view, the table and the types that were described."""
         self._held = contextlib.ExitStack()
-        self._pin(ours=shared is None)
+        try:
+            self._pin(ours=shared is None)
+        except BaseException:
+            self.close()
+            raise
 
     def _pin(self, *, ours: bool) -> None:
-        for name, value in SETTINGS.items():
-            self._connection.execute(f"SET {name} = '{value}'")
-        if ours:
-            self._connection.execute("SET preserve_insertion_order = false")
+        import duckdb
+
+        manners = MANNERS | ({"preserve_insertion_order": "false"} if ours else {})
+        for name, value in (SETTINGS | manners).items():
+            with contextlib.suppress(duckdb.Error):
+                self._connection.execute(f"SET {name} = '{value}'")
         asked = ", ".join(f"current_setting('{name}')::VARCHAR" for name in SETTINGS)
         found = self._connection.execute(f"SELECT {asked}").fetchall()[0]
         check_settings(SETTINGS, dict(zip(SETTINGS, found, strict=True)))
@@ -69,14 +82,17 @@ class DuckDB(Engine):
         made = {}
         for name, table in self._tables.items():
             source = self._source(table)
-            text = self.dialect.write(exp.Select().select("*").from_(source))
-            columns = self._connection.execute(f"DESCRIBE {text}").fetchall()
-            types = {c: kind for c, kind, *_ in columns}
+            types = self._types(source)
             if table.kind == "duckdb":
                 types |= self._collated(source, [c for c in types if types[c] == "VARCHAR"])
             replaced = "?" if table.kind == "parquet" else ""
             made[name] = Stored(source=source, types=types, replaced=replaced)
         return made
+
+    def _types(self, source: Any) -> dict[str, str]:
+        text = self.dialect.write(exp.Select().select("*").from_(sql.copy(source)))
+        columns = self._connection.execute(f"DESCRIBE {text}").fetchall()
+        return {c: kind for c, kind, *_ in columns}
 
     def _collated(self, source: Any, texts: Sequence[str]) -> dict[str, str]:
         """Which columns have a collation of their own: nothing says so but that they do not mix."""
@@ -96,34 +112,47 @@ class DuckDB(Engine):
         return {}
 
     def _source(self, table: Table) -> Any:
+        """What to put after FROM: where rows come from elsewhere, a view that has none yet."""
+        _check_files(table)
         match table.kind:
             case "parquet" if not self._stops(table):
                 return _called("read_parquet", table.source, **_parquet_options())
-            case "csv":
-                paths, options = csv_files.reading(table, held=self._held)
-                return _called("read_csv", paths, **options)
             case "duckdb":
                 return self._held_there(table.inner)
         view = f"deniable_{next(_numbers)}"
-        frame: Any = table.source
-        match table.kind:
-            case "duckdb_relation":
-                frame = frame.to_arrow_table()
-            case "polars":
-                whole = frame.collect() if hasattr(frame, "collect") else frame
-                frame = settled(whole.to_arrow())
-            case "ibis":
-                frame = settled(fetched(frame))
-            case "parquet":
-                frame = settled(scanned(frame, columns=table.header))
-            case _:
-                frame = settled(frame)
-        self._connection.register(view, frame)
+        self._connection.register(view, _described(table))
         self._views.append(view)
-        if hasattr(frame, "read_next_batch"):  # a stream is read once, and our SQL reads twice
-            self._connection.execute(f"CREATE TEMP TABLE {view}_rows AS FROM {view}")
-            return sql.table(f"{view}_rows")
+        self._later[view] = table, self._types(sql.table(view))
         return sql.table(view)
+
+    def check(self, statements: Sequence[str]) -> None:
+        """By DESCRIBE, which binds a statement, but neither plans nor runs it."""
+        for text in statements:
+            self._connection.execute(f"DESCRIBE {text}").fetchall()
+
+    def _load(self) -> None:
+        """Frames, streams and CSV files take the places that were described."""
+        while self._later:
+            view, (table, types) = self._later.popitem()
+            self._connection.unregister(view)
+            self._fill(view, table)
+            if self._types(sql.table(view)) != types:
+                raise EngineError(f"the columns of {table.name} are not as they were described")
+
+    def _fill(self, view: str, table: Table) -> None:
+        if table.kind == "csv":
+            paths, options = csv_files.reading(table, held=self._held)
+            text = self.dialect.write(_called("read_csv", paths, **options))
+            self._connection.execute(f"CREATE TEMP VIEW {view} AS FROM {text}")
+            return
+        frame = _rows(table)
+        if not hasattr(frame, "read_next_batch"):
+            self._connection.register(view, frame)
+            return
+        # A stream is read once, and our SQL reads twice.
+        self._connection.register(f"{view}_stream", frame)
+        self._connection.execute(f"CREATE TEMP TABLE {view} AS FROM {view}_stream")
+        self._connection.unregister(f"{view}_stream")
 
     def _stops(self, table: Table) -> bool:
         """Whether the reader of Parquet stops where a value is out of range.
@@ -163,6 +192,7 @@ class DuckDB(Engine):
 
     def run(self, statements: Sequence[str]) -> list[Found]:
         """In one transaction: one state of DuckDB's own tables."""
+        self._load()
         self._connection.execute("BEGIN TRANSACTION")
         try:
             return [self._connection.execute(text).fetchall() for text in statements]
@@ -175,6 +205,45 @@ class DuckDB(Engine):
             self._connection.unregister(view)
         self._connection.close()
         self._held.close()
+
+
+def _check_files(table: Table) -> None:
+    """Each file is there and can be read: the name of one that is not may be told."""
+    if table.kind in ("csv", "parquet"):
+        for path in table.source:  # type: ignore[attr-defined]
+            with Path(path).open("rb"):
+                pass
+
+
+def _described(table: Table) -> Any:
+    """An Arrow table without rows, in the types that `_rows` brings."""
+    frame: Any = table.source
+    match table.kind:
+        case "csv":
+            return csv_files.described(table)
+        case "duckdb_relation":
+            return frame.limit(0).to_arrow_table()
+        case "ibis":
+            return empty(described(frame))
+        case "parquet":
+            return empty(scanned(frame, columns=table.header))
+    return empty(frame)
+
+
+def _rows(table: Table) -> Any:
+    """A table that comes to DuckDB from elsewhere, as Arrow: all rows, or a stream of them."""
+    frame: Any = table.source
+    match table.kind:
+        case "duckdb_relation":
+            return frame.to_arrow_table()
+        case "polars":
+            whole = frame.collect() if hasattr(frame, "collect") else frame
+            return settled(whole.to_arrow())
+        case "ibis":
+            return settled(fetched(frame))
+        case "parquet":
+            return settled(scanned(frame, columns=table.header))
+    return settled(frame)
 
 
 def _called(reader: str, paths: Any, **options: Any) -> Any:

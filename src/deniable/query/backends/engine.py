@@ -1,37 +1,45 @@
 """What every engine can do for us: say how columns are stored, and run statements that only read.
 
-Nothing an engine says in an error may reach who asked: all of this runs inside the session's
-computation, where any exception becomes one opaque, charged failure.
+Before the charge an engine is connected, its settings are pinned and asserted, the columns are
+described and the statements compiled and checked, all without reading a row: what fails there is
+the environment's fault, is refused by `before_charge`, and costs nothing. Rows are read by `run`
+alone, inside the session's computation, where any exception is one opaque, charged failure.
+Nothing an engine says in an error may reach who asked, in either part.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from types import TracebackType
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Final, Self, TypeVar
 
+from deniable.errors import DeniableError, NotReady
 from deniable.query.compile import Dialect, Stored
 from deniable.session.tables import Table
+
+T = TypeVar("T")
 
 Found = list[tuple[Any, ...]]
 """The rows of an answer."""
 
 
 class EngineError(RuntimeError):
-    """An engine that does not do what our SQL relies on. For the curator: never shown to others."""
+    """An engine that does not do what our SQL relies on; its text holds public facts only."""
 
 
 class Engine(ABC):
     """A connection with everything pinned that could change what our SQL means."""
 
+    name: ClassVar[str]
     dialect: ClassVar[Dialect]
     kinds: ClassVar[frozenset[str]]
     """The kinds of table that it can read."""
 
     @abstractmethod
     def __init__(self, tables: Sequence[Table]) -> None:
-        """Connect, pin the settings and assert them, and make the tables known."""
+        """Connect, pin the settings and assert them, and make the tables known; no row is read."""
 
     @staticmethod
     @abstractmethod
@@ -43,8 +51,15 @@ class Engine(ABC):
         """For each table by name what to put after FROM, and its columns' stored types."""
 
     @abstractmethod
+    def check(self, statements: Sequence[str]) -> None:
+        """Raise if the engine does not understand a statement; no row is read."""
+
+    @abstractmethod
     def run(self, statements: Sequence[str]) -> list[Found]:
-        """The rows of each statement, all of one state of the data where the engine can."""
+        """The rows of each statement, all of one state of the data where the engine can.
+
+        To be called after the charge: here, and nowhere before, are rows read.
+        """
 
     @abstractmethod
     def close(self) -> None:
@@ -59,7 +74,38 @@ class Engine(ABC):
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        self.close()
+        with suppress(Exception):  # of the environment; the answer, or its failure, stands
+            self.close()
+
+
+def before_charge(prepare: Callable[[], T], *, engine: str) -> T:
+    """What `prepare` returns; if it fails, that is refused in words that hold public facts only."""
+    try:
+        return prepare()
+    except DeniableError:
+        raise
+    except Exception as error:  # noqa: BLE001  (whatever an engine or a driver raises)
+        reason = _reason(error)
+    raise NotReady(  # out here, so that the engine's own words do not travel with it
+        f"{engine} is not ready for this question: {reason}",
+        why="it was found before any row was read",
+        fix=_FIXES.get(engine, ""),
+    )
+
+
+_FIXES: Final = {
+    "DuckDB": "check that the files and tables are still there and readable; then ask again",
+    "Postgres": "check that the server is running and that this role may read; then ask again",
+    "Spark": "check that the cluster is running and the tables are still there; then ask again",
+}
+
+
+def _reason(error: Exception) -> str:
+    if isinstance(error, EngineError):
+        return str(error)
+    if isinstance(error, OSError) and error.strerror:
+        return f"{error.filename}: {error.strerror}" if error.filename else error.strerror
+    return type(error).__name__
 
 
 def check_settings(wanted: Mapping[str, str], found: Mapping[str, str]) -> None:

@@ -34,6 +34,19 @@ def settled(frame: Any) -> Any:
     return pa.RecordBatchReader.from_batches(schema, made)
 
 
+def empty(frame: Any) -> Any:
+    """An Arrow table without rows, in the types that `settled` gives; no row is read."""
+    import pyarrow as pa
+
+    if hasattr(frame, "iloc"):
+        return settled(frame.iloc[:0])
+    if hasattr(frame, "collect_schema"):
+        cleared = frame.clear()
+        return settled((cleared.collect() if hasattr(cleared, "collect") else cleared).to_arrow())
+    schema = frame.projected_schema if hasattr(frame, "projected_schema") else frame.schema
+    return _table(pa, schema.empty_table())
+
+
 def scanned(paths: Iterable[str], *, columns: Iterable[str]) -> Any:
     """Columns of Parquet files, as they are stored."""
     import pyarrow.dataset

@@ -8,6 +8,7 @@ curator's word, like a view.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from functools import partial
 from typing import Any, Final
 
@@ -26,6 +27,16 @@ def fetched(remote: Remote) -> Any:
     # Tables in memory that an expression mentions are made known to the engine first.
     engine._run_pre_execute_hooks(expression)  # noqa: SLF001
     return _READERS[engine.name](engine, remote)
+
+
+def described(remote: Remote) -> Any:
+    """An Arrow table without rows, in the types that `fetched` brings; no row is fetched."""
+    engine = remote.expression.get_backend()
+    if engine.name == "polars":
+        engine._run_pre_execute_hooks(remote.expression)  # noqa: SLF001
+        return engine.compile(remote.expression).clear().collect().to_arrow()
+    found = fetched(replace(remote, expression=remote.expression.limit(0)))
+    return found.read_all() if hasattr(found, "read_all") else found
 
 
 def _from_polars(engine: Any, remote: Remote) -> Any:

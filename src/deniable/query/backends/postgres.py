@@ -10,7 +10,7 @@ from deniable.query.compile import nodes as sql
 from deniable.query.compile.postgres import Postgres as PostgresDialect
 from deniable.session.tables import Table
 
-from .engine import Engine, Found, check_settings
+from .engine import Engine, EngineError, Found, check_settings
 
 SETTINGS: Final = {
     "standard_conforming_strings": "on",
@@ -26,6 +26,7 @@ _DEFAULT: Final = 100
 class Postgres(Engine):
     """A read-only transaction on one snapshot."""
 
+    name: ClassVar = "Postgres"
     dialect: ClassVar[Dialect] = PostgresDialect()
     kinds: ClassVar = frozenset({"postgres"})
 
@@ -34,10 +35,17 @@ class Postgres(Engine):
 
         (address,) = self.places(tables)
         self._tables = {table.name: table for table in tables}
-        self._connection: Any = psycopg.connect(str(address), autocommit=False)
+        try:
+            self._connection: Any = psycopg.connect(str(address), autocommit=False)
+        except psycopg.Error:
+            raise EngineError("the server cannot be reached, or refuses the connection") from None
         self._connection.read_only = True
         self._connection.isolation_level = psycopg.IsolationLevel.REPEATABLE_READ
-        self._pin()
+        try:
+            self._pin()
+        except BaseException:
+            self.close()
+            raise
 
     def _pin(self) -> None:
         for name, value in SETTINGS.items():
@@ -61,15 +69,24 @@ class Postgres(Engine):
             "SELECT a.attname, format_type(a.atttypid, a.atttypmod) || "
             "CASE WHEN a.attcollation IN (0, %s) THEN '' ELSE ' collate other' END "
             "FROM pg_attribute a "
-            "WHERE a.attrelid = to_regclass(%s) AND a.attnum > 0 AND NOT a.attisdropped"
+            "WHERE a.attrelid = to_regclass(%s) AND a.attnum > 0 AND NOT a.attisdropped "
+            "AND has_column_privilege(a.attrelid, a.attnum, 'SELECT')"
         )
         made = {}
         for name, table in self._tables.items():
             source = sql.table(table.inner)
             quoted = self.dialect.write(source)
             columns = self._connection.execute(asked, (_DEFAULT, quoted)).fetchall()
+            if not columns:
+                raise EngineError(f"there is no table {quoted}, or this role may not read it")
             made[name] = Stored(source=source, types=dict(columns))
         return made
+
+    def check(self, statements: Sequence[str]) -> None:
+        """By PREPARE, which analyses a statement, but neither plans nor runs it."""
+        for text in statements:
+            self._connection.execute(f"PREPARE deniable_check AS {text}")
+            self._connection.execute("DEALLOCATE deniable_check")
 
     def run(self, statements: Sequence[str]) -> list[Found]:
         """All statements of one snapshot."""

@@ -39,6 +39,7 @@ SETTINGS: Final = {
 class Spark(Engine):
     """A new session on the user's cluster, with the user's settings but for those that we pin."""
 
+    name: ClassVar = "Spark"
     dialect: ClassVar[Dialect] = SparkDialect()
     kinds: ClassVar = frozenset({"spark"})
 
@@ -88,6 +89,12 @@ class Spark(Engine):
             name: Stored(source=sql.table(view), types=dict(self._frames[name].dtypes))
             for name, view in self._views.items()
         }
+
+    def check(self, statements: Sequence[str]) -> None:
+        """Each statement is analysed, and an executor does something about nobody."""
+        for text in statements:
+            self.frame(text).schema  # noqa: B018  (Connect looks when it is asked for columns)
+        self._spark.range(1).collect()
 
     def run(self, statements: Sequence[str]) -> list[Found]:
         """Each statement is a job of its own; files must not change while they run."""

@@ -6,7 +6,6 @@ import datetime as dt
 import math
 from collections.abc import Callable
 
-from deniable.errors import Snippet
 from deniable.query.algebra import (
     TIMES,
     Aggregate,
@@ -19,6 +18,7 @@ from deniable.query.algebra import (
 )
 from deniable.query.algebra.meaning import EPOCH
 from deniable.query.algebra.show import aggregate_text
+from deniable.snippets import Snippet
 
 from .arguments import check_bounds, check_rule, summable
 from .scope import Names

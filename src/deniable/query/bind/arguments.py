@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Final
 
-from deniable.errors import MissingBounds, MissingRule, Snippet, UnsupportedQuery
+from deniable.errors import MissingBounds, MissingRule, UnsupportedQuery
 from deniable.query.algebra import Expression, Kind, call, columns_of
+from deniable.snippets import Snippet
 
 from .scope import Names
 

@@ -6,8 +6,9 @@ import math
 from collections.abc import Sequence
 from typing import Final
 
-from deniable.errors import Snippet, UnknownKeys, UnsupportedQuery
+from deniable.errors import UnknownKeys, UnsupportedQuery
 from deniable.query.algebra import Column, Expression, Key, Kind, Scalar, possible_values
+from deniable.snippets import Snippet
 from deniable.units import Unit
 
 # More could not even be written; how many can be collected, a query says when it is released.

@@ -57,15 +57,19 @@ def exists(spark: Any, path: str) -> bool:
     return True
 
 
-def commit(frame: Any, path: str) -> None:
-    """Compute, draw and write in one stage, and commit; if that fails, nothing is to be seen.
-
-    The frame is of a session of our own, so that settings concern nobody else.
-    """
-    spark = frame.sparkSession
+def pin(spark: Any) -> None:
+    """How files are written and committed, in a session of our own: it concerns no other."""
     for name, value in _SETTINGS.items():
         spark.conf.set(name, value)
     check_settings(_SETTINGS, {name: spark.conf.get(name) for name in _SETTINGS})
+
+
+def commit(frame: Any, path: str) -> None:
+    """Compute, draw and write in one stage, and commit; if that fails, nothing is to be seen.
+
+    The frame is of a session that is pinned.
+    """
+    spark = frame.sparkSession
     try:
         frame.write.mode("error").options(**_OPTIONS).parquet(path)
     except BaseException:

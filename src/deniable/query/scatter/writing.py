@@ -21,8 +21,9 @@ part of the one draw. What `_temporary` may still hold then is no part of the an
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Final, NoReturn
 
@@ -33,6 +34,7 @@ from deniable.query.allocate import Allocation, title
 from deniable.query.answer import answer
 from deniable.query.answer.present import Columns
 from deniable.query.backends.columns import table_names
+from deniable.query.backends.engine import before_charge
 from deniable.query.backends.spark import Spark
 from deniable.sampling.source import current
 from deniable.sensitive import Sensitive
@@ -75,13 +77,15 @@ def write(
     )
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(kw_only=True)
 class Scattered:
     """One answer, as work for a session to commission."""
 
     allocation: Allocation
     path: str
     tables: tuple[Table, ...]
+    _integers: Any = field(default=None, init=False, repr=False)
+    """The numbers that noise is added to: a frame that nothing has computed yet."""
 
     @cached_property
     def spark(self) -> Any:
@@ -110,8 +114,9 @@ class Scattered:
         nothing = [() for _ in self.allocation.parts]
         return answer(self.allocation, (), nothing)
 
-    def ready(self) -> None:
-        """The folder is not there yet, and the executors have this deniable."""
+    @contextmanager
+    def ready(self) -> Iterator[None]:
+        """The folder is not there yet, the executors have this deniable, the frame is analysed."""
         if places.exists(self.spark, self.path):
             raise BadParameter(
                 f"there is something at {self.path} already",
@@ -119,6 +124,15 @@ class Scattered:
                 fix="another path, or delete what is there",
             )
         _check_executors(self.spark)
+        with ExitStack() as held:
+            before_charge(lambda: self._prepare(held), engine=Spark.name)
+            yield
+
+    def _prepare(self, held: ExitStack) -> None:
+        engine = held.enter_context(Spark(self.tables))
+        self._integers = integers(self.allocation, engine, secret=_secret())
+        places.pin(self._integers.sparkSession)
+        self._integers.schema  # noqa: B018  (Connect looks when it is asked for columns)
 
     def stands(self, record: Mapping[str, Any]) -> bool:
         """Whether the files are there that the same job wrote."""
@@ -127,9 +141,8 @@ class Scattered:
     def do(self, commission: Commission) -> dict[str, object]:
         """Compute the integers, draw, commit."""
         draw = Draw.of(commission, self.allocation)
-        with Spark(self.tables) as engine:
-            frame = integers(self.allocation, engine, secret=_secret())
-            places.commit(frame.mapInArrow(draw.over, spark_schema(draw.columns)), self.path)
+        noisy = self._integers.mapInArrow(draw.over, spark_schema(draw.columns))
+        places.commit(noisy, self.path)
         job = places.job(self.spark, self.path)
         if job is None:
             raise RuntimeError("the executors do not write where the driver reads")

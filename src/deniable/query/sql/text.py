@@ -13,8 +13,9 @@ from sqlglot import exp
 from sqlglot.errors import ParseError, SqlglotError
 from sqlglot.tokenizer_core import Token, TokenType
 
-from deniable.errors import BadParameter, DeniableError, Snippet, UnsupportedQuery
+from deniable.errors import BadParameter, DeniableError, UnsupportedQuery
 from deniable.query.algebra import Span
+from deniable.snippets import Snippet
 
 DIALECT: Final = "duckdb"
 ONLY_QUESTIONS: Final = (
