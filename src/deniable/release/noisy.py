@@ -14,10 +14,11 @@ from typing import Any, ClassVar, Final
 
 from deniable import parameters
 from deniable.errors import BadParameter, NoBound
-from deniable.mechanisms import Gaussian, Laplace, Mechanism
+from deniable.mechanisms import Mechanism
 
 from .reach import Law, of_each, reach
 
+_BEYOND: Final = 2**63
 Interval = tuple[float, float]
 Told = tuple[Any, Any, Any]
 """The low end, the high end and the ± of a value: numbers; of dates and moments, such, and a time.
@@ -59,13 +60,24 @@ class Additive(Spread):
     whole: bool = False
 
     def at(self, confidence: float) -> Reach:
-        """value ± factor × error, the same for every row."""
-        if self.whole and isinstance(self.mechanism, Laplace | Gaussian):
-            error = self.mechanism.error(confidence, whole=True)
-        else:
-            error = self.mechanism.error(confidence)
-        half = self.factor * error
-        return lambda _, value: (value - half, value + half, half)
+        """value ± factor × error, the same for every row that its type can hold.
+
+        An answer may lie where its type ends. A float so large that it has fewer digits than the
+        noise was rounded to them; a whole number at an end of int64 may stand for any number beyond
+        it. Both are facts of the answer alone.
+        """
+        half = self.factor * self.mechanism.shown_error(confidence, whole=self.whole)
+
+        def reach(_: int, value: float) -> tuple[float, float, float]:
+            if isinstance(value, int):
+                low = -math.inf if value - half <= -_BEYOND else value - half
+                high = math.inf if value + half >= _BEYOND - 1 else value + half
+                return low, high, half if max(-low, high) < math.inf else math.inf
+            coarse = math.ulp(value) > half * 2.0**-20
+            arm = half + math.ulp(value) / 2 if coarse else half
+            return value - arm, value + arm, arm
+
+        return reach
 
     def to_dict(self) -> dict[str, object]:
         """The mechanism's record, the factor, and whether answers are whole."""

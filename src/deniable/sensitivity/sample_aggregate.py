@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 from deniable import parameters, units
 from deniable.errors import BadParameter, MissingUnit
 from deniable.mechanisms import IntervalExponential, Laplace, Step
+from deniable.mechanisms._reading import plain_key
 from deniable.sampling import below, current
 from deniable.sampling.lattice import Lattice
 from deniable.sensitive import Sensitive
@@ -59,7 +60,7 @@ def sample_and_aggregate(
         grid = lattice.to_grid(answers, low=low, high=high, missing=low)
         return int((grid - lattice.point(low)).sum())
 
-    noisy = yield mechanism.on(Sensitive(total, l1=steps, unit=unit))
+    noisy = yield mechanism.on(Sensitive(total, l1=steps, whole=True, unit=unit))
     mean = low + noisy * lattice.width / parts
     return min(max(mean, low), high)
 
@@ -124,7 +125,8 @@ def _parts(count: int, people: Iterable[Hashable] | None, parts: int) -> list[in
     if people is None:  # every row is placed by a coin of its own: adding one moves no other
         return [int(part) for part in below(parts, count)]
     key = current().words(4).tobytes()
-    return [_hashed(repr(person).encode(), key) % parts for person in people]
+    names = [repr(plain_key(person)).encode() for person in people]
+    return [_hashed(name, key) % parts for name in names]
 
 
 def _hashed(name: bytes, key: bytes) -> int:
@@ -132,8 +134,15 @@ def _hashed(name: bytes, key: bytes) -> int:
 
 
 def _unit(people: Iterable[Hashable] | None, unit: Unit | None) -> Unit:
-    if people is None:
+    """The unit that is protected: a person's rows go to one part, so it must be known whose."""
+    if people is None and (unit is None or unit.column is None):
         return unit or units.rows()
+    if people is None:
+        raise BadParameter(
+            f"the unit is {unit}, and whom each row belongs to is not given",
+            why="rows of one person that are placed by coins of their own touch several parts",
+            fix=f"people=table[{unit.column!r}]" if unit is not None else "",
+        )
     if unit is None or unit.column is None:
         raise MissingUnit.of("people")
     return unit

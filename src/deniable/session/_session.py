@@ -29,7 +29,7 @@ from . import budgets, drawing, show
 from .drawing import Broken, Failure
 from .elsewhere import Commission, Work, recalled
 from .handles import Handles
-from .neighbours import check_proved
+from .neighbours import check_entries, check_proved
 from .progress import Progress
 from .tables import Table
 
@@ -100,7 +100,7 @@ class Session:
             if stored is not None:
                 return Release.from_dict(stored.value)  # type: ignore[arg-type]
         entry = self._pay(mechanism, asker=asker, fingerprint=found, what=title or question or "")
-        parts = [(each.mechanism.draw, each.value) for each in steps]
+        parts = [(each.mechanism.draw, each.read) for each in steps]
         drawn = self._draw(parts, paid=mechanism, entry=entry, question=question or "")
         columns = (present or _columns(steps))(drawn)
         loss = budgets.alone(mechanism, budget=self.budget)
@@ -214,7 +214,7 @@ class Session:
             return self._ask(steps[0])[0]
         mechanism = _together(steps)
         entry = self._pay(mechanism, asker=asker, what=what)
-        parts = [(each.mechanism.draw, each.value) for each in steps]
+        parts = [(each.mechanism.draw, each.read) for each in steps]
         drawn = self._draw(parts, paid=mechanism, entry=entry, question=what)
         return drawn[0] if isinstance(wanted, Step) else _like(wanted, drawn)
 
@@ -271,18 +271,19 @@ class Session:
     def _amount(self, mechanism: Mechanism) -> str:
         return amount(budgets.alone(mechanism, budget=self.budget), "up")
 
-    def _ask(self, step: Step[Any]) -> tuple[object, Entry]:
+    def _ask(self, step: Step[Any]) -> tuple[object, Entry, Mechanism | None]:
         """One question to a mechanism that this session opened: free, since it was paid before."""
         drawing.refuse_inside("asked")
         drawing.refuse_rehearsal(self.ledger)
         with self._handles.asking(step) as opened:
-            parts = [(opened.interaction.ask, step.value)]
+            answering = opened.interaction.answering()
+            parts = [(opened.interaction.ask, opened.read(step.value))]
             drawn = self._draw(parts, paid=None, entry=opened.entry, question="")
-        return drawn[0], opened.entry
+        return drawn[0], opened.entry, answering
 
     def _asked(self, step: Step[Any], *, question: str | None) -> Release:
-        drawn, entry = self._ask(step)
-        keys, answer = answer_of(step.mechanism, drawn)
+        drawn, entry, answering = self._ask(step)
+        keys, answer = answer_of(answering or step.mechanism, step.value.form, drawn)
         release = self._released(
             [step], (keys, {"value": answer}), 0 * self.budget, entry=entry, question=question or ""
         )
@@ -305,6 +306,7 @@ class Session:
                 raise BadParameter("an opened mechanism is asked one question at a time")
             if step.handle is None or not isinstance(step.value, Sensitive):
                 step.mechanism.on(step.value)  # a step made by hand is checked like any other
+            check_entries(step, self.unit)
             if step.value.unit is not None and step.value.unit != self.unit:
                 raise UnitMismatch(
                     f"the value is bounded for {step.value.unit}; the session protects {self.unit}",
@@ -386,9 +388,9 @@ def _columns(steps: Sequence[Step[Any]]) -> Callable[[list[Any]], Columns]:
 
     def present(drawn: list[Any]) -> Columns:
         if len(steps) == 1:
-            keys, answer = answer_of(steps[0].mechanism, drawn[0])
+            keys, answer = answer_of(steps[0].mechanism, steps[0].value.form, drawn[0])
             return keys, {"value": answer}
-        spreads = [spread_of(s.mechanism, [one]) for s, one in zip(steps, drawn, strict=True)]
+        spreads = [spread_of(step.mechanism, step.value.form) for step in steps]
         pairs = enumerate(zip(drawn, spreads, strict=True), 1)
         return {}, {f"value_{n}": Noisy(cells=(one,), spread=spread) for n, (one, spread) in pairs}
 

@@ -196,8 +196,9 @@ def _(
 def _(
     mechanism: Composed, first: Value, second: Value, declared: Sensitive[Any], unit: Unit
 ) -> list[Moved]:
-    """One value, as each of its mechanisms says."""
-    return [m for part, _ in mechanism.parts for m in _moved(part, first, second, declared, unit)]
+    """One value, as each of its mechanisms reads it and says."""
+    values = zip(mechanism.parts, first, second, strict=True)
+    return [m for (part, _), a, b in values for m in _moved(part, a, b, declared, unit)]
 
 
 @_moved.register(Sampled)
@@ -229,9 +230,10 @@ def _(
     _declared: Sensitive[Any],
     _unit: Unit,
 ) -> list[Moved]:
-    """One person's answer."""
+    """One person's answers."""
     changed = sum(gap != 0 for gap in _gaps(first, second))
-    return [_at_most(f"the number of answers in {mechanism.name}", changed, 1)]
+    most = mechanism.entries if isinstance(mechanism, RandomizedResponse) else 1
+    return [_at_most(f"the number of answers in {mechanism.name}", changed, most)]
 
 
 @_moved.register(BestOf)
