@@ -91,11 +91,11 @@ class Sensitive(Generic[T]):
         l2: object = None,
         linf: object = None,
         unit: Unit | None = None,
-        whole: bool | None = None,
+        whole: object = None,
         shape: object = None,
         keys: object = None,
-        entries: int | None = None,
-        stream: str | None = None,
+        entries: object = None,
+        stream: object = None,
     ) -> None:
         if not callable(compute):
             raise BadParameter.of(
@@ -117,14 +117,15 @@ class Sensitive(Generic[T]):
         self.form = Form.of(whole=whole, shape=shape, keys=keys)
         self.entries = None if entries is None else parameters.whole("entries", entries)
         if stream is not None and (not isinstance(stream, str) or not stream):
-            raise BadParameter.of("stream", stream, must="a name, such as \"arrivals\"")
+            raise BadParameter.of("stream", stream, must='a name, such as "arrivals"')
         self.stream = stream
 
     def read_by(self, read: Callable[[Any], Any]) -> Sensitive[Any]:
         """The same promise about the value as `read` makes of it, after it is computed."""
         run = self.__compute
-        coerced: Sensitive[Any] = Sensitive(lambda: read(run()), unit=self.unit, **self._bounds)
-        coerced.form, coerced.entries, coerced.stream = self.form, self.entries, self.stream
+        coerced: Sensitive[Any] = Sensitive(lambda: read(run()), l1=0, unit=self.unit)
+        coerced._bounds, coerced.form = self._bounds, self.form
+        coerced.entries, coerced.stream = self.entries, self.stream
         return coerced
 
     def bound(self, norm: str) -> float | None:

@@ -64,7 +64,7 @@ def read_floats(value: Any, form: Form) -> NDArray[np.float64]:
 def read_whole(array: NDArray[Any]) -> NDArray[np.int64]:
     """Whole numbers as int64, held at its ends, which never moves two of them apart."""
     if array.dtype.kind in "biu":
-        return np.minimum(array, _INT64.max).astype(np.int64)
+        return np.asarray(np.minimum(array, _INT64.max), dtype=np.int64)
     if array.dtype.kind == "f" and array.dtype.itemsize <= 8:
         if not (np.isfinite(array) & (array == np.rint(array))).all():
             raise _not_numbers("whole numbers")
@@ -137,7 +137,7 @@ def _by_key(value: Any, keys: tuple[Hashable, ...]) -> list[object]:
 
 
 def _within(array: NDArray[Any]) -> bool:
-    return -_EXACT <= int(array.min()) and int(array.max()) <= _EXACT
+    return int(array.min()) >= -_EXACT and int(array.max()) <= _EXACT
 
 
 def _exact(number: Any) -> Fraction:

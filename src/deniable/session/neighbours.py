@@ -42,7 +42,7 @@ def check_entries(step: Step[Any], unit: Unit) -> None:
     if sampled and unit.rows > 1 and step.value.entries != 1:
         raise SensitivityMismatch(
             f"{type(sampled[0]).__name__} draws units, and {unit} may have {unit.rows} of the rows",
-            why="rows of one unit that are drawn by coins of their own are in the sample more often",
+            why="a unit whose rows are drawn by coins of their own is in the sample more often",
             fix="dp.Sensitive(..., entries=1), with one row for each unit: the sum of its rows",
         )
 

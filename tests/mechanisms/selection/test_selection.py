@@ -87,7 +87,7 @@ def test_scores_of_any_size_are_handled(kind):
 
 
 @pytest.mark.parametrize("kind", ALL)
-@pytest.mark.parametrize("scores", [[], [[1.0]], ["a"], [math.nan], [math.inf], [True], [None]])
+@pytest.mark.parametrize("scores", [[], [[1.0]], ["a"], [math.inf], [True], [None]])
 def test_bad_scores_are_refused(kind, scores):
     with pytest.raises(dp.BadParameter, match="scores"):
         kind(epsilon=1.0).release(scores)

@@ -34,6 +34,7 @@ from deniable.mechanisms import (
     SmoothNoise,
     SparseVector,
 )
+from deniable.mechanisms.combine.composed import ForEach
 from deniable.mechanisms.keys._keys import KeyMechanism, checked_counts
 from deniable.mechanisms.selection._scores import Selection
 from deniable.sensitive import Sensitive
@@ -197,7 +198,11 @@ def _(
     mechanism: Composed, first: Value, second: Value, declared: Sensitive[Any], unit: Unit
 ) -> list[Moved]:
     """One value, as each of its mechanisms reads it and says."""
-    values = zip(mechanism.parts, first, second, strict=True)
+    one, other = (
+        value if isinstance(value, ForEach) else [value] * len(mechanism.parts)
+        for value in (first, second)
+    )
+    values = zip(mechanism.parts, one, other, strict=True)
     return [m for (part, _), a, b in values for m in _moved(part, a, b, declared, unit)]
 
 

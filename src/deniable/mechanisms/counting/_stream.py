@@ -107,5 +107,8 @@ class _Counting(Interaction):
 
     def ask(self, value: Any) -> float:
         """Take the next value; answer with the noisy total so far."""
+        number = as_numbers(value)
+        if number.dtype != np.int64 or number.ndim:
+            raise BadParameter("a counter takes one whole number per step")
         self._left -= 1
-        return self._total(int(value))
+        return self._total(int(number))

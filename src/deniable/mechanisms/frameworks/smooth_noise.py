@@ -113,11 +113,10 @@ class SmoothNoise(Mechanism):
         place = self.lattice.steps(min(max(center, self.low), self.high))
         steps = self.lattice.steps(bound)
         if self.delta > 0:
-            scale, law = 2 * steps / Fraction(self.epsilon), lazy.Laplace()
+            point = lazy.rounded(place, 2 * steps / Fraction(self.epsilon), lazy.Laplace())
         else:
             # s is irrational: a rational a little below it only adds noise.
             per = Fraction((self.epsilon - 2 * self.beta) * 2 * math.sqrt(2) / 3 * (1 - 2**-48))
-            scale, law = steps / per, lazy.StudentTwo()
-        point = lazy.rounded(place, scale, law)
+            point = lazy.rounded(place, steps / per, lazy.StudentTwo())
         exact = point * Fraction(2) ** self.lattice.exponent
         return float(min(max(exact, Fraction(self.low)), Fraction(self.high)))

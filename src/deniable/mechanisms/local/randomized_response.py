@@ -94,7 +94,7 @@ class RandomizedResponse(Mechanism):
         return Pairs.symmetric(ResponsePair(epsilon=self.epsilon, categories=self.categories))
 
     def _check_covers(self, value: Sensitive[Any]) -> None:
-        """How many answers one unit has is declared, or follows: a change moves one by at least 1."""
+        """How many answers one unit has is declared, or follows from L1: a change moves by 1."""
         stated, moved = value.entries, value.bound("l1")
         if stated is None and not value.form.shape:
             stated = 1
