@@ -63,14 +63,17 @@ def read_floats(value: Any, form: Form) -> NDArray[np.float64]:
 
 def read_whole(array: NDArray[Any]) -> NDArray[np.int64]:
     """Whole numbers as int64, held at its ends, which never moves two of them apart."""
-    if array.dtype.kind in "biu":
-        return np.asarray(np.minimum(array, _INT64.max), dtype=np.int64)
+    if array.dtype.kind in "bi":
+        return array.astype(np.int64)
+    if array.dtype.kind == "u":
+        return np.minimum(array.astype(np.uint64), np.uint64(_INT64.max)).astype(np.int64)
     if array.dtype.kind == "f" and array.dtype.itemsize <= 8:
-        if not (np.isfinite(array) & (array == np.rint(array))).all():
+        floats = array.astype(np.float64)
+        if not (np.isfinite(floats) & (floats == np.rint(floats))).all():
             raise _not_numbers("whole numbers")
-        inside = np.where(np.abs(array) < 2.0**63, array, 0).astype(np.int64)
-        ends = np.where(array < 0, _INT64.min, _INT64.max)
-        return np.where(np.abs(array) < 2.0**63, inside, ends)
+        inside = np.abs(floats) < 2.0**63
+        ends = np.where(floats < 0, _INT64.min, _INT64.max)
+        return np.where(inside, np.where(inside, floats, 0.0).astype(np.int64), ends)
     exact = [_exact(x) for x in array.flat]
     if any(x.denominator != 1 for x in exact):
         raise _not_numbers("whole numbers")
@@ -142,8 +145,10 @@ def _within(array: NDArray[Any]) -> bool:
 
 def _exact(number: Any) -> Fraction:
     """The number itself: of an int, bool, float, Decimal, Fraction or NumPy scalar of any width."""
-    if isinstance(number, np.generic) and not isinstance(number, np.longdouble):
-        number = number.item()
+    if hasattr(number, "as_py"):
+        number = number.as_py()
+    if isinstance(number, np.generic | np.ndarray) and not isinstance(number, np.longdouble):
+        number = number.item() if np.ndim(number) == 0 else None
     try:
         return Fraction(*number.as_integer_ratio())
     except (AttributeError, OverflowError, TypeError, ValueError):

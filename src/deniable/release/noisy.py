@@ -278,6 +278,8 @@ def encode(value: object) -> object:
             return {"tuple": [encode(v) for v in value]}
         case list():
             return [encode(v) for v in value]
+        case dict():
+            return {"dict": [[encode(k), encode(v)] for k, v in value.items()]}
     if hasattr(value, "tolist") and hasattr(value, "dtype"):
         return {"array": value.tolist(), "dtype": str(value.dtype)}
     if hasattr(value, "isoformat"):
@@ -293,6 +295,8 @@ def decode(record: object) -> object:
         return record
     if "tuple" in record:
         return tuple(decode(v) for v in record["tuple"])
+    if "dict" in record:
+        return {decode(k): decode(v) for k, v in record["dict"]}
     if "array" in record:
         import numpy as np
 

@@ -205,6 +205,7 @@ def stops_when_it_likes(values):
     return session.release(dp.Laplace(scale=1.0).on(row_count(values)))
 
 
+CELLS = len(set(clipped(AGES)))
 SABOTAGED = {
     "u − l under add/remove": (
         release(lambda x: dp.Laplace(scale=60.0, sensitivity=60.0).on(total_of(x, l1=60))),
@@ -239,7 +240,7 @@ SABOTAGED = {
     ),
     "keys from the data": (
         release(lambda x: dp.Laplace(scale=1.0).on(
-            whole(lambda: np.unique(clipped(x), return_counts=True)[1], l1=1, shape=len(set(clipped(AGES))))
+            whole(lambda: np.unique(clipped(x), return_counts=True)[1], l1=1, shape=CELLS)
         )),
         "failure",
         1,
@@ -266,7 +267,8 @@ SABOTAGED = {
         1,
     ),
     "scores that move by two": (
-        release(lambda x: TopK(epsilon=1.0, k=1).on(whole(lambda: [2 * len(x), 0], linf=1, shape=2))),
+        release(lambda x: TopK(epsilon=1.0, k=1).on(
+            whole(lambda: [2 * len(x), 0], linf=1, shape=2))),
         "moved",
         1,
     ),

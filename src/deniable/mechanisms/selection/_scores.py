@@ -83,7 +83,8 @@ def read_scores(value: Any, form: Form) -> NDArray[np.float64]:
 def _nan_last(scores: NDArray[Any]) -> NDArray[Any]:
     if scores.dtype.kind != "f":
         return scores
-    return np.where(np.isnan(scores) | np.isneginf(scores), LOWEST, scores)
+    wide = scores if scores.dtype.itemsize > 8 else scores.astype(np.float64)
+    return np.where(np.isnan(wide) | np.isneginf(wide), LOWEST, wide)
 
 
 def checked_scores(scores: ArrayLike) -> NDArray[np.float64]:
