@@ -1,7 +1,7 @@
 """A test that asks for an `example` is run for each mechanism.
 
-An `erring` one states a ±; a `numeric` one takes numbers, a `listed` one a list of them; a `sampling`
-one draws a sample; two of a `light` one stay within a δ of 0.12.
+An `erring` one states a ±; a `numeric` one takes numbers, a `listed` one a list of them; a
+`sampling` one draws a sample; two of a `light` one stay within a δ of 0.12.
 """
 
 import pytest

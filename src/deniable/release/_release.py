@@ -230,7 +230,14 @@ class Release:
     def _notes(self) -> list[str]:
         estimands = {n: a.estimand for n, a in self.answers.items() if a.estimand}
         shown = [self.provenance.note] if self._errors and self.provenance.note else []
-        return [f"{name}: {text}" for name, text in estimands.items()] + self._drowned() + shown
+        words = [f"{name}: {text}" for name, text in estimands.items()]
+        return words + self._drowned() + self._held() + shown
+
+    def _held(self) -> list[str]:
+        """Where an answer lies at an end of int64: it may stand for any number beyond."""
+        ends = "at the end of what 64 bits hold, so the truth may lie far beyond it"
+        held = [n for n, errors in self._errors.items() if any(e == math.inf for e in errors)]
+        return [f"{name}: {ends}" for name in held]
 
     def _drowned(self) -> list[str]:
         """Where noise is as large as the answer: whoever reads it should know."""
@@ -294,7 +301,7 @@ def _index(shape: tuple[int, ...]) -> dict[str, tuple[object, ...]]:
 
 
 def _at_most(cell: object, error: Any) -> bool:
-    return isinstance(cell, int | float) and bool(error) and abs(cell) <= error
+    return isinstance(cell, int | float) and bool(error) and abs(cell) <= error < math.inf
 
 
 def _rest(record: Mapping[str, object]) -> str:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import datetime as dt
 import math
+import sys
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -63,8 +64,8 @@ class Additive(Spread):
         """value ± factor × error, the same for every row that its type can hold.
 
         An answer may lie where its type ends. A float so large that it has fewer digits than the
-        noise was rounded to them; a whole number at an end of int64 may stand for any number beyond
-        it. Both are facts of the answer alone.
+        noise was rounded to them; a whole number at an end of int64 (or the largest float) may
+        stand for any number beyond it. These are facts of the answer alone.
         """
         half = self.factor * self.mechanism.shown_error(confidence, whole=self.whole)
 
@@ -75,6 +76,8 @@ class Additive(Spread):
                 return low, high, half if max(-low, high) < math.inf else math.inf
             coarse = math.ulp(value) > half * 2.0**-20
             arm = half + math.ulp(value) / 2 if coarse else half
+            if abs(value) == sys.float_info.max:
+                arm = math.inf
             return value - arm, value + arm, arm
 
         return reach

@@ -106,7 +106,8 @@ def _answers(
     """One answer a part, clipped; the middle of the range where the function gives none."""
     samples: list[list[Row]] = [[] for _ in range(parts)]
     for row, part in zip(rows, _parts(len(rows), people, parts), strict=True):
-        samples[part].append(row)
+        if part is not None:
+            samples[part].append(row)
     return np.array([_one_answer(function, sample, low, high) for sample in samples])
 
 
@@ -120,13 +121,20 @@ def _one_answer(
     return (low + high) / 2 if math.isnan(answer) else min(max(answer, low), high)
 
 
-def _parts(count: int, people: Iterable[Hashable] | None, parts: int) -> list[int]:
-    """The part of each row, decided by a secret and by whom the row belongs to."""
+def _parts(count: int, people: Iterable[Hashable] | None, parts: int) -> list[int | None]:
+    """The part of each row, decided by a secret and by whom the row belongs to; None if nobody.
+
+    Values that are equal name one person, however they are written: 7, 7.0 and NumPy's 7.
+    """
     if people is None:  # every row is placed by a coin of its own: adding one moves no other
         return [int(part) for part in below(parts, count)]
     key = current().words(4).tobytes()
-    names = [repr(plain_key(person)).encode() for person in people]
-    return [_hashed(name, key) % parts for name in names]
+    owners = [plain_key(person) for person in people]
+    nobody = [owner is None or (isinstance(owner, float) and math.isnan(owner)) for owner in owners]
+    return [
+        None if missing else _hashed(repr(owner).encode(), key) % parts
+        for owner, missing in zip(owners, nobody, strict=True)
+    ]
 
 
 def _hashed(name: bytes, key: bytes) -> int:

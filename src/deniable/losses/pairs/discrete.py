@@ -161,9 +161,11 @@ class ApproxPair(AtomicPair):
         if size == 1:
             return self
         count = float(size) if size < 2**1000 else math.inf
-        epsilon = up(count * self.epsilon)
+        epsilon = up(count * self.epsilon) if self.epsilon else 0.0
         if self.delta == 0 or self.epsilon == 0:
-            return ApproxPair(epsilon=epsilon, delta=min(1.0, up(count * self.delta)))
+            return ApproxPair(
+                epsilon=epsilon, delta=min(1.0, up(count * self.delta)) if self.delta else 0.0
+            )
         # In logarithms, as e^(kε) may be beyond the floats: e^((k−1)ε)·(1 − e^(−kε))/(1 − e^(−ε)).
         ratio = math.expm1(-count * self.epsilon) / math.expm1(-self.epsilon)
         grown = math.log(self.delta) + (count - 1) * self.epsilon + math.log(ratio)

@@ -157,7 +157,7 @@ class RealNoise(Additive):
         try:
             return float(steps * Fraction(2) ** self.lattice.exponent)
         except OverflowError:
-            return math.copysign(_LARGEST, steps)
+            return _LARGEST if steps > 0 else -_LARGEST
 
 
 class WholeNoise(Additive):

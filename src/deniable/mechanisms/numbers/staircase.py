@@ -102,7 +102,7 @@ class Staircase(Additive):
         try:
             return float(point * step)
         except OverflowError:  # beyond the floats: hold it at their end, which is post-processing
-            return math.copysign(sys.float_info.max, point)
+            return sys.float_info.max if point > 0 else -sys.float_info.max
 
     def _cell(self) -> int:
         """Which cell |X| falls in: the stair by a geometric draw, the cell in it by rejection."""

@@ -75,9 +75,17 @@ def read_scores(value: Any, form: Form) -> NDArray[np.float64]:
     """One float64 per candidate; a score that is missing, NaN or −∞ ranks last."""
     array = as_array(value, form)
     if array.dtype == object:
-        last = [x is None or (isinstance(x, float) and math.isnan(x)) for x in array.flat]
-        array[np.reshape(last, array.shape)] = LOWEST
+        array = array.copy()
+        array[np.reshape([_missing(x) for x in array.flat], array.shape)] = LOWEST
     return read_floats(_nan_last(array), form)
+
+
+def _missing(score: Any) -> bool:
+    """Whether it is None, pandas' NA, NaN or −∞ of any type."""
+    try:
+        return score is None or math.isnan(score) or score == -math.inf
+    except (TypeError, ValueError):
+        return type(score).__name__ == "NAType"
 
 
 def _nan_last(scores: NDArray[Any]) -> NDArray[Any]:
