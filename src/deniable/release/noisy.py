@@ -71,11 +71,12 @@ class Additive(Spread):
 
         def reach(_: int, value: float) -> tuple[float, float, float]:
             if isinstance(value, int):
-                low = -math.inf if value - half <= -_BEYOND else value - half
-                high = math.inf if value + half >= _BEYOND - 1 else value + half
+                far = math.ceil(half) if abs(value) > 2**53 and half < math.inf else half
+                low = -math.inf if value - far <= -_BEYOND else value - far
+                high = math.inf if value + far >= _BEYOND - 1 else value + far
                 return low, high, half if max(-low, high) < math.inf else math.inf
             coarse = math.ulp(value) > half * 2.0**-20
-            arm = half + math.ulp(value) / 2 if coarse else half
+            arm = half + math.ulp(value) if coarse else half
             if abs(value) == sys.float_info.max:
                 arm = math.inf
             return value - arm, value + arm, arm
