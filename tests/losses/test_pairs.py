@@ -230,3 +230,26 @@ def test_groups_are_priced_where_proved_and_refused_elsewhere():
     assert doubled.delta == pytest.approx(1e-6 * (1 + math.e))
     with pytest.raises(NoBound):
         SampledPair(inner=GaussianPair(mu=1.0), rate=0.5).group(2)
+
+
+@settings(deadline=None)
+@given(
+    st.one_of(st.floats(0, 3), st.floats(0, 2000)),
+    st.one_of(st.just(0.0), st.floats(1e-300, 1.0)),
+    st.integers(1, 400),
+)
+def test_groups_of_a_black_box_are_priced_exactly_and_never_below(epsilon, delta, size):
+    """δ·(1 + e^ε + … + e^((k−1)ε)), with exponents beyond the floats."""
+    grown = ApproxPair(epsilon=epsilon, delta=delta).group(size)
+    with mp.mp.workdps(60):
+        exact = mp.mpf(delta) * mp.fsum(mp.exp(mp.mpf(epsilon) * i) for i in range(size))
+        assert mp.mpf(grown.epsilon) >= mp.mpf(epsilon) * size
+        assert mp.mpf(grown.delta) >= min(1, exact)
+        assert grown.delta == 1 or mp.mpf(grown.delta) <= exact * (1 + mp.mpf(10) ** -9)
+    assert grown.epsilon <= epsilon * size * (1 + 1e-9)
+
+
+def test_groups_too_large_for_floats_are_hopeless_or_refused():
+    assert ApproxPair(epsilon=0.0, delta=1e-9).group(10**400).delta == 1
+    with pytest.raises(BadParameter):
+        ApproxPair(epsilon=1.0, delta=1e-9).group(10**400)

@@ -20,7 +20,9 @@ def certificate():
         budget=dp.epsilon(3, delta=1e-7),
         schema=Schema(columns={"age": bounds(0, 125)}),
     )
-    step = Gaussian(sigma=30.0, sensitivity=10.0).on(dp.Sensitive(lambda: np.zeros(2), l2=10))
+    step = Gaussian(sigma=30.0, sensitivity=10.0).on(
+        dp.Sensitive(lambda: np.zeros(2), l2=10, shape=2)
+    )
     return session.release(step, question="how <old>").certificate()
 
 

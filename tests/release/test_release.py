@@ -23,6 +23,7 @@ from deniable.release import (
     answer_of,
 )
 from deniable.release.noisy import decode, encode
+from deniable.sensitive import Form
 
 LAPLACE, GAUSSIAN = Laplace(scale=10.0), Gaussian(sigma=3.0)
 MECHANISMS = (LAPLACE.to_dict(), GAUSSIAN.to_dict())
@@ -96,7 +97,7 @@ def test_one_cell_has_a_value_and_several_have_none():
     ids=repr,
 )  # fmt: skip
 def test_whatever_a_mechanism_draws_survives_storage(drawn):
-    keys, answer = answer_of(LAPLACE, drawn)
+    keys, answer = answer_of(LAPLACE, Form(), drawn)
     made = release(keys=keys, answers={"value": answer})
     again = Release.from_dict(json.loads(json.dumps(made.to_dict())))
     assert np.array_equal(np.asarray(again.value, dtype=object), np.asarray(drawn, dtype=object))
@@ -248,7 +249,7 @@ def test_the_error_of_whole_answers_covers_whole_answers(scale):
     """Rounding to whole numbers widens the ±; false alarm below 1e-8."""
     mechanism = dp.Laplace(scale=scale)
     drawn = mechanism.release(np.zeros(20_000, dtype=np.int64))
-    _, column = answer_of(mechanism, drawn)
+    _, column = answer_of(mechanism, Form(whole=True), drawn)
     half = column.errors(0.95)[0]
     assert half == int(half)
     inside = int((np.abs(drawn) <= half).sum())

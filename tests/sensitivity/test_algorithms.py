@@ -1,6 +1,7 @@
 """The algorithms on a session: what they find and what they cost."""
 
 import math
+from decimal import Decimal
 
 import numpy as np
 import pyarrow as pa
@@ -8,7 +9,8 @@ import pytest
 
 import deniable as dp
 from deniable import sensitivity
-from deniable.sampling import PublicRandom
+from deniable.sampling import PublicRandom, SeededSource
+from deniable.sampling.source import using
 from deniable.sensitive import compute
 from deniable.sensitivity.sample_aggregate import _parts
 
@@ -172,3 +174,53 @@ def test_people_need_their_unit(session):
                 [1.0], np.mean, parts=1, low=0, high=1, epsilon=1.0, people=["a"]
             )
         )
+
+
+@pytest.mark.parametrize(
+    "run", [sensitivity.sample_and_aggregate, sensitivity.sample_and_aggregate_median]
+)
+@pytest.mark.parametrize("relation", ["add_remove", "replace"])
+def test_a_unit_of_several_rows_is_refused_where_nobody_says_whose_they_are(run, relation):
+    """Placed row by row, a person with 100 rows touches every part, and is priced for one."""
+    unit = dp.person("id", rows=100, relation=relation)
+    s = dp.open(pa.table({"id": [1]}), unit=unit, budget=dp.epsilon(9.0))
+    with pytest.raises(dp.BadParameter, match="whom each row belongs to") as seen:
+        s.run(run([1.0] * 100, max, parts=8, low=0, high=1, epsilon=1.0, unit=unit))
+    assert seen.value.fix == "people=table['id']"
+    assert s.spent == dp.epsilon(0)
+
+
+@pytest.mark.parametrize("relation", ["add_remove", "replace"])
+@pytest.mark.parametrize("own", [1, 7, 100])
+def test_one_person_moves_as_many_answers_as_are_charged_however_many_rows_they_have(own, relation):
+    """With the coins held, the sum over parts moves by one answer, or two where one is replaced."""
+    unit = dp.person("id", rows=own, relation=relation)
+
+    def total(people):
+        step = next(
+            sensitivity.sample_and_aggregate(
+                [1.0 if person in ("eve", "bob") else 0.0 for person in people],
+                max,
+                parts=16,
+                low=0,
+                high=1,
+                epsilon=1.0,
+                people=people,
+                unit=unit,
+            )
+        )
+        with using(SeededSource(3)):
+            return compute(step.read), step.mechanism.sensitivity
+
+    others = [f"person {i % 40}" for i in range(400)]
+    before, charged = total(others + ["bob"] * own * (relation == "replace"))
+    after, _ = total(others + ["eve"] * own)
+    assert abs(int(after) - int(before)) <= charged
+    assert int(after) > 0
+
+
+def test_equal_values_name_one_person_and_missing_ones_nobody():
+    spelled = [7, 7.0, np.int32(7), np.float64(7), Decimal(7), True + 6]
+    assert len(set(_parts(6, spelled, 10**6))) == 1
+    assert len(set(_parts(2, ["a", np.str_("a")], 10**6))) == 1
+    assert _parts(3, [None, math.nan, np.float32("nan")], 8) == [None] * 3

@@ -39,7 +39,7 @@ def explode():
 def test_an_algorithm_is_sent_plain_values_and_its_result_returned():
     def doubled(start):
         first = yield EIGHTH.on(secret(start))
-        second, third = yield EIGHTH.on(secret(first)), EIGHTH.on(secret(np.zeros(2)))
+        second, third = yield EIGHTH.on(secret(first)), EIGHTH.on(secret(np.zeros(2), shape=2))
         (fourth,) = yield [EIGHTH.on(secret(second))]
         return first, third, fourth
 

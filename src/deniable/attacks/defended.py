@@ -64,10 +64,10 @@ def linkage(
     shape = (int(people.max()) + 1, len(levels))
 
     def counts() -> Floats:
-        cells = people[:size] * shape[1] + mine
-        return _counts(cells, shape[0] * shape[1])
+        return _counts(people[:size] * shape[1] + mine, shape[0] * shape[1])
 
-    noisy = _noisy(counts, sensitivity=1.0, epsilon=epsilon).reshape(shape)
+    cells = shape[0] * shape[1]
+    noisy = _noisy(counts, sensitivity=1.0, epsilon=epsilon, size=cells).reshape(shape)
     guess, commonest = _best_guesses(noisy, epsilon)
     return AttributeInference(
         secret=secret,
@@ -105,7 +105,9 @@ def small_groups(table: object, *, by: Sequence[str] | str, epsilon: float = 1.0
     truth = np.bincount(place, minlength=int(np.prod(sizes)))
     if not (np.any(truth == 0) and np.any(truth == 1)):
         raise BadParameter("the comparison needs groups of one and empty groups")
-    noisy = _noisy(lambda: truth.astype(np.float64), sensitivity=1.0, epsilon=epsilon)
+    noisy = _noisy(
+        lambda: truth.astype(np.float64), sensitivity=1.0, epsilon=epsilon, size=truth.size
+    )
     return Membership(
         inside=noisy[truth == 1],
         outside=noisy[truth == 0],
@@ -170,6 +172,7 @@ def reconstruct(bits: ArrayLike, *, queries: ArrayLike, epsilon: float = 1.0) ->
         lambda: (asked @ secret.astype(np.float32)).astype(np.float64),
         sensitivity=most,
         epsilon=epsilon,
+        size=len(asked),
     )
     return decode(asked, noisy, noise="laplace")
 
@@ -194,6 +197,7 @@ def membership(
         lambda: people.sum(axis=0),
         sensitivity=float(columns),
         epsilon=epsilon,
+        size=columns,
         relation="replace",
     )
     return from_frequencies(
@@ -220,7 +224,9 @@ def model(
         return np.concatenate([wide[labels == label].sum(axis=0) for label in (0, 1)])
 
     width = data.shape[1] + 1
-    noisy = _noisy(counts, sensitivity=float(width), epsilon=epsilon).reshape(2, width)
+    noisy = _noisy(counts, sensitivity=float(width), epsilon=epsilon, size=2 * width).reshape(
+        2, width
+    )
     return from_model(NaiveBayes(noisy), members=members, controls=controls, epsilon=epsilon)
 
 
@@ -261,7 +267,8 @@ def synthetic(
     share = Laplace(scale=len(values) / parameters.positive("epsilon", epsilon))
     for name, column in values.items():
         (numbers,), levels = codes(column)
-        counts = Sensitive(partial(_counts, numbers, len(levels)), l1=1, unit=session.unit)
+        count = partial(_counts, numbers, len(levels))
+        counts = Sensitive(count, l1=1, shape=len(levels), unit=session.unit)
         noisy = np.asarray(session.release(share.on(counts), question=name).value)
         weights = np.maximum(noisy.reshape(-1), 0) + 1e-9
         picks = draw.choice(len(levels), size=row_count(values), p=weights / weights.sum())
@@ -320,10 +327,11 @@ def _noisy(
     *,
     sensitivity: float,
     epsilon: float,
+    size: int,
     relation: str = "add_remove",
 ) -> Floats:
-    """One array of numbers for the whole ε."""
+    """A list of `size` numbers for the whole ε."""
     session = _session(epsilon, relation=relation)
     noise = Laplace(scale=sensitivity / epsilon, sensitivity=sensitivity)
-    value = Sensitive(compute, l1=sensitivity, unit=session.unit)
+    value = Sensitive(compute, l1=sensitivity, shape=size, unit=session.unit)
     return np.asarray(session.release(noise.on(value)).value, dtype=np.float64).reshape(-1)

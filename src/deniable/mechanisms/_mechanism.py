@@ -11,15 +11,17 @@ import contextlib
 import dataclasses
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, TypeVar
 
 from deniable import parameters
 from deniable.errors import BadParameter, NoBound, SensitivityMismatch
 from deniable.losses import Loss, Profile, Renyi, Zcdp, convert, rounding
 from deniable.losses.pairs import ApproxPair, Pairs
-from deniable.sensitive import Sensitive
+from deniable.sensitive import Form, Sensitive
 from deniable.units import Relation, Unit
+
+from ._reading import read_numbers
 
 if TYPE_CHECKING:
     from .combine import Composed, Sampled
@@ -42,6 +44,11 @@ class Step(Generic[T]):
     value: Sensitive[T]
     handle: Handle | None = None
 
+    @property
+    def read(self) -> Sensitive[Any]:
+        """The value, coerced to its declared form once it is computed: what `draw` is given."""
+        return self.value.read_by(self.mechanism.reading(self.value.form))
+
 
 class Mechanism(ABC):
     """A randomised algorithm with proved privacy: a frozen dataclass of public parameters."""
@@ -52,6 +59,8 @@ class Mechanism(ABC):
     """In which norm its `sensitivity` is meant."""
     relation: ClassVar[Relation | None] = None
     """The only neighbours its price is proved for; None: whichever move a value so far."""
+    by_entry: ClassVar[bool] = False
+    """Whether its answer has one noisy number for each number of the value, in the same places."""
     registry: ClassVar[dict[str, type[Mechanism]]] = {}
 
     def __init_subclass__(cls) -> None:
@@ -136,6 +145,13 @@ class Mechanism(ABC):
         """
         raise NoBound(f"{type(self).__name__} has no ±: its answers are not numbers")
 
+    def shown_error(self, confidence: float, *, whole: bool) -> float:  # noqa: ARG002
+        """The ± to show beside an answer; `whole` says that it is in whole numbers.
+
+        NoBound where an answer has none of its own: an index, or noise that depends on data.
+        """
+        return self.error(confidence)
+
     # ---- use
 
     @abstractmethod
@@ -155,7 +171,17 @@ class Mechanism(ABC):
                 fix="mechanism.on(dp.Sensitive(lambda: ..., l1=1))",
             )
         self._check_covers(value)
+        self.reading(value.form)
         return Step(self, value)
+
+    def reading(self, form: Form) -> Callable[[Any], Any]:
+        """How a computed value is coerced to the form that was declared of it.
+
+        Called before the charge, with public facts: raises if the declaration does not suffice.
+        What it returns runs after the charge, and whatever it raises is a data failure. It makes
+        the same of every representation of a value, so `draw` may choose by type.
+        """
+        return lambda value: read_numbers(value, form)
 
     def _check_covers(self, value: Sensitive[Any]) -> None:
         bound = value.bound(self.norm)

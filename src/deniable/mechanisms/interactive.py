@@ -12,11 +12,11 @@ itself, so a free step cannot be written by hand.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable
-from typing import TypeVar, final
+from collections.abc import Callable, Iterable
+from typing import Any, TypeVar, final
 
 from deniable.errors import BadParameter
-from deniable.sensitive import Sensitive
+from deniable.sensitive import Form, Sensitive
 
 from ._mechanism import Mechanism, Step
 
@@ -34,8 +34,21 @@ class Interaction(ABC):
         """
 
     @abstractmethod
-    def ask(self, value: object) -> object:
+    def ask(self, value: Any) -> object:
         """Answer one more question, with noise. Called by sessions, never by other code."""
+
+    def reading(self, form: Form) -> Callable[[Any], Any]:
+        """How the next value is coerced to the form that was declared of it: see `Mechanism`."""
+        answering = self.answering()
+        assert answering is not None
+        return answering.reading(form)
+
+    def admit(self, value: Sensitive[Any]) -> None:
+        """Raise if the price does not cover one more answer about this value: public facts."""
+        answering = self.answering()
+        assert answering is not None
+        answering._check_covers(value)  # noqa: SLF001
+        self.reading(value.form)
 
 
 @final
@@ -70,7 +83,7 @@ class Series(Interaction):
         """The first mechanism that was not used yet."""
         return self._left[-1][0] if self._left else None
 
-    def ask(self, value: object) -> object:
+    def ask(self, value: Any) -> object:
         """Use it up, then draw: an answer that fails is not given a second chance."""
         part, times = self._left.pop()
         if times > 1:

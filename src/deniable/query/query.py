@@ -24,6 +24,7 @@ from deniable.mechanisms import Step
 from deniable.query.algebra import Question
 from deniable.query.allocate import Allocation, allocate, emphasis, explained, least, title
 from deniable.query.allocate.foresight import public_size
+from deniable.query.allocate.released import Released
 from deniable.query.allocate.weighing import MOST_GROUPS
 from deniable.query.answer import answer
 from deniable.query.bound import Cells, Group, IntegerPlan, bound
@@ -285,7 +286,7 @@ class Query:
         execution = self._execution()
         once = _Once(lambda: _aligned(execution.run(), groups, allocation))
         steps = [
-            _step(noise, part.vector.l1, part.vector.l2, once.reader(i), self.plan)
+            _step(noise, part, once.reader(i), groups=len(groups), plan=self.plan)
             for i, (part, noise) in enumerate(zip(allocation.parts, allocation.noise, strict=True))
         ]
         listed = "" if allocation.selection is None else f"\nof {groups!r}"
@@ -334,12 +335,15 @@ class _Once:
 
 def _step(
     noise: Any,
-    l1: float,
-    l2: float,
+    part: Released,
     compute: Callable[[], np.ndarray[Any, Any]],
+    *,
+    groups: int,
     plan: IntegerPlan,
 ) -> Step[Any]:
-    step: Step[Any] = noise.on(Sensitive(compute, l1=l1, l2=l2, unit=plan.unit))
+    l1, l2, shape = part.vector.l1, part.vector.l2, (groups, *part.shape)
+    value = Sensitive(compute, l1=l1, l2=l2, whole=True, shape=shape, unit=plan.unit)
+    step: Step[Any] = noise.on(value)
     return step
 
 

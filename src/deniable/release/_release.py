@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from importlib import import_module
 from types import MappingProxyType
@@ -14,6 +14,7 @@ from deniable.errors import BadParameter
 from deniable.losses import Loss
 from deniable.mechanisms import Mechanism
 from deniable.parameters import called
+from deniable.sensitive import Form
 from deniable.units import Unit
 
 from . import card
@@ -233,7 +234,14 @@ class Release:
     def _notes(self) -> list[str]:
         estimands = {n: a.estimand for n, a in self.answers.items() if a.estimand}
         shown = [self.provenance.note] if self._errors and self.provenance.note else []
-        return [f"{name}: {text}" for name, text in estimands.items()] + self._drowned() + shown
+        words = [f"{name}: {text}" for name, text in estimands.items()]
+        return words + self._drowned() + self._held() + shown
+
+    def _held(self) -> list[str]:
+        """Where an answer lies at an end of int64: it may stand for any number beyond."""
+        ends = "at the end of what 64 bits hold, so the truth may lie far beyond it"
+        held = [n for n, errors in self._errors.items() if any(e == math.inf for e in errors)]
+        return [f"{name}: {ends}" for name in held]
 
     def _drowned(self) -> list[str]:
         """Where noise is as large as the answer: whoever reads it should know."""
@@ -265,7 +273,9 @@ class Release:
         )
 
 
-def answer_of(mechanism: Mechanism, drawn: Any) -> tuple[dict[str, tuple[object, ...]], Noisy]:
+def answer_of(
+    mechanism: Mechanism, form: Form, drawn: Any
+) -> tuple[dict[str, tuple[object, ...]], Noisy]:
     """Keys and column of what one mechanism drew: a number, an array, an index, anything else."""
     shape: tuple[int, ...] = ()
     cells: list[object] = [drawn]
@@ -274,16 +284,15 @@ def answer_of(mechanism: Mechanism, drawn: Any) -> tuple[dict[str, tuple[object,
         cells = drawn.reshape(-1).tolist()
     elif isinstance(drawn, list) and all(isinstance(v, int | float) for v in drawn):
         shape, cells = (len(drawn),), drawn
-    spread = spread_of(mechanism, cells)
-    return (_index(shape) if shape else {}), Noisy(
-        cells=tuple(cells), shape=shape or None, spread=spread
-    )
+    noisy = Noisy(cells=tuple(cells), shape=shape or None, spread=spread_of(mechanism, form))
+    if mechanism.by_entry and form.keys is not None:
+        return {"key": form.keys}, noisy
+    return (_index(shape) if shape else {}), noisy
 
 
-def spread_of(mechanism: Mechanism, cells: Iterable[object]) -> Additive:
-    """The mechanism's own ±, for whole numbers if that is what it answered with."""
-    whole = all(isinstance(cell, int) for cell in cells)
-    return Additive(mechanism=mechanism, whole=whole)
+def spread_of(mechanism: Mechanism, form: Form) -> Additive:
+    """The mechanism's own ±, for whole numbers if those are declared."""
+    return Additive(mechanism=mechanism, whole=form.whole is True)
 
 
 def _index(shape: tuple[int, ...]) -> dict[str, tuple[object, ...]]:
@@ -296,7 +305,7 @@ def _index(shape: tuple[int, ...]) -> dict[str, tuple[object, ...]]:
 
 
 def _at_most(cell: object, error: Any) -> bool:
-    return isinstance(cell, int | float) and bool(error) and abs(cell) <= error
+    return isinstance(cell, int | float) and bool(error) and abs(cell) <= error < math.inf
 
 
 def _rest(record: Mapping[str, object]) -> str:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import datetime as dt
 import math
+import sys
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -14,10 +15,11 @@ from typing import Any, ClassVar, Final
 
 from deniable import parameters
 from deniable.errors import BadParameter, NoBound
-from deniable.mechanisms import Gaussian, Laplace, Mechanism
+from deniable.mechanisms import Mechanism
 
 from .reach import Law, of_each, reach
 
+_BEYOND: Final = 2**63
 Interval = tuple[float, float]
 Told = tuple[Any, Any, Any]
 """The low end, the high end and the ± of a value: numbers; of dates and moments, such, and a time.
@@ -59,13 +61,27 @@ class Additive(Spread):
     whole: bool = False
 
     def at(self, confidence: float) -> Reach:
-        """value ± factor × error, the same for every row."""
-        if self.whole and isinstance(self.mechanism, Laplace | Gaussian):
-            error = self.mechanism.error(confidence, whole=True)
-        else:
-            error = self.mechanism.error(confidence)
-        half = self.factor * error
-        return lambda _, value: (value - half, value + half, half)
+        """value ± factor × error, the same for every row that its type can hold.
+
+        An answer may lie where its type ends. A float so large that it has fewer digits than the
+        noise was rounded to them; a whole number at an end of int64 (or the largest float) may
+        stand for any number beyond it. These are facts of the answer alone.
+        """
+        half = self.factor * self.mechanism.shown_error(confidence, whole=self.whole)
+
+        def reach(_: int, value: float) -> tuple[float, float, float]:
+            if isinstance(value, int):
+                far = math.ceil(half) if abs(value) > 2**53 and half < math.inf else half
+                low = -math.inf if value - far <= -_BEYOND else value - far
+                high = math.inf if value + far >= _BEYOND - 1 else value + far
+                return low, high, half if max(-low, high) < math.inf else math.inf
+            coarse = math.ulp(value) > half * 2.0**-20
+            arm = half + math.ulp(value) if coarse else half
+            if abs(value) == sys.float_info.max:
+                arm = math.inf
+            return value - arm, value + arm, arm
+
+        return reach
 
     def to_dict(self) -> dict[str, object]:
         """The mechanism's record, the factor, and whether answers are whole."""
@@ -266,6 +282,8 @@ def encode(value: object) -> object:
             return {"tuple": [encode(v) for v in value]}
         case list():
             return [encode(v) for v in value]
+        case dict():
+            return {"dict": [[encode(k), encode(v)] for k, v in value.items()]}
     if hasattr(value, "tolist") and hasattr(value, "dtype"):
         return {"array": value.tolist(), "dtype": str(value.dtype)}
     if hasattr(value, "isoformat"):
@@ -281,6 +299,8 @@ def decode(record: object) -> object:
         return record
     if "tuple" in record:
         return tuple(decode(v) for v in record["tuple"])
+    if "dict" in record:
+        return {decode(k): decode(v) for k, v in record["dict"]}
     if "array" in record:
         import numpy as np
 

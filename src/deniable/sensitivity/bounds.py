@@ -40,7 +40,9 @@ def bounds_by_magnitude(
     edges = _edges()
     bins = len(edges) - 1
     mechanism = Laplace.calibrate(epsilon=epsilon, sensitivity=1.0)
-    histogram = Sensitive(lambda: _histogram(values, edges), l1=1, unit=units.rows())
+    histogram = Sensitive(
+        lambda: _histogram(values, edges), l1=1, whole=True, shape=bins, unit=units.rows()
+    )
     counts = yield mechanism.on(histogram)
     threshold = mechanism.error(1 - 2 * _FALSE_ALARM, coordinates=bins)
     kept = np.flatnonzero(np.asarray(counts) > threshold)
@@ -72,7 +74,8 @@ def upper_bound(
 
     moved = max(num, den - num)
     mechanism = AboveThreshold(epsilon=epsilon, sensitivity=moved, threshold=0.0)
-    found = yield mechanism.on(Sensitive(queries, linf=moved, unit=units.rows()))
+    asked = Sensitive(queries, linf=moved, shape=len(ordered), unit=units.rows())
+    found = yield mechanism.on(asked)
     return ordered[-1 if found is None else found]
 
 

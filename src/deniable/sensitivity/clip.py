@@ -41,7 +41,7 @@ class GridSum:
 def row_count(values: ArrayLike, *, unit: Unit | None = None) -> Sensitive[int]:
     """How many rows are not NaN; a row that is added, removed or replaced moves it by at most 1."""
     unit = _rows(unit)
-    return Sensitive(lambda: int((~np.isnan(_floats(values))).sum()), l1=1, unit=unit)
+    return Sensitive(lambda: int((~np.isnan(_floats(values))).sum()), l1=1, whole=True, unit=unit)
 
 
 def clipped_sum(
@@ -68,7 +68,7 @@ def clipped_sum(
         starts = range(0, points.size, _CHUNK)
         return sum(int(points[i : i + _CHUNK].sum()) for i in starts)
 
-    return GridSum(value=Sensitive(total, l1=steps, unit=unit), lattice=lattice)
+    return GridSum(value=Sensitive(total, l1=steps, whole=True, unit=unit), lattice=lattice)
 
 
 def mean(

@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 from deniable import parameters, units
 from deniable.errors import BadParameter, MissingUnit
 from deniable.mechanisms import IntervalExponential, Laplace, Step
+from deniable.mechanisms._reading import plain_key
 from deniable.sampling import below, current
 from deniable.sampling.lattice import Lattice
 from deniable.sensitive import Sensitive
@@ -59,7 +60,7 @@ def sample_and_aggregate(
         grid = lattice.to_grid(answers, low=low, high=high, missing=low)
         return int((grid - lattice.point(low)).sum())
 
-    noisy = yield mechanism.on(Sensitive(total, l1=steps, unit=unit))
+    noisy = yield mechanism.on(Sensitive(total, l1=steps, whole=True, unit=unit))
     mean = low + noisy * lattice.width / parts
     return min(max(mean, low), high)
 
@@ -105,7 +106,8 @@ def _answers(
     """One answer a part, clipped; the middle of the range where the function gives none."""
     samples: list[list[Row]] = [[] for _ in range(parts)]
     for row, part in zip(rows, _parts(len(rows), people, parts), strict=True):
-        samples[part].append(row)
+        if part is not None:
+            samples[part].append(row)
     return np.array([_one_answer(function, sample, low, high) for sample in samples])
 
 
@@ -119,12 +121,20 @@ def _one_answer(
     return (low + high) / 2 if math.isnan(answer) else min(max(answer, low), high)
 
 
-def _parts(count: int, people: Iterable[Hashable] | None, parts: int) -> list[int]:
-    """The part of each row, decided by a secret and by whom the row belongs to."""
+def _parts(count: int, people: Iterable[Hashable] | None, parts: int) -> list[int | None]:
+    """The part of each row, decided by a secret and by whom the row belongs to; None if nobody.
+
+    Values that are equal name one person, however they are written: 7, 7.0 and NumPy's 7.
+    """
     if people is None:  # every row is placed by a coin of its own: adding one moves no other
         return [int(part) for part in below(parts, count)]
     key = current().words(4).tobytes()
-    return [_hashed(repr(person).encode(), key) % parts for person in people]
+    owners = [plain_key(person) for person in people]
+    nobody = [owner is None or (isinstance(owner, float) and math.isnan(owner)) for owner in owners]
+    return [
+        None if missing else _hashed(repr(owner).encode(), key) % parts
+        for owner, missing in zip(owners, nobody, strict=True)
+    ]
 
 
 def _hashed(name: bytes, key: bytes) -> int:
@@ -132,8 +142,15 @@ def _hashed(name: bytes, key: bytes) -> int:
 
 
 def _unit(people: Iterable[Hashable] | None, unit: Unit | None) -> Unit:
-    if people is None:
+    """The unit that is protected: a person's rows go to one part, so it must be known whose."""
+    if people is None and (unit is None or unit.column is None):
         return unit or units.rows()
+    if people is None:
+        raise BadParameter(
+            f"the unit is {unit}, and whom each row belongs to is not given",
+            why="rows of one person that are placed by coins of their own touch several parts",
+            fix=f"people=table[{unit.column!r}]" if unit is not None else "",
+        )
     if unit is None or unit.column is None:
         raise MissingUnit.of("people")
     return unit

@@ -116,7 +116,7 @@ class Session:
             stored = self.ledger.recall(found, asker=asker)
             if stored is not None:
                 return Release.from_dict(stored.value)  # type: ignore[arg-type]
-        parts = [(each.mechanism.draw, each.value) for each in steps]
+        parts = [(each.mechanism.draw, each.read) for each in steps]
         with ready or nullcontext():
             what = title or question or ""
             entry = self._pay(mechanism, asker=asker, fingerprint=found, what=what)
@@ -233,7 +233,7 @@ class Session:
             return self._ask(steps[0])[0]
         mechanism = together(steps)
         entry = self._pay(mechanism, asker=asker, what=what)
-        parts = [(each.mechanism.draw, each.value) for each in steps]
+        parts = [(each.mechanism.draw, each.read) for each in steps]
         drawn = self._draw(parts, paid=mechanism, entry=entry, question=what)
         return drawn[0] if isinstance(wanted, Step) else like(wanted, drawn)
 
@@ -278,18 +278,19 @@ class Session:
     def _amount(self, mechanism: Mechanism) -> str:
         return amount(budgets.alone(mechanism, budget=self.budget), "up")
 
-    def _ask(self, step: Step[Any]) -> tuple[object, Entry]:
+    def _ask(self, step: Step[Any]) -> tuple[object, Entry, Mechanism | None]:
         """One question to a mechanism that this session opened: free, since it was paid before."""
         drawing.refuse_inside("asked")
         drawing.refuse_rehearsal(self.ledger)
         with self._handles.asking(step, admit=self.ledger.check_asker) as opened:
-            parts = [(opened.interaction.ask, step.value)]
+            answering = opened.interaction.answering()
+            parts = [(opened.interaction.ask, opened.read(step.value))]
             drawn = self._draw(parts, paid=None, entry=opened.entry, question="")
-        return drawn[0], opened.entry
+        return drawn[0], opened.entry, answering
 
     def _asked(self, step: Step[Any], *, question: str | None) -> Release:
-        drawn, entry = self._ask(step)
-        keys, answer = answer_of(step.mechanism, drawn)
+        drawn, entry, answering = self._ask(step)
+        keys, answer = answer_of(answering or step.mechanism, step.value.form, drawn)
         release = self._released(
             [step], (keys, {"value": answer}), 0 * self.budget, entry=entry, question=question or ""
         )

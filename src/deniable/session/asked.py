@@ -12,6 +12,8 @@ from deniable.release import Noisy, answer_of, spread_of
 from deniable.sensitive import Sensitive
 from deniable.units import Unit
 
+from .neighbours import check_entries
+
 Columns = tuple[Mapping[str, tuple[object, ...]], Mapping[str, Noisy]]
 """The keys and the noisy columns of a release."""
 
@@ -31,6 +33,7 @@ def checked(wanted: object, *, unit: Unit) -> list[Step[Any]]:
             raise BadParameter("an opened mechanism is asked one question at a time")
         if step.handle is None or not isinstance(step.value, Sensitive):
             step.mechanism.on(step.value)  # a step made by hand is checked like any other
+        check_entries(step, unit)
         if step.value.unit is not None and step.value.unit != unit:
             raise UnitMismatch(
                 f"the value is bounded for {step.value.unit}; the session protects {unit}",
@@ -58,9 +61,9 @@ def columns_of(steps: Sequence[Step[Any]]) -> Callable[[list[Any]], Columns]:
 
     def present(drawn: list[Any]) -> Columns:
         if len(steps) == 1:
-            keys, answer = answer_of(steps[0].mechanism, drawn[0])
+            keys, answer = answer_of(steps[0].mechanism, steps[0].value.form, drawn[0])
             return keys, {"value": answer}
-        spreads = [spread_of(s.mechanism, [one]) for s, one in zip(steps, drawn, strict=True)]
+        spreads = [spread_of(step.mechanism, step.value.form) for step in steps]
         pairs = enumerate(zip(drawn, spreads, strict=True), 1)
         return {}, {f"value_{n}": Noisy(cells=(one,), spread=spread) for n, (one, spread) in pairs}
 

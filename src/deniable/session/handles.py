@@ -18,6 +18,7 @@ from deniable.errors import BadParameter, LedgerFailure
 from deniable.ledger import Entry
 from deniable.mechanisms import Mechanism, Step
 from deniable.mechanisms.interactive import Handle, Interaction
+from deniable.sensitive import Sensitive
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -28,6 +29,10 @@ class Opened:
     entry: Entry
     process: int = field(default_factory=os.getpid)
     lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def read(self, value: Sensitive[Any]) -> Sensitive[Any]:
+        """The value, coerced to its declared form once it is computed."""
+        return value.read_by(self.interaction.reading(value.form))
 
 
 class Handles:
@@ -65,8 +70,8 @@ class Handles:
                     f"{type(step.mechanism).__name__} has given all answers it was charged for",
                     fix="open it again, and pay again",
                 )
-            answering.on(step.value)  # checks that the noise covers the value
             admit(opened.entry.asker)
+            opened.interaction.admit(step.value)  # the noise covers it, and all before it
             try:
                 yield opened
             except BaseException:

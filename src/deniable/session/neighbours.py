@@ -10,10 +10,11 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterator
-from typing import Final
+from typing import Any, Final
 
-from deniable.errors import UnitMismatch
-from deniable.mechanisms import Mechanism
+from deniable.errors import SensitivityMismatch, UnitMismatch
+from deniable.mechanisms import Mechanism, Sampled, Step
+from deniable.mechanisms import SampledWithoutReplacement as OfFixedSize
 from deniable.units import Relation, Unit
 
 
@@ -32,6 +33,17 @@ def check_proved(mechanism: Mechanism, unit: Unit) -> None:
             f"{type(part).__name__} is priced for {whom}; the session protects {unit}",
             why="its proof is about those neighbours only",
             fix="monotonic=False" if getattr(part, "monotonic", False) else "another mechanism",
+        )
+
+
+def check_entries(step: Step[Any], unit: Unit) -> None:
+    """SensitivityMismatch if a sample is drawn row by row where a unit may have several rows."""
+    sampled = [p for p in _parts(step.mechanism) if isinstance(p, Sampled | OfFixedSize)]
+    if sampled and unit.rows > 1 and step.value.entries != 1:
+        raise SensitivityMismatch(
+            f"{type(sampled[0]).__name__} draws units, and {unit} may have {unit.rows} of the rows",
+            why="a unit whose rows are drawn by coins of their own is in the sample more often",
+            fix="dp.Sensitive(..., entries=1), with one row for each unit: the sum of its rows",
         )
 
 

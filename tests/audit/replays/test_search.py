@@ -68,7 +68,10 @@ RIGHT = {
     "histogram": release(
         lambda x: dp.Gaussian(sigma=3.0).on(
             dp.Sensitive(
-                lambda: np.histogram(x[np.isfinite(x)], bins=[0, 30, 60, 90])[0], l1=1, linf=1
+                lambda: np.histogram(x[np.isfinite(x)], bins=[0, 30, 60, 90])[0],
+                l1=1,
+                whole=True,
+                shape=3,
             )
         )
     ),
@@ -202,6 +205,7 @@ def stops_when_it_likes(values):
     return session.release(dp.Laplace(scale=1.0).on(row_count(values)))
 
 
+CELLS = len(set(clipped(AGES)))
 SABOTAGED = {
     "u − l under add/remove": (
         release(lambda x: dp.Laplace(scale=60.0, sensitivity=60.0).on(total_of(x, l1=60))),
@@ -236,8 +240,9 @@ SABOTAGED = {
     ),
     "keys from the data": (
         release(lambda x: dp.Laplace(scale=1.0).on(
-            whole(lambda: np.unique(clipped(x), return_counts=True)[1], l1=1))),
-        "moved",
+            whole(lambda: np.unique(clipped(x), return_counts=True)[1], l1=1, shape=CELLS)
+        )),
+        "failure",
         1,
     ),
     "parts by position": (
@@ -251,18 +256,19 @@ SABOTAGED = {
     "an error that depends on data": (stops_when_it_likes, "path", 2),
     "L2 declared for an L1 mechanism": (
         release(lambda x: dp.Laplace(scale=1.0, sensitivity=1.0).on(
-            whole(lambda: np.histogram(np.tile(clipped(x), 2), [20, 80])[0], l1=1))),
+            whole(lambda: np.histogram(np.tile(clipped(x), 2), [20, 80])[0], l1=1, shape=1))),
         "moved",
         1,
     ),
     "scores said to be monotonic": (
         release(lambda x: dp.NoisyMax(epsilon=1.0, monotonic=True).on(
-            whole(lambda: [len(x), -len(x)], linf=1))),
+            whole(lambda: [len(x), -len(x)], linf=1, shape=2))),
         "moved",
         1,
     ),
     "scores that move by two": (
-        release(lambda x: TopK(epsilon=1.0, k=1).on(whole(lambda: [2 * len(x), 0], linf=1))),
+        release(lambda x: TopK(epsilon=1.0, k=1).on(
+            whole(lambda: [2 * len(x), 0], linf=1, shape=2))),
         "moved",
         1,
     ),

@@ -17,6 +17,8 @@ class Example:
     first: object
     second: object
     """A neighbour, as far from `first` as the mechanism covers."""
+    declared: dict[str, object]
+    """What a session is told about `first`: bounds and form, as arguments of `dp.Sensitive`."""
     ask: Callable[[Mechanism, object, int], np.ndarray]
     """n independent answers about a value, each read as one number."""
     law: Callable[[Mechanism], tuple[np.ndarray, np.ndarray]]
@@ -25,6 +27,8 @@ class Example:
     error: Callable[[Mechanism, float], float] | None = None
     """The stated ± of the answers about `first`, whose truth is `truth`; None: it states none."""
     truth: float = 0.0
+    asked: object = None
+    """The value that a session is given, where that is not `first`."""
     signed: tuple[str, ...] = ()
     """Parameters that may be 0 or below."""
 

@@ -141,7 +141,7 @@ def test_wide_sums_do_not_wrap_around():
 def test_whole_noise_cannot_add_up_floats():
     with pytest.raises(dp.BadParameter, match="floats"):
         DiscreteLaplace(scale=1.0).sampled(rate=0.5).release(np.ones(3))
-    with pytest.raises(dp.BadParameter, match="one row a unit"):
+    with pytest.raises(dp.BadParameter, match="one row per unit"):
         LAPLACE.sampled(rate=0.5).release(3)
 
 

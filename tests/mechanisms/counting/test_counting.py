@@ -3,7 +3,10 @@
 import math
 
 import numpy as np
+import pyarrow as pa
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import deniable as dp
 from deniable.mechanisms import BinaryTreeCounter, Gaussian, Laplace, ToeplitzCounter
@@ -119,3 +122,43 @@ def test_streams_are_whole_numbers_and_not_too_long(counter):
             counter.release(bad)
     with pytest.raises(dp.BadParameter):
         counter.begin().ask(1.5)
+
+
+BOUNDS = st.lists(st.tuples(st.integers(0, 3), st.sampled_from([None, "a", "b"])), max_size=8)
+
+
+@settings(deadline=None)
+@given(BOUNDS)
+def test_an_opened_counter_covers_what_one_unit_moves_over_the_whole_stream(bounds):
+    """Whatever was admitted: a unit that moves every value as far as declared stays within Δ₁."""
+    s = dp.open(pa.table({"x": [1]}), unit=dp.rows(), budget=dp.epsilon(1e4))
+    covered = 4
+    counter = BinaryTreeCounter(steps=8, noise=Laplace(scale=10.0, sensitivity=covered))
+    handle, alone, streams = s.open(counter), 0, {}
+    for bound, stream in bounds:
+        total = alone + sum(streams.values())
+        grown = streams | {stream: max(bound, streams.get(stream, 0))} if stream else streams
+        after = alone + (0 if stream else bound) + sum(grown.values())
+        value = dp.Sensitive(lambda: 1, l1=bound, stream=stream)
+        if after <= covered:
+            s.release(handle.on(value))
+            alone, streams = alone + (0 if stream else bound), grown
+        else:
+            with pytest.raises(dp.SensitivityMismatch, match="together"):
+                s.release(handle.on(value))
+            assert alone + sum(streams.values()) == total
+    assert s.spent == s.ledger.spent
+
+
+def test_a_counter_asked_every_step_about_whole_bounds_is_refused_at_the_second():
+    """With Δ₁ = 1 in each of eight steps the true ε would be eight times the charge."""
+    s = dp.open(pa.table({"x": [1]}), unit=dp.rows(), budget=dp.epsilon(100.0, delta=1e-6))
+    handle = s.open(BinaryTreeCounter(steps=8, noise=Laplace(scale=1.0)))
+    s.release(handle.on(dp.Sensitive(lambda: 1, l1=1)))
+    with pytest.raises(dp.SensitivityMismatch) as seen:
+        s.release(handle.on(dp.Sensitive(lambda: 1, l1=1)))
+    assert "stream=" in seen.value.fix
+    assert "sensitivity=8" in seen.value.fix
+    handle = s.open(ToeplitzCounter(steps=8, sigma=1e3))
+    for _ in range(8):
+        s.release(handle.on(dp.Sensitive(lambda: 1, l1=1, stream="arrivals")))

@@ -4,6 +4,8 @@ import math
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from scipy import integrate, stats
 
 import deniable as dp
@@ -113,3 +115,38 @@ def test_the_catastrophe_happens_as_often_as_its_delta_says():
     seen = sum(disaster.release("rows") == "rows" for _ in range(n))
     assert stats.binomtest(seen, n, 0.25).pvalue > 1e-8
     assert disaster.loss(dp.Approx) == dp.Approx(0.0, delta=0.25)
+
+
+NUMBERS = st.floats(allow_nan=False, allow_infinity=False)
+
+
+@settings(deadline=None, max_examples=200)
+@given(
+    st.floats(2.0**-17, 1e300),
+    st.sampled_from([0.0, 1e-9]),
+    NUMBERS,
+    NUMBERS,
+    NUMBERS,
+    st.floats(5e-324, 1.7e308),
+)
+def test_smooth_noise_answers_whatever_the_value_and_its_bound(epsilon, delta, low, high, f, bound):
+    """A failure would tell of S(x): parameters are refused at once, values never."""
+    try:
+        m = SmoothNoise(epsilon=epsilon, delta=delta, low=low, high=high)
+    except dp.BadParameter:
+        return
+    assert m.lattice.width > 0
+    assert low <= m.release((f, bound)) <= high
+
+
+@pytest.mark.parametrize(("low", "high"), [(-1e308, 1e308), (0, 1e-300), (0, 1e300), (1, 1)])
+def test_ranges_without_a_lattice_are_refused_when_the_mechanism_is_made(low, high):
+    with pytest.raises(dp.BadParameter):
+        SmoothNoise(epsilon=1.0, low=low, high=high)
+
+
+@pytest.mark.parametrize(("bound", "epsilon"), [(2.0**-890, 2.0**800), (2.0**890, 2.0**-800)])
+def test_a_test_whose_noise_has_no_lattice_is_refused_before_the_charge(bound, epsilon):
+    m = ProposeTestRelease(bound=bound, epsilon_test=1.0, epsilon_release=epsilon, delta=1e-6)
+    with pytest.raises(dp.BadParameter):
+        m.on(dp.Sensitive(lambda: (0.0, 1), linf=1))

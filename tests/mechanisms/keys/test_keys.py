@@ -143,7 +143,6 @@ def test_counts_that_are_shown_are_noisy_and_above_the_threshold():
         {"a": 1.5},
         {"a": math.nan},
         {"a": "1"},
-        {"a": True},
         [("a", 1)],
         (["a"], [1, 2]),
         (["a", "a"], [1, 2]),

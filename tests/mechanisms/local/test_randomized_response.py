@@ -4,13 +4,14 @@ import math
 from fractions import Fraction
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from mpmath import mp
 
 import deniable as dp
-from deniable.mechanisms import RandomizedResponse
+from deniable.mechanisms import RandomizedResponse, Shuffled
 from deniable.sampling.source import Source, using
 
 
@@ -77,3 +78,53 @@ def test_shapes_are_kept():
 def test_more_categories_cost_less_when_composed():
     two, many = (100 * RandomizedResponse(epsilon=0.5, categories=k) for k in (2, 50))
     assert many.epsilon_at(1e-6) < two.epsilon_at(1e-6)
+
+
+@pytest.mark.parametrize("categories", [2, 3])
+@pytest.mark.parametrize("entries", [1, 2, 5])
+def test_all_answers_of_one_unit_together_cost_epsilon(entries, categories):
+    """Enumerated: the likelihood ratio of all of a unit's reports, at its worst."""
+    m = RandomizedResponse(epsilon=1.5, categories=categories, entries=entries)
+    likely = m.truth + (1 - m.truth) / categories
+    ratio = (likely / ((1 - m.truth) / categories)) ** entries
+    assert mp.log(mp.mpf(ratio.numerator) / ratio.denominator) <= 1.5
+    assert mp.log(mp.mpf(ratio.numerator) / ratio.denominator) > 1.499
+    assert m.pure() == 1.5
+    assert RandomizedResponse.from_dict(m.to_dict()) == m
+
+
+REPLACED = dp.rows(relation="replace")
+
+
+def asked(m, value, unit=REPLACED, **declared):
+    s = dp.open(pa.table({"x": [1]}), unit=unit, budget=dp.epsilon(9.0))
+    try:
+        return s.release(m.on(dp.Sensitive(lambda: value, **declared))).value
+    finally:
+        assert s.failures or len(s.ledger.entries) <= 1
+
+
+def test_a_list_of_answers_says_how_many_one_unit_has():
+    """Under replacement only: where rows come and go, the length of the list would tell."""
+    m = RandomizedResponse(epsilon=1.0)
+    assert asked(m, [0, 1, 1], linf=1, shape=3, entries=1).shape == (3,)
+    assert asked(m, [0, 1, 1], l1=1, shape=3).shape == (3,)
+    assert asked(m, 1, linf=1) in (0, 1)
+    with pytest.raises(dp.SensitivityMismatch, match="entries=1"):
+        asked(m, [0, 1, 1], linf=1, shape=3)
+    with pytest.raises(dp.SensitivityMismatch, match="entries=2"):
+        asked(m, [0, 1, 1], linf=1, shape=3, entries=2)
+    with pytest.raises(dp.UnitMismatch):
+        asked(m, [0, 1, 1], unit=dp.rows(), linf=1, shape=3, entries=1)
+    with pytest.raises(dp.UnitMismatch):
+        asked(2 * m, 1, unit=dp.rows(), linf=1)
+
+
+def test_a_shuffled_survey_has_one_report_per_person():
+    survey = Shuffled(of=RandomizedResponse(epsilon=1.0), people=3, delta=1e-9)
+    with pytest.raises(dp.SensitivityMismatch):
+        survey.on(dp.Sensitive(list, linf=1, shape=3, entries=2))
+    with pytest.raises(dp.BadParameter, match="3 people"):
+        survey.on(dp.Sensitive(list, linf=1, shape=4, entries=1))
+    with pytest.raises(dp.BadParameter, match="one report"):
+        Shuffled(of=RandomizedResponse(epsilon=1.0, entries=2), people=3, delta=1e-9)

@@ -93,7 +93,7 @@ def replay(program: Callable[[D], object], first: D, second: D) -> Replay:
     >>> import deniable as dp, pandas as pd
     >>> def total(ages):
     ...     session = dp.open(ages, unit=dp.rows(), budget=dp.epsilon(1.0))
-    ...     years = dp.Sensitive(lambda: int(ages["age"].clip(20, 80).sum()), l1=60)
+    ...     years = dp.Sensitive(lambda: ages["age"].clip(20, 80).sum(), l1=60, whole=True)
     ...     return session.release(dp.Laplace.calibrate(epsilon=1.0, sensitivity=60).on(years))
     >>> found = replay(total, pd.DataFrame({"age": [30]}), pd.DataFrame({"age": [30, 95]}))
     >>> print(found)  # doctest: +ELLIPSIS
@@ -264,7 +264,9 @@ def _other_step(one: Answer, other: Answer) -> str:
 
 
 def _promise(step: Answer) -> list[object]:
-    return [step.declared.unit, *(step.declared.bound(norm) for norm in ("l1", "l2", "linf"))]
+    declared = step.declared
+    bounds = [declared.bound(norm) for norm in ("l1", "l2", "linf")]
+    return [declared.unit, declared.form, declared.entries, declared.stream, *bounds]
 
 
 def _called(mechanism: Mechanism) -> str:

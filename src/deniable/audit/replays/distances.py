@@ -34,6 +34,7 @@ from deniable.mechanisms import (
     SmoothNoise,
     SparseVector,
 )
+from deniable.mechanisms.combine.composed import ForEach
 from deniable.mechanisms.keys._keys import KeyMechanism, checked_counts
 from deniable.mechanisms.selection._scores import Selection
 from deniable.sensitive import Sensitive
@@ -196,8 +197,13 @@ def _(
 def _(
     mechanism: Composed, first: Value, second: Value, declared: Sensitive[Any], unit: Unit
 ) -> list[Moved]:
-    """One value, as each of its mechanisms says."""
-    return [m for part, _ in mechanism.parts for m in _moved(part, first, second, declared, unit)]
+    """One value, as each of its mechanisms reads it and says."""
+    one, other = (
+        value if isinstance(value, ForEach) else [value] * len(mechanism.parts)
+        for value in (first, second)
+    )
+    values = zip(mechanism.parts, one, other, strict=True)
+    return [m for (part, _), a, b in values for m in _moved(part, a, b, declared, unit)]
 
 
 @_moved.register(Sampled)
@@ -229,9 +235,10 @@ def _(
     _declared: Sensitive[Any],
     _unit: Unit,
 ) -> list[Moved]:
-    """One person's answer."""
+    """One person's answers."""
     changed = sum(gap != 0 for gap in _gaps(first, second))
-    return [_at_most(f"the number of answers in {mechanism.name}", changed, 1)]
+    most = mechanism.entries if isinstance(mechanism, RandomizedResponse) else 1
+    return [_at_most(f"the number of answers in {mechanism.name}", changed, most)]
 
 
 @_moved.register(BestOf)

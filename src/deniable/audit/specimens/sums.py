@@ -37,10 +37,16 @@ def releases(step: Callable[[Any], Step[Any]], unit: Unit | None = None) -> Call
     return lambda data: session(unit).release(step(data))
 
 
-def laplace(compute: Callable[[], object], *, sensitivity: float) -> Step[object]:
+def laplace(
+    compute: Callable[[], object],
+    *,
+    sensitivity: float,
+    whole: bool = False,
+    shape: int | None = None,
+) -> Step[object]:
     """A value with Laplace noise, ε = 1."""
     mechanism = Laplace.calibrate(epsilon=1.0, sensitivity=sensitivity)
-    return mechanism.on(Sensitive(compute, l1=sensitivity))
+    return mechanism.on(Sensitive(compute, l1=sensitivity, whole=whole, shape=shape))
 
 
 def specimens() -> list[Specimen]:
@@ -194,10 +200,14 @@ def _people() -> list[Specimen]:
             first=np.zeros(3),
             second=np.array([4.0, 0.0, 0.0]),
             wrong=releases(
-                lambda x: Gaussian(sigma=2.0, sensitivity=2.0).on(Sensitive(lambda: x, l2=2))
+                lambda x: Gaussian(sigma=2.0, sensitivity=2.0).on(
+                    Sensitive(lambda: x, l2=2, shape=3)
+                )
             ),
             right=releases(
-                lambda x: Gaussian(sigma=4.0, sensitivity=4.0).on(Sensitive(lambda: x, l2=4))
+                lambda x: Gaussian(sigma=4.0, sensitivity=4.0).on(
+                    Sensitive(lambda: x, l2=4, shape=3)
+                )
             ),
         ),
         Replayed(
@@ -207,8 +217,12 @@ def _people() -> list[Specimen]:
             source="[DR14, Sec. 3.3]",
             first=np.array([5, 3]),
             second=np.array([4, 4]),
-            wrong=releases(lambda x: laplace(lambda: x, sensitivity=1), replaced),
-            right=releases(lambda x: laplace(lambda: x, sensitivity=2), replaced),
+            wrong=releases(
+                lambda x: laplace(lambda: x, sensitivity=1, whole=True, shape=2), replaced
+            ),
+            right=releases(
+                lambda x: laplace(lambda: x, sensitivity=2, whole=True, shape=2), replaced
+            ),
         ),
     ]
 
@@ -224,8 +238,12 @@ def _vectors() -> list[Specimen]:
             holds="rows are rounded before they are summed, or Δ₁ grows by one a sum",
             first=np.array([0.25, 0.25, 0.25]),
             second=np.array([0.5625, 0.5625, 0.5625]),
-            wrong=releases(lambda x: laplace(lambda: rounded(x), sensitivity=1)),
-            right=releases(lambda x: laplace(lambda: rounded(x), sensitivity=4)),
+            wrong=releases(
+                lambda x: laplace(lambda: rounded(x), sensitivity=1, whole=True, shape=3)
+            ),
+            right=releases(
+                lambda x: laplace(lambda: rounded(x), sensitivity=4, whole=True, shape=3)
+            ),
         ),
         Replayed(
             name="elementwise bounds for a vector",
@@ -234,11 +252,13 @@ def _vectors() -> list[Specimen]:
             first=np.zeros(3),
             second=np.full(3, 0.25),
             wrong=releases(
-                lambda x: Gaussian(sigma=1.0, sensitivity=0.25).on(Sensitive(lambda: x, l2=0.25))
+                lambda x: Gaussian(sigma=1.0, sensitivity=0.25).on(
+                    Sensitive(lambda: x, l2=0.25, shape=3)
+                )
             ),
             right=releases(
                 lambda x: Gaussian(sigma=1.0, sensitivity=0.5).on(
-                    Sensitive(lambda: x, l2=math.sqrt(3) / 4 + 1e-12)
+                    Sensitive(lambda: x, l2=math.sqrt(3) / 4 + 1e-12, shape=3)
                 )
             ),
         ),

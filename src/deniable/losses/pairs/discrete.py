@@ -158,10 +158,20 @@ class ApproxPair(AtomicPair):
 
     def group(self, size: int) -> ApproxPair:
         """(kε, δ(e^(kε) − 1)/(e^ε − 1)) for k units  [Vad17, Lemma 2.2]."""
+        if size == 1:
+            return self
+        count = float(size) if size < 2**1000 else math.inf
+        epsilon = up(count * self.epsilon) if self.epsilon else 0.0
         if self.delta == 0 or self.epsilon == 0:
-            return ApproxPair(epsilon=up(size * self.epsilon), delta=min(1.0, size * self.delta))
-        growth = math.expm1(min(700.0, size * self.epsilon)) / math.expm1(self.epsilon)
-        return ApproxPair(epsilon=up(size * self.epsilon), delta=min(1.0, up(self.delta * growth)))
+            return ApproxPair(
+                epsilon=epsilon, delta=min(1.0, up(count * self.delta)) if self.delta else 0.0
+            )
+        # In logarithms, as e^(kε) may be beyond the floats: e^((k−1)ε)·(1 − e^(−kε))/(1 − e^(−ε)).
+        ratio = math.expm1(-count * self.epsilon) / math.expm1(-self.epsilon)
+        grown = math.log(self.delta) + (count - 1) * self.epsilon + math.log(ratio)
+        room = 2.0**-48 * (abs(grown) + (count - 1) * self.epsilon + 800)
+        delta = 1.0 if grown + room >= 0 else up(math.exp(grown + room))
+        return ApproxPair(epsilon=epsilon, delta=delta)
 
     def dominates(self, other: Pair) -> bool:
         """A black box contains every mechanism within its bounds."""

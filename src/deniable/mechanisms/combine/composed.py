@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import functools
 import operator
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import ClassVar, Self, TypeVar
+from typing import Any, ClassVar, Self, TypeVar
 
 from deniable import parameters
 from deniable.errors import BadParameter
@@ -13,10 +14,16 @@ from deniable.losses import Loss, rounding
 from deniable.losses.pairs import GaussianPair, Pairs
 from deniable.mechanisms._mechanism import Mechanism, Norm
 from deniable.mechanisms.interactive import Interaction, Series
-from deniable.sensitive import Sensitive
+from deniable.sensitive import Form, Sensitive
 
 L = TypeVar("L", bound=Loss)
 T = TypeVar("T")
+
+
+class ForEach(tuple[Any, ...]):
+    """One value, as each part of a list of mechanisms reads it."""
+
+    __slots__ = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -125,9 +132,20 @@ class Composed(Mechanism):
         for part, _ in self.parts:
             part._check_covers(value)  # noqa: SLF001
 
-    def draw(self, value: T) -> list[object]:
+    def shown_error(self, confidence: float, *, whole: bool) -> float:
+        """The largest half-width of the parts'."""
+        return max(part.shown_error(confidence, whole=whole) for part in self._counts())
+
+    def reading(self, form: Form) -> Callable[[Any], Any]:
+        """The value as each part reads it: one may take whole numbers, another real ones."""
+        readers = [part.reading(form) for part, _ in self.parts]
+        return lambda value: ForEach(read(value) for read in readers)
+
+    def draw(self, value: Any) -> list[object]:
         """Every part's answers about the same value."""
-        return [part.draw(value) for part, times in self.parts for _ in range(times)]
+        values = value if isinstance(value, ForEach) else [value] * len(self.parts)
+        pairs = zip(self.parts, values, strict=True)
+        return [part.draw(own) for (part, times), own in pairs for _ in range(times)]
 
     def begin(self) -> Interaction:
         """The parts, one after another, each about a value of its own."""

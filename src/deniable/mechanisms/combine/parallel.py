@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import ClassVar, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 from deniable.errors import BadParameter, NoBound
 from deniable.losses import Approx, Gdp, Loss, Pure, Renyi, Zcdp, parallel
 from deniable.mechanisms._mechanism import Mechanism, Norm
-from deniable.sensitive import Sensitive
+from deniable.sensitive import Form, Sensitive
 from deniable.units import Unit
 
 L = TypeVar("L", bound=Loss)
@@ -26,6 +26,9 @@ class Parallel(Mechanism):
     Error      of one answer: the largest of the parts'
     Assumes    the parts are public and fixed in advance, and the unit's limits are enforced
     Numerics   sums of losses are exact and rounded up once
+
+    The value is a list, one for each part; what is declared of it (bounds, whole or real, shape) is
+    declared of each part's own value.
 
     >>> from deniable.mechanisms.numbers import Laplace
     >>> from deniable.units import rows
@@ -87,6 +90,15 @@ class Parallel(Mechanism):
     def _check_covers(self, value: Sensitive[T]) -> None:
         for part in self.parts:
             part._check_covers(value)  # noqa: SLF001
+
+    def shown_error(self, confidence: float, *, whole: bool) -> float:
+        """The largest half-width of the parts'."""
+        return max(part.shown_error(confidence, whole=whole) for part in self.parts)
+
+    def reading(self, form: Form) -> Callable[[Any], Any]:
+        """Each part's own value, in the form declared for all."""
+        readers = [part.reading(form) for part in self.parts]
+        return lambda value: [read(own) for read, own in zip(readers, value, strict=True)]
 
     def draw(self, value: object) -> list[object]:
         """Every part's answer about its own value."""

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import ClassVar, TypeVar
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,14 +16,17 @@ from deniable.errors import BadParameter
 from deniable.losses import amplify, rounding
 from deniable.losses.pairs import Pairs, sampled
 from deniable.mechanisms._mechanism import Mechanism, Norm
-from deniable.mechanisms.numbers._additive import Integers, RealNoise, as_numbers
+from deniable.mechanisms._reading import as_array, read_numbers
+from deniable.mechanisms.numbers._additive import RealNoise, as_numbers
 from deniable.sampling import permutation, poisson_mask
-from deniable.sensitive import Sensitive
+from deniable.sampling.lattice import Lattice
+from deniable.sensitive import Form, Sensitive
 from deniable.units import Relation
 
 T = TypeVar("T")
 
 _INT64 = np.iinfo(np.int64)
+_FAR = 2.0**62
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,8 +42,11 @@ class Sampled(Mechanism):
     Numerics   the sample is drawn exactly; rows are summed in integers, floats on M's lattice and
                rounded towards 0, which lets no row grow
 
-    The value is an array with one row a unit, which is summed over the sample; or a pair of such
-    rows and a function of the rows in the sample, whose value M is then asked about.
+    The value is an array with one row per unit, which is summed over the sample; or a pair of such
+    rows and a function of the rows in the sample, whose value M is then asked about. What is
+    declared of it (whole or real, shape) is declared of the sum: the number of rows is private. A
+    session whose units may have several rows wants `entries=1`: rows that one unit owns together
+    must be one row here.
 
     >>> from deniable.mechanisms.numbers import Gaussian
     >>> step = Gaussian(sigma=1.0).sampled(rate=0.01)
@@ -92,6 +99,14 @@ class Sampled(Mechanism):
 
     def _check_covers(self, value: Sensitive[T]) -> None:
         self.of._check_covers(value)  # noqa: SLF001
+
+    def shown_error(self, confidence: float, *, whole: bool) -> float:
+        """That of M."""
+        return self.of.shown_error(confidence, whole=whole)
+
+    def reading(self, form: Form) -> Callable[[Any], Any]:
+        """Rows, each of the form that is declared, or rows and a function of them."""
+        return _reading(self.of, form)
 
     def draw(self, value: object) -> object:
         """M's answer about a fresh sample of the rows."""
@@ -171,6 +186,14 @@ class SampledWithoutReplacement(Mechanism):
     def _check_covers(self, value: Sensitive[T]) -> None:
         self.of._check_covers(value)  # noqa: SLF001
 
+    def shown_error(self, confidence: float, *, whole: bool) -> float:
+        """That of M."""
+        return self.of.shown_error(confidence, whole=whole)
+
+    def reading(self, form: Form) -> Callable[[Any], Any]:
+        """Rows, each of the form that is declared, or rows and a function of them."""
+        return _reading(self.of, form)
+
     def draw(self, value: object) -> object:
         """M's answer about a fresh sample of the rows."""
         rows, statistic = _rows_and_statistic(value)
@@ -184,36 +207,62 @@ def _check_inner(of: object) -> None:
         raise BadParameter.of("of", of, must="a dp.Mechanism")
 
 
-def _rows_and_statistic(value: object) -> tuple[NDArray[np.generic], Callable[..., object] | None]:
+def _reading(of: Mechanism, form: Form) -> Callable[[Any], Any]:
+    read = of.reading(form)
+    each = form if isinstance(of, RealNoise) else replace(form, whole=True)
+
+    def rows(value: Any) -> object:
+        if isinstance(value, tuple) and len(value) == 2 and callable(value[1]):
+            given, statistic = value
+            return np.asarray(given), lambda sample: read(statistic(sample))
+        array = as_array(value, Form())
+        return read_numbers(array, replace(each, shape=(*array.shape[:1], *form.shape), keys=None))
+
+    return rows
+
+
+def _rows_and_statistic(value: object) -> tuple[NDArray[Any], Callable[..., object] | None]:
     if isinstance(value, tuple) and len(value) == 2 and callable(value[1]):
         return np.asarray(value[0]), value[1]
     rows = as_numbers(value)
     if rows.ndim == 0:
-        raise BadParameter("the value must be an array with one row a unit")
+        raise BadParameter("the value must be an array with one row per unit")
     return rows, None
 
 
 def _answer(
-    mechanism: Mechanism, rows: NDArray[np.generic], statistic: Callable[..., object] | None
+    mechanism: Mechanism, rows: NDArray[Any], statistic: Callable[..., object] | None
 ) -> object:
     if statistic is not None:
         return mechanism.draw(statistic(rows))
     if rows.dtype == np.int64:
-        return mechanism.draw(_exact_sum(rows.astype(np.int64)))
+        held = np.clip(_exact_sum(rows), _INT64.min, _INT64.max)
+        return mechanism.draw(np.asarray(held, dtype=np.int64))
     if not isinstance(mechanism, RealNoise):
         raise BadParameter(
             f"{type(mechanism).__name__} cannot add up floats",
             fix="whole numbers, or a function of the rows: release((rows, function))",
         )
-    with np.errstate(over="ignore"):  # a warning would tell that a row is large
-        steps = np.trunc(np.ldexp(rows.astype(np.float64), -mechanism.lattice.exponent))
-    return mechanism.draw_points(_exact_sum(np.clip(steps, -(2.0**62), 2.0**62).astype(np.int64)))
+    drawn = mechanism.draw_points(_exact_sum(_steps(rows, mechanism.lattice)))
+    return drawn if drawn.ndim else drawn.item()
 
 
-def _exact_sum(rows: Integers) -> Integers:
-    """The sum over rows, without wrapping around: held at the ends of int64."""
-    largest = int(np.abs(rows, dtype=np.float64).max(initial=0.0))
-    if largest * len(rows) < 2**62:
-        return np.array(rows.sum(axis=0, dtype=np.int64))
-    total = np.sum(rows.astype(object), axis=0)
-    return np.array(np.clip(total, _INT64.min, _INT64.max), dtype=np.int64)
+def _steps(rows: NDArray[Any], lattice: Lattice) -> NDArray[Any]:
+    """Rows in steps of the lattice, rounded towards 0, which lets no row grow."""
+    if rows.dtype != object:
+        with np.errstate(over="ignore"):  # a warning would tell that a row is large
+            steps = np.trunc(np.ldexp(rows.astype(np.float64), -lattice.exponent))
+        if np.abs(steps).max(initial=0.0) < _FAR:
+            return steps.astype(np.int64)
+    exact = np.empty(rows.size, dtype=object)
+    exact[:] = [math.trunc(lattice.steps(Fraction(x))) for x in rows.reshape(-1).tolist()]
+    return exact.reshape(rows.shape)
+
+
+def _exact_sum(rows: NDArray[Any]) -> NDArray[Any]:
+    """The sum over rows, in Python's integers where it may leave 64 bits."""
+    if rows.dtype != object:
+        largest = float(np.abs(rows, dtype=np.float64).max(initial=0.0))
+        if largest * len(rows) < _FAR:
+            return np.array(rows.sum(axis=0, dtype=np.int64))
+    return np.array(np.sum(rows.astype(object), axis=0), dtype=object)

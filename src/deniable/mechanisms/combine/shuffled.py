@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +15,7 @@ from deniable.losses import amplify
 from deniable.mechanisms._mechanism import Mechanism, Norm
 from deniable.mechanisms.local.randomized_response import RandomizedResponse
 from deniable.sampling import permutation
+from deniable.sensitive import Form, Sensitive
 from deniable.units import Relation
 
 
@@ -47,6 +49,8 @@ class Shuffled(Mechanism):
     def __post_init__(self) -> None:
         if not isinstance(self.of, RandomizedResponse):
             raise BadParameter.of("of", self.of, must="a dp.RandomizedResponse")
+        if self.of.entries != 1:
+            raise BadParameter.of("entries", self.of.entries, must="1: everyone sends one report")
         parameters.whole("people", self.people)
         parameters.confidence("delta", self.delta)
 
@@ -71,6 +75,19 @@ class Shuffled(Mechanism):
         if epsilon >= self.pure():
             return 0.0
         return amplify.shuffled_delta(self.pure(), at=epsilon, population=self.people)
+
+    def _check_covers(self, value: Sensitive[Any]) -> None:
+        self.of._check_covers(value)  # noqa: SLF001
+
+    def reading(self, form: Form) -> Callable[[Any], Any]:
+        """One category for each of the people."""
+        if form.shape != (self.people,):
+            raise BadParameter(
+                f"Shuffled takes the answers of {self.people} people, and the value is declared "
+                "to have another shape",
+                fix=f"dp.Sensitive(..., shape={self.people}, entries=1)",
+            )
+        return self.of.reading(form)
 
     def draw(self, value: object) -> NDArray[np.int64]:
         """Everyone's report, in a random order."""

@@ -4,24 +4,29 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable
-from typing import ClassVar
+from fractions import Fraction
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from deniable import parameters
-from deniable.errors import BadParameter
+from deniable.errors import BadParameter, SensitivityMismatch
 from deniable.mechanisms._mechanism import Norm
 from deniable.mechanisms._priced import PricedAs
+from deniable.mechanisms._reading import needs_shape, read_numbers
 from deniable.mechanisms.interactive import Interaction
-from deniable.mechanisms.numbers._additive import as_numbers
+from deniable.mechanisms.numbers._additive import as_numbers, needs_whole
+from deniable.sensitive import Form, Sensitive
 
 
 class Counter(PricedAs):
     """A running total of whole numbers over at most `steps` steps, with noise.
 
     The value is the whole stream, and the answer all running totals; or a session opens the
-    mechanism and gives it one number a step. Either way it is charged once, for all steps.
+    mechanism and gives it one number a step. Either way it is charged once, for all steps, and its
+    sensitivity is how far one unit moves the whole stream in L1: the bounds of what is asked add
+    up, but for values that were declared to be of one `stream`, which are bounded together.
     """
 
     norm: ClassVar[Norm] = "l1"
@@ -30,6 +35,15 @@ class Counter(PricedAs):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "steps", parameters.whole("steps", self.steps))
+
+    def reading(self, form: Form) -> Callable[[Any], Any]:
+        """The whole stream, in whole numbers; its length is public."""
+        name = type(self).__name__
+        what = f"a stream of at most {self.steps} whole numbers"
+        needs_shape(name, form, dimensions=1, what=what, example=str(self.steps))
+        if form.size > self.steps:
+            raise BadParameter.of("shape", form.size, must=f"at most steps = {self.steps}")
+        return super().reading(needs_whole(self, form))
 
     @abstractmethod
     def _totals(self) -> Callable[[int], float]:
@@ -53,15 +67,48 @@ class _Counting(Interaction):
 
     def __init__(self, counter: Counter, total: Callable[[int], float]) -> None:
         self._counter, self._total, self._left = counter, total, counter.steps
+        self._moved, self._streams = Fraction(0), dict[str, Fraction]()
 
     def answering(self) -> Counter | None:
         """The counter, until its steps are used up."""
         return self._counter if self._left else None
 
-    def ask(self, value: object) -> float:
+    def reading(self, form: Form) -> Callable[[Any], Any]:
+        """One whole number."""
+        if form.shape:
+            raise BadParameter(
+                "an opened counter takes one number per step, and the value is declared an array",
+                fix="one handle.on(dp.Sensitive(...)) for each step",
+            )
+        exact = needs_whole(self._counter, form)
+        return lambda value: read_numbers(value, exact)
+
+    def admit(self, value: Sensitive[Any]) -> None:
+        """Add up how far one unit may move the stream: a unit may be in every step."""
+        super().admit(value)
+        bound = Fraction(value.bound("l1") or 0)
+        moved, streams = self._moved, dict(self._streams)
+        if value.stream is None:
+            moved += bound
+        else:
+            streams[value.stream] = max(bound, streams.get(value.stream, Fraction(0)))
+        covered = float(getattr(self._counter, "sensitivity"))  # noqa: B009  each counter has one
+        total = moved + sum(streams.values())
+        if total > Fraction(covered):
+            raise SensitivityMismatch(
+                f"one unit may move the values of this stream by {float(total):g} together, and "
+                f"{type(self._counter).__name__} covers {covered:g} over all steps",
+                why="a unit that is counted at every step shows in every step",
+                fix=f'dp.Sensitive(..., l1={float(bound):g}, stream="arrivals")    '
+                "if one unit moves all steps together by at most that\n"
+                f"or a counter of sensitivity={float(bound) * self._counter.steps:g}",
+            )
+        self._moved, self._streams = moved, streams
+
+    def ask(self, value: Any) -> float:
         """Take the next value; answer with the noisy total so far."""
         number = as_numbers(value)
         if number.dtype != np.int64 or number.ndim:
-            raise BadParameter("a counter takes one whole number a step")
+            raise BadParameter("a counter takes one whole number per step")
         self._left -= 1
         return self._total(int(number))

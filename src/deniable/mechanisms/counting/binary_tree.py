@@ -91,7 +91,9 @@ class BinaryTreeCounter(Counter):
             step += 1
             level = (step & -step).bit_length() - 1  # this step closes the stretch of 2^level steps
             exact[level] = sum(exact[:level]) + number
-            noisy[level] = float(self.noise.draw(exact[level]))
+            noise = self.noise.draw(0)
+            assert isinstance(noise, int)
+            noisy[level] = float(exact[level] + noise)
             for lower in range(level):
                 exact[lower], noisy[lower] = 0, 0.0
             return math.fsum(noisy)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar
@@ -10,7 +11,7 @@ from deniable import parameters
 from deniable.errors import BadParameter
 from deniable.mechanisms._mechanism import Mechanism, Norm
 from deniable.sampling import bernoulli
-from deniable.sensitive import Sensitive
+from deniable.sensitive import Form, Sensitive
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,6 +46,10 @@ class Catastrophe(Mechanism):
 
     def _check_covers(self, value: Sensitive[Any]) -> None:
         """Any value will do: it is published whole."""
+
+    def reading(self, form: Form) -> Callable[[Any], Any]:  # noqa: ARG002  any value will do
+        """The value as it is."""
+        return lambda value: value
 
     def draw(self, value: object) -> object:
         """Everything or nothing."""

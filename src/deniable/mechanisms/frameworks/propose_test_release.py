@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from deniable import parameters
 from deniable.errors import BadParameter
 from deniable.losses import rounding
 from deniable.mechanisms._mechanism import Mechanism, Norm
+from deniable.mechanisms._reading import read_pair
 from deniable.mechanisms.numbers import Laplace
 from deniable.sampling import lazy
+from deniable.sensitive import Form
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -63,6 +66,11 @@ class ProposeTestRelease(Mechanism):
     def error(self, confidence: float = 0.95) -> float:
         """Half-width of the interval around an answer that is given."""
         return self.noise.error(confidence)
+
+    def reading(self, form: Form) -> Callable[[Any], Any]:  # noqa: ARG002  always a pair
+        """Two real numbers: the answer and its distance."""
+        _ = self.noise.lattice  # raises if the noise is too small or too large for one
+        return read_pair
 
     def draw(self, value: tuple[float, float]) -> float | None:
         """The noisy answer, or None if the proposal did not pass."""

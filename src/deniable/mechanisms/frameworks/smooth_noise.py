@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from typing import Any, ClassVar
 
 from deniable import parameters
 from deniable.errors import BadParameter, NoBound
 from deniable.mechanisms._mechanism import Mechanism, Norm
-from deniable.sampling import lazy, rounded_laplace
+from deniable.mechanisms._reading import read_pair
+from deniable.sampling import lazy
 from deniable.sampling.lattice import Lattice
-from deniable.sensitive import Sensitive
+from deniable.sensitive import Form, Sensitive
 
 _LEAST_BETA = 2.0**-20
 
@@ -58,6 +61,8 @@ class SmoothNoise(Mechanism):
             raise BadParameter.of("high", self.high, must=f"above low = {self.low:g}")
         if self.beta < _LEAST_BETA:
             raise BadParameter.of("epsilon", self.epsilon, must="large enough that β ≥ 2⁻²⁰")
+        if not 2.0**-900 <= high - low <= 2.0**900:
+            raise BadParameter.of("high", self.high, must="between 2⁻⁹⁰⁰ and 2⁹⁰⁰ above low")
 
     @property
     def beta(self) -> float:
@@ -91,23 +96,27 @@ class SmoothNoise(Mechanism):
     def _check_covers(self, value: Sensitive[Any]) -> None:
         """The bound S travels with the value; `sensitivity.smooth` proves it."""
 
-    @property
+    @cached_property
     def lattice(self) -> Lattice:
         """Where answers lie: 2⁻⁴⁰ or so of the range."""
         return Lattice.for_scale((self.high - self.low) * 2.0**-20)
 
+    def reading(self, form: Form) -> Callable[[Any], Any]:  # noqa: ARG002  always a pair
+        """Two real numbers: the answer and its smooth bound."""
+        return read_pair
+
     def draw(self, value: tuple[float, float]) -> float:
-        """The noisy answer, held in [low, high]."""
+        """The noisy answer, held in [low, high]; exact however large the bound or the noise is."""
         center, bound = value
         if not (math.isfinite(center) and 0 < bound < math.inf):
             raise BadParameter("the value must be (a finite number, a smooth bound above 0)")
-        points, rests = self.lattice.split(min(max(center, self.low), self.high))
-        steps = Fraction(bound) / Fraction(self.lattice.width)
+        place = self.lattice.steps(min(max(center, self.low), self.high))
+        steps = self.lattice.steps(bound)
         if self.delta > 0:
-            noise = int(rounded_laplace(2 * steps / Fraction(self.epsilon), rests)[()])
+            point = lazy.rounded(place, 2 * steps / Fraction(self.epsilon), lazy.Laplace())
         else:
             # s is irrational: a rational a little below it only adds noise.
             per = Fraction((self.epsilon - 2 * self.beta) * 2 * math.sqrt(2) / 3 * (1 - 2**-48))
-            noise = lazy.rounded(float(rests[()]), steps / per, lazy.StudentTwo())
-        joined = float(self.lattice.join(points + noise))
-        return min(max(joined, self.low), self.high)
+            point = lazy.rounded(place, steps / per, lazy.StudentTwo())
+        exact = point * Fraction(2) ** self.lattice.exponent
+        return float(min(max(exact, Fraction(self.low)), Fraction(self.high)))

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Hashable, Iterable, Mapping, Sequence
-from typing import ClassVar, TypeAlias, TypeVar
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from typing import Any, ClassVar, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from deniable import parameters
 from deniable.errors import BadParameter, SensitivityMismatch
 from deniable.mechanisms._mechanism import Mechanism, Norm
-from deniable.mechanisms.numbers._additive import as_numbers
-from deniable.sensitive import Sensitive
+from deniable.mechanisms._reading import plain_key, read_numbers
+from deniable.sensitive import Form, Sensitive
 
 Counts: TypeAlias = Mapping[Hashable, int] | tuple[Sequence[Hashable], Sequence[int]]
 T = TypeVar("T")
@@ -36,6 +36,10 @@ class KeyMechanism(Mechanism):
     def __post_init__(self) -> None:
         object.__setattr__(self, "groups", parameters.whole("groups", self.groups))
 
+    def reading(self, form: Form) -> Callable[[Any], Any]:  # noqa: ARG002  the keys are private
+        """Keys and whole counts; which keys there are is what the mechanism protects."""
+        return checked_counts
+
     def _check_covers(self, value: Sensitive[T]) -> None:
         most, total = value.bound("linf"), value.bound("l1")
         if most is None or total is None or most > 1 or total > self.groups:
@@ -47,20 +51,21 @@ class KeyMechanism(Mechanism):
             )
 
 
-def checked_counts(value: object) -> tuple[list[Hashable], NDArray[np.int64]]:
+def checked_counts(value: Any) -> tuple[list[Hashable], NDArray[np.int64]]:
     """Keys that someone has, and by how many people; refused before anything is drawn."""
-    if isinstance(value, Mapping):
-        value = (list(value), list(value.values()))
+    if isinstance(value, Mapping) or hasattr(value, "items"):
+        pairs = list(value.items())
+        value = ([key for key, _ in pairs], [count for _, count in pairs])
     if not isinstance(value, tuple) or len(value) != 2:
         raise BadParameter("keys come as {key: number of people} or as (keys, numbers)")
-    keys, counts = value[0], as_numbers(value[1])
     try:
-        listed: list[Hashable] = keys.tolist() if isinstance(keys, np.ndarray) else list(keys)
+        listed = [plain_key(key) for key in value[0]]
         distinct = len(set(listed))
     except TypeError:
         raise BadParameter("keys must be a list of hashable values") from None
-    if counts.dtype != np.int64 or not counts.shape == (len(listed),) == (distinct,):
+    if len(listed) != distinct:
         raise BadParameter("every key must come once, with one whole number of people")
+    counts = read_numbers(value[1], Form(whole=True, shape=(len(listed),)))
     present = counts > 0
     kept = [key for key, there in zip(listed, present.tolist(), strict=True) if there]
     return kept, counts[present].astype(np.int64)

@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from statistics import NormalDist
-from typing import ClassVar, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from deniable import parameters
-from deniable.errors import BadParameter
+from deniable.errors import BadParameter, SensitivityMismatch
 from deniable.losses.pairs import ApproxPair, Pairs, ResponsePair
 from deniable.mechanisms._mechanism import Mechanism, Norm
+from deniable.mechanisms.numbers._additive import needs_whole
 from deniable.sampling import below, bernoulli
 from deniable.sampling.exact import exp_bounds
+from deniable.sensitive import Form, Sensitive
+from deniable.units import Relation
 
 _DIGITS = 50
 _LARGEST = 64.0  # beyond this ε a lie is rarer than 2⁻⁹⁰: the truth is told as if ε were 64
@@ -30,8 +34,10 @@ class RandomizedResponse(Mechanism):
 
     Releases   the true category with probability λ, else one of all k uniformly
     Privacy    ε-DP for each person, λ = (e^ε − 1)/(e^ε − 1 + k)             [War65; KOV16, Eq 3]
+               with `entries` = g, each of a person's g answers is given at ε/g
     Error      a count estimated from n reports errs by √(n·p(1 − p))/λ or so: see `estimate`
-    Assumes    categories are numbered 0 … k − 1 and fixed in advance
+    Assumes    categories are numbered 0 … k − 1 and fixed in advance; units are replaced, as the
+               number of answers is public; one unit has at most g of them
     Numerics   λ is rounded down to 50 binary digits and drawn exactly: the true ε is at most ε
 
     >>> RandomizedResponse.two_coins().truth
@@ -43,14 +49,17 @@ class RandomizedResponse(Mechanism):
 
     name: ClassVar[str] = "randomized_response"
     norm: ClassVar[Norm] = "linf"
+    relation: ClassVar[Relation | None] = Relation.REPLACE
 
     epsilon: float
     categories: int = 2
+    entries: int = 1
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "epsilon", parameters.positive("epsilon", self.epsilon))
         categories = parameters.whole("categories", self.categories, least=2)
         object.__setattr__(self, "categories", categories)
+        object.__setattr__(self, "entries", parameters.whole("entries", self.entries))
 
     @classmethod
     def two_coins(cls) -> Self:
@@ -61,7 +70,7 @@ class RandomizedResponse(Mechanism):
     def truth(self) -> Fraction:
         """λ, the probability of telling the truth on purpose."""
         one = 1 << 128
-        low, _ = exp_bounds(Fraction(min(self.epsilon, _LARGEST)), 128)
+        low, _ = exp_bounds(min(Fraction(self.epsilon) / self.entries, Fraction(_LARGEST)), 128)
         share = Fraction(low - one, low - one + self.categories * one)
         if share <= 0:
             return Fraction(0)
@@ -77,11 +86,33 @@ class RandomizedResponse(Mechanism):
     def pairs(self) -> Pairs:
         """Its own law: most categories have the same probability either way.
 
-        With two categories it is the worst of all ε-private mechanisms.
+        With two categories it is the worst of all ε-private mechanisms; several entries of one unit
+        are priced as that.
         """
-        if self.categories == 2:
+        if self.categories == 2 or self.entries > 1:
             return Pairs.symmetric(ApproxPair(epsilon=self.epsilon))
         return Pairs.symmetric(ResponsePair(epsilon=self.epsilon, categories=self.categories))
+
+    def _check_covers(self, value: Sensitive[Any]) -> None:
+        """How many answers one unit has is declared, or follows from L1: a change moves by 1."""
+        stated, moved = value.entries, value.bound("l1")
+        if stated is None and not value.form.shape:
+            stated = 1
+        if stated is None and moved is not None:
+            stated = math.floor(moved)
+        if stated is None or stated > self.entries:
+            has = f"has {stated}" if stated is not None else "does not say how many it has"
+            raise SensitivityMismatch(
+                f"RandomizedResponse covers {self.entries} answers per unit, and the value {has}",
+                why="each answer is randomized by itself, so the loss of a unit adds up over them",
+                fix=f"dp.Sensitive(..., entries={self.entries})"
+                if stated is None
+                else f"dp.RandomizedResponse(..., entries={stated})",
+            )
+
+    def reading(self, form: Form) -> Callable[[Any], Any]:
+        """Numbers of categories, as many as declared."""
+        return super().reading(needs_whole(self, form))
 
     def draw(self, value: object) -> int | NDArray[np.int64]:
         """One report for each true category."""

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
+import sys
 from abc import abstractmethod
+from collections.abc import Callable
 from fractions import Fraction
 from functools import cached_property
 from numbers import Integral
-from typing import TypeAlias
+from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,18 +18,24 @@ from numpy.typing import NDArray
 from deniable import parameters
 from deniable.errors import BadParameter
 from deniable.mechanisms._mechanism import Mechanism
+from deniable.mechanisms._reading import read_real
+from deniable.sampling import lazy
 from deniable.sampling.lattice import Lattice
+from deniable.sensitive import Form
 
 Integers: TypeAlias = NDArray[np.int64]
 Floats: TypeAlias = NDArray[np.float64]
 
 _INT64 = np.iinfo(np.int64)
 _EXACT = 2**53
+_LARGEST = sys.float_info.max
 _NUMBERS = (int, float, np.integer, np.float16, np.float32)
 
 
 class Additive(Mechanism):
     """Independent noise on a number or on each number of an array."""
+
+    by_entry: ClassVar[bool] = True
 
     @abstractmethod
     def quantile(self, tail: float) -> float:
@@ -40,11 +49,12 @@ class Additive(Mechanism):
 class RealNoise(Additive):
     """Real noise, released rounded to a lattice: post-processing of the ideal real mechanism.
 
-    Whole numbers (Python or NumPy integers) are answered in whole numbers, floats on the lattice of
-    steps 2ᵏ ≈ 2⁻²⁰ of the noise. Which of the two depends on the *type* of the value, never on the
-    value; a list of numbers is whole if every type in it is. The rounded sum is a function of the
-    ideal mechanism's answer, and so is its saturation at the ends of int64; values beyond the ends
-    are first clamped to them, which never moves two values apart.
+    Whole numbers are answered in whole numbers, real ones on the lattice of steps 2ᵏ ≈ 2⁻²⁰ of the
+    noise, rounded to the nearest float. A session goes by what is declared of the value; `release`
+    by the type of what it is given (a list is whole if every type in it is). The rounded sum is a
+    function of the ideal mechanism's answer, and so is its saturation at the ends of int64 or of
+    the floats; whole values beyond int64 are first held at its ends, which never moves two values
+    apart. Real values are never held: their sum with the noise is exact before it is rounded.
     """
 
     @property
@@ -56,9 +66,19 @@ class RealNoise(Additive):
     def _rounded(self, spread: Fraction, rests: Floats) -> Integers:
         """⌊rest + noise + ½⌋, the noise of that scale."""
 
+    @abstractmethod
+    def _lazy(self) -> lazy.LazyReal:
+        """The noise at scale 1, known to as many digits as are needed."""
+
+    def reading(self, form: Form) -> Callable[[Any], Any]:
+        """Whole numbers if they are declared, else real ones."""
+        if not form.whole:
+            _ = self.lattice  # raises if the noise is too small or too large for one
+        return super().reading(form)
+
     @cached_property
     def lattice(self) -> Lattice:
-        """Where answers to floats lie."""
+        """Where answers to real values lie."""
         return Lattice.for_scale(self._spread)
 
     @cached_property
@@ -76,8 +96,12 @@ class RealNoise(Additive):
         reach = super().error(confidence, coordinates=coordinates)
         return float(max(0, math.ceil(reach - 0.5))) if whole else reach + self.lattice.width / 2
 
+    def shown_error(self, confidence: float, *, whole: bool) -> float:
+        """Half-width of the interval around one answer."""
+        return self.error(confidence, whole=whole)
+
     def draw(self, value: object) -> int | float | Integers | Floats:
-        """The value plus noise, on the lattice of its type."""
+        """The value plus noise: in whole numbers, or on the lattice of real ones."""
         numbers = as_numbers(value)
         if not numbers.size:
             return numbers
@@ -85,17 +109,55 @@ class RealNoise(Additive):
         if flat.dtype == np.int64:
             noise = self._rounded(self._exact_spreads[0], np.zeros(flat.shape))
             return answer_like(numbers, saturating_sum(flat.astype(np.int64), noise))
-        with np.errstate(over="ignore"):  # a warning would tell that a value is large
-            points, rests = self.lattice.split(flat)
-        return answer_like(numbers, self.draw_points(points, rests))
+        if flat.dtype == object:
+            return answer_like(numbers, np.array([self._exactly(x) for x in flat]))
+        return answer_like(numbers, self._near(flat.astype(np.float64)))
 
-    def draw_points(self, points: Integers, rests: Floats | None = None) -> Floats:
-        """For values on the lattice, in its steps (and rests): add noise, and back to floats."""
-        noise = self._rounded(
-            self._exact_spreads[1], np.zeros(points.shape) if rests is None else rests
+    def _near(self, flat: Floats) -> Floats:
+        """Floats plus noise: the float nearest to (lattice point + noise), however far out.
+
+        value/g = point + rest exactly, as g is a power of two; from 2⁵³ steps on every float is a
+        lattice point. Point and noise are floats without error, so their sum is rounded once.
+        """
+        width = self.lattice.width
+        with np.errstate(over="ignore", invalid="ignore"):  # warnings would tell of large values
+            steps = flat * math.ldexp(1.0, -self.lattice.exponent)
+            points = np.rint(steps)
+            rests = steps - points
+            points *= width
+            beyond = np.isinf(steps)
+            rests[beyond], points[beyond] = 0.0, flat[beyond]
+            noise = self._rounded(self._exact_spreads[1], rests)
+            if noise.dtype == object or np.abs(noise).max() > _EXACT:
+                pairs = zip(points.tolist(), noise.tolist(), strict=True)
+                return np.array([self._joined(Fraction(p) / Fraction(width) + n) for p, n in pairs])
+            points += noise.astype(np.float64) * width
+            return np.clip(points, -_LARGEST, _LARGEST, out=points)
+
+    def _exactly(self, value: Fraction) -> float:
+        """One number that no float holds, plus noise."""
+        steps = self.lattice.steps(value)
+        point = math.floor(steps + Fraction(1, 2))
+        return self._joined(
+            point + lazy.rounded(steps - point, self._exact_spreads[1], self._lazy())
         )
-        with np.errstate(over="ignore"):
-            return self.lattice.join(saturating_sum(points, noise))
+
+    def draw_points(self, points: NDArray[Any]) -> Floats:
+        """For values on the lattice, in its steps: add noise, and back to floats."""
+        noise = self._rounded(self._exact_spreads[1], np.zeros(points.shape))
+        if all(n.dtype != object and np.abs(n).max(initial=0) < 2**62 for n in (points, noise)):
+            with np.errstate(over="ignore"):
+                return np.clip(self.lattice.join(points + noise), -_LARGEST, _LARGEST)
+        total = points.astype(object) + noise
+        joined = [self._joined(n) for n in np.asarray(total).reshape(-1).tolist()]
+        return np.array(joined, dtype=np.float64).reshape(points.shape)
+
+    def _joined(self, steps: Fraction | int) -> float:
+        """The float nearest to so many steps, held at the ends of the floats."""
+        try:
+            return float(steps * Fraction(2) ** self.lattice.exponent)
+        except OverflowError:
+            return _LARGEST if steps > 0 else -_LARGEST
 
 
 class WholeNoise(Additive):
@@ -104,6 +166,10 @@ class WholeNoise(Additive):
     @abstractmethod
     def _noise(self, count: int) -> Integers:
         """That many independent draws."""
+
+    def reading(self, form: Form) -> Callable[[Any], Any]:
+        """Whole numbers, whether or not that is declared."""
+        return super().reading(needs_whole(self, form))
 
     def draw(self, value: object) -> int | float | Integers | Floats:
         """The value plus noise, in whole numbers."""
@@ -119,7 +185,7 @@ class WholeNoise(Additive):
         return answer_like(numbers, saturating_sum(flat, self._noise(flat.size)))
 
 
-def as_numbers(value: object) -> Integers | Floats:
+def as_numbers(value: object) -> NDArray[Any]:
     """The value as int64 or float64, by its type alone; refused before anything is drawn."""
     if isinstance(value, list | tuple):
         return _from_list(value)
@@ -132,6 +198,8 @@ def as_numbers(value: object) -> Integers | Floats:
         return np.minimum(array.astype(np.uint64), np.uint64(_INT64.max)).astype(np.int64)
     if array.dtype.kind == "i":
         return array.astype(np.int64)
+    if array.dtype.kind == "O" and all(isinstance(x, Fraction) for x in array.flat):
+        return array  # read by a session: real numbers that no float holds
     if array.dtype.kind != "f" or array.dtype.itemsize > 8:
         raise _not_numbers()
     if not np.isfinite(array).all():
@@ -139,7 +207,7 @@ def as_numbers(value: object) -> Integers | Floats:
     return array.astype(np.float64)
 
 
-def _from_list(value: list[object] | tuple[object, ...]) -> Integers | Floats:
+def _from_list(value: list[object] | tuple[object, ...]) -> NDArray[Any]:
     """NumPy would choose the type of a list by the size of its numbers; here types alone count."""
     try:
         array = np.array(value, dtype=object)
@@ -150,15 +218,23 @@ def _from_list(value: list[object] | tuple[object, ...]) -> Integers | Floats:
         raise _not_numbers()
     if all(issubclass(kind, Integral) for kind in kinds):
         return np.array(np.clip(array, _INT64.min, _INT64.max), dtype=np.int64)
-    # Among floats, whole numbers are held to where floats are exact: that moves no two apart.
-    exact = [max(-_EXACT, min(x, _EXACT)) if isinstance(x, Integral) else x for x in array.flat]
-    return as_numbers(np.array(exact, dtype=np.float64).reshape(array.shape))
+    return read_real(array)
 
 
 def _not_numbers() -> BadParameter:
     return BadParameter(
         "the value must be a finite number or an array of finite numbers (integers or floats)"
     )
+
+
+def needs_whole(mechanism: Mechanism, form: Form) -> Form:
+    """The form with whole numbers; refused if real ones were declared."""
+    if form.whole is False:
+        raise BadParameter(
+            f"{type(mechanism).__name__} takes whole numbers, and the value is declared real",
+            fix="dp.Sensitive(..., whole=True)",
+        )
+    return dataclasses.replace(form, whole=True)
 
 
 def saturating_sum(left: Integers, right: Integers) -> Integers:

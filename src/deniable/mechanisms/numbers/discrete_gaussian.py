@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import contextlib
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from statistics import NormalDist
-from typing import ClassVar, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -17,6 +18,7 @@ from deniable.losses import rounding
 from deniable.losses.pairs import DiscreteGaussianPair, Pairs
 from deniable.mechanisms._mechanism import Norm
 from deniable.sampling.gaussian import discrete_gaussian
+from deniable.sensitive import Form
 
 from ._additive import Floats, Integers, WholeNoise, as_numbers, ratio_up
 
@@ -81,15 +83,23 @@ class DiscreteGaussian(WholeNoise):
             return Pairs.symmetric(DiscreteGaussianPair(sigma=self.sigma, shift=self.sensitivity))
         return None
 
+    def reading(self, form: Form) -> Callable[[Any], Any]:
+        """Whole numbers, and one only if it may move by more than 1."""
+        self._check_size(form.size)
+        return super().reading(form)
+
     def draw(self, value: object) -> int | float | Integers | Floats:
         """The value plus noise, in whole numbers."""
-        if self.sensitivity > 1 and np.size(as_numbers(value)) != 1:
+        self._check_size(np.size(as_numbers(value)))
+        return super().draw(value)
+
+    def _check_size(self, size: int) -> None:
+        if self.sensitivity > 1 and size != 1:
             raise BadParameter(
                 f"DiscreteGaussian(sensitivity={self.sensitivity}) takes one number at a time",
                 why="its price does not cover arrays of which one unit moves several numbers",
                 fix="dp.Gaussian(sigma=..., sensitivity=...), which answers in whole numbers too",
             )
-        return super().draw(value)
 
     def _noise(self, count: int) -> Integers:
         return discrete_gaussian(Fraction(self.sigma), count)

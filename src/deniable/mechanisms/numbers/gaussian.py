@@ -15,6 +15,7 @@ from deniable.errors import BadParameter
 from deniable.losses import rounding
 from deniable.losses.pairs import GaussianPair, Pairs
 from deniable.mechanisms._mechanism import Norm
+from deniable.sampling import lazy
 from deniable.sampling.gaussian import rounded_gaussian
 
 from ._additive import Floats, Integers, RealNoise, ratio_up
@@ -126,6 +127,9 @@ class Gaussian(RealNoise):
 
     def _rounded(self, spread: Fraction, rests: Floats) -> Integers:
         return rounded_gaussian(spread, rests)
+
+    def _lazy(self) -> lazy.LazyReal:
+        return lazy.Gaussian()
 
     def quantile(self, tail: float) -> float:
         """σ·Φ⁻¹(1 − tail/2)."""

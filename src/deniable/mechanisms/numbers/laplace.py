@@ -11,7 +11,7 @@ from deniable import parameters
 from deniable.losses import rounding
 from deniable.losses.pairs import LaplacePair, Pairs
 from deniable.mechanisms._mechanism import Norm
-from deniable.sampling import rounded_laplace
+from deniable.sampling import lazy, rounded_laplace
 
 from ._additive import Floats, Integers, RealNoise, ratio_up
 
@@ -104,6 +104,9 @@ class Laplace(RealNoise):
 
     def _rounded(self, spread: Fraction, rests: Floats) -> Integers:
         return rounded_laplace(spread, rests)
+
+    def _lazy(self) -> lazy.LazyReal:
+        return lazy.Laplace()
 
     def quantile(self, tail: float) -> float:
         """b·ln(1/tail)."""

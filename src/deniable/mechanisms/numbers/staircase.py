@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 import sys
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -15,6 +16,7 @@ from deniable.errors import BadParameter
 from deniable.losses.pairs import Pairs, StaircasePair
 from deniable.mechanisms._mechanism import Norm
 from deniable.sampling import below, bernoulli, bernoulli_exp, geometric
+from deniable.sensitive import Form
 
 from ._additive import Additive, as_numbers
 
@@ -79,11 +81,15 @@ class Staircase(Additive):
             StaircasePair(epsilon=self.epsilon, fraction=self.high_cells / CELLS)
         )
 
+    def reading(self, form: Form) -> Callable[[Any], Any]:
+        """One number."""
+        _check_size(form.size)
+        return super().reading(form)
+
     def draw(self, value: object) -> float:
         """One number plus noise, on the lattice."""
         number = as_numbers(value)
-        if number.size != 1:
-            raise BadParameter("Staircase takes one number", fix="dp.Laplace takes arrays")
+        _check_size(number.size)
         step = Fraction(self.sensitivity) / CELLS
         place = Fraction(number.item()) / step + Fraction(1, 2)
         point = math.floor(place)
@@ -96,7 +102,7 @@ class Staircase(Additive):
         try:
             return float(point * step)
         except OverflowError:  # beyond the floats: hold it at their end, which is post-processing
-            return math.copysign(sys.float_info.max, point)
+            return sys.float_info.max if point > 0 else -sys.float_info.max
 
     def _cell(self) -> int:
         """Which cell |X| falls in: the stair by a geometric draw, the cell in it by rejection."""
@@ -126,3 +132,8 @@ class Staircase(Additive):
         high = gamma / (gamma + (1 - gamma) * fall)
         y = np.interp(share, (0.0, high, 1.0), (0.0, gamma, 1.0))
         return float(stair + y) * self.sensitivity
+
+
+def _check_size(size: int) -> None:
+    if size != 1:
+        raise BadParameter("Staircase takes one number", fix="dp.Laplace takes arrays")

@@ -3,17 +3,24 @@
 from __future__ import annotations
 
 import math
+import sys
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from deniable import parameters
-from deniable.errors import BadParameter
+from deniable.errors import BadParameter, NoBound
 from deniable.mechanisms._mechanism import Mechanism, Norm
+from deniable.mechanisms._reading import as_array, needs_shape, read_floats
+from deniable.sensitive import Form
+
+LOWEST = -sys.float_info.max
+"""The score of a candidate whose score is NaN or missing: it ranks last."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,15 +60,49 @@ class Selection(Mechanism):
         beta = 1 - parameters.confidence("confidence", confidence)
         return float(self.scale) * math.log(parameters.whole("candidates", candidates) / beta)
 
+    def shown_error(self, confidence: float, *, whole: bool) -> float:  # noqa: ARG002
+        """None: an index is not a noisy number."""
+        raise NoBound(f"{type(self).__name__} has no ±: its answers are not numbers")
+
+    def reading(self, form: Form) -> Callable[[Any], Any]:
+        """One score for each candidate; how many there are is public."""
+        name = type(self).__name__
+        needs_shape(name, form, dimensions=1, what="one score for each candidate", example="3")
+        return lambda value: read_scores(value, form)
+
+
+def read_scores(value: Any, form: Form) -> NDArray[np.float64]:
+    """One float64 per candidate; a score that is missing, NaN or −∞ ranks last."""
+    array = as_array(value, form)
+    if array.dtype == object:
+        array = array.copy()
+        array[np.reshape([_missing(x) for x in array.flat], array.shape)] = LOWEST
+    return read_floats(_nan_last(array), form)
+
+
+def _missing(score: Any) -> bool:
+    """Whether it is None, pandas' NA, NaN or −∞ of any type."""
+    try:
+        return score is None or math.isnan(score) or score == -math.inf
+    except (TypeError, ValueError):
+        return type(score).__name__ == "NAType"
+
+
+def _nan_last(scores: NDArray[Any]) -> NDArray[Any]:
+    if scores.dtype.kind != "f":
+        return scores
+    wide = scores if scores.dtype.itemsize > 8 else scores.astype(np.float64)
+    return np.where(np.isnan(wide) | np.isneginf(wide), LOWEST, wide)
+
 
 def checked_scores(scores: ArrayLike) -> NDArray[np.float64]:
-    """One float64 a candidate, all finite; refused before anything is drawn."""
+    """One float64 per candidate, NaN last; refused before anything is drawn."""
     given = np.asarray(scores)
     if given.ndim != 1 or given.size == 0 or given.dtype.kind not in "iuf":
         raise BadParameter("scores must be a list of numbers, one a candidate, and at least one")
     if given.dtype.kind != "f" and int(abs(given).max()) > 2**53:
         raise BadParameter("scores must be whole numbers of at most 2⁵³, or floats")
-    array = given.astype(np.float64)
+    array: NDArray[np.float64] = _nan_last(given.astype(np.float64))
     if not np.isfinite(array).all():
         raise BadParameter("scores must be finite numbers")
     return array

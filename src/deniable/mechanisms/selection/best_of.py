@@ -12,7 +12,7 @@ from deniable import parameters
 from deniable.errors import BadParameter
 from deniable.mechanisms._mechanism import Mechanism, Norm
 from deniable.sampling import bernoulli
-from deniable.sensitive import Sensitive
+from deniable.sensitive import Form, Sensitive
 
 Run = Callable[[], tuple[float, object]]
 _ORDERS = [1 + 2.0 ** (j / 4) for j in range(-16, 33)]
@@ -63,12 +63,20 @@ class BestOf(Mechanism):
     def _check_covers(self, value: Sensitive[Any]) -> None:
         """Nothing to compare: the runs carry their own noise."""
 
+    def reading(self, form: Form) -> Callable[[Any], Any]:  # noqa: ARG002  answers are private
+        """A function to call for each run; what it returns carries its own noise."""
+        return lambda value: value
+
     def draw(self, value: Run) -> tuple[float, object]:
-        """The best (score, answer) of a random number of runs."""
+        """The best (score, answer) of a random number of runs; a score that is NaN ranks last.
+
+        The proof needs one order of all answers: with a NaN that neither wins nor loses, the answer
+        would depend on which run came first, and that costs another ε.
+        """
         best = value()
         while not bernoulli(Fraction(self.stop), 1)[0]:
             run = value()
-            best = run if run[0] > best[0] else best
+            best = run if _rank(run[0]) > _rank(best[0]) else best
         return best
 
     def to_dict(self) -> dict[str, object]:
@@ -80,3 +88,9 @@ class BestOf(Mechanism):
         inner = record["of"]
         assert isinstance(inner, Mapping)
         return cls(mechanism=Mechanism.from_dict(inner), stop=float(str(record["stop"])))
+
+
+def _rank(score: float) -> tuple[bool, float]:
+    """Where a score stands: whatever is not equal to itself is below everything else."""
+    number = float(score)
+    return (False, 0.0) if math.isnan(number) else (True, number)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -13,9 +14,11 @@ from deniable import parameters
 from deniable.errors import BadParameter
 from deniable.losses import convert
 from deniable.losses.pairs import BoundedRangePair, Pairs
+from deniable.mechanisms._reading import as_array, read_floats
 from deniable.sampling import below, select
+from deniable.sensitive import Form
 
-from ._scores import Selection, checked_scores
+from ._scores import Selection, checked_scores, read_scores
 
 _STEPS = 2**40  # candidates are at most this many, and at least half as many
 
@@ -68,6 +71,10 @@ class IntervalExponential(Selection):
         """The dominating pair of bounded-range mechanisms."""
         return Pairs.symmetric(BoundedRangePair(epsilon=self.epsilon))
 
+    def reading(self, form: Form) -> Callable[[Any], Any]:  # noqa: ARG002  pieces are private
+        """Edges and scores of as many pieces as there are: the answer does not show how many."""
+        return _read_pieces
+
     def draw(self, value: tuple[ArrayLike, ArrayLike]) -> float:
         """A number in [low, high]."""
         edges, given = value
@@ -93,3 +100,10 @@ class IntervalExponential(Selection):
         first = np.ceil((inside - self.low) / self.step).astype(np.int64)
         first[0], first[-1] = 0, math.floor((self.high - self.low) / self.step) + 1
         return first
+
+
+def _read_pieces(value: Any) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    edges, scores = value
+    pieces = as_array(scores, Form()).shape
+    ends = read_floats(edges, Form(shape=as_array(edges, Form()).shape))
+    return ends, read_scores(scores, Form(shape=pieces))

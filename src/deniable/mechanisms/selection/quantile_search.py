@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, lru_cache
@@ -12,11 +13,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from deniable import parameters
-from deniable.errors import BadParameter
+from deniable.errors import BadParameter, NoBound
 from deniable.losses import convert, rounding
 from deniable.mechanisms._mechanism import Mechanism, Norm
+from deniable.mechanisms._reading import needs_shape
 from deniable.mechanisms.numbers import Laplace
+from deniable.mechanisms.numbers._additive import needs_whole
 from deniable.sampling import select
+from deniable.sensitive import Form
 
 Integers = NDArray[np.int64]
 
@@ -83,6 +87,10 @@ class QuantileSearch(Mechanism):
         beta = 1 - parameters.confidence("confidence", confidence)
         return math.log(parameters.whole("candidates", candidates) / beta) / float(self._rate)
 
+    def shown_error(self, confidence: float, *, whole: bool) -> float:  # noqa: ARG002
+        """None: a line holds a cell and several noisy numbers."""
+        raise NoBound("QuantileSearch has no ±: its answers are cells and what lies around them")
+
     @property
     def numerator(self) -> int:
         """q in steps of 1/STEPS."""
@@ -115,6 +123,18 @@ class QuantileSearch(Mechanism):
         return Fraction(self._first) / (2 * self._rate)
 
     # ---- drawing
+
+    def reading(self, form: Form) -> Callable[[Any], Any]:
+        """A table of whole numbers; the numbers of histograms and of cells are public."""
+        if len(form.shape) != 2 or not form.shape[1]:
+            needs_shape(
+                "QuantileSearch",
+                form,
+                dimensions=2,
+                what="a row of counts for each histogram",
+                example="(1, 100)",
+            )
+        return super().reading(needs_whole(self, form))
 
     def draw(self, value: ArrayLike) -> Integers:
         """A line for every row: the cell, STEPS times D at its lower edge, and the blocks."""

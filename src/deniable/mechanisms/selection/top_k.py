@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -14,6 +15,7 @@ from deniable.errors import BadParameter
 from deniable.losses import convert
 from deniable.losses.pairs import BoundedRangePair, Pairs
 from deniable.sampling import select
+from deniable.sensitive import Form
 
 from ._scores import Selection, checked_scores
 
@@ -57,9 +59,18 @@ class TopK(Selection):
             return Pairs.symmetric(BoundedRangePair(epsilon=self.epsilon))
         return super().pairs()
 
+    def reading(self, form: Form) -> Callable[[Any], Any]:
+        """One score for each of at least k candidates."""
+        read = super().reading(form)
+        self._check_count(form.size)
+        return read
+
     def draw(self, value: ArrayLike) -> NDArray[np.int64]:
         """The indices of the chosen candidates, best first."""
         scores = checked_scores(value)
-        if scores.size < self.k:
-            raise BadParameter(f"there are fewer candidates than k = {self.k}")
+        self._check_count(scores.size)
         return select.noisy_top(scores, self.scale, self.k, noise="gumbel")
+
+    def _check_count(self, candidates: int) -> None:
+        if candidates < self.k:
+            raise BadParameter(f"there are fewer candidates than k = {self.k}")

@@ -29,7 +29,7 @@ class Race:
         self._noise = lazy.Laplace()
         self.last: float | int = 0
 
-    def above(self, query: float) -> bool:
+    def above(self, query: float | Fraction) -> bool:
         """Whether this query passes."""
         return self._decide(query, lazy.Laplace())
 
@@ -45,7 +45,7 @@ class Race:
                     yield start + index
             start += block.size
 
-    def _decide(self, query: float, noise: lazy.Laplace) -> bool:
+    def _decide(self, query: float | Fraction, noise: lazy.Laplace) -> bool:
         terms = ((self._query_scale, noise), (-self._threshold_scale, self._noise))
         return lazy.sign(Fraction(query) - self._threshold, *terms) >= 0
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from deniable import parameters
 from deniable.mechanisms._mechanism import Mechanism, Norm
+from deniable.sensitive import Form
 
 from .sparse_vector import SparseStream, SparseVector
 
@@ -64,6 +65,14 @@ class AboveThreshold(Mechanism):
     ) -> float:
         """How far from the threshold that many answers are all right, with this probability."""
         return self.as_sparse.error(confidence, queries=queries)
+
+    def shown_error(self, confidence: float, *, whole: bool) -> float:
+        """None: its answers are not numbers."""
+        return self.as_sparse.shown_error(confidence, whole=whole)
+
+    def reading(self, form: Form) -> Callable[[Any], Any]:
+        """A list of queries; how many there are is public."""
+        return self.as_sparse.reading(form)
 
     def begin(self) -> SparseStream:
         """The stream's private state: the noisy threshold."""

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
 from deniable import parameters
-from deniable.errors import BadParameter
+from deniable.errors import BadParameter, NoBound
 from deniable.mechanisms._mechanism import Mechanism, Norm
+from deniable.mechanisms._reading import needs_shape, read_floats, read_numbers
 from deniable.mechanisms.interactive import Interaction
 from deniable.mechanisms.numbers import Laplace
+from deniable.sensitive import Form
 
 from ._race import Race
 
@@ -94,6 +96,26 @@ class SparseVector(Mechanism):
             parameters.whole("queries", queries) / beta
         )
 
+    def shown_error(self, confidence: float, *, whole: bool) -> float:
+        """That of a value that is shown; yes and no have none."""
+        if not self.values:
+            raise NoBound("SparseVector has no ±: its answers are yes and no")
+        return self.noise.shown_error(confidence, whole=whole)
+
+    @cached_property
+    def noise(self) -> Laplace:
+        """On the values of queries that were above."""
+        scale = self.answers * Fraction(self.sensitivity) / self.split[2]
+        up = math.nextafter(float(scale), math.inf)
+        return Laplace(scale=up, sensitivity=self.sensitivity)
+
+    def reading(self, form: Form) -> Callable[[Any], Any]:
+        """A list of queries; how many there are is public."""
+        needs_shape(type(self).__name__, form, dimensions=1, what="a list of queries", example="10")
+        if self.values:
+            _ = self.noise.lattice
+        return lambda value: read_floats(value, form)
+
     def begin(self) -> SparseStream:
         """The stream's private state: the noisy threshold."""
         return SparseStream(self)
@@ -133,6 +155,15 @@ class SparseStream(Interaction):
         """The mechanism itself, until its last yes."""
         return self._mechanism if self._left else None
 
+    def reading(self, form: Form) -> Callable[[Any], Any]:
+        """One query, in whole or real numbers as declared: so is its value, if that is shown."""
+        if form.shape:
+            raise BadParameter(
+                "an opened mechanism takes one query at a time, and the value is declared an array",
+                fix="one handle.on(dp.Sensitive(...)) for each query",
+            )
+        return lambda value: read_numbers(value, form)
+
     def ask(self, value: object) -> bool | float | None:
         """Whether this query is above; with values, its noisy value or None."""
         above = self.race.above(checked_query(value))
@@ -143,19 +174,16 @@ class SparseStream(Interaction):
 
     def noisy(self, value: object) -> float:
         """The value of a query that was above, with fresh noise of its own."""
-        mechanism = self._mechanism
-        third = mechanism.split[2]
-        scale = mechanism.answers * Fraction(mechanism.sensitivity) / third
-        up = math.nextafter(float(scale), math.inf)
-        drawn = Laplace(scale=up, sensitivity=mechanism.sensitivity).draw(value)
+        drawn = self._mechanism.noise.draw(value)
         assert isinstance(drawn, int | float)
         return drawn
 
 
-def checked_query(value: object) -> float | int:
+def checked_query(value: object) -> float | int | Fraction:
     """One finite number."""
     if isinstance(value, np.generic | np.ndarray) and np.ndim(value) == 0:
         value = value.item()
-    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+    number = isinstance(value, int | float | Fraction) and not isinstance(value, bool)
+    if not number or not math.isfinite(value):  # type: ignore[arg-type]
         raise BadParameter("a query's value must be a finite number")
-    return value
+    return value  # type: ignore[return-value]

@@ -112,6 +112,15 @@ class Released:
         place = next(i for i, each in enumerate(self.tallies) if each.name == tally.name)
         return tuple(float(p * tally.unit * self._step) for p in self.basis.back[place])
 
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Of what gets noise, for each group: () is one number."""
+        if isinstance(self.tree, Search):
+            return (self.tree.cells,)
+        if self.tree is not None:
+            return (self.tree.nodes,)
+        return (len(self.basis.forth),) if len(self.basis.forth) > 1 else ()
+
     def numbers(self, cells: Cells) -> NDArray[np.int64]:
         """What gets noise: a number or a row of them for each group."""
         if self.tree is not None:

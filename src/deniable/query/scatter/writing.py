@@ -104,7 +104,11 @@ class Scattered:
             steps.append(allocation.selection.on(people))
         for part, noise in zip(allocation.parts, allocation.noise, strict=True):
             vector = part.vector
-            cells = Sensitive(_not_here, l1=vector.l1, l2=vector.l2, unit=plan.unit)
+            # The executors compute and draw: here nothing is read, and 0 groups are.
+            shape = (0, *part.shape)
+            cells = Sensitive(
+                _not_here, l1=vector.l1, l2=vector.l2, whole=True, shape=shape, unit=plan.unit
+            )
             steps.append(noise.on(cells))
         return steps
 

@@ -1,0 +1,166 @@
+"""From whatever a computation returned to the declared form: one representation for one value.
+
+A pandas sum is an int without and a float with a missing value; a NumPy scalar, a `Decimal` or a
+0-d array may hold the same number. A mechanism must not see which: it gets int64 if whole numbers
+are declared, float64 if real ones are, in the declared shape. A value that does not have that form
+is refused, and as this happens after the charge, the session makes a data failure of it.
+
+Real numbers that float64 cannot hold (a third, 2⁵³ + 1) stay exact, as an array of fractions:
+rounding them could move two neighbours further apart than was declared.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator, Mapping
+from fractions import Fraction
+from itertools import islice
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from deniable.errors import BadParameter
+from deniable.sensitive import Form
+
+_INT64 = np.iinfo(np.int64)
+_EXACT = 2**53
+
+
+def read_numbers(value: Any, form: Form) -> NDArray[Any]:
+    """The numbers of the declared form: int64, float64, or fractions where floats do not do."""
+    array = as_array(value, form)
+    if array.shape != form.shape:
+        raise BadParameter(
+            f"the value has shape {array.shape}; the declared shape is {form.shape}",
+            fix=f"dp.Sensitive(..., shape={array.shape}), if that is public",
+        )
+    return read_whole(array) if form.whole else read_real(array)
+
+
+def needs_shape(name: str, form: Form, *, dimensions: int, what: str, example: str) -> None:
+    """Refuse a form that does not say how many numbers there are; by public facts alone."""
+    if len(form.shape) != dimensions or not form.size:
+        raise BadParameter(
+            f"{name} takes {what}, and how many there are is not declared",
+            why="the length of a list that is made of rows tells something about them",
+            fix=f"dp.Sensitive(..., shape={example})",
+        )
+
+
+def read_pair(value: Any) -> tuple[float, float]:
+    """Two real numbers that float64 can hold."""
+    first, second = (float(read_floats(part, Form())) for part in value)
+    return first, second
+
+
+def read_floats(value: Any, form: Form) -> NDArray[np.float64]:
+    """Real numbers that float64 can hold: what it cannot is refused, as rounding may add to Δ."""
+    array = read_numbers(value, Form(whole=False, shape=form.shape, keys=form.keys))
+    if array.dtype == object:
+        raise BadParameter("the value must be a number that a float can hold")
+    return array
+
+
+def read_whole(array: NDArray[Any]) -> NDArray[np.int64]:
+    """Whole numbers as int64, held at its ends, which never moves two of them apart."""
+    if array.dtype.kind in "bi":
+        return array.astype(np.int64)
+    if array.dtype.kind == "u":
+        return np.minimum(array.astype(np.uint64), np.uint64(_INT64.max)).astype(np.int64)
+    if array.dtype.kind == "f" and array.dtype.itemsize <= 8:
+        floats = array.astype(np.float64)
+        if not (np.isfinite(floats) & (floats == np.rint(floats))).all():
+            raise _not_numbers("whole numbers")
+        inside = np.abs(floats) < 2.0**63
+        ends = np.where(floats < 0, _INT64.min, _INT64.max)
+        return np.where(inside, np.where(inside, floats, 0.0).astype(np.int64), ends)
+    exact = [_exact(x) for x in array.flat]
+    if any(x.denominator != 1 for x in exact):
+        raise _not_numbers("whole numbers")
+    held = [max(_INT64.min, min(int(x), _INT64.max)) for x in exact]
+    return np.array(held, dtype=np.int64).reshape(array.shape)
+
+
+def read_real(array: NDArray[Any]) -> NDArray[Any]:
+    """Real numbers as float64 if it holds all of them exactly, else as fractions."""
+    if array.dtype.kind == "f" and array.dtype.itemsize <= 8:
+        if not np.isfinite(array).all():
+            raise _not_numbers("finite numbers")
+        return array.astype(np.float64)
+    if array.dtype.kind in "biu" and (not array.size or _within(array)):
+        return array.astype(np.float64)
+    exact = [_exact(x) for x in array.flat]
+    floats = [_nearest(x) for x in exact]
+    if all(float(x) == y for x, y in zip(floats, exact, strict=True)):
+        return np.array(floats, dtype=np.float64).reshape(array.shape)
+    kept = np.empty(len(exact), dtype=object)
+    kept[:] = exact
+    return kept.reshape(array.shape)
+
+
+def plain_key(key: Hashable) -> Hashable:
+    """A key as its value alone decides: 1.0, NumPy's 1 and `Decimal(1)` are 1.
+
+    (A column of whole numbers becomes one of floats by a single missing value.)
+    """
+    if isinstance(key, np.generic):
+        key = key.item()
+    if isinstance(key, bool | int | str) or not hasattr(key, "as_integer_ratio"):
+        return key
+    try:
+        exact = Fraction(*key.as_integer_ratio())
+    except (OverflowError, ValueError):
+        return key
+    return int(exact) if exact.denominator == 1 else key
+
+
+def as_array(value: Any, form: Form) -> NDArray[Any]:
+    """The result as it is, in an array: by the order of its keys, or by place."""
+    if form.keys is not None and (isinstance(value, Mapping) or hasattr(value, "items")):
+        value = _by_key(value, form.keys)
+    if isinstance(value, Iterator) and len(form.shape) == 1:
+        value = list(islice(value, form.shape[0] + 1))
+    if hasattr(value, "as_py"):  # a scalar of PyArrow
+        value = value.as_py()
+    if hasattr(value, "__array__"):
+        return np.asarray(value)
+    if isinstance(value, list | tuple):
+        return np.array(value, dtype=object)
+    array = np.empty((), dtype=object)
+    array[()] = value
+    return array
+
+
+def _by_key(value: Any, keys: tuple[Hashable, ...]) -> list[object]:
+    pairs = [(plain_key(key), number) for key, number in value.items()]
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        raise BadParameter("every key must come once")
+    return [found.get(plain_key(key), 0) for key in keys]
+
+
+def _within(array: NDArray[Any]) -> bool:
+    return int(array.min()) >= -_EXACT and int(array.max()) <= _EXACT
+
+
+def _exact(number: Any) -> Fraction:
+    """The number itself: of an int, bool, float, Decimal, Fraction or NumPy scalar of any width."""
+    if hasattr(number, "as_py"):
+        number = number.as_py()
+    if isinstance(number, np.generic | np.ndarray) and not isinstance(number, np.longdouble):
+        number = number.item() if np.ndim(number) == 0 else None
+    try:
+        return Fraction(*number.as_integer_ratio())
+    except (AttributeError, OverflowError, TypeError, ValueError):
+        raise _not_numbers("finite numbers") from None
+
+
+def _nearest(number: Fraction) -> float:
+    try:
+        return float(number)
+    except OverflowError:
+        return 0.0
+
+
+def _not_numbers(what: str) -> BadParameter:
+    return BadParameter(f"the value must consist of {what}, as declared")
