@@ -39,6 +39,11 @@ class Allocation:
     """
 
     @property
+    def free(self) -> bool:
+        """Whether there is nothing to draw: all that is asked for is public."""
+        return not self.noise
+
+    @property
     def of_many(self) -> bool:
         """Whether noisy values pick groups among private ones: nobody knows yet of how many."""
         return self.plan.picked and self.selection is not None
@@ -113,6 +118,8 @@ def allocate(
     `emphasis` multiplies how much the error of an aggregate matters, by its name; `fold` lets one
     vector tell several tallies.
     """
+    if not plan.tallies:
+        return Allocation(plan=plan, parts=(), noise=())
     selection, rest = _select(plan, spend, filter)
 
     @cache

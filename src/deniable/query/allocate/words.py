@@ -33,6 +33,7 @@ def explained(allocation: Allocation, *, cost: Loss, left: Loss | None, size: fl
         steps=[
             *_relation(plan),
             _unit(plan),
+            *_public_size(plan),
             *_groups(allocation),
             *_noise(allocation),
             *_assembled(allocation),
@@ -69,6 +70,11 @@ def _unit(plan: IntegerPlan) -> str:
         f"protect {plan.unit}: whoever has more than {plan.rows} row{'s' * (plan.rows > 1)} "
         f"counts as {plan.rows}, each of their rows a little less"
     )
+
+
+def _public_size(plan: IntegerPlan) -> Iterator[str]:
+    for rows in {parts.rows for parts in plan.parts.values()} - {None}:
+        yield f"the number of rows, {rows:,}, is public (the schema states it): it gets no noise"
 
 
 def _groups(allocation: Allocation) -> Iterator[str]:
@@ -164,6 +170,9 @@ def _assembled(allocation: Allocation) -> Iterator[str]:
     """How answers are put together that are made of several noisy numbers."""
     for name, parts in allocation.plan.parts.items():
         tally = parts.sum or parts.count
+        if parts.rows is not None:
+            yield f"compute {_shown(allocation, name)} as {_of_known_rows(parts)}"
+            continue
         if tally is None:
             continue
         part = allocation.released(tally)
@@ -174,6 +183,20 @@ def _assembled(allocation: Allocation) -> Iterator[str]:
         else:
             made = _put_together(parts)
         yield f"make {_shown(allocation, name)} of {made}"
+
+
+def _of_known_rows(parts: Parts) -> str:
+    """An answer whose number of rows is public: one noisy number where there would be two."""
+    if parts.sum is None:
+        return f"the number of rows, {parts.rows:,}: no noise, no cost"
+    centre = parts.sum.centre
+    total = f"({_called(parts.sum)})" if centre else _called(parts.sum)
+    match parts.aggregate.function:
+        case Function.SUM:
+            return f"{total} + {centre:,g} × {parts.rows:,}"
+        case Function.AVG:
+            return f"{f'{centre:,g} + ' if centre else ''}{total} / {parts.rows:,}"
+    return f"the variance of {parts.rows:,} rows with these two sums"
 
 
 def _put_together(parts: Parts) -> str:
@@ -236,6 +259,9 @@ def _notes(allocation: Allocation, cost: Loss, size: float | None) -> Iterator[s
     told = errors(allocation, size=size)
     for name in (n for n in made if n in told):
         yield f"{name} is computed from noisy numbers: its ± comes with the answer"
+    if allocation.free:
+        yield "nothing is spent: no data are read"
+        return
     yield f"every ± is half as wide if you {_twice(cost)}; explain(within=...) prices a ±"
 
 
