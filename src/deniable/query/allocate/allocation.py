@@ -55,8 +55,12 @@ class Allocation:
     @property
     def told(self) -> str:
         """Which tallies are told by one vector, where some are: part of what is released."""
-        folded = [p.tallies for p in self.parts if p.basis.folded]
-        return "".join(f"\ntogether {', '.join(t.name for t in tallies)}" for tallies in folded)
+        told = [
+            ("together" if p.basis.turned else "side by side", ", ".join(t.name for t in p.tallies))
+            for p in self.parts
+            if p.basis.folded
+        ]
+        return "".join(f"\n{how} {names}" for how, names in told)
 
     @property
     def law(self) -> Law:

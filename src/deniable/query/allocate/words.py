@@ -107,11 +107,22 @@ def _noise(allocation: Allocation) -> Iterator[str]:
         law, letter = ("Laplace", "b") if isinstance(noise, Laplace) else ("Gaussian", "σ")
         tree = f", on a tree of {part.tree.nodes:,} counts" if isinstance(part.tree, Tree) else ""
         scale = spread_of(noise) * part.worth
-        if part.basis.folded:
+        if part.basis.turned:
             yield f"add {law} noise to {_folded(part, scale)}"
+        elif part.basis.folded:
+            yield f"add {law} noise to {_beside(part, spread_of(noise), letter)}"
         else:
             what = _ranked(allocation, part.tallies[0]) or _called(part.tallies[0])
             yield f"add {law} noise to {what}: {letter} = {digits(scale)}{tree}"
+
+
+def _beside(part: Released, spread: float, letter: str) -> str:
+    """Tallies in one vector, each with its own noise."""
+    listed = " and to ".join(
+        f"{_called(tally)} ({letter} = {digits(spread * sum(part.mixture(tally)))})"
+        for tally in part.tallies
+    )
+    return f"{listed}: a replaced row does not move both the most it can"
 
 
 def _folded(part: Released, scale: float) -> str:
@@ -176,7 +187,7 @@ def _assembled(allocation: Allocation) -> Iterator[str]:
         if tally is None:
             continue
         part = allocation.released(tally)
-        if part.basis.folded:
+        if part.basis.turned:
             made = _unfolded(part, parts)
         elif parts.count is None or parts.sum is None:
             continue
