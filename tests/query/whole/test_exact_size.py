@@ -129,6 +129,14 @@ def test_plan_answer_and_certificate_say_that_the_size_is_public():
         assert "a: the number of rows, 1,000, is public" in told
 
 
+def test_where_the_size_could_be_declared_the_plan_says_so():
+    said = "dp.Schema(size=...) states it exactly"
+    for sql in ("SELECT COUNT(*) AS n FROM t", "SELECT AVG(x) AS a FROM t"):
+        for unit, size, wanted in ((REPLACE, None, 1), (REPLACE, N, 0), (dp.rows(), None, 0)):
+            plan = opened(unit=unit, size=size).sql(sql).explain(spend=dp.epsilon(1))
+            assert str(plan).count(said) == wanted
+
+
 def test_statistics_in_one_line_use_it():
     session, spend = opened(), dp.epsilon(1)
     assert session.count(spend=spend).value == N

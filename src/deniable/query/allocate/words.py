@@ -259,6 +259,11 @@ def _notes(allocation: Allocation, cost: Loss, size: float | None) -> Iterator[s
             yield f"{_shown(allocation, name)}: {_in_rank(allocation, parts, size)}"
         elif size is None and not allocation.of_many and _depends(allocation, parts):
             yield f"{_shown(allocation, name)} {_at_sizes(allocation, parts)}"
+    if any(t.measure is Measure.COUNT and not t.moves.l1 for t in allocation.plan.tallies):
+        yield (
+            "the number of rows is public where rows are replaced: dp.Schema(size=...) states it "
+            "exactly, and then it needs no noise"
+        )
     if allocation.plan.picked:
         yield _picked(allocation, size)
     dated = [p.aggregate.name for p in allocation.plan.parts.values() if p.aggregate.moment]
