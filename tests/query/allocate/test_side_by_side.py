@@ -25,28 +25,40 @@ def opened(ends=(0, 100), *, unit=UNITS[0], budget=None, kind="float"):
     return dp.open(HELD, unit=unit, budget=budget or dp.epsilon(99), schema=schema, name="t")
 
 
-def corners(plan, basis):
-    """What a unit adds at most, in the coordinates: nothing, or all its weight at one end."""
+def corners(plan, basis, groups):
+    """What a unit adds at most, in all coordinates: nothing, or all its weight at one end."""
     weight = plan.rows * plan.weight
     _, total = basis.tallies
-    yield (0, 0)
-    for end in (total.low, total.high):
-        yield tuple(weight * (row[0] + row[1] * end) for row in basis.forth)
+    yield (0, 0) * groups
+    for end, group in itertools.product((total.low, total.high), range(groups)):
+        point = tuple(weight * (row[0] + row[1] * end) for row in basis.forth)
+        yield (0, 0) * group + point + (0, 0) * (groups - group - 1)
 
 
-@pytest.mark.parametrize("law", ["laplace", "gaussian"])
-def test_what_a_replaced_unit_moves_is_bounded_and_the_bound_is_reached(law):
+@pytest.mark.parametrize(("law", "groups"), [("laplace", 1), ("gaussian", 1), ("gaussian", 2)])
+def test_what_a_replaced_unit_moves_is_bounded_and_the_bound_is_reached(law, groups):
+    sql = ASKED if groups == 1 else "SELECT k, AVG(x) AS a FROM t GROUP BY k"
     for ends, unit, kind in itertools.product(ENDS, UNITS, ("int", "float")):
-        plan = opened(ends, unit=unit, kind=kind).sql(ASKED).plan
+        plan = opened(ends, unit=unit, kind=kind).sql(sql).plan
         (basis,) = side_by_side(plan.tallies, plan, law)
-        pairs = list(itertools.combinations(corners(plan, basis), 2))
+        pairs = list(itertools.combinations(corners(plan, basis, groups), 2))
         changes = [[abs(a - b) for a, b in zip(*pair, strict=True)] for pair in pairs]
         assert max(map(sum, changes)) == basis.moves.l1
         assert max(sum(c * c for c in each) for each in changes) == basis.moves.l2_squared
         assert max(map(max, changes)) == basis.moves.linf
 
 
-def test_only_where_units_are_replaced_in_a_single_group():
+def test_a_grouping_set_more_adds_as_much_again():
+    one, two = (
+        opened().sql(f"SELECT k, AVG(x) AS a FROM t GROUP BY {keys}").plan
+        for keys in ("k", "ROLLUP (k)")
+    )
+    (first,), (both,) = (side_by_side(p.tallies, p, "gaussian") for p in (one, two))
+    assert both.moves.l1 == 2 * first.moves.l1
+    assert both.moves.l2_squared == 2 * first.moves.l2_squared
+
+
+def test_only_where_units_are_replaced_and_laplace_noise_in_a_single_group():
     for unit in (dp.rows(), dp.person("u", rows=3)):
         plan = opened(unit=unit).sql(ASKED).plan
         assert not list(side_by_side(plan.tallies, plan, "laplace"))
@@ -61,8 +73,10 @@ def test_only_where_units_are_replaced_in_a_single_group():
     [(dp.epsilon(9), dp.epsilon(1), 0.7), (dp.mu(9), dp.mu(1), 0.8), (dp.rho(9), dp.rho(1), 0.8)],
 )
 def test_a_mean_errs_less_for_it(unit, budget, spend, most, monkeypatch):
-    for ends in ENDS:
-        query = opened(ends, unit=unit, budget=budget).sql(f"{ASKED} WHERE k = 'a'")
+    grouped = "SELECT k, AVG(x) AS a FROM t GROUP BY k"
+    cases = [(f"{ASKED} WHERE k = 'a'", most), *([(grouped, 0.87)] if most == 0.8 else [])]
+    for ends, (sql, most) in itertools.product(ENDS, cases):
+        query = opened(ends, unit=unit, budget=budget).sql(sql)
         now = query.explain(spend=spend, size=1000).errors["a"]
         with monkeypatch.context() as patch:
             patch.setattr(weighing, "side_by_side", lambda *_: ())
