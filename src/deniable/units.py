@@ -25,7 +25,10 @@ class Relation(enum.StrEnum):
     ADD_REMOVE = "add_remove"
     """The unit is there or not: the number of units is private."""
     REPLACE = "replace"
-    """The unit's contribution is exchanged for another: the number of units is public."""
+    """The unit's contribution is exchanged for another: the number of units is public.
+
+    Of `rows()` a schema states it exactly, as its `size`.
+    """
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)

@@ -28,6 +28,7 @@ from deniable.query.allocate.released import Released
 from deniable.query.allocate.weighing import MOST_GROUPS
 from deniable.query.answer import answer
 from deniable.query.bound import Cells, Group, IntegerPlan, bound
+from deniable.query.public import public_answer
 from deniable.query.refuse import paid_before, too_much
 from deniable.release import Plan, Release
 from deniable.sensitive import Sensitive
@@ -117,6 +118,8 @@ class Query:
         Nothing, if the answer is stored.
         """
         allocation, session = self._allocate(spend, within, size), self.session
+        if allocation.free:
+            return Price.zero
         if allocation.selection is not None:
             return session.ledger.price(allocation.mechanism)
         self._check_size()
@@ -154,6 +157,8 @@ class Query:
             raise self._too_much(allocation) from None
 
     def _released(self, allocation: Allocation, *, asker: str | None) -> Release:
+        if allocation.free:
+            return public_answer(self.session, allocation)
         if allocation.selection is None:
             self._check_size()
             groups = tuple(self.plan.public_groups())
@@ -235,10 +240,14 @@ class Query:
         return public_size(self.question, self.session.schema)
 
     def _cost(self, allocation: Allocation) -> Loss:
+        if allocation.free:
+            return 0 * self.session.budget
         return budgets.alone(allocation.mechanism, budget=self.session.budget)
 
     def _left_after(self, allocation: Allocation) -> Loss | None:
         ledger = self.session.ledger
+        if allocation.free:
+            return ledger.left
         return ledger.left_after(ledger.price(allocation.mechanism))
 
     def _too_much(self, allocation: Allocation, *, spent: str = NOTHING_SPENT) -> BudgetExceeded:

@@ -200,7 +200,7 @@ def _registry(release: Release, mechanisms: list[dict[str, object]]) -> dict[str
         },
         "implementation": {
             "pre_processing_eda_hyperparameter_tuning": _BY_CURATOR,
-            "mechanisms": f"{', '.join(names)}; deniable {release.provenance.version}",
+            "mechanisms": f"{', '.join(names) or 'none'}; deniable {release.provenance.version}",
             "justification": _BY_CURATOR,
         },
         "resources": {"sources": _BY_CURATOR, "registry_authors": _BY_CURATOR},

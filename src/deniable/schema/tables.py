@@ -1,4 +1,4 @@
-"""The public facts of a table, or of several: columns, whom they protect, about how many.
+"""The public facts of a table, or of several: columns, whom they protect, how many.
 
 >>> schema = Schema(columns={"age": bounds(0, 125)}, size=30_000)
 >>> schema["age"].bounds
@@ -25,6 +25,8 @@ from .toml import dumps
 
 T = TypeVar("T")
 
+_MOST = 2**53  # whole numbers up to here are exact as floats
+
 _FIELDS = {
     "schema": ("size", "public", "unit", "columns", "tables"),
     "column": ("type", "bounds", "keys", "missing"),
@@ -36,8 +38,10 @@ _FIELDS = {
 class Schema:
     """What is public about one table (`columns`) or several (`tables`, each a Schema of columns).
 
-    `unit` is whom the data protect; `size` is about how many of them there are, where that is
-    public knowledge; `public` marks a table that is about nobody, such as a list of post codes.
+    `unit` is whom the data protect; `size` is how many of them there are, where that is public
+    knowledge: roughly where units are added or removed, exactly where they are replaced (then
+    answers are computed with it); `public` marks a table that is about nobody, such as a list of
+    post codes.
     """
 
     columns: Mapping[str, Column] = field(default_factory=dict)
@@ -54,7 +58,7 @@ class Schema:
         if self.unit is not None and not isinstance(self.unit, Unit):
             raise BadParameter.of("unit", self.unit, must='dp.rows() or dp.person("id", rows=...)')
         if self.size is not None:
-            object.__setattr__(self, "size", parameters.whole("size", self.size))
+            object.__setattr__(self, "size", _checked_size(self.size))
         if not isinstance(self.public, bool):
             raise BadParameter.of("public", self.public, must="True or False")
         _check_tables(self)
@@ -132,6 +136,13 @@ class Schema:
 
 
 # ---- checks
+
+
+def _checked_size(size: object) -> int:
+    whole = parameters.whole("size", size)
+    if whole > _MOST:
+        raise BadParameter.of("size", size, must="at most 2^53")
+    return whole
 
 
 def _named(what: str, given: object, kind: type, *, fix: str) -> Mapping[str, object]:

@@ -40,6 +40,8 @@ def tables(
     else:
         found = _found(source, name, schema)
     wanted = _wanted(found, schema)
+    if schema is not None and not schema.tables and len(wanted) > 1:
+        schema = replace(schema, size=None)  # that of all tables together is that of none
     return {each.name: _described(each, schema, unit) for each in wanted}
 
 

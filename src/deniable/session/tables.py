@@ -34,7 +34,7 @@ class Table:
     a fix proposes to read them as, where that is not text. `source` is the frame, the connection or
     the paths; `inner` what the source itself calls the table; `header` the first line of a CSV, or
     of a Parquet file the columns that a question reads; `ibis` the Ibis table it was opened as, by
-    which expressions may speak of it.
+    which expressions may speak of it; `size` the number of units that the schema states.
     """
 
     name: str
@@ -48,6 +48,7 @@ class Table:
     header: tuple[str, ...] = field(default=(), repr=False)
     delimiter: str = field(default=",", repr=False)
     ibis: object = field(default=None, repr=False, compare=False)
+    size: int | None = None
 
     def column(self, name: str) -> Column:
         """What is known of one column; an error that tells the fix if it cannot be used."""
@@ -133,6 +134,7 @@ def described(found: Found, schema: Schema | None, unit: Unit) -> Table:
         source=found.source,
         inner=found.inner,
         ibis=found.ibis,
+        size=facts.size,
     )
 
 

@@ -81,7 +81,8 @@ class Read:
 class Scan(Relation):
     """The rows of a table; `table` is the session's name for it.
 
-    It is `complete` if every row that is stored can be read: a broken line of a CSV cannot.
+    It is `complete` if every row that is stored can be read: a broken line of a CSV cannot. `size`
+    is its number of rows, where that is public: a declared fact, on which no bound may rest.
     """
 
     table: str
@@ -89,6 +90,7 @@ class Scan(Relation):
     id: Read | None = None
     public: bool = False
     complete: bool = True
+    size: int | None = None
 
     def _columns(self) -> tuple[Column, ...]:
         return tuple(read.column for read in self.reads)

@@ -121,7 +121,8 @@ def _summed(summed: Summed) -> str:
 
 
 def _scan(scan: Scan) -> Iterator[str]:
-    yield f"from {_name(scan.table)}" + (" (public)" if scan.public else "")
+    size = "" if scan.size is None else f" ({scan.size:,} rows)"
+    yield f"from {_name(scan.table)}" + (" (public)" if scan.public else size)
     if scan.id is not None:
         yield f"{_INDENT}{_name(scan.id.name)} = {_name(scan.id.source)}"
     for read in scan.reads:

@@ -39,6 +39,11 @@ class Allocation:
     """
 
     @property
+    def free(self) -> bool:
+        """Whether there is nothing to draw: all that is asked for is public."""
+        return not self.noise
+
+    @property
     def of_many(self) -> bool:
         """Whether noisy values pick groups among private ones: nobody knows yet of how many."""
         return self.plan.picked and self.selection is not None
@@ -50,8 +55,12 @@ class Allocation:
     @property
     def told(self) -> str:
         """Which tallies are told by one vector, where some are: part of what is released."""
-        folded = [p.tallies for p in self.parts if p.basis.folded]
-        return "".join(f"\ntogether {', '.join(t.name for t in tallies)}" for tallies in folded)
+        told = [
+            ("together" if p.basis.turned else "side by side", ", ".join(t.name for t in p.tallies))
+            for p in self.parts
+            if p.basis.folded
+        ]
+        return "".join(f"\n{how} {names}" for how, names in told)
 
     @property
     def law(self) -> Law:
@@ -113,6 +122,8 @@ def allocate(
     `emphasis` multiplies how much the error of an aggregate matters, by its name; `fold` lets one
     vector tell several tallies.
     """
+    if not plan.tallies:
+        return Allocation(plan=plan, parts=(), noise=())
     selection, rest = _select(plan, spend, filter)
 
     @cache

@@ -17,18 +17,32 @@ the two: a row still moves all three by D. Where only counts are asked, one of s
 more, they are told by those rows and the others. Gaussian noise gains nothing by any of this: the
 L2 norm of a turned vector is the same.
 
+Where a unit is replaced in a group, it moves (count, sum) by (0, q − q′), ±(1, q) or nothing,
+q ∈ [low, high] around 0: never both by the most they can move. With D = high − low and 2·|q| ≤ D,
+one vector of
+
+    k·count      and      2·sum
+
+moves by no more than 2·sum alone, 2·D: in L1 with k = D, since D + 2·|q| ≤ 2·D, and in L2 with
+k = √3·D, since 3·D² + 4·q² ≤ 4·D². The sum errs as if it were released by itself, and the count is
+had with it. Where a unit can leave one group for another, it moves both by ±(1, q): in L2 k = D
+does, since 2·(D² + 4·q²) ≤ 4·D²; in L1 there is nothing to gain.
+
 All coordinates are whole combinations of whole numbers, computed exactly.
 """
 
 from __future__ import annotations
 
+import math
 import operator
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from itertools import product
 
 from deniable.query.bound import IntegerPlan, Measure, Moves, Tally
+from deniable.release.reach import Law
 from deniable.units import Relation
 
 Form = tuple[float, Mapping[str, float]]
@@ -56,6 +70,11 @@ class Basis:
     def folded(self) -> bool:
         """Whether several tallies are told by one vector."""
         return len(self.tallies) > 1
+
+    @property
+    def turned(self) -> bool:
+        """Whether its coordinates mix tallies; else each is a multiple of one."""
+        return any(sum(map(bool, row)) > 1 for row in self.forth)
 
     def importance(self, forms: Sequence[Form]) -> float:
         """How much the squared error of one coordinate matters, by what it adds to the answers.
@@ -96,6 +115,41 @@ def foldings(tallies: Sequence[Tally], plan: IntegerPlan) -> Iterator[Basis]:
         for more, some in nested:
             if _summed_within(total, some):
                 yield _of_both(more, some, total, plan)
+
+
+def side_by_side(tallies: Sequence[Tally], plan: IntegerPlan, law: Law) -> Iterator[Basis]:
+    """Every count beside a sum of its rows, where one unit does not move both the most it can."""
+    gains = plan.sets == ((),) or law == "gaussian"
+    if plan.unit.relation is Relation.ADD_REMOVE or not gains:
+        return
+    counts = [t for t in tallies if t.measure is Measure.COUNT and t.moves.l1]
+    sums = [t for t in tallies if t.measure is Measure.SUM and t.moves.l1]
+    for total, count in product(sums, counts):
+        if _summed_within(total, count):
+            yield _beside(count, total, plan, law)
+
+
+def _beside(count: Tally, total: Tally, plan: IntegerPlan, law: Law) -> Basis:
+    """Bounds at the corners: a row that comes or goes, at the farther end; one end for the other.
+
+    In every grouping set a unit adds a point of the hull of 0 and W·(1, q) in some group, so that
+    corners have the largest norms.
+    """
+    low, high = _ends(total)
+    span, far, most = high - low, max(-low, high), plan.rows * plan.weight
+    groups = 1 if plan.sets == ((),) else 2
+    k = math.isqrt(3 * span * span) if law == "gaussian" and groups == 1 else span
+    sets = len(plan.sets)
+    return Basis(
+        tallies=(count, total),
+        forth=((k, 0), (0, 2)),
+        back=((Fraction(1, k), Fraction(0)), (Fraction(0), Fraction(1, 2))),
+        moves=Moves(
+            l1=sets * most * max(groups * (k + 2 * far), 2 * span),
+            l2_squared=sets * most**2 * max(groups * (k**2 + 4 * far**2), 4 * span**2),
+            linf=most * max(k, 2 * span),
+        ),
+    )
 
 
 def _within(some: Tally, more: Tally) -> bool:

@@ -1,7 +1,8 @@
 """The ± of every answer before anything is spent: from the noise, and public facts alone.
 
-An average errs by noise over the group's size, which is private. Where a size is known (the schema
-states it, or the analyst offers a guess) the ± is that of a group so large; else it is not told.
+An average errs by noise over the group's size, which is private unless rows are replaced. Where a
+size is known (the schema states it, or the analyst offers a guess) the ± is that of a group so
+large; else it is not told.
 """
 
 from __future__ import annotations
@@ -74,6 +75,7 @@ def aggregate_error(
         found = summed(allocation, parts)
         return (found if rounded else replace(found, rounded=False)).half(confidence)
     confidence = allocation.of_each(confidence)
+    size = size if parts.rows is None else parts.rows
     if size is None:
         return None
     width = half_width(parts)
@@ -93,6 +95,8 @@ def aggregate_error(
 
 def largest_error(parts: Parts) -> float:
     """The largest ± there can be: averages and variances lie between public ends."""
+    if exact(parts):
+        return 0.0
     match parts.aggregate.function:
         case Function.AVG:
             return 2 * half_width(parts)
@@ -115,11 +119,23 @@ def summed(allocation: Allocation, parts: Parts) -> Summed:
     )
 
 
+def exact(parts: Parts) -> bool:
+    """Whether the answer is a public fact: the number of rows, where the schema states it."""
+    return parts.rows is not None and parts.sum is None
+
+
 def linear_terms(parts: Parts) -> list[tuple[Tally | None, float]]:
     """A count or a sum as tallies times factors."""
     if parts.sum is None:
         return [(parts.count, 1.0)]
     return [(parts.sum, 1.0), (parts.count, parts.sum.centre)]
+
+
+def known_part(parts: Parts) -> float:
+    """What a count or a sum has without noise, where the number of rows is public."""
+    if parts.rows is None:
+        return 0.0
+    return parts.rows * (1.0 if parts.sum is None else parts.sum.centre)
 
 
 def _worst(

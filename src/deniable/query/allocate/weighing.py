@@ -18,7 +18,7 @@ from __future__ import annotations
 import math
 import operator
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import product
+from itertools import chain, product
 from typing import Final
 
 from deniable import parameters
@@ -28,7 +28,7 @@ from deniable.query.bound import IntegerPlan, Parts, Tally
 from deniable.release.reach import Law
 from deniable.units import Relation
 
-from .basis import Basis, Form, foldings
+from .basis import Basis, Form, foldings, side_by_side
 from .released import Released
 from .search import FEWEST_CELLS, Search
 from .search import MOST_GROUPS as MOST_SEARCHED
@@ -57,7 +57,7 @@ def released(
             groups=groups,
             fine=basis.folded or basis.tallies[0].name in divided,
         )
-        for basis in _bases(plan, forms, fold=fold and law == "laplace")
+        for basis in _bases(plan, forms, law, fold=fold)
     )
 
 
@@ -130,19 +130,30 @@ def _of_sum(parts: Parts) -> list[tuple[Tally | None, float]]:
 # ---- what is released
 
 
-def _bases(plan: IntegerPlan, forms: Forms, *, fold: bool) -> list[Basis]:
-    """Which tallies are told together: those where that errs less, under Laplace noise.
+def _bases(plan: IntegerPlan, forms: Forms, law: Law, *, fold: bool) -> list[Basis]:
+    """Which tallies are told together: those where that errs less.
 
-    The least Σ wⱼ/εⱼ² is (Σ wⱼ^⅓)³/ε²: the better basis has the smaller sum of roots.
+    The least Σ wⱼ/εⱼ² is (Σ wⱼ^⅓)³/ε², and the least Σ wⱼ/μⱼ² is (Σ wⱼ^½)²/μ²: the better basis has
+    the smaller sum of roots. Weights are in units of L1; Gaussian noise is in those of L2.
     """
     found: dict[str, Basis] = {tally.name: Basis.plain(tally) for tally in plan.tallies}
-    roots = {name: math.cbrt(_weight(plain, forms)) for name, plain in found.items()}
+
+    def root(basis: Basis) -> float:
+        weight, moves = _weight(basis, forms), basis.moves
+        if law == "laplace":
+            return math.cbrt(weight)
+        return math.sqrt(weight) * (moves.l2 / moves.l1 if moves.l1 else 1.0)
+
+    roots = {name: root(plain) for name, plain in found.items()}
 
     def gain(basis: Basis) -> float:
-        apart = sum(roots[tally.name] for tally in basis.tallies)
-        return apart - math.cbrt(_weight(basis, forms))
+        return sum(roots[tally.name] for tally in basis.tallies) - root(basis)
 
-    ways = [(gain(basis), basis) for basis in foldings(plan.tallies, plan)] if fold else []
+    together = chain(
+        foldings(plan.tallies, plan) if law == "laplace" else (),
+        side_by_side(plan.tallies, plan, law),
+    )
+    ways = [(gain(basis), basis) for basis in together] if fold else []
     for gained, basis in sorted(ways, key=operator.itemgetter(0), reverse=True):
         if gained > 0 and not any(found[t.name].folded for t in basis.tallies):
             found |= dict.fromkeys((t.name for t in basis.tallies), basis)

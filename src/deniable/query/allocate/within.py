@@ -33,6 +33,8 @@ def least(
 ) -> tuple[Loss, Allocation]:
     """The smallest amount found, in the ledger's currency, and how it is spent."""
     amount = _currency(budget)
+    if not plan.tallies:
+        return 0 * budget, allocate(plan, spend=budget, filter=filter)
 
     def at(loss: float, balance: _Balance) -> Allocation:
         weights, fold = balance
@@ -132,8 +134,13 @@ def _that_ask_something(wanted: dict[str, float], plan: IntegerPlan) -> dict[str
     named = _aggregates(plan)
     largest = {name: largest_error(plan.parts[named[name]]) for name in wanted}
     asking = {name: target for name, target in wanted.items() if target < largest[name]}
+    if not asking and not any(largest.values()):
+        raise BadParameter(
+            f"`{next(iter(largest))}` is public and has no noise: there is no ± to ask for",
+            fix='within= of another column, by name: within={"mean": 2}',
+        )
     if not asking:
-        name, most = next(iter(largest.items()))
+        name, most = next((n, most) for n, most in largest.items() if most)
         raise BadParameter(
             f"within={wanted[name]:g} asks nothing of `{name}`: its ± is never above {most:g}",
             why="it lies between bounds that are public",

@@ -33,6 +33,7 @@ def explained(allocation: Allocation, *, cost: Loss, left: Loss | None, size: fl
         steps=[
             *_relation(plan),
             _unit(plan),
+            *_public_size(plan),
             *_groups(allocation),
             *_noise(allocation),
             *_assembled(allocation),
@@ -71,6 +72,11 @@ def _unit(plan: IntegerPlan) -> str:
     )
 
 
+def _public_size(plan: IntegerPlan) -> Iterator[str]:
+    for rows in {parts.rows for parts in plan.parts.values()} - {None}:
+        yield f"the number of rows, {rows:,}, is public (the schema states it): it gets no noise"
+
+
 def _groups(allocation: Allocation) -> Iterator[str]:
     plan = allocation.plan
     for key in plan.question.keys:
@@ -101,11 +107,22 @@ def _noise(allocation: Allocation) -> Iterator[str]:
         law, letter = ("Laplace", "b") if isinstance(noise, Laplace) else ("Gaussian", "σ")
         tree = f", on a tree of {part.tree.nodes:,} counts" if isinstance(part.tree, Tree) else ""
         scale = spread_of(noise) * part.worth
-        if part.basis.folded:
+        if part.basis.turned:
             yield f"add {law} noise to {_folded(part, scale)}"
+        elif part.basis.folded:
+            yield f"add {law} noise to {_beside(part, spread_of(noise), letter)}"
         else:
             what = _ranked(allocation, part.tallies[0]) or _called(part.tallies[0])
             yield f"add {law} noise to {what}: {letter} = {digits(scale)}{tree}"
+
+
+def _beside(part: Released, spread: float, letter: str) -> str:
+    """Tallies in one vector, each with its own noise."""
+    listed = " and to ".join(
+        f"{_called(tally)} ({letter} = {digits(spread * sum(part.mixture(tally)))})"
+        for tally in part.tallies
+    )
+    return f"{listed}: a replaced row does not move both the most it can"
 
 
 def _folded(part: Released, scale: float) -> str:
@@ -164,16 +181,33 @@ def _assembled(allocation: Allocation) -> Iterator[str]:
     """How answers are put together that are made of several noisy numbers."""
     for name, parts in allocation.plan.parts.items():
         tally = parts.sum or parts.count
+        if parts.rows is not None:
+            yield f"compute {_shown(allocation, name)} as {_of_known_rows(parts)}"
+            continue
         if tally is None:
             continue
         part = allocation.released(tally)
-        if part.basis.folded:
+        if part.basis.turned:
             made = _unfolded(part, parts)
         elif parts.count is None or parts.sum is None:
             continue
         else:
             made = _put_together(parts)
         yield f"make {_shown(allocation, name)} of {made}"
+
+
+def _of_known_rows(parts: Parts) -> str:
+    """An answer whose number of rows is public: one noisy number where there would be two."""
+    if parts.sum is None:
+        return f"the number of rows, {parts.rows:,}: no noise, no cost"
+    centre = parts.sum.centre
+    total = f"({_called(parts.sum)})" if centre else _called(parts.sum)
+    match parts.aggregate.function:
+        case Function.SUM:
+            return f"{total} + {centre:,g} × {parts.rows:,}"
+        case Function.AVG:
+            return f"{f'{centre:,g} + ' if centre else ''}{total} / {parts.rows:,}"
+    return f"the variance of {parts.rows:,} rows with these two sums"
 
 
 def _put_together(parts: Parts) -> str:
@@ -225,6 +259,11 @@ def _notes(allocation: Allocation, cost: Loss, size: float | None) -> Iterator[s
             yield f"{_shown(allocation, name)}: {_in_rank(allocation, parts, size)}"
         elif size is None and not allocation.of_many and _depends(allocation, parts):
             yield f"{_shown(allocation, name)} {_at_sizes(allocation, parts)}"
+    if any(t.measure is Measure.COUNT and not t.moves.l1 for t in allocation.plan.tallies):
+        yield (
+            "the number of rows is public where rows are replaced: dp.Schema(size=...) states it "
+            "exactly, and then it needs no noise"
+        )
     if allocation.plan.picked:
         yield _picked(allocation, size)
     dated = [p.aggregate.name for p in allocation.plan.parts.values() if p.aggregate.moment]
@@ -236,6 +275,9 @@ def _notes(allocation: Allocation, cost: Loss, size: float | None) -> Iterator[s
     told = errors(allocation, size=size)
     for name in (n for n in made if n in told):
         yield f"{name} is computed from noisy numbers: its ± comes with the answer"
+    if allocation.free:
+        yield "nothing is spent: no data are read"
+        return
     yield f"every ± is half as wide if you {_twice(cost)}; explain(within=...) prices a ±"
 
 

@@ -43,6 +43,8 @@ def tabled(allocation: Allocation, groups: Sequence[Group], drawn: Sequence[Any]
 def estimand(allocation: Allocation, parts: Parts) -> str:
     """What the numbers estimate, where that is not quite what was asked."""
     plan, notes = allocation.plan, []
+    if parts.rows is not None:
+        notes.append(f"the number of rows, {parts.rows:,}, is public: the schema states it")
     if allocation.selection is not None:
         people = people_needed(allocation.selection, 0.5)
         notes.append(f"of groups with about {people:,} people or more: others are mostly hidden")

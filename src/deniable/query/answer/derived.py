@@ -20,6 +20,7 @@ from deniable.query.allocate.foresight import (
     deviation,
     half_width,
     is_whole,
+    known_part,
     linear_terms,
     q_of,
     summed,
@@ -90,8 +91,8 @@ def _derive(allocation: Allocation, parts: Parts, noisy: Mapping[str, Floats]) -
 
 def _linear(allocation: Allocation, parts: Parts, noisy: Mapping[str, Floats]) -> Derived:
     """Noise alone, the same for every group."""
-    known = [(noisy[t.name], factor) for t, factor in linear_terms(parts) if t is not None]
-    values = functools.reduce(np.add, [found * factor for found, factor in known])
+    known = [noisy[t.name] * factor for t, factor in linear_terms(parts) if t is not None]
+    values = functools.reduce(np.add, known or [np.zeros(1)]) + known_part(parts)
     spread = summed(allocation, parts)
 
     def interval(confidence: float) -> Ends:
@@ -106,16 +107,22 @@ def _linear(allocation: Allocation, parts: Parts, noisy: Mapping[str, Floats]) -
 
 
 def _sums(allocation: Allocation, parts: Parts, noisy: Mapping[str, Floats]) -> Sums:
-    assert parts.count is not None
+    """What is noisy of them; a number of rows that is public has no noise in it."""
     assert parts.sum is not None
+    total = noisy[parts.sum.name]
     tallies = [t for t in (parts.count, parts.sum, parts.squares) if t is not None]
     mixture = np.array(
         [allocation.errors(*((t, float(t is one)) for t in tallies)) for one in tallies]
     )
+    if parts.count is None:
+        assert parts.rows is not None
+        count, mixture = np.full_like(total, parts.rows), np.pad(mixture, ((1, 0), (0, 0)))
+    else:
+        count = noisy[parts.count.name]
     return Sums(
         law=allocation.law,
-        count=noisy[parts.count.name],
-        total=noisy[parts.sum.name],
+        count=count,
+        total=total,
         squares=None if parts.squares is None else noisy[parts.squares.name],
         mixture=mixture[:, mixture.any(axis=0)],
         reach=half_width(parts),
@@ -140,7 +147,7 @@ def _average(sums: Sums, parts: Parts, drowned: float) -> Derived:
 
 
 def _spread(sums: Sums, parts: Parts) -> Derived:
-    """The variance or its root; samples are corrected by n/(n − 1), n the noisy count."""
+    """The variance or its root; samples are corrected by n/(n − 1), n the count, noisy or not."""
     function = parts.aggregate.function
     many = np.maximum(sums.count, 2.0) if function in _SAMPLE else None
     factor = np.ones_like(sums.count) if many is None else many / (many - 1)

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from deniable.errors import UnknownName, UnsupportedQuery
 from deniable.query.algebra import Call, Expression, Filter, Read, Relation, Scan, Span, call
 from deniable.session.tables import Table
+from deniable.units import Relation as Neighbours
 from deniable.units import Unit
 
 
@@ -128,8 +129,15 @@ def scan(table: Table, *, unit: Unit, names: Names, alias: str) -> Scope:
         id=identity,
         public=table.public,
         complete=table.kind != "csv",
+        size=_exact_size(table, unit),
     )
     return Scope(relation=relation, bindings=tuple(bindings))
+
+
+def _exact_size(table: Table, unit: Unit) -> int | None:
+    """The number of rows where the stated size is exactly that: rows are units, and replaced."""
+    fixed = unit.column is None and unit.relation is Neighbours.REPLACE
+    return table.size if fixed and not table.public else None
 
 
 def _parts(condition: Expression) -> tuple[Expression, ...]:

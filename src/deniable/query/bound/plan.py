@@ -32,6 +32,9 @@ class Parts:
     AVG                        centre + sum/count
     VAR_*, STDDEV_*            count, sum and squares around the centre
     QUANTILE, MIN, MAX         histogram
+
+    Where every row of the table counts and their number is public, it stands in `rows`, and there
+    is no `count`.
     """
 
     aggregate: Aggregate
@@ -39,6 +42,7 @@ class Parts:
     sum: Tally | None = None
     squares: Tally | None = None
     histogram: Tally | None = None
+    rows: int | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

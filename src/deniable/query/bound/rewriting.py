@@ -3,6 +3,11 @@
 Every person's rows get one weight, ⌊L·2²⁰/k⌋ or 2²⁰ if that is less, where k is how many rows the
 person has in the last relation: it depends on nobody else's rows, and the weights of one person add
 up to at most L·2²⁰. The same weight serves all tallies, so that ratios of them (AVG) are not bent.
+
+Where rows are replaced and the schema states how many there are, that number n takes the place of a
+noisy count: COUNT(*) = n, SUM = centre·n + Σ(x − centre), AVG = centre + Σ(x − centre)/n. How far a
+unit moves Σ(x − centre) does not depend on n, and the rest is computed from noisy numbers and n: a
+wrong n makes answers wrong, never less private.
 """
 
 from __future__ import annotations
@@ -17,6 +22,7 @@ from deniable.query.algebra import (
     Expression,
     Function,
     Join,
+    JoinKind,
     PerPerson,
     Project,
     Question,
@@ -120,7 +126,10 @@ class _Book:
 
 def _parts(book: _Book, asked: Aggregate) -> Parts:
     value, where = asked.argument, asked.where
+    rows = _public_rows(book.plan, asked)
     match asked.function:
+        case Function.COUNT if rows is not None:
+            return Parts(aggregate=asked, rows=rows)
         case Function.COUNT:
             return Parts(aggregate=asked, count=book.tally(Measure.COUNT, value, where))
         case Function.PERSONS:
@@ -136,7 +145,8 @@ def _parts(book: _Book, asked: Aggregate) -> Parts:
     spread = asked.function in _SPREAD
     return Parts(
         aggregate=asked,
-        count=book.tally(Measure.COUNT, value, where),
+        rows=rows,
+        count=None if rows is not None else book.tally(Measure.COUNT, value, where),
         sum=book.tally(Measure.SUM, value, where, centre=centre),
         squares=book.tally(Measure.SQUARES, value, where, centre=centre) if spread else None,
     )
@@ -149,7 +159,8 @@ def _centred(book: _Book, asked: Aggregate) -> bool:
     them: with centre c, reach r and m = |c| + r, a unit moves Σx by m and Σ(x − c) by r. Let
     t = |c|/m. The weights of `allocate.weighing` are then (1 − t)² and W + t² in place of 1 and W,
     W ≥ 1; and (1 − t)²ᵖ + (W + t²)ᵖ ≤ 1 + Wᵖ for p = ⅓ and ½, since the left falls in t. Where
-    units are replaced, Σ(x − c) may move as far as Σx, and nothing is gained.
+    units are replaced, Σ(x − c) may move as far as Σx, and nothing is gained; unless lines may be
+    left out (then Σx moves by more than high − low) and the number of rows is public.
     """
     others = [a for a in book.plan.question.aggregates if a.where == asked.where]
     if any(
@@ -158,9 +169,23 @@ def _centred(book: _Book, asked: Aggregate) -> bool:
         if other.function is Function.AVG or other.function in _SPREAD
     ):
         return True
-    return book.plan.unit.relation is Neighbours.ADD_REMOVE and any(
+    if book.plan.unit.relation is Neighbours.REPLACE:
+        complete = book.plan.question.relation.scan.complete
+        return _public_rows(book.plan, asked) is not None and not complete
+    return any(
         _counted(other) == _counted(asked) for other in others if other.function is Function.COUNT
     )
+
+
+def _public_rows(plan: IntegerPlan, asked: Aggregate) -> int | None:
+    """How many rows an aggregate is of, where that is public: all rows of the table, in one group.
+
+    (Lines of a file that cannot be read are then taken for rows with the middle value.)
+    """
+    source = _unfiltered(plan.question.relation)
+    every = plan.sets == ((),) and asked.where is None and _counted(asked) is None
+    replaced = plan.weight == 1 and plan.unit.relation is Neighbours.REPLACE
+    return source.size if every and replaced and isinstance(source, Scan) else None
 
 
 def _counted(asked: Aggregate) -> Expression | None:
@@ -210,9 +235,18 @@ def _moves(plan: IntegerPlan, tally: Tally, *, weight: int) -> Moves:
 
 def _every_row(relation: Relation) -> bool:
     """Whether every row of the table is there, once; lines of a file may be left out."""
-    while isinstance(relation, Project):
-        relation = relation.source
-    return isinstance(relation, Scan) and relation.complete
+    source = _unfiltered(relation)
+    return isinstance(source, Scan) and source.complete
+
+
+def _unfiltered(relation: Relation) -> Relation:
+    """What a relation has all rows of, each once: a LEFT JOIN with unique rows keeps them, too."""
+    match relation:
+        case Project():
+            return _unfiltered(relation.source)
+        case Join(kind=JoinKind.LEFT, unique=True):
+            return _unfiltered(relation.left)
+    return relation
 
 
 def _persons(plan: IntegerPlan, name: str) -> Tally:
