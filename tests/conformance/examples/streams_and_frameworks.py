@@ -82,6 +82,6 @@ EXAMPLES = {
         second="another row",
         ask=one_by_one(lambda shown: float(shown is not None)),
         law=lambda m: coin(m.delta),
-        draws=2000,
+        draws=4000,
     ),
 }
