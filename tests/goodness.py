@@ -6,7 +6,7 @@ are theorems, so they need neither large cells nor the normal approximation: und
 hypothesis each value is at most α with probability at most α, for every α.
 
 `script/alarms` simulates them under the null hypothesis with NumPy's generator: 2 to 64 cells, also
-some that expect 0.002 and 1e-10; 20 to 4,000,000 draws; 200,000 repetitions each. Where all outcomes
+some that expect 0.002 and 1e-10; 20 to 4,000,000 draws; 200,000 repetitions each. Where outcomes
 can be enumerated (2 and 3 cells, binomial counts) it computes the rate. The worst rates were
 
     α         cells      mean       count      covered    law

@@ -10,7 +10,7 @@ FILES = sorted(p for p in ROOT.rglob("*.py") if p != Path(__file__))
 # Wrong in the tail where cells or samples are small; `goodness` has a bound for each.
 APPROXIMATE = re.compile(r"\b(chi2|chisquare|power_divergence|kstest|binomtest|norm\.isf)\b")
 CLOCKS = re.compile(r"deadline=(?!None)|assert[^\n]*\b(perf_counter|monotonic|process_time)\(\) -")
-ORACLES = {"test_goodness.py", "test_evidence.py", "test_profile.py"}  # not on samples
+ORACLES = {"alarms.py", "test_goodness.py", "test_evidence.py", "test_profile.py"}  # not on samples
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda p: str(p.relative_to(ROOT)))
