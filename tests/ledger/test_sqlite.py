@@ -88,7 +88,7 @@ except dp.LedgerFailure as error:
 def until_it_fails(path, **options):
     done = subprocess.run(
         [sys.executable, "-c", CHARGE_UNTIL_IT_FAILS, str(path)],
-        capture_output=True, text=True, timeout=60, check=True, **options,
+        capture_output=True, text=True, timeout=240, check=True, **options,
     )  # fmt: skip
     admitted, code, cost = done.stdout.strip().split("|")
     return int(admitted), code, cost, done.stderr
@@ -147,7 +147,7 @@ def test_a_read_only_file_can_be_read_and_not_charged():
         folder.chmod(0o555)
         done = subprocess.run(
             [sys.executable, "-c", READ_BUT_NOT_CHARGE, str(path)],
-            check=False, capture_output=True, text=True, timeout=60,
+            check=False, capture_output=True, text=True, timeout=240,
         )  # fmt: skip
         folder.chmod(0o755)
         assert done.returncode == 0, done.stderr
@@ -178,7 +178,7 @@ print(ledger.verify().sequence)
 
 def test_a_forked_child_spends_from_the_same_ceiling_or_not_at_all(place):
     command = [sys.executable, "-c", FORK, str(place or "memory")]
-    done = subprocess.run(command, check=False, capture_output=True, text=True, timeout=60)
+    done = subprocess.run(command, check=False, capture_output=True, text=True, timeout=240)
     assert done.returncode == 0, done.stderr
     if place is None:
         refused = "a ledger in memory cannot be shared with another process"

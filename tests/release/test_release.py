@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
-from scipy import stats
+from tests import goodness
 
 import deniable as dp
 from deniable.errors import BadParameter, NoBound, UnknownName
@@ -253,6 +253,6 @@ def test_the_error_of_whole_answers_covers_whole_answers(scale):
     half = column.errors(0.95)[0]
     assert half == int(half)
     inside = int((np.abs(drawn) <= half).sum())
-    assert stats.binom.cdf(inside, drawn.size, 0.95) > 1e-8
+    assert goodness.covered(inside, drawn.size, 0.95) > 1e-8
     short = int((np.abs(drawn) <= mechanism.error(0.95)).sum())  # what the ± of floats would cover
     assert inside >= short

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from scipy import stats
+from tests import goodness
 
 from deniable.errors import BadParameter
 from deniable.sampling import SystemSource, lazy
@@ -48,7 +49,7 @@ word = st.one_of(
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@settings(max_examples=60, deadline=None, suppress_health_check=[SHARED])
+@settings(max_examples=60, deadline=None, suppress_health_check=[SHARED, HealthCheck.too_slow])
 @given(first=word, second=word)
 def test_estimates_and_bounds_contain_the_number(kind, first, second, scripted):
     with mpmath.workprec(900):
@@ -64,11 +65,11 @@ def test_estimates_and_bounds_contain_the_number(kind, first, second, scripted):
 @pytest.mark.statistical
 @pytest.mark.parametrize("kind", KINDS)
 def test_lazy_numbers_have_their_law(kind):
-    """Kolmogorov–Smirnov at 1e-8 for each of five laws; a scale wrong by a quarter is caught."""
+    """False alarm below 1e-8 for each of five laws; 1.4 times the scale is caught."""
     numbers = [kind() for _ in range(20_000)]
     drawn = np.array([x.estimate if x.error < 1 else x.bounds(64)[0] / 2**64 for x in numbers])
-    assert stats.kstest(drawn, LAWS[kind].cdf).pvalue > 1e-8
-    assert stats.kstest(1.25 * drawn, LAWS[kind].cdf).pvalue < 1e-8
+    assert goodness.law(drawn, LAWS[kind].cdf) > 1e-8
+    assert goodness.law(1.4 * drawn, LAWS[kind].cdf) < 1e-8
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -87,6 +87,6 @@ EXAMPLES = {
         declared={"linf": 1},
         ask=one_by_one(lambda shown: float(shown is not None)),
         law=lambda m: coin(m.delta),
-        draws=2000,
+        draws=4000,
     ),
 }

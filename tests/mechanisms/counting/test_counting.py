@@ -7,6 +7,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests import goodness
 
 import deniable as dp
 from deniable.mechanisms import BinaryTreeCounter, Gaussian, Laplace, ToeplitzCounter
@@ -75,21 +76,26 @@ def test_totals_follow_the_stream(counter):
     [ToeplitzCounter(steps=16, sigma=3.0), BinaryTreeCounter(steps=16, noise=Gaussian(sigma=3.0))],
 )
 def test_the_noise_has_the_stated_variance_at_its_worst_step(counter):
-    """600 runs: the sample variance is within 6.5 of its standard errors."""
+    """600 runs; false alarm below 1e-8: squares of normals over their variance."""
     worst = 15 if isinstance(counter, ToeplitzCounter) else 14
     noise = np.array([counter.release([0] * 16)[worst] for _ in range(600)])
     extra = 1 / 3 if isinstance(counter, BinaryTreeCounter) else 0.0  # four roundings of 1/12
     stated = counter.variance + extra
-    assert abs(noise.var() / stated - 1) < 6.5 * math.sqrt(2 / 600)
+    fit = [
+        goodness.mean(each**2 / stated, lambda t: -math.log1p(-2 * t) / 2, spread=math.sqrt(2))
+        for each in (noise, 1.5 * noise)
+    ]
+    assert fit[0] > 1e-8 > fit[1]
 
 
 @pytest.mark.statistical
 @pytest.mark.parametrize("noise", [Gaussian(sigma=2.0), Laplace(scale=2.0)], ids=lambda m: m.name)
 def test_the_error_covers_the_worst_step(noise):
-    """500 runs at 90 %: a false alarm needs 6 standard deviations."""
+    """500 runs at 90 %; false alarm below 1e-8."""
     counter = BinaryTreeCounter(steps=31, noise=noise)
     totals = np.array([counter.release([0] * 31)[30] for _ in range(500)])
-    assert np.mean(np.abs(totals) <= counter.error(0.9)) > 0.9 - 6 * math.sqrt(0.09 / 500)
+    inside = int((np.abs(totals) <= counter.error(0.9)).sum())
+    assert goodness.covered(inside, 500, 0.9) > 1e-8
 
 
 def test_calibration_meets_the_target():

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from mpmath import mp
+from tests import goodness
 
 import deniable as dp
 from deniable.mechanisms import RandomizedResponse, Shuffled
@@ -44,17 +45,25 @@ def test_the_estimate_for_two_coins_is_twice_the_share_less_a_quarter():
 @pytest.mark.statistical
 @pytest.mark.parametrize("categories", [2, 5])
 def test_estimates_are_unbiased_and_within_their_error(categories):
-    """300 surveys of 400; covered 95 % of the time within 6 standard deviations."""
+    """300 surveys of 400, each category tested at 1e-8."""
     m = RandomizedResponse(epsilon=1.5, categories=categories)
     people = np.arange(400) % 7 % categories
-    true = np.bincount(people, minlength=categories)
     runs = [m.estimate(m.release(people)) for _ in range(300)]
-    counts = np.array([run.counts for run in runs])
-    spread = counts.std(axis=0) / math.sqrt(300)
-    assert (np.abs(counts.mean(axis=0) - true) < 6 * spread).all()
-    covered = np.mean([np.abs(run.counts - true) <= run.errors for run in runs])
-    assert covered > 0.95 - 6 * math.sqrt(0.95 * 0.05 / 300)
-    assert covered < 1
+    truth, false = float(m.truth), float(1 - m.truth) / categories
+    for category, true in enumerate(np.bincount(people, minlength=categories)):
+
+        def exponent(t, true=true):
+            """Reports of the category are two binomial counts."""
+            rise = math.expm1(t / truth)
+            honest = true * math.log1p((truth + false) * rise)
+            return honest + (400 - true) * math.log1p(false * rise) - t * 400 * false / truth
+
+        counts = np.array([run.counts[category] for run in runs])
+        assert goodness.mean(counts, exponent, spread=12 / truth) > 1e-8
+        assert goodness.mean(counts + 20, exponent, spread=12 / truth) < 1e-8
+        errors = np.array([run.errors[category] for run in runs])
+        assert goodness.covered(int((np.abs(counts - true) <= errors).sum()), 300, 0.95) > 1e-8
+        assert goodness.covered(int((np.abs(counts - true) <= errors / 2).sum()), 300, 0.95) < 1e-8
 
 
 def test_categories_outside_the_list_are_refused_and_nothing_is_drawn():

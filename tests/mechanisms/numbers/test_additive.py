@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests import goodness
 
 import deniable as dp
 from deniable.mechanisms import DiscreteGaussian, DiscreteLaplace, Gaussian, Laplace, Staircase
@@ -150,11 +151,11 @@ def test_ten_thousand_names_err_by_twelve():
 @pytest.mark.parametrize("coordinates", [1, 50])
 @pytest.mark.parametrize("m", [*REAL, *WHOLE], ids=lambda m: m.name)
 def test_all_of_several_numbers_are_within_the_error(m, coordinates):
-    """5,000 groups: a false alarm needs 6.5 standard deviations."""
+    """5,000 groups; false alarm below 1e-8."""
     errors = np.abs(m.release(np.zeros((5000, coordinates), dtype=np.int64))).max(axis=1)
     more = {"whole": True} if m in REAL else {}
-    covered = np.mean(errors <= m.error(0.9, coordinates=coordinates, **more))
-    assert covered >= 0.9 - 6.5 * math.sqrt(0.09 / 5000)
+    inside = int((errors <= m.error(0.9, coordinates=coordinates, **more)).sum())
+    assert goodness.covered(inside, 5000, 0.9) > 1e-8
 
 
 def test_whole_errors_are_the_least_whole_numbers_that_cover():

@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import pytest
+from tests import goodness
 
 import deniable as dp
 from deniable.mechanisms import Laplace, Staircase
@@ -18,10 +19,15 @@ def test_the_mean_error_is_the_least_possible(epsilon):
 
 @pytest.mark.statistical
 def test_draws_have_that_mean():
-    """5,000 draws; 6.5 standard errors: a false alarm rate below 1e-10."""
+    """5,000 draws; false alarm below 1e-8. The chances are those of cells 1/1,000 wide."""
     m = Staircase(epsilon=2.0)
     errors = np.abs([m.release(0.3) - 0.3 for _ in range(5000)])
-    assert abs(errors.mean() - m.mean_error) < 6.5 * errors.std() / math.sqrt(5000)
+    x = (np.arange(40_000) + 0.5) / 1000
+    chances = density(m, x) / density(m, x).sum()
+    assert chances @ x == pytest.approx(m.mean_error, rel=1e-3)
+    exponent = lambda t: math.log(chances @ np.exp(t * x))  # noqa: E731
+    assert goodness.mean(errors, exponent, spread=0.5) > 1e-8
+    assert goodness.mean(1.3 * errors, exponent, spread=0.5) < 1e-8
     assert m.mean_error < 0.9 * Laplace(scale=0.5).scale
 
 

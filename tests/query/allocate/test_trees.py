@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests import goodness
 
 from deniable.query.allocate.trees import Ranks, Tree, tree_for
 
@@ -72,3 +73,48 @@ def test_without_noise_the_quantile_is_exact(q):
     cells = tree.agreed(tree.sums(np.bincount(values, minlength=126)[None]).astype(float))
     ranks = Ranks(tree=tree, cells=np.round(cells), law="laplace", deviation=1e-9)
     assert ranks.cell(q)[0] == np.quantile(values, q, method="inverted_cdf")
+
+
+def edge_errors(tree, q):
+    """The standard deviation of D at every edge, in that of one count."""
+    found = []
+    for edges in np.array_split(np.arange(tree.cells + 1), 1 + tree.cells // 500):
+        c = np.where(np.arange(tree.cells) < edges[:, None], 1 - q, -q)
+        counts = np.zeros((len(edges), tree.nodes))
+        counts[:, -tree.sizes[-1] :][:, : tree.cells] = c
+        found.append(np.sqrt((c * tree.agreed(counts)).sum(axis=-1)))
+    return np.concatenate(found)
+
+
+SPREADS = [(law, cells) for law in ("laplace", "gaussian") for cells in (2, 64, 200, 1000, 4096)]
+
+
+@pytest.mark.parametrize("q", [0.0, 0.1, 0.5, 0.9, 1.0])
+@pytest.mark.parametrize(("law", "cells"), SPREADS)
+def test_the_spread_is_that_of_the_worst_edge(law, cells, q):
+    tree = tree_for(cells, law=law)
+    assert tree.spread(q) >= (1 - 1e-9) * edge_errors(tree, q).max()
+
+
+@pytest.mark.parametrize("q", [0.1, 0.5, 0.9])
+@pytest.mark.parametrize(("law", "cells"), [("laplace", 126), ("gaussian", 126), ("gaussian", 200)])
+def test_quantiles_are_covered_where_both_edges_of_their_cell_are_close(law, cells, q):
+    """One row between two crowds, at the worst edge: it is missed when D errs on either side.
+
+    Noise is drawn with a seed, so nothing alarms by chance. An interval for one side alone would
+    cover 90 % of these.
+    """
+    tree, times, deviation = tree_for(cells, law=law), 4000, 100.0
+    place = int(np.clip(edge_errors(tree, q).argmax(), 1, cells - 2))
+    counts = np.zeros((1, cells), dtype=np.int64)
+    counts[0, place - 1 : place + 2] = round(q * 10**6), 1, round((1 - q) * 10**6)
+    draw = np.random.default_rng(5)
+    if law == "laplace":
+        noise = draw.laplace(0, deviation / np.sqrt(2), (times, tree.nodes))
+    else:
+        noise = draw.normal(0, deviation, (times, tree.nodes))
+    noisy = tree.agreed(tree.sums(counts) + noise)
+    ranks = Ranks(tree=tree, cells=noisy, law=law, deviation=deviation)
+    first, last = ranks.possible(q, 0.95, guess=ranks.cell(q))
+    held = int(((first <= place) & (place <= last)).sum())
+    assert goodness.covered(held, times, 0.95) > 1e-6

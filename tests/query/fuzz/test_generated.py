@@ -57,7 +57,7 @@ def questions(name):
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(0 if MANY else 600)
+@pytest.mark.timeout(0 if MANY else 1800)
 @pytest.mark.parametrize("name", ASKED)
 def test_generated_questions_are_refused_unread_or_move_no_more_than_declared(name, request):
     place = request.getfixturevalue(f"in_{name}")
@@ -83,7 +83,7 @@ def test_generated_questions_are_refused_unread_or_move_no_more_than_declared(na
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(0 if MANY else 600)
+@pytest.mark.timeout(0 if MANY else 1800)
 def test_whole_sessions_replayed_show_no_more_than_was_declared(in_duckdb):
     """The same by the long way: opened, charged, drawn with frozen noise; also frames in memory."""
     writer = Writer(random.Random(SEED + 1))

@@ -20,7 +20,7 @@ SQL_ALONE = {"bin", "width_bucket"}
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(0 if MANY else 600)
+@pytest.mark.timeout(0 if MANY else 1800)
 @pytest.mark.parametrize("name", ASKED)
 def test_generated_expressions_are_refused_unread_or_move_no_more_than_declared(name, request):
     from .writing_ibis import Writer

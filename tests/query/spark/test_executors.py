@@ -17,7 +17,7 @@ def tasks(spark):
 
 def when(happened):
     """Wait for it: Spark counts its tasks a little later, and replaces an executor it lost."""
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + 240
     while not happened() and time.monotonic() < deadline:
         time.sleep(0.1)
     assert happened()

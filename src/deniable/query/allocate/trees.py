@@ -27,7 +27,8 @@ Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
 _SAFE = 2**48  # 2¹⁴ cells below this add up to less than 2⁶³
-_PLACES = 24  # edges at which the error of D is worked out; its largest is used for all
+_PLACES = 256  # edges at which the error of D is worked out; its largest is used for all
+_MISSED = 1.025  # of more edges so many miss the largest error by up to 2.2 %
 
 
 @lru_cache(maxsize=256)
@@ -116,16 +117,19 @@ class Tree:
 
     @lru_cache(maxsize=256)  # noqa: B019  (a tree is a small frozen value)
     def spread(self, q: float) -> float:
-        """The standard deviation of D, in that of one count: the largest over many edges.
+        """The standard deviation of D, in that of one count: the largest over the edges.
 
         The estimate is linear, and its variance is c·(AᵀA)⁻¹c for D = c·cells: `agreed` applied to
         counts that are c on cells and 0 above gives (AᵀA)⁻¹c.
         """
-        edges = np.unique(np.floor(np.arange(1, _PLACES + 1) * 0.61803398875 % 1 * self.cells))
+        places = np.arange(1, _PLACES + 1) * 0.61803398875 % 1
+        few = self.cells < _PLACES
+        edges = np.arange(self.cells + 1) if few else np.unique(np.floor(places * self.cells))
         c = np.where(np.arange(self.cells) < edges[:, None], 1 - q, -q)
         counts = np.zeros((len(edges), self.nodes))
         counts[:, -self.sizes[-1] :][:, : self.cells] = c
-        return float(np.sqrt((c * self.agreed(counts)).sum(axis=-1).max()))
+        largest = float(np.sqrt((c * self.agreed(counts)).sum(axis=-1).max()))
+        return largest if few else largest * _MISSED
 
     def reach(self, q: float, *, law: Law, confidence: float) -> float:
         """How far D may be off on either side, in standard deviations of one count."""

@@ -149,15 +149,15 @@ def _average(sums: Sums, parts: Parts, drowned: float) -> Derived:
 def _spread(sums: Sums, parts: Parts) -> Derived:
     """The variance or its root; samples are corrected by n/(n − 1), n the count, noisy or not."""
     function = parts.aggregate.function
-    many = np.maximum(sums.count, 2.0) if function in _SAMPLE else None
-    factor = np.ones_like(sums.count) if many is None else many / (many - 1)
+    less = int(function in _SAMPLE)
+    many = np.maximum(sums.count, 1.0 + less)
     root = np.sqrt if function in _ROOT else _same
 
     def interval(confidence: Confidence) -> Ends:
-        low, high = sums.variance_interval(confidence)
-        return root(low * factor), root(high * factor)
+        low, high = sums.variance_interval(confidence, less=less)
+        return root(low), root(high)
 
-    values = root(sums.variance() * factor)
+    values = root(sums.variance() * many / (many - less))
     return Derived(values=values, whole=False, interval=interval, table=interval)
 
 

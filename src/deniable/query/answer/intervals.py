@@ -2,14 +2,14 @@
 
 With y = x − centre the truth satisfies, whatever the group's size n = Σ1, S = Σy, Q = Σy²,
 
-    average    S − θ·n = 0                        θ the mean of y
-    variance   Q − 2m·S + (m² − v)·n = 0          m the mean of y, v its variance
+    average    S − θ·n = 0                          θ the mean of y
+    variance   Q − 2m·S + m²·n − v·(n − less) = 0   m the mean of y, v its variance, less 0 or 1
 
 so the same expression of the noisy numbers is noise alone, of a known law, at the true θ or v. All
 θ at which it is not larger than noise usually is make the interval [Fie54]: it covers as often as
 it says for groups of any size, also where noise drowns the count and a ± of a ratio means nothing.
 For the variance m is not known either: m̂ is used, and m̂ = m + d adds exactly n·d² to the
-expression, so the low end is moved down by the square of how far m̂ may be off.
+expression, so the low end is moved down by the square of how far m̂ may be off, times n/(n − less).
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from deniable.release.reach import Law
 
 Floats = NDArray[np.float64]
 Test = Callable[[Floats], tuple[Floats, ...]]
-"""From a possible truth of every group to what counts, sums and squares are multiplied by."""
+"""From a possible truth of every group to the factors of count, sum, sum of squares and 1."""
 Confidence = float | Floats
 """One, or a column of several: then ends are tables with a row for each."""
 
@@ -69,18 +69,18 @@ class Sums:
         free: NDArray[np.bool_] = ~(low | high)
         return free
 
-    def variance_interval(self, confidence: Confidence) -> tuple[Floats, Floats]:
-        """Where the variance may be."""
-        mean = self.mean()
+    def variance_interval(self, confidence: Confidence, *, less: int = 0) -> tuple[Floats, Floats]:
+        """Where the variance may be: squares over n − `less`, at least 1."""
+        mean, many = self.mean(), np.maximum(self.count, 1.0 + less)
 
         def test(theta: Floats) -> tuple[Floats, ...]:
             one = np.ones_like(theta)
-            return mean**2 - theta, -2 * mean * one, one
+            return mean**2 - theta, -2 * mean * one, one, less * theta
 
-        low, high = self._inverted(test, confidence, 0.0, self.reach**2)
+        low, high = self._inverted(test, confidence, 0.0, (1 + less) * self.reach**2)
         ends = self.mean_interval(confidence)
         off = np.maximum(mean - ends[0], ends[1] - mean)
-        return np.maximum(low - off**2, 0.0), high
+        return np.maximum(low - off**2 * many / (many - less), 0.0), high
 
     def _inverted(
         self, test: Test, confidence: Confidence, least: float, most: float
@@ -105,7 +105,7 @@ class Sums:
     def _refuted(self, test: Test, theta: Floats, alpha: Floats) -> NDArray[np.bool_]:
         """Whether noise is hardly ever as large as what is seen, at low ends and at high ends."""
         factors = test(theta)
-        seen = _combined(factors, (self.count, self.total, self.squares))
+        seen = _combined(factors, (self.count, self.total, self.squares, 1.0))
         scales = [np.abs(_combined(factors, noise)) for noise in self.mixture.T]
         sign = np.array([[1.0], [-1.0]])
         refuted: NDArray[np.bool_] = (sign * seen > 0) & (tail(self.law, seen, scales) < alpha)

@@ -1,0 +1,27 @@
+"""Tests alarm as often as they say: nothing is read off an approximation, a clock or a deadline."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+FILES = sorted(p for p in ROOT.rglob("*.py") if p != Path(__file__))
+# Wrong in the tail where cells or samples are small; `goodness` has a bound for each.
+APPROXIMATE = re.compile(r"\b(chi2|chisquare|power_divergence|kstest|binomtest|norm\.isf)\b")
+CLOCKS = re.compile(r"deadline=(?!None)|assert[^\n]*\b(perf_counter|monotonic|process_time)\(\) -")
+ORACLES = {"alarms.py", "test_goodness.py", "test_evidence.py", "test_profile.py"}  # not on samples
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda p: str(p.relative_to(ROOT)))
+def test_no_test_uses_an_approximate_tail_or_a_clock(path):
+    text = path.read_text(encoding="utf-8")
+    assert path.name in ORACLES or not APPROXIMATE.search(text)
+    assert not CLOCKS.search(text)
+
+
+def test_the_check_can_fail():
+    assert APPROXIMATE.search("stats.chi2.isf(1e-8, 3)")
+    assert CLOCKS.search("@settings(deadline=200)")
+    assert not CLOCKS.search("@settings(deadline=None)")
+    assert CLOCKS.search("assert time.perf_counter() - start < 1")
