@@ -43,7 +43,14 @@ EVERY = [
     SampledPair(inner=LaplacePair(ratio=1.0), rate=0.2, direction="remove"),
     SampledPair(inner=LaplacePair(ratio=1.0), rate=0.2, direction="add"),
 ]
-WITH_MOMENTS = [pair for pair in EVERY if pair.has_mgf()]
+EXTREME = [
+    SampledPair(inner=LaplacePair(ratio=3.0), rate=1 - 1e-14, direction="add"),
+    SampledPair(inner=LaplacePair(ratio=3.0), rate=1e-80, direction="remove"),
+    SampledPair(inner=GaussianPair(mu=0.9), rate=1 - 1e-14, direction="add"),
+    SampledPair(inner=GaussianPair(mu=0.9), rate=1 - 1e-14, direction="remove"),
+    SampledPair(inner=GaussianPair(mu=3.0), rate=1e-3, direction="add"),
+]
+WITH_MOMENTS = EVERY + EXTREME
 ids = repr
 
 
@@ -68,6 +75,15 @@ def precise_mgf(pair, z):
                 lambda x: mp.npdf(x) * (1 - q + q * mp.exp(mu * x - mu**2 / 2)) ** power,
                 mp.linspace(-12, 20, 33),
             )
+        case SampledPair(inner=LaplacePair(ratio=a), rate=q, direction=direction):
+            a, q = mp.mpf(a), mp.mpf(q)
+            power = 1 + z if direction == "remove" else -z
+
+            def ratio(m):
+                return (1 - q + q * mp.exp(m)) ** power
+
+            middle = mp.quad(lambda m: mp.exp(-(m + a) / 2) / 4 * ratio(m), mp.linspace(-a, a, 30))
+            return middle + ratio(-a) / 2 + mp.exp(-a) / 2 * ratio(a)
         case _:
             atomic = pair._exact() if isinstance(pair, SampledPair) else pair
             losses, masses = atomic.atoms()
@@ -81,9 +97,10 @@ def precise_mgf(pair, z):
 def test_moments_are_within_their_stated_error(pair, z):
     value, error = pair.log_mgf(np.array([z]))
     truth = precise_mgf(pair, z)
-    off = abs(mp.exp(mp.mpc(value[0])) / truth - 1)
-    assert off <= mp.expm1(mp.mpf(error[0]))
-    assert error[0] < 1e-9
+    found = mp.exp(mp.mpc(value[0]) + mp.mpc(z) * mp.mpf(pair.origin()))
+    assert abs(truth / found - 1) <= mp.expm1(mp.mpf(error[0]))
+    lost = abs(truth) < 1e-11 * abs(precise_mgf(pair, z.real))
+    assert lost or error[0] < 1e-9
 
 
 def test_moments_with_a_wrong_digit_would_be_caught():

@@ -1,19 +1,24 @@
 """The price of a fixed list of mechanisms by one integral in the complex plane.
 
-With M(z) = ΠE e^(zLᵢ) and any c > 0 at which it is finite,
+Count losses from their origins: with g = Σ originᵢ − ε, D(z) = ΠE e^(z(Lᵢ − originᵢ)) and any c > 0
+at which it is finite,
 
-    δ(ε) = (1/2πi) ∫ e^(−zε) M(z)/(z(z + 1)) dz   along Re z = c            [AGACKS23, Eq 14; ZDW22]
+    δ(ε) = (1/2πi) ∫ e^(zg) D(z)/(z(z + 1)) dz   along Re z = c             [AGACKS23, Eq 14; ZDW22]
 
 **Never below the truth.** The trapezoid rule of step d on this line equals Σₘ e^(cmΛ) δ(ε + mΛ),
 Λ = 2π/d, by Poisson summation; every term is ≥ 0 and the one of m = 0 is δ(ε), so the *untruncated*
-sum is an upper bound. What is cut off is bounded through |M(c + it)| ≤ M(c)·Π decayᵢ. Where that
+sum is an upper bound. What is cut off is bounded through |D(c + it)| ≤ D(c)·Π decayᵢ. Where that
 does not fall fast enough (losses with atoms), a Gaussian mechanism of tiny μ = τ is added to the
 list, which can only raise δ and brings e^(−τ²t²/2). Errors of each log_mgf, times its count, and of
 the floating-point sum are bounded node by node and added.
 
 **Above it by little.** Λ is taken so large that the terms m ≠ 0 are below 1e-9 of δ (Chernoff), the
-cut so far out that the rest is below 1e-9, and τ² so small that it moves ε by about 3e-7, or by
-3e-9 · ε if that is more.
+cut so far out that the rest is below 1e-9, and τ² so small that M(c) grows by 2e-7 or, where ε is
+sought, so that ε does. That bounds what smoothing does to an *average*; at an atom of mass p it does
+more, as δ has a kink there: at x = ε − l the smoothed δ of an atom is (1 − e^x)₊ + κ(x), where
+κ(x) = e^min(x, 0) δ_τ(|x|) and δ_τ is that of the Gaussian. So p κ(x) is taken off again for every
+atom that is known (`atoms`): what is left is an exact sum over these and smoothed only in the rest,
+in which no atom has a share of the tilted law above 1/4096.
 """
 
 from __future__ import annotations
@@ -24,6 +29,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from . import rounding
+from .atoms import Atoms
 from .pairs import GaussianPair, Pair
 from .pairs._pair import ULP, Complexes, Reals
 
@@ -32,10 +39,10 @@ List = Sequence[tuple[Pair, int]]
 
 SLACK = 1e-9
 """Relative excess of δ allowed to each of aliasing and truncation."""
-SMOOTHING = 3e-7
-"""How much ε may grow by the Gaussian that is added to losses with atoms."""
-MOST_NODES = 2**23
-MOST_POINTS = 2**17
+SMOOTHING = 2e-7
+"""How much ln δ, or ε, may grow by the Gaussian that is added to losses with atoms."""
+MOST_NODES = 2**21
+FEW_NODES = 2**15
 
 
 @dataclass(frozen=True)
@@ -43,12 +50,10 @@ class Tilt:
     """Where on the real axis to integrate, and how wide the loss is there."""
 
     c: float
-    log_m: float
-    """An upper bound on ln M(c)."""
+    log_d: float
+    """About ln D(c)."""
     window: float
     """Λ: beyond it aliases are negligible."""
-    saddle: float
-    """The best c, whether taken or not: ln δ falls by about this much for each unit of ε."""
 
 
 @dataclass(frozen=True)
@@ -58,128 +63,165 @@ class Line:
     tilt: Tilt
     t: Reals
     terms: Complexes
-    """d/2π · M(c + it)/(M(c) z(z + 1)); twice that for t > 0, as conjugates are left out."""
-    errors: Reals
-    """Bounds on the errors of the terms."""
+    """d/2π · D(c + it)/(D(c) z(z + 1)); twice that for t > 0, as conjugates are left out."""
+    errors: float
+    """A bound on the errors of the terms."""
     rest: float
     """A bound on the modulus of all that is left out."""
+    tau: float
+    """μ of the Gaussian that was added, or 0."""
+    atoms: Atoms | None
 
-    def log_delta(self, epsilon: float) -> float:
-        """ln of a number that is never below δ(ε)."""
-        phase = self.t * epsilon
+    def log_delta(self, gap: float) -> float:
+        """ln of a number that is never below δ at `gap` below the origin."""
+        phase = self.t * gap
+        real = self.terms.real * np.cos(phase) - self.terms.imag * np.sin(phase)
         size = np.abs(self.terms)
-        real = self.terms.real * np.cos(phase) + self.terms.imag * np.sin(phase)
-        slips = ULP * size * (16 + 4 * phase)
-        total = math.fsum(real) + self.rest + float((self.errors + slips).sum()) * (1 + 1e-9)
+        slips = ULP * float(size @ (16 + 4 * np.abs(phase)))
+        total = math.fsum(real) + self.rest + (self.errors + slips) * (1 + 1e-9)
+        exponent = self.tilt.log_d + self.tilt.c * gap
+        slip = 8 * ULP * (1 + abs(self.tilt.log_d) + self.tilt.c * abs(gap))
+        if self.tau and self.atoms is not None:
+            total -= self._kinks(self.atoms, gap, exponent + slip)
         if total <= 0:  # not where δ is as small as the errors: those were added
             return -math.inf
-        exponent = self.tilt.log_m - self.tilt.c * epsilon
-        slip = 8 * ULP * (1 + abs(self.tilt.log_m) + self.tilt.c * epsilon)
         return exponent + math.log(total) + slip
 
+    def _kinks(self, atoms: Atoms, gap: float, log_scale: float) -> float:
+        """Σ p κ(ε − l) over the known atoms, rounded down, in units of e^log_scale."""
+        x = atoms.deficits - gap
+        near = np.abs(x) < 12 * self.tau
+        x, logs = x[near], np.log(atoms.masses[near]) - log_scale
+        lost = atoms.blur + 8 * ULP * (np.abs(atoms.deficits[near]) + abs(gap))
+        raised = np.exp(np.minimum(x, 0.0)) * smoothed(self.tau, np.abs(x)) - 2 * lost
+        return math.fsum(np.exp(logs) * np.maximum(raised, 0.0)) * (1 - atoms.slack - 1e-12)
 
-def line(pairs: List, tilt: Tilt, *, epsilon: float) -> Line:
-    """Nodes good for prices near `epsilon`."""
-    smoothed, count, step = plan(pairs, tilt, epsilon=epsilon)
+
+def smoothed(tau: float, x: Reals) -> Reals:
+    """δ(x) of N(τ, 1) against N(0, 1) at x ≥ 0, rounded down: φ(a)(R(a) − R(a + τ)), R of Mills."""
+    from scipy.special import erfcx
+
+    a = x / tau - tau / 2
+    near, far = (math.sqrt(math.pi / 2) * erfcx(b / math.sqrt(2)) for b in (a, a + tau))
+    scale = np.exp(-(a**2) / 2) / math.sqrt(2 * math.pi)
+    return np.maximum(scale * (near - far - 16 * ULP * near), 0.0) * (1 - 1e-12)
+
+
+def line(pairs: List, tilt: Tilt, *, tolerance: float, atoms: Atoms | None) -> Line:
+    """Nodes good for prices near the ε that the tilt was made for."""
+    tau, count, step = plan(pairs, tilt, tolerance=tolerance)
+    if tau:
+        pairs = [*pairs, (GaussianPair(mu=tau), 1)]
     t = step * np.arange(count + 1)
     z: Complexes = (tilt.c + 1j * t).astype(np.complex128)
-    log_m, bound = np.zeros(z.shape, complex), np.zeros(z.shape)
-    for pair, times in smoothed:
+    log_d, bound = np.zeros(z.shape, complex), np.full(z.shape, 32 * ULP)
+    for pair, times in pairs:
         value, error = pair.log_mgf(z)
-        log_m += times * value
-        bound += times * error + 8 * ULP * np.abs(times * value)
-    peak = float(log_m[0].real) + float(bound[0])
-    shape = np.where(t > 0, 2.0, 1.0) * step / (2 * math.pi) / (z * (z + 1))
-    terms = np.exp(log_m - peak) * shape
+        log_d += times * value
+        bound += times * (error + 8 * ULP * np.abs(value))
+    peak = float(log_d[0].real) + float(bound[0])
+    terms = np.exp(log_d - peak) * (step / math.pi) / (z * (z + 1))
+    terms[0] /= 2
     size = np.abs(terms)
-    errors = size * np.expm1(np.minimum(bound + 32 * ULP, 700.0))
-    rest = _rest(smoothed, tilt.c, step, count)
+    errors = size * np.expm1(np.minimum(bound, 700.0))
     kept = size + errors > 1e-3 * SLACK / (1 + count) * size[0]
     kept[0] = True
-    rest += float((size + errors)[~kept].sum())
-    above = Tilt(tilt.c, peak, tilt.window, tilt.saddle)
-    return Line(above, t[kept], terms[kept], errors[kept], rest * (1 + 1e-9))
+    rest = _rest(pairs, tilt.c, step, count) + float((size + errors)[~kept].sum())
+    above = Tilt(tilt.c, peak, tilt.window)
+    error = float(errors[kept].sum())
+    return Line(above, t[kept], terms[kept], error, rest * (1 + 1e-9), tau, atoms)
 
 
-def plan(pairs: List, tilt: Tilt, *, epsilon: float) -> tuple[List, int, float]:
-    """The list, smoothed where it must be; how many nodes it takes; and their distance."""
+def plan(pairs: List, tilt: Tilt, *, tolerance: float) -> tuple[float, int, float]:
+    """μ of the Gaussian to be added, or 0; how many nodes it takes; and their distance."""
     step = 2 * math.pi / tilt.window
-    count = _count(pairs, tilt, step, most=2**12)
-    if count <= 2**12:
-        return pairs, count, step
-    tolerance = SMOOTHING * max(1.0, epsilon / 100)
-    tau = math.sqrt(2 * tolerance / (1 + tilt.saddle))
-    smoothed = [*pairs, (GaussianPair(mu=tau), 1)]
-    return smoothed, _count(smoothed, tilt, step, most=MOST_NODES), step
+    count = _count(pairs, tilt, step, most=FEW_NODES)
+    if count <= FEW_NODES:
+        return 0.0, count, step
+    tau = math.sqrt(2 * tolerance / (tilt.c * (1 + tilt.c)))
+    smooth = [*pairs, (GaussianPair(mu=tau), 1)]
+    return tau, _count(smooth, tilt, step, most=MOST_NODES), step
 
 
-def cost(pairs: List, tilt: Tilt, *, epsilon: float) -> float:
-    """About how many exponentials the line takes."""
-    smoothed, count, step = plan(pairs, tilt, epsilon=epsilon)
-    return count * sum(pair.nodes(tilt.c, count * step / 2) for pair, _ in smoothed)
+class Saddle:
+    """D(c) of a list near the real axis, remembered: where to integrate, for an ε or for a δ."""
 
+    def __init__(self, pairs: List) -> None:
+        self.pairs = pairs
+        self.origin = sum(times * rounding.ticks(pair.origin()) for pair, times in pairs)
+        self.highest = sum(times * rounding.ticks(pair.largest_loss()) for pair, times in pairs)
+        self._known: dict[float, float] = {}
 
-def tilt_for(pairs: List, *, log_delta: float | None = None, epsilon: float = 0.0) -> Tilt:
-    """The saddle for a given ε, or for the ε that belongs to a given δ."""
-    if log_delta is None:
-        c = minimise(lambda c: _log_m(pairs, c) - c * epsilon - math.log(c * (1 + c)))
-        log_m = _log_m(pairs, c)
-        log_delta = min(-1.0, log_m - c * epsilon + log_chernoff(c))
-    else:
-        target = log_delta
-        c = minimise(lambda c: (_log_m(pairs, c) + log_chernoff(c) - target) / c)
-        log_m = _log_m(pairs, c)
-        epsilon = max(0.0, (log_m + log_chernoff(c) - target) / c)
-    return Tilt(c, log_m, _window(pairs, c, log_m, epsilon, log_delta), c)
+    def gap(self, epsilon: float) -> float:
+        """By how much ε is below the origin: rounded up, which can only raise a price."""
+        return rounding.from_ticks(self.origin - rounding.ticks(epsilon))
 
+    def log_d(self, c: float) -> float:
+        """About ln D(c)."""
+        if c not in self._known:
+            self._known[c] = math.fsum(
+                times * pair.rough_log_mgf(c) for pair, times in self.pairs
+            )
+        return self._known[c]
 
-def gentler(pairs: List, tilt: Tilt, *, epsilon: float, log_delta: float, room: float) -> Tilt:
-    """A smaller tilt, if heavy tails then need less of a window; M(c)e^(−cε) ≤ e^room δ."""
-    best = tilt
-    for share in (0.85, 0.7, 0.5, 0.3):
-        c = share * tilt.c
-        log_m = _log_m(pairs, c)
-        if log_m - c * epsilon > log_delta + room:
-            break
-        window = _window(pairs, c, log_m, epsilon, log_delta)
-        best = min(best, Tilt(c, log_m, window, tilt.saddle), key=lambda t: t.window)
-    return best
+    def at(self, epsilon: float) -> Tilt:
+        """The tilt for an ε."""
+        gap = self.gap(epsilon)
+        c = minimise(lambda c: self.log_d(c) + c * gap - math.log(c * (1 + c)))
+        bound = self.log_d(c) + c * gap + log_chernoff(c)
+        return self._gentle(c, gap, min(-1.0, bound))
 
+    def within(self, log_delta: float) -> tuple[Tilt, float]:
+        """The tilt for the ε that belongs to a δ, and about that ε."""
+        c = minimise(lambda c: (self.log_d(c) + log_chernoff(c) - log_delta) / c)
+        gap = -(self.log_d(c) + log_chernoff(c) - log_delta) / c
+        epsilon = max(0.0, rounding.from_ticks(self.origin - _signed_ticks(gap)))
+        return self._gentle(c, self.gap(epsilon), log_delta), epsilon
 
-def _window(pairs: List, c: float, log_m: float, epsilon: float, log_delta: float) -> float:
-    """Λ with e^(−cΛ) and e^(cΛ) δ(ε + Λ) both below SLACK · δ, the latter by Chernoff at sc."""
-    need = -log_delta - math.log(SLACK) + math.log(4 + c * c)
-    right = min(
-        (_log_m(pairs, c * s) - log_m - (s - 1) * c * epsilon + need) / ((s - 1) * c)
-        for s in (1.02, 1.05, 1.1, 1.25, 1.5, 2.0, 3.0)
-    )
-    return max(need / c, right if math.isfinite(right) else 4 * need / c)
+    def _gentle(self, c: float, gap: float, log_delta: float) -> Tilt:
+        """A smaller tilt, if heavy tails then need less of a window; M(c)e^(−cε) ≤ e^6 δ."""
+        best = Tilt(c, self.log_d(c), self._window(c, gap, log_delta))
+        for share in (0.85, 0.7, 0.5, 0.3):
+            smaller = share * c
+            log_d = self.log_d(smaller)
+            if log_d + smaller * gap > log_delta + 6:
+                break
+            other = Tilt(smaller, log_d, self._window(smaller, gap, log_delta))
+            best = min(best, other, key=lambda t: t.window)
+        return best
+
+    def _window(self, c: float, gap: float, log_delta: float) -> float:
+        """Λ with e^(−cΛ) and e^(cΛ) δ(ε + Λ) both below SLACK · δ, the latter by Chernoff at sc."""
+        need = -log_delta - math.log(SLACK) + math.log(4 + c * c)
+        above = rounding.from_ticks(self.highest - self.origin) + gap  # no loss is further up
+        right = [
+            (self.log_d(c * s) - self.log_d(c) + (s - 1) * c * gap + need) / ((s - 1) * c)
+            for s in (1.02, 1.05, 1.1, 1.25, 1.5, 2.0, 3.0)
+        ]
+        enough = [x for x in (above, *right) if math.isfinite(x)] or [4 * need / c]
+        return max(need / c, min(enough))
 
 
 def log_chernoff(c: float) -> float:
     """ln of cᶜ/(1 + c)^(1+c) = sup (1 − e^(−l))₊ e^(−cl): δ(ε) ≤ M(c) e^(−cε) times it."""
-    return c * math.log(c) - (1 + c) * math.log1p(c)
-
-
-def _log_m(pairs: List, c: float) -> float:
-    """About ln M(c); ∞ where it would take too many points to know."""
-    if any(pair.nodes(c, 0.0) > MOST_POINTS for pair, _ in pairs):
-        return math.inf
-    point = np.array([complex(c)])
-    return math.fsum(times * float(pair.log_mgf(point)[0][0].real) for pair, times in pairs)
+    return -math.log1p(c) - c * math.log1p(1 / c)
 
 
 def minimise(function: Callable[[float], float]) -> float:
     """Near the least value of a function of c > 0 that falls, then rises."""
     ratio, best, value = 4.0, 1.0, function(1.0)
-    while ratio > 1.04:
+    while ratio > 1.1:
         for candidate in (best * ratio, best / ratio):
-            if 1e-9 < candidate < 1e9 and (found := function(candidate)) < value:
+            if 1e-12 < candidate < 1e18 and (found := function(candidate)) < value:
                 best, value = candidate, found
                 break
         else:
             ratio = math.sqrt(ratio)
     return best
+
+
+def _signed_ticks(number: float) -> int:
+    return rounding.ticks(number) if number >= 0 else -rounding.ticks(-number)
 
 
 def _count(pairs: List, tilt: Tilt, step: float, *, most: int) -> int:

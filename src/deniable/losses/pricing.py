@@ -1,8 +1,8 @@
 """Which engine prices a list, and the search for ε: the parts that `Profile` is made of.
 
-    all losses on one lattice               grid.lattice: exact sums
-    moments known, or many mechanisms       contour
-    few mechanisms whose moments are dear   grid
+    one mechanism                              its closed form
+    atoms hold all but 1e-9 of the tilted law  atoms: an exact sum
+    everything else                            contour
 
 Each gives ln of an upper bound on δ(ε); every ε returned was checked against its δ.
 """
@@ -14,12 +14,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-import numpy as np
-
-from . import contour, grid
-from .pairs import AtomicPair, BoundedRangePair, Pair
+from . import rounding
+from .atoms import heaviest
+from .contour import SMOOTHING, Saddle, Tilt, line, log_chernoff, minimise
+from .pairs import BoundedRangePair, Pair
 from .pairs._pair import ULP
-from .pairs.discrete import ComputedAtoms
 
 List = Sequence[tuple[Pair, int]]
 
@@ -34,9 +33,15 @@ def epsilon_at(pairs: List, delta: float) -> float:
     if left == 0 or highest == 0:
         return highest
     target = math.log(left) - 8 * ULP * (1 - math.log(left))
-    engine = _engine(pairs, log_delta=target)
-    epsilon = _least(engine.log_delta, target=target, start=engine.start, slope=engine.slope)
-    return min(highest, epsilon)
+    alone = _alone(pairs)
+    if alone is not None:
+        return min(highest, _least(alone.log_delta, target=target, start=0.5, slope=1.0))
+    saddle = Saddle(pairs)
+    tilt, start = saddle.within(target)
+    # ε may move by SMOOTHING, or by as much of each 100.
+    tolerance = SMOOTHING * tilt.c * max(1.0, start / 100)
+    engine = _engine(saddle, tilt, tolerance)
+    return min(highest, _least(engine.log_delta, target=target, start=start, slope=tilt.c))
 
 
 def delta_at(pairs: List, epsilon: float) -> float:
@@ -45,13 +50,19 @@ def delta_at(pairs: List, epsilon: float) -> float:
     infinite = infinite_mass(pairs)
     if epsilon >= largest_loss(pairs):
         return infinite
-    finite = math.exp(min(0.0, _engine(pairs, epsilon=epsilon).log_delta(epsilon)))
+    engine = _alone(pairs)
+    if engine is None:
+        saddle = Saddle(pairs)
+        engine = _engine(saddle, saddle.at(epsilon), SMOOTHING)
+    finite = math.exp(min(0.0, engine.log_delta(epsilon)))
     return min(1.0, math.nextafter((finite + infinite) * (1 + 8 * ULP), 1.0))
 
 
 def largest_loss(pairs: List) -> float:
     """The largest finite total loss, rounded up."""
-    return math.fsum(times * pair.largest_loss() for pair, times in pairs) * (1 + 4 * ULP)
+    return rounding.from_ticks(
+        sum(times * rounding.ticks(pair.largest_loss()) for pair, times in pairs)
+    )
 
 
 def infinite_mass(pairs: List) -> float:
@@ -65,24 +76,14 @@ def infinite_mass(pairs: List) -> float:
     return min(1.0, -math.expm1(-mass) * (1 + 32 * ULP * (1 + len(pairs))))
 
 
-class _Priced(Protocol):
-    def log_delta(self, epsilon: float) -> float: ...
-
-
-@dataclass(frozen=True)
-class _Engine:
-    """A way to price, and where to begin the search."""
-
-    priced: _Priced
-    moments: List
-    """The list again, if its moments may prove more than its pairs do."""
-    start: float
-    slope: float
-
+class _Engine(Protocol):
     def log_delta(self, epsilon: float) -> float:
         """ln of an upper bound on δ(ε), infinite losses apart."""
-        found = self.priced.log_delta(epsilon)
-        return min(found, _by_moments(self.moments, epsilon)) if self.moments else found
+
+
+class _Counted(Protocol):
+    def log_delta(self, gap: float) -> float:
+        """ln of an upper bound on δ at a loss that is `gap` below the origin."""
 
 
 @dataclass(frozen=True)
@@ -97,46 +98,32 @@ class _Alone:
         return math.log(delta) + 8 * ULP if delta > 0 else -math.inf
 
 
-def _engine(pairs: List, *, log_delta: float | None = None, epsilon: float = 0.0) -> _Engine:
-    if len(pairs) == pairs[0][1] == 1 and pairs[0][0].delta_alone(1.0) is not None:
-        return _Engine(_Alone(pairs[0][0]), (), max(epsilon, 0.5), 1.0)
-    known = [(pair if pair.has_mgf() else _coarse(pair), times) for pair, times in pairs]
-    tilt = contour.tilt_for(known, log_delta=log_delta, epsilon=epsilon)
-    start = epsilon
-    if log_delta is None:
-        log_delta = min(-1e-3, tilt.log_m - tilt.c * epsilon + contour.log_chernoff(tilt.c))
-    else:
-        start = max(0.0, (tilt.log_m + contour.log_chernoff(tilt.c) - log_delta) / tilt.c)
+@dataclass(frozen=True)
+class _Composed:
+    """A list, priced where losses are counted from their origins."""
+
+    saddle: Saddle
+    priced: _Counted
+    moments: List
+    """The list again, if its moments may prove more than its pairs do."""
+
+    def log_delta(self, epsilon: float) -> float:
+        found = self.priced.log_delta(self.saddle.gap(epsilon))
+        return min(found, _by_moments(self.moments, epsilon)) if self.moments else found
+
+
+def _alone(pairs: List) -> _Engine | None:
+    single = len(pairs) == pairs[0][1] == 1 and pairs[0][0].delta_alone(1.0) is not None
+    return _Alone(pairs[0][0]) if single else None
+
+
+def _engine(saddle: Saddle, tilt: Tilt, tolerance: float) -> _Engine:
+    pairs = saddle.pairs
     moments = pairs if any(isinstance(pair, BoundedRangePair) for pair, _ in pairs) else ()
-    return _Engine(_choose(pairs, known, tilt, start, log_delta), moments, start, tilt.c)
-
-
-def _choose(
-    pairs: List, known: List, tilt: contour.Tilt, start: float, log_delta: float
-) -> _Priced:
-    laws = [(law, times) for pair, times in pairs if (law := pair.lattice()) is not None]
-    if len(laws) == len(pairs) and len({law.step for law, _ in laws}) == 1:
-        return grid.lattice(laws, tilt, epsilon=start)
-    tilt = contour.gentler(known, tilt, epsilon=start, log_delta=log_delta, room=6.0)
-    on_line = math.inf
-    if all(pair.has_mgf() for pair, _ in pairs):
-        on_line = contour.cost(pairs, tilt, epsilon=start)
-    if on_line > 2**16:
-        tilt_of_grid = contour.gentler(known, tilt, epsilon=start, log_delta=log_delta, room=14.0)
-        # A point of the grid costs about three exponentials, transforms included.
-        if 3.0 * len(pairs) * grid.mesh(pairs, tilt_of_grid, epsilon=start)[1] < on_line:
-            return grid.grid(pairs, tilt_of_grid, epsilon=start, log_delta=log_delta)
-    return contour.line(pairs, tilt, epsilon=start)
-
-
-def _coarse(pair: Pair) -> AtomicPair:
-    """A few hundred atoms that dominate the pair: enough to find the saddle."""
-    low, high = pair.support(1e-12)
-    step = max((high - low) / 400, 1e-12)
-    first, masses, _ = grid.connect(pair, step, 1e-12)
-    kept = masses > 0
-    losses = step * np.arange(first, first + len(masses), dtype=np.float64)
-    return ComputedAtoms(losses[kept], masses[kept])
+    atoms = heaviest(pairs, tilt.c)
+    if atoms is not None and atoms.left < 1e-9:
+        return _Composed(saddle, atoms, moments)
+    return _Composed(saddle, line(pairs, tilt, tolerance=tolerance, atoms=atoms), moments)
 
 
 def _by_moments(pairs: List, epsilon: float) -> float:
@@ -144,9 +131,9 @@ def _by_moments(pairs: List, epsilon: float) -> float:
 
     def bound(c: float) -> float:
         moments = math.fsum(times * pair.log_moment(c) for pair, times in pairs)
-        return moments - c * epsilon + contour.log_chernoff(c)
+        return moments - c * epsilon + log_chernoff(c)
 
-    return bound(contour.minimise(bound)) + 1e-12
+    return bound(minimise(bound)) + 1e-12
 
 
 def _least(f: Callable[[float], float], *, target: float, start: float, slope: float) -> float:

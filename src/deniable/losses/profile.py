@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from deniable import parameters
 from deniable.errors import BadParameter, NoBound
 
-from . import convert, grid, pricing, rounding
+from . import convert, picture, pricing, rounding
 from ._loss import Facts, Loss
 from .approx import Approx
 from .gdp import Gdp
@@ -169,7 +169,7 @@ class Profile(Loss):
     def distribution(self, *, points: int = 512) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """The privacy loss and its probabilities, on a lattice, in the direction of removal."""
         points = parameters.whole("points", points, least=8)
-        return grid.picture(next(iter(self._directions())), points=points)
+        return picture.picture(next(iter(self._directions())), points=points)
 
     # ---- records
 

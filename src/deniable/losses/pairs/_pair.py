@@ -22,15 +22,6 @@ ULP = 2.0**-53
 taken to be right within 4 of these, relatively; every bound below counts with 8 an operation."""
 
 
-class Lattice(NamedTuple):
-    """A loss that is offset + step · index: all rounded up, so that it is never understated."""
-
-    offset: float
-    step: float
-    masses: Reals
-    """Under P, at index 0, 1, …; rounded up."""
-
-
 class Cells(NamedTuple):
     """Masses of intervals of the loss under P and Q, with bounds on their absolute errors."""
 
@@ -59,29 +50,35 @@ class Pair(ABC):
 
     # ---- what the contour needs
 
-    def has_mgf(self) -> bool:
-        """Is `log_mgf` to be had? Otherwise the grid prices it."""
-        return True
+    def origin(self) -> float:
+        """Where losses are counted from in `log_mgf`: the largest one, or 0 if there is none."""
+        return 0.0
+
+    def point_masses(self) -> tuple[Reals, Reals] | None:
+        """The atoms: how far each lies below the origin, and its mass under P; None without any.
+
+        Both are right within 64 ulp of themselves and of the largest loss.
+        """
+        return None
 
     @abstractmethod
     def log_mgf(self, z: Complexes) -> tuple[Complexes, Reals]:
-        """ln E_P[e^(zL); L < ∞] at points of one line Re z = c > 0, and a bound on its error.
+        """ln E_P[e^(z(L − origin)); L < ∞] on one line Re z = c > 0, and a bound on its error.
 
         The true expectation is e^value · (1 + ρ) with |ρ| ≤ e^bound − 1. Branches of the logarithm
         are free: it is only ever multiplied by whole numbers and exponentiated.
         """
+
+    def rough_log_mgf(self, c: float) -> float:
+        """About ln E e^(c(L − origin)): to find out where to look."""
+        return float(self.log_mgf(np.array([complex(c)]))[0][0].real)
 
     def decay(self, c: float, t: float) -> float:
         """A bound on |M(c + is)| / M(c) for every s ≥ t."""
         del c, t
         return 1.0
 
-    def nodes(self, c: float, t: float) -> int:
-        """How many evaluations of an exponential one value of `log_mgf` costs."""
-        del c, t
-        return 1
-
-    # ---- what the grid needs
+    # ---- what pictures need
 
     @abstractmethod
     def masses(self, edges: Reals) -> Cells:
@@ -90,10 +87,6 @@ class Pair(ABC):
     @abstractmethod
     def support(self, mass: float) -> tuple[float, float]:
         """Losses outside of which P has at most `mass` on each side."""
-
-    def lattice(self) -> Lattice | None:
-        """The loss as whole steps, if it is one."""
-        return None
 
     # ---- what both need
 
@@ -113,7 +106,7 @@ class Pair(ABC):
     def log_moment(self, c: float) -> float:
         """A bound on ln E e^(cL) for every mechanism that the pair stands for."""
         value, error = self.log_mgf(np.array([complex(c)]))
-        return float(value[0].real + error[0])
+        return float(value[0].real + error[0]) + c * self.origin()
 
     def group(self, size: int) -> Self:
         """The pair that stands for `size` units at once, where one is proved."""

@@ -80,16 +80,24 @@ class LaplacePair(Pair):
     def __post_init__(self) -> None:
         parameters.positive("ratio", self.ratio)
 
+    def origin(self) -> float:
+        """The ratio itself."""
+        return self.ratio
+
+    def point_masses(self) -> tuple[Reals, Reals]:
+        """At a and −a."""
+        return np.array([0.0, 2 * self.ratio]), 0.5 * np.exp([0.0, -self.ratio])
+
     def log_mgf(self, z: Complexes) -> tuple[Complexes, Reals]:
-        """za + ln[(1 + z + z e^(−(1+2z)a))/(1 + 2z)]."""
+        """ln[(1 + z + z e^(−(1+2z)a))/(1 + 2z)]."""
         a = self.ratio
-        back = z * np.exp(-(1 + 2 * z) * a)
-        value, error = log_of_sum(
+        with np.errstate(under="ignore"):
+            back = z * np.exp(-(1 + 2 * z) * a)
+        return log_of_sum(
             (1 + z + back) / (1 + 2 * z),
             (np.abs(1 + z) + np.abs(back)) / np.abs(1 + 2 * z),
-            32 * ULP * (1 + np.abs(1 + 2 * z) * a),
+            32 * ULP * (1 + np.minimum(np.abs(back / z), 1.0) * np.abs(1 + 2 * z) * a),
         )
-        return value + z * a, error + 8 * ULP * np.abs(z) * a
 
     def masses(self, edges: Reals) -> Cells:
         """Interval masses of the density, and the two atoms at ±a."""
@@ -148,17 +156,22 @@ class BoundedRangePair(Pair):
     def __post_init__(self) -> None:
         parameters.positive("epsilon", self.epsilon)
 
+    def origin(self) -> float:
+        """ε itself."""
+        return self.epsilon
+
     def log_mgf(self, z: Complexes) -> tuple[Complexes, Reals]:
-        """zε + ln[(1 − e^(−(1+2z)ε))/((1 + 2z)(1 − e^(−ε)))]."""
+        """ln[(1 − e^(−(1+2z)ε))/((1 + 2z)(1 − e^(−ε)))]."""
         e = self.epsilon
-        back = np.exp(-(1 + 2 * z) * e)
+        with np.errstate(under="ignore"):
+            back = np.exp(-(1 + 2 * z) * e)
         value, error = log_of_sum(
             -np.expm1(-(1 + 2 * z) * e),
             np.minimum(1 + np.abs(back), np.abs(1 + 2 * z) * e),
-            32 * ULP * (1 + np.abs(1 + 2 * z) * e),
+            32 * ULP * (1 + np.abs(back) * np.abs(1 + 2 * z) * e),
         )
         scale = np.log((1 + 2 * z) * -np.expm1(-e))
-        return value + z * e - scale, error + 16 * ULP * (1 + np.abs(z) * e + np.abs(scale))
+        return value - scale, error + 16 * ULP * (1 + np.abs(scale))
 
     def decay(self, c: float, t: float) -> float:
         """|sinh| ≤ cosh, and the denominator grows with t."""

@@ -13,7 +13,8 @@ import numpy as np
 from deniable import parameters
 from deniable.errors import BadParameter
 
-from ._pair import ULP, Cells, Complexes, Lattice, Pair, Reals, log_of_sum
+from ._pair import ULP, Cells, Complexes, Pair, Reals
+from .transform import log_sums, near_and_far
 
 
 class AtomicPair(Pair):
@@ -23,27 +24,35 @@ class AtomicPair(Pair):
     def atoms(self) -> tuple[Reals, Reals]:
         """The finite losses in rising order, and their masses under P, both rounded up."""
 
-    def log_mgf(self, z: Complexes) -> tuple[Complexes, Reals]:
-        """ln Σ pⱼ e^(z lⱼ), in blocks that stay in cache."""
-        losses, masses = self.atoms()
-        values, errors = np.empty(z.shape, complex), np.empty(z.shape)
-        block = max(1, 2**16 // len(losses))
-        for start in range(0, len(z), block):
-            part = z[start : start + block]
-            top = (np.log(masses) + part.real.max() * losses).max()
-            terms = np.exp(np.outer(part, losses) + (np.log(masses) - top))
-            size = np.abs(terms).sum(axis=1)
-            reach = np.abs(part) * np.abs(losses).max() + abs(top)
-            relative = 8 * ULP * (8 + len(losses) + reach)
-            log, error = log_of_sum(terms.sum(axis=1), size, relative)
-            values[start : start + block] = log + top
-            errors[start : start + block] = error + 8 * ULP * abs(top)
-        return values, errors
+    def origin(self) -> float:
+        """The last atom."""
+        return self.largest_loss()
 
-    def nodes(self, c: float, t: float) -> int:
-        """One for each atom."""
-        del c, t
-        return len(self.atoms()[0])
+    def point_masses(self) -> tuple[Reals, Reals]:
+        """The atoms, from the largest loss down."""
+        losses, masses = self.atoms()
+        kept = masses > 0
+        return (self.origin() - losses[kept])[::-1], masses[kept][::-1]
+
+    def log_mgf(self, z: Complexes) -> tuple[Complexes, Reals]:
+        """ln Σ pⱼ e^(z(lⱼ − origin))."""
+        deficits, masses = self.point_masses()
+        log_w = np.log(masses) - float(z[0].real) * deficits
+        spread = float(np.abs(deficits[log_w > log_w.max() - 60]).max())
+        relative = 16 * ULP * (8 + np.abs(z) * spread + np.abs(log_w.max()))
+
+        def evaluate(part: Complexes) -> tuple[Complexes, Reals]:
+            return log_sums(-deficits, log_w, part, relative=relative[: len(part)])
+
+        return near_and_far(evaluate, z)
+
+    def rough_log_mgf(self, c: float) -> float:
+        """From a few thousand of the atoms."""
+        deficits, masses = self.point_masses()
+        stride = 1 + len(masses) // 4096
+        logs = np.log(masses[::stride]) - c * deficits[::stride]
+        top = float(logs.max())
+        return top + math.log(float(np.exp(logs - top).sum()) * stride)
 
     def masses(self, edges: Reals) -> Cells:
         """Sums over the atoms in each interval."""
@@ -64,14 +73,6 @@ class AtomicPair(Pair):
         losses, _ = self.atoms()
         return float(losses[0]), float(losses[-1])
 
-    def lattice(self) -> Lattice | None:
-        """Two atoms always lie on a lattice; of three, only those of equal distance."""
-        losses, masses = self.atoms()
-        if len(losses) > 2:
-            return None
-        step = up(float(losses[-1] - losses[0])) if len(losses) == 2 else 1.0
-        return Lattice(float(losses[0]), step, masses)
-
     def delta_alone(self, epsilon: float) -> float:
         """Σ p(1 − e^(ε−l))₊."""
         losses, masses = self.atoms()
@@ -86,8 +87,13 @@ class AtomicPair(Pair):
 class ComputedAtoms(AtomicPair):
     """Atoms that follow from another pair's: rising losses and their masses, both rounded up."""
 
-    def __init__(self, losses: Reals, masses: Reals) -> None:
+    def __init__(self, losses: Reals, masses: Reals, origin: float | None = None) -> None:
         self._atoms = losses, masses
+        self._origin = float(losses[-1]) if origin is None else origin
+
+    def origin(self) -> float:
+        """As given."""
+        return self._origin
 
     def atoms(self) -> tuple[Reals, Reals]:
         """As computed."""
@@ -203,10 +209,6 @@ class ResponsePair(AtomicPair):
         low = high * math.exp(-self.epsilon)
         return three_points(self.epsilon, high, low, low * (self.categories - 2))
 
-    def lattice(self) -> Lattice:
-        """Steps of ε from −ε."""
-        return _whole_steps(self.atoms(), self.epsilon)
-
 
 @dataclass(frozen=True, kw_only=True)
 class StaircasePair(AtomicPair):
@@ -231,10 +233,6 @@ class StaircasePair(AtomicPair):
         top = min(gamma, 0.5) + max(0.5 - gamma, 0.0) * shrink
         high = top / (gamma + shrink * (1 - gamma))
         return three_points(self.epsilon, high, high * shrink, max(0, 1 - high * (1 + shrink)))
-
-    def lattice(self) -> Lattice:
-        """Steps of ε from −ε."""
-        return _whole_steps(self.atoms(), self.epsilon)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -264,11 +262,6 @@ class DiscreteLaplacePair(AtomicPair):
         losses = np.nextafter((self.shift - 2 * jumps) / self.scale, np.inf)
         kept = masses > 0
         return losses[kept], masses[kept] * (1 + 16 * ULP * (1 + self.shift / self.scale))
-
-    def lattice(self) -> Lattice:
-        """Steps of 2/scale."""
-        losses, masses = self.atoms()
-        return Lattice(float(losses[0]), up(2 / self.scale), masses)
 
     def group(self, size: int) -> DiscreteLaplacePair:
         """Neighbours `size` steps apart are `size` times as far from each other."""
@@ -302,14 +295,13 @@ class DiscreteGaussianPair(AtomicPair):
         """From x = 38σ down to −38σ: rising losses."""
         return _discrete_gaussian(self.sigma, self.shift)
 
+    def origin(self) -> float:
+        """0: the largest loss is too unlikely to count from."""
+        return 0.0
+
     def infinite_mass(self) -> float:
         """Both tails beyond 38σ, by Chernoff: P(|X| > x) ≤ 2e^(−x²/2σ²); rounded up to 2⁻¹⁰²²."""
         return 2.0**-1022
-
-    def lattice(self) -> Lattice:
-        """Steps of Δ/σ²."""
-        losses, masses = self.atoms()
-        return Lattice(float(losses[0]), up(self.shift / self.sigma**2), masses)
 
     def group(self, size: int) -> DiscreteGaussianPair:
         """Neighbours `size` steps apart are `size` times as far from each other."""
@@ -337,7 +329,3 @@ def three_points(epsilon: float, high: float, low: float, zero: float) -> tuple[
     losses = np.array([-epsilon, 0.0, epsilon])
     return losses, np.array([up(low), zero * (1 + 64 * ULP) + 64 * ULP * (zero > 0), up(high)])
 
-
-def _whole_steps(atoms: tuple[Reals, Reals], step: float) -> Lattice:
-    losses, masses = atoms
-    return Lattice(float(losses[0]), step, masses)

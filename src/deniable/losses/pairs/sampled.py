@@ -12,10 +12,12 @@ import numpy as np
 from deniable import parameters
 from deniable.errors import BadParameter, NoBound
 
-from ._pair import ULP, Cells, Complexes, Lattice, Pair, Pairs, Reals
-from .continuous import GaussianPair
+from ._pair import ULP, Cells, Complexes, Pair, Pairs, Reals
+from .continuous import BoundedRangePair, GaussianPair, LaplacePair
 from .discrete import AtomicPair, AtomsPair, ComputedAtoms
+from .exponential import ExponentialMixture
 from .mixture import NormalMixture
+from .quadrature import log_mixed
 
 Direction = Literal["remove", "add"]
 
@@ -61,35 +63,42 @@ class SampledPair(Pair):
 
     # ---- the contour
 
-    def has_mgf(self) -> bool:
-        """For Gaussian and atomic pairs."""
-        return self._exact() is not None
+    def origin(self) -> float:
+        """The largest loss, unless the inner pair is counted from 0."""
+        exact = self._exact()
+        if isinstance(exact, ComputedAtoms):
+            return exact.origin()
+        return self.largest_loss() if isinstance(exact, ExponentialMixture) else exact.origin()
+
+    def point_masses(self) -> tuple[Reals, Reals] | None:
+        """The images of the inner atoms."""
+        exact = self._exact()
+        return exact.point_masses() if isinstance(exact, ComputedAtoms) else exact.atoms()
 
     def log_mgf(self, z: Complexes) -> tuple[Complexes, Reals]:
-        """By quadrature over the Gaussian, or by atoms."""
-        exact = self._exact()
-        if exact is None:
-            raise NoBound(f"no moment generating function is known for sampled {self.inner.name}")
-        return exact.log_mgf(z)
+        """By quadrature over the density, or by atoms."""
+        return self._exact().log_mgf(z)
+
+    def rough_log_mgf(self, c: float) -> float:
+        """That of the quadrature, or of the atoms."""
+        return self._exact().rough_log_mgf(c)
 
     def decay(self, c: float, t: float) -> float:
-        """That of the mixture of two Gaussians; atoms do not decay."""
+        """That of the mixture of two Gaussians; the others are not known to decay."""
         exact = self._exact()
-        return exact.decay(c, t) if exact else 1.0
+        return exact.decay(c, t) if isinstance(exact, NormalMixture) else 1.0
 
-    def nodes(self, c: float, t: float) -> int:
-        """The points of the quadrature, or the atoms."""
-        exact = self._exact()
-        return exact.nodes(c, t) if exact else 1
-
-    def log_moment(self, c: float) -> float:
-        """ln E e^(cL′); where only the grid knows the law, the trivial c · largest loss."""
-        return super().log_moment(c) if self.has_mgf() else c * self.largest_loss()
-
-    def _exact(self) -> NormalMixture | ComputedAtoms | None:
-        if isinstance(self.inner, GaussianPair):
-            return NormalMixture(self.inner.mu, self.rate, self.direction == "add")
-        return _sampled_atoms(self) if isinstance(self.inner, AtomicPair) else None
+    def _exact(self) -> NormalMixture | ExponentialMixture | ComputedAtoms:
+        added = self.direction == "add"
+        match self.inner:
+            case GaussianPair(mu=mu):
+                return NormalMixture(mu, self.rate, added)
+            case LaplacePair(ratio=a):
+                return ExponentialMixture(a, -math.log(4), 0.5, self.rate, added)
+            case BoundedRangePair(epsilon=e):
+                density = -math.log(2 * -math.expm1(-e))
+                return ExponentialMixture(e, density, 0.0, self.rate, added)
+        return _sampled_atoms(self)
 
     # ---- the grid
 
@@ -122,11 +131,6 @@ class SampledPair(Pair):
             high = self.inner.support(mass)[1]
         return float(self._image(np.array([low]))[0]), float(self._image(np.array([high]))[0])
 
-    def lattice(self) -> Lattice | None:
-        """That of the atoms."""
-        exact = self._exact()
-        return exact.lattice() if isinstance(exact, ComputedAtoms) else None
-
     # ---- both
 
     def infinite_mass(self) -> float:
@@ -137,8 +141,9 @@ class SampledPair(Pair):
 
     def largest_loss(self) -> float:
         """The image of the largest inner loss, rounded up."""
-        if self.direction == "add" and self.inner.infinite_mass() > 0:
-            return -math.log1p(-self.rate) * (1 + 8 * ULP)
+        exact = self._exact()
+        if isinstance(exact, ComputedAtoms):
+            return exact.largest_loss()
         return float(self._image(np.array([self.inner.largest_loss()]))[0]) * (1 + 16 * ULP)
 
     def delta_alone(self, epsilon: float) -> float | None:
@@ -151,21 +156,21 @@ class SampledPair(Pair):
             inner = _log_grown(epsilon, q)
             factor, slack = q, 16 * ULP * (1 + inner)
         else:
-            factor = (1 - math.exp(epsilon) * (1 - q)) + 8 * ULP * math.exp(epsilon)
-            shrunk = math.expm1(-epsilon) / q
-            if factor <= 0 or shrunk <= -1:
-                return max(0.0, factor)
-            inner = -math.log1p(shrunk)
-            slack = 16 * ULP * (1 + inner + math.exp(min(inner, 700.0)))
+            # ε′ = −ln((e^(−ε) − (1 − q))/q), and 1 − e^ε(1 − q) = e^ε (e^(−ε) − (1 − q)).
+            left = q + math.expm1(-epsilon) if epsilon < 0.5 else math.exp(-epsilon) - (1 - q)
+            error = 4 * ULP * (q if epsilon < 0.5 else math.exp(-epsilon))
+            if left <= error:
+                return min(1.0, math.exp(min(epsilon, 700.0)) * max(0.0, left + error))
+            factor = math.exp(epsilon) * (left + error)
+            inner = -math.log(left / q)
+            slack = 16 * ULP * (1 + inner) + 2 * error / left
         alone = self.inner.delta_alone(max(0.0, inner - slack))
         return None if alone is None else min(1.0, factor * alone * (1 + 8 * ULP))
 
     def _image(self, losses: Reals) -> Reals:
         """L′ of L."""
         sign = 1.0 if self.direction == "remove" else -1.0
-        inner = sign * losses
-        near = np.log1p(self.rate * np.expm1(np.minimum(inner, 700.0)))
-        return sign * np.where(inner < 700.0, near, inner + math.log(self.rate))
+        return sign * log_mixed(sign * losses, self.rate)
 
     def dominates(self, other: Pair) -> bool:
         """Sampling more, from a pair that dominates."""
@@ -183,9 +188,10 @@ def _sample(pair: Pair, rate: float, direction: Direction) -> SampledPair:
 
 def _log_grown(epsilon: float, rate: float) -> float:
     """ln(1 + (e^ε − 1)/q), also where e^ε overflows."""
-    if epsilon > 700:
-        return epsilon - math.log(rate)
-    return math.log1p(math.expm1(epsilon) / rate)
+    if epsilon < 1 and rate > 1e-290:
+        return math.log1p(math.expm1(epsilon) / rate)
+    near = math.expm1(-epsilon)
+    return epsilon + math.log(rate * (1 + near) - near) - math.log(rate)
 
 
 @lru_cache(maxsize=64)
@@ -202,13 +208,11 @@ def _sampled_atoms(pair: SampledPair) -> ComputedAtoms:
     else:
         masses = (q * masses + (1 - q) * under_q) * (1 + 32 * ULP * (1 + np.abs(inner)))
         extra, at = (1 - q) * max(0.0, 1 - math.fsum(under_q)), math.log1p(-q)
-    if extra > 2.0**-46:
+    if extra > (2.0**-46 if pair.direction == "remove" else 0.0):
         losses, masses = np.append(losses, at), np.append(masses, extra)
         order = np.argsort(losses)
         losses, masses = losses[order], masses[order]
     elif pair.direction == "remove":
         masses[0] += 2.0**-46  # what rounding may hide, counted as the least loss there is
-    elif extra:
-        masses[-1] += extra
-        losses[-1] = max(losses[-1], at)
-    return ComputedAtoms(losses + 16 * ULP * np.abs(losses) / (1 - q), masses)
+    origin = None if pair.inner.origin() else 0.0
+    return ComputedAtoms(losses + 16 * ULP * np.abs(losses), masses, origin)
