@@ -3,7 +3,25 @@
 from __future__ import annotations
 
 import re
-from typing import Any
+from typing import Any, Final
+
+# Schema, table, column, its type, and the type that says whether values are equal in one way only:
+# a domain is what it is made of, and a collation says whether it may hold different texts equal.
+LISTING: Final = """
+    SELECT i.table_schema, i.table_name, i.column_name, i.data_type,
+        CASE WHEN t.typtype = 'e' THEN 'enum'
+             WHEN i.data_type = 'USER-DEFINED' THEN i.udt_name
+             ELSE i.data_type END
+        || CASE WHEN c.collisdeterministic IS FALSE THEN ' collate other' ELSE '' END
+    FROM information_schema.columns i
+    LEFT JOIN pg_type t ON t.typname = i.udt_name
+        AND t.typnamespace = (SELECT oid FROM pg_namespace WHERE nspname = i.udt_schema)
+    LEFT JOIN pg_collation c ON c.collname = i.collation_name
+        AND c.collnamespace = (SELECT oid FROM pg_namespace WHERE nspname = i.collation_schema)
+        AND c.collencoding IN (-1, pg_char_to_encoding(getdatabaseencoding()))
+    WHERE i.table_schema = current_schema()
+    ORDER BY i.table_name, i.ordinal_position
+"""
 
 
 def address(connection: Any, *, schema: str | None = None) -> str:
