@@ -31,18 +31,35 @@ def address(connection: Any, *, schema: str | None = None) -> str:
     connection might see the other one.
     """
     from psycopg import conninfo
-    from psycopg.rows import tuple_row
 
     info = connection.info
-    idle = info.transaction_status == 0
-    asked = "SELECT coalesce(%s, current_schema(), 'public')"
-    cursor = connection.cursor(row_factory=tuple_row)
-    (place,) = cursor.execute(asked, (schema,)).fetchone()
-    if idle and not connection.autocommit:
-        connection.rollback()  # leave the connection as it was found
-    quoted = '"' + place.replace('"', '""') + '"'
+    within = schema or current_schema(connection)
+    quoted = '"' + within.replace('"', '""') + '"'
     escaped = re.sub(r"([\\ ])", r"\\\1", quoted)
     before = conninfo.conninfo_to_dict(info.dsn).get("options", "")
     secret = {"password": info.password} if info.password else {}
     options = f"{before} -c search_path={escaped}".strip()
     return str(conninfo.make_conninfo(info.dsn, options=options, **secret))
+
+
+def current_schema(connection: Any) -> str:
+    """The schema in which a connection looks up names."""
+    from psycopg.rows import tuple_row
+
+    idle = connection.info.transaction_status == 0
+    cursor = connection.cursor(row_factory=tuple_row)
+    (found,) = cursor.execute("SELECT coalesce(current_schema(), 'public')").fetchone()
+    if idle and not connection.autocommit:
+        connection.rollback()  # leave the connection as it was found
+    return str(found)
+
+
+def database(source: Any) -> tuple[str, ...]:
+    """Server and database of a connection or an address, to tell two of them apart."""
+    import psycopg
+
+    if not isinstance(source, str):
+        info = source.info
+        return (info.host, str(info.port), info.dbname)
+    with psycopg.connect(source) as connection:
+        return database(connection)

@@ -149,7 +149,8 @@ def test_every_collation_of_a_postgres_column_is_taken_off(server):
 
 def test_a_collation_of_a_column_merges_nothing_on_spark(spark):
     frame = spark.sql(
-        "SELECT CAST(v AS STRING COLLATE UTF8_LCASE) AS k, v AS id FROM VALUES ('a'), ('A'), ('A') AS t(v)"
+        "SELECT CAST(v AS STRING COLLATE UTF8_LCASE) AS k, v AS id "
+        "FROM VALUES ('a'), ('A'), ('A') AS t(v)"
     )
     schema = dp.Schema(columns={"k": dp.keys(["a"])})
     asked = "SELECT k, COUNT(*) AS n FROM data GROUP BY k"
