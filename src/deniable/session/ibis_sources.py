@@ -20,7 +20,7 @@ from typing import Any, Final
 from deniable.errors import BadParameter, UnknownName
 
 from . import postgres
-from .tables import type_of
+from .tables import Table, type_of
 
 _SENDS_ARROW: Final = frozenset({"bigquery", "databricks", "datafusion"})
 _READ: Final = _SENDS_ARROW | {"duckdb", "polars", "sqlite"}
@@ -139,6 +139,45 @@ def place(expression: Any) -> tuple[object, str | None]:
         case name if name in _READ:
             return Remote(expression=expression, types=_types(expression, node, engine)), None
     raise _refused(engine.name)
+
+
+def is_opened(node: Any, table: Table) -> bool:
+    """Whether a table or expression of Ibis is the very one that a session opened as `table`.
+
+    Ibis itself takes two connections for one if they were made alike, as two databases in memory
+    are: here they are one if they lead to the same client, and tables if they have one place there.
+    """
+    from ibis.expr import operations as ops
+
+    held: Any = None if table.ibis is None else table.ibis.op()  # type: ignore[attr-defined]
+    if type(held) is type(node) and held == node:
+        leaves = zip(held.find(ops.DatabaseTable), node.find(ops.DatabaseTable), strict=True)
+        return all(_lead(one.source) is _lead(other.source) for one, other in leaves)
+    if not isinstance(node, ops.DatabaseTable) or node.name != table.inner:
+        return False
+    match table.kind, node.source.name:
+        case "duckdb", "duckdb":
+            return _lead(node.source) is table.source and _is_within(node, table)
+        case "postgres", "postgres":
+            here = postgres.database(table.source)
+            return here == postgres.database(_lead(node.source)) and _is_within(node, table)
+    return False
+
+
+def _lead(connection: Any) -> Any:
+    """The client that an Ibis connection speaks by; the connection itself if there is none."""
+    return getattr(connection, "con", None) or connection
+
+
+def _is_within(node: Any, table: Table) -> bool:
+    """Whether the names before a table's name, stated or not, are those that it was opened by."""
+    space, client = node.namespace, _lead(node.source)
+    if node.source.name == "postgres":
+        return (space.database or postgres.current_schema(client),) == table.within
+    if node.name in _temporary(node.source):
+        return False
+    (current,) = client.sql("SELECT current_database(), current_schema()").fetchall()
+    return (space.catalog or current[0], space.database or current[1]) == table.within
 
 
 def _is_ours(node: Any, engine: Any) -> bool:

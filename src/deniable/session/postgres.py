@@ -3,7 +3,25 @@
 from __future__ import annotations
 
 import re
-from typing import Any
+from typing import Any, Final
+
+# Schema, table, column, its type, and the type that says whether values are equal in one way only:
+# a domain is what it is made of, and a collation says whether it may hold different texts equal.
+LISTING: Final = """
+    SELECT i.table_schema, i.table_name, i.column_name, i.data_type,
+        CASE WHEN t.typtype = 'e' THEN 'enum'
+             WHEN i.data_type = 'USER-DEFINED' THEN i.udt_name
+             ELSE i.data_type END
+        || CASE WHEN c.collisdeterministic IS FALSE THEN ' collate other' ELSE '' END
+    FROM information_schema.columns i
+    LEFT JOIN pg_type t ON t.typname = i.udt_name
+        AND t.typnamespace = (SELECT oid FROM pg_namespace WHERE nspname = i.udt_schema)
+    LEFT JOIN pg_collation c ON c.collname = i.collation_name
+        AND c.collnamespace = (SELECT oid FROM pg_namespace WHERE nspname = i.collation_schema)
+        AND c.collencoding IN (-1, pg_char_to_encoding(getdatabaseencoding()))
+    WHERE i.table_schema = current_schema()
+    ORDER BY i.table_name, i.ordinal_position
+"""
 
 
 def address(connection: Any, *, schema: str | None = None) -> str:
@@ -13,18 +31,35 @@ def address(connection: Any, *, schema: str | None = None) -> str:
     connection might see the other one.
     """
     from psycopg import conninfo
-    from psycopg.rows import tuple_row
 
     info = connection.info
-    idle = info.transaction_status == 0
-    asked = "SELECT coalesce(%s, current_schema(), 'public')"
-    cursor = connection.cursor(row_factory=tuple_row)
-    (place,) = cursor.execute(asked, (schema,)).fetchone()
-    if idle and not connection.autocommit:
-        connection.rollback()  # leave the connection as it was found
-    quoted = '"' + place.replace('"', '""') + '"'
+    within = schema or current_schema(connection)
+    quoted = '"' + within.replace('"', '""') + '"'
     escaped = re.sub(r"([\\ ])", r"\\\1", quoted)
     before = conninfo.conninfo_to_dict(info.dsn).get("options", "")
     secret = {"password": info.password} if info.password else {}
     options = f"{before} -c search_path={escaped}".strip()
     return str(conninfo.make_conninfo(info.dsn, options=options, **secret))
+
+
+def current_schema(connection: Any) -> str:
+    """The schema in which a connection looks up names."""
+    from psycopg.rows import tuple_row
+
+    idle = connection.info.transaction_status == 0
+    cursor = connection.cursor(row_factory=tuple_row)
+    (found,) = cursor.execute("SELECT coalesce(current_schema(), 'public')").fetchone()
+    if idle and not connection.autocommit:
+        connection.rollback()  # leave the connection as it was found
+    return str(found)
+
+
+def database(source: Any) -> tuple[str, ...]:
+    """Server and database of a connection or an address, to tell two of them apart."""
+    import psycopg
+
+    if not isinstance(source, str):
+        info = source.info
+        return (info.host, str(info.port), info.dbname)
+    with psycopg.connect(source) as connection:
+        return database(connection)

@@ -20,7 +20,7 @@ from deniable.errors import BadParameter, MissingExtra, UnknownName
 from deniable.schema import Schema
 from deniable.units import Unit
 
-from . import postgres
+from . import identity, postgres
 from .tables import Found, Table, check_names, described, type_of
 
 KINDS: Final = (
@@ -77,9 +77,17 @@ def _wanted(found: list[Found], schema: Schema | None) -> list[Found]:
 
 def _described(found: Found, schema: Schema | None, unit: Unit) -> Table:
     facts = None if schema is None else schema.table(found.name)
+    if unit.column is not None and (facts is None or not facts.public):
+        identity.check(found, unit.column)
     if found.kind == "csv":
         return _csv(found, facts, unit)
     return described(found, facts, unit)
+
+
+def _typed(spelled: Mapping[str, str]) -> dict[str, Any]:
+    """The types of columns for `Found`, and which columns cannot identify people."""
+    types = {column: type_of(kind) for column, kind in spelled.items()}
+    return {"types": types, "doubtful": identity.doubtful(spelled)}
 
 
 def _found(source: object, name: str | None, schema: Schema | None) -> list[Found]:
@@ -107,7 +115,7 @@ def _file(text: str, name: str | None) -> Found:
             "a path must be of this machine",
             fix="open it with DuckDB and give the connection",
         )
-    path = Path(text).expanduser()
+    path = Path(text).expanduser().absolute()
     paths = [path] if path.exists() else sorted(map(Path, glob.glob(str(path), recursive=True)))  # noqa: PTH207
     if not paths:
         raise BadParameter(f"there is no file {text}")
@@ -140,8 +148,9 @@ def _parquet(name: str, paths: list[str]) -> Found:
     columns_of = "DESCRIBE FROM read_parquet(?, hive_partitioning = false)"
     try:
         with duckdb.connect() as engine:
-            shapes = engine.execute(footers, [paths]).fetchall()
-            columns = engine.execute(columns_of, [paths]).fetchall()
+            literal = [glob.escape(path) for path in paths]
+            shapes = engine.execute(footers, [literal]).fetchall()
+            columns = engine.execute(columns_of, [literal]).fetchall()
     except duckdb.Error:
         shapes, columns = [], []
     if not shapes:
@@ -151,8 +160,8 @@ def _parquet(name: str, paths: list[str]) -> Found:
     root, *fields = shapes[0][0]
     if root[2] == len(fields):  # flat: the engine would rename a column that is there twice
         check_names([field[0] for field in fields], table=name)
-    types = {column: type_of(kind) for column, kind, *_ in columns}
-    return Found(name=name, kind="parquet", types=types, source=tuple(paths))
+    spelled = {column: kind for column, kind, *_ in columns}
+    return Found(name=name, kind="parquet", source=tuple(paths), **_typed(spelled))
 
 
 def _csv(found: Found, facts: Schema | None, unit: Unit) -> Table:
@@ -207,9 +216,9 @@ def _pandas(frame: Any, name: str | None, _schema: Schema | None) -> list[Found]
         raise MissingExtra.of("PyArrow, by which frames are read,", extra="frames")
     labels = check_names(list(frame.columns), table=name or "data")
     dtypes = {label: str(kind) for label, kind in zip(labels, frame.dtypes, strict=True)}
-    types = {label: _pandas_type(dtype) for label, dtype in dtypes.items()}
+    typed = _typed(dtypes) | {"types": {n: _pandas_type(dtype) for n, dtype in dtypes.items()}}
     likely = {label: "bool" for label, dtype in dtypes.items() if dtype == "bool"}
-    return [Found(name=name or "data", kind="pandas", types=types, likely=likely, source=frame)]
+    return [Found(name=name or "data", kind="pandas", likely=likely, source=frame, **typed)]
 
 
 def _pandas_type(dtype: str) -> str | None:
@@ -226,8 +235,8 @@ def _pandas_type(dtype: str) -> str | None:
 def _polars(frame: Any, name: str | None, _schema: Schema | None) -> list[Found]:
     if not hasattr(frame, "collect_schema"):
         raise BadParameter("a Polars Series is one column, not a table", fix="series.to_frame()")
-    types = {column: type_of(str(kind)) for column, kind in frame.collect_schema().items()}
-    return [Found(name=name or "data", kind="polars", types=types, source=frame)]
+    typed = _typed({column: str(kind) for column, kind in frame.collect_schema().items()})
+    return [Found(name=name or "data", kind="polars", source=frame, **typed)]
 
 
 def _arrow(table: Any, name: str | None, _schema: Schema | None) -> list[Found]:
@@ -238,8 +247,8 @@ def _arrow(table: Any, name: str | None, _schema: Schema | None) -> list[Found]:
         )
     called = name or "data"
     labels = check_names(list(table.schema.names), table=called)
-    kinds = {n: type_of(str(kind)) for n, kind in zip(labels, table.schema.types, strict=True)}
-    return [Found(name=called, kind="arrow", types=kinds, source=table)]
+    typed = _typed({n: str(kind) for n, kind in zip(labels, table.schema.types, strict=True)})
+    return [Found(name=called, kind="arrow", source=table, **typed)]
 
 
 # ---- connections
@@ -248,18 +257,20 @@ def _arrow(table: Any, name: str | None, _schema: Schema | None) -> list[Found]:
 def _duckdb(source: Any, name: str | None, schema: Schema | None) -> list[Found]:
     if hasattr(source, "columns"):  # a relation: a question that was not run yet
         names = check_names(list(source.columns), table=name or "data")
-        types = {n: type_of(str(kind)) for n, kind in zip(names, source.types, strict=True)}
-        return [Found(name=name or "data", kind="duckdb_relation", types=types, source=source)]
+        typed = _typed({n: str(kind) for n, kind in zip(names, source.types, strict=True)})
+        return [Found(name=name or "data", kind="duckdb_relation", source=source, **typed)]
+    # Where the user stands: a cursor of the same connection starts where the connection did.
+    (within,) = source.sql("SELECT current_database(), current_schema()").fetchall()
     listing = (
         "SELECT table_name, column_name, data_type FROM information_schema.columns "
-        "WHERE table_schema = current_schema() ORDER BY table_name, ordinal_position"
+        "WHERE table_catalog = ? AND table_schema = ? ORDER BY table_name, ordinal_position"
     )
-    shapes: dict[str, dict[str, str | None]] = {}
-    for table, column, kind in source.cursor().execute(listing).fetchall():
-        shapes.setdefault(table, {})[column] = type_of(kind)
+    shapes: dict[str, dict[str, str]] = {}
+    for table, column, kind in source.cursor().execute(listing, within).fetchall():
+        shapes.setdefault(table, {})[column] = kind
     return [
-        Found(name=table, kind="duckdb", types=shapes[table], source=source, inner=table)
-        for table in _chosen(list(shapes), name, schema)
+        Found(name=t, kind="duckdb", source=source, inner=t, within=within, **_typed(shapes[t]))
+        for t in _chosen(list(shapes), name, schema)
     ]
 
 
@@ -279,20 +290,21 @@ def _postgres_at(address: str, name: str | None, schema: Schema | None) -> list[
 def _postgres(
     source: Any, name: str | None, schema: Schema | None, held: object = None
 ) -> list[Found]:
-    listing = (
-        "SELECT table_name, column_name, data_type FROM information_schema.columns "
-        "WHERE table_schema = current_schema() ORDER BY table_name, ordinal_position"
-    )
     idle = source.info.transaction_status == 0
-    shapes: dict[str, dict[str, str | None]] = {}
-    for table, column, kind in source.execute(listing).fetchall():
-        shapes.setdefault(table, {})[column] = type_of(kind)
+    shapes: dict[str, dict[str, str]] = {}
+    exact: dict[str, dict[str, str]] = {}
+    places = set()
+    for place, table, column, kind, spelled in source.execute(postgres.LISTING).fetchall():
+        places.add(place)
+        shapes.setdefault(table, {})[column] = kind
+        exact.setdefault(table, {})[column] = spelled
     if idle and not source.autocommit:
         source.rollback()  # leave the connection as it was found
-    place = held or postgres.address(source)
+    there = held or postgres.address(source)
     return [
-        Found(name=t, kind="postgres", types=shapes[t], source=place, inner=t)
+        Found(name=t, kind="postgres", source=there, inner=t, within=tuple(places), **typed)
         for t in _chosen(list(shapes), name, schema)
+        for typed in [_typed(shapes[t]) | {"doubtful": identity.doubtful(exact[t])}]
     ]
 
 
@@ -314,8 +326,7 @@ def _spark(frame: Any, name: str | None, _schema: Schema | None) -> list[Found]:
             fix='pip install "pyspark>=4.3"',
         )
     check_names([column for column, _ in frame.dtypes], table=called)
-    types = {column: type_of(kind) for column, kind in frame.dtypes}
-    return [Found(name=called, kind="spark", types=types, source=frame)]
+    return [Found(name=called, kind="spark", source=frame, **_typed(dict(frame.dtypes)))]
 
 
 def _ibis(source: Any, name: str | None, schema: Schema | None) -> list[Found]:
@@ -331,7 +342,10 @@ def _ibis(source: Any, name: str | None, schema: Schema | None) -> list[Found]:
     place, inner = ibis.place(source)
     called = name or ibis.own_name(source)
     if isinstance(place, ibis.Remote):
-        return [Found(name=called, kind="ibis", types=place.types, source=place, ibis=source)]
+        spelled = {n: str(kind) for n, kind in source.schema().items() if kind is not None}
+        vague = {n: kind for n, kind in _typed(spelled)["doubtful"].items() if not place.types[n]}
+        typed: dict[str, Any] = {"types": place.types, "doubtful": vague}
+        return [Found(name=called, kind="ibis", source=place, ibis=source, **typed)]
     (found,) = _of_client(place, inner or called, None)
     return [replace(found, name=called, ibis=source)]
 

@@ -32,7 +32,8 @@ class Table:
 
     `columns` are those that can be used; `unread` those whose type nobody stated, and `likely` what
     a fix proposes to read them as, where that is not text. `source` is the frame, the connection or
-    the paths; `inner` what the source itself calls the table; `header` the first line of a CSV, or
+    the paths; `inner` what the source itself calls the table, and `within` the catalog and schema
+    in which it has that name; `header` the first line of a CSV, or
     of a Parquet file the columns that a question reads; `ibis` the Ibis table it was opened as, by
     which expressions may speak of it; `size` the number of units that the schema states.
     """
@@ -45,6 +46,7 @@ class Table:
     public: bool = False
     source: object = field(repr=False, compare=False)
     inner: str = ""
+    within: tuple[str, ...] = ()
     header: tuple[str, ...] = field(default=(), repr=False)
     delimiter: str = field(default=",", repr=False)
     ibis: object = field(default=None, repr=False, compare=False)
@@ -77,6 +79,9 @@ class Found:
     likely: Mapping[str, str] = field(default_factory=dict)
     source: object = field(repr=False)
     inner: str = ""
+    within: tuple[str, ...] = ()
+    doubtful: Mapping[str, str] = field(default_factory=dict)
+    """Columns that cannot identify people, by the types that make it so."""
     ibis: object = field(default=None, repr=False)
 
 
@@ -133,6 +138,7 @@ def described(found: Found, schema: Schema | None, unit: Unit) -> Table:
         public=facts.public,
         source=found.source,
         inner=found.inner,
+        within=found.within,
         ibis=found.ibis,
         size=facts.size,
     )

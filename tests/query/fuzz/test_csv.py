@@ -84,6 +84,30 @@ def test_a_broken_line_is_left_out_alone(broken, place, tmp_path):
     assert others_of(found) == OTHERS
 
 
+BARE = [
+    (end, bare, quote)
+    for end in ("\n", "\r\n", "\r")
+    for bare in ("\n", "\r", "\r\n", "\n\r", "\n\n")
+    for quote in ("", '"')
+    if quote or end not in bare  # which would end the row
+]
+
+
+@pytest.mark.parametrize(("end", "bare", "quote"), BARE)
+@pytest.mark.parametrize("place", [0, 8])
+def test_a_line_end_of_another_kind_touches_its_own_row_alone(end, bare, quote, place, tmp_path):
+    lines = [f"{who},{x}{end}" for who, x in OTHERS]
+    lines.insert(place, f"mine,{quote}a{bare}b{quote}{end}")
+    found = read(tmp_path / "rows.csv", "".join([f"id,x{end}", *lines]).encode())
+    assert others_of(found) == OTHERS
+
+
+def test_a_line_end_is_not_cut_in_two(tmp_path, monkeypatch):
+    monkeypatch.setattr(csv_files, "_PIECE", 5)
+    found = read(tmp_path / "rows.csv", b"id,x\r\np1,a\rb\r\np2,\r\r\n")
+    assert found == [("p1", "a b"), ("p2", " ")]
+
+
 @pytest.fixture(scope="module")
 def spanning(tmp_path_factory):
     """A text of one person over the places where a file of several MB is cut for threads."""
@@ -115,7 +139,7 @@ def test_with_several_threads_it_would(spanning, monkeypatch):
     assert others_of(read(path, content)) != [("p1", "x1")] * count
 
 
-def test_a_copy_is_made_only_for_carriage_returns_and_is_removed(tmp_path, monkeypatch):
+def test_a_copy_is_made_only_for_other_line_ends_and_is_removed(tmp_path, monkeypatch):
     monkeypatch.setattr(csv_files.tempfile, "tempdir", str(tmp_path / "made"))
     (tmp_path / "made").mkdir()
     seen = []
@@ -129,5 +153,6 @@ def test_a_copy_is_made_only_for_carriage_returns_and_is_removed(tmp_path, monke
     for cell in ("plain", "a\rb", "a\r\nb"):
         read(tmp_path / "rows.csv", written([("mine", cell)], end="\n"))
         assert not list((tmp_path / "made").iterdir())
-    read(tmp_path / "rows.csv", written([("mine", "a\rb")], end="\r\n"))
-    assert seen == [0, 1, 1, 0]
+    for cell in ("plain", "a\r\nb", "a\rb"):
+        read(tmp_path / "rows.csv", written([("mine", cell)], end="\r\n"))
+    assert seen == [0, 1, 1, 0, 0, 1]

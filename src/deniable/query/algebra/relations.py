@@ -63,12 +63,14 @@ class Read:
     settled, moved into its bounds, off its list missing, and missing values replaced if the schema
     names a value. Without `facts` it is a person
     id: read as it is stored, because merging two ids would let one person change another's weight;
-    only NaN is made missing.
+    only NaN is made missing. `kind` is the type that the schema states for an id: text that is
+    stored is read as that, so that 7 and 07 are one person if ids are whole numbers.
     """
 
     name: str
     source: str
     facts: Facts | None = None
+    kind: Kind | None = None
 
     @property
     def column(self) -> Column:

@@ -5,26 +5,31 @@ Then a row is what its writer wrote, whatever its values are:
 
     one thread     a reader that starts in the middle of a file guesses whether it is inside quotes;
                    a text that spans the place could pass for rows of other people
-    strict         where rows end is not guessed: a file that mixes ends of lines is not read
+    one line end   rows end as the first line does (in CR LF, LF or CR), whatever is in them: any
+                   other line end inside a row is read as a space, in a copy of the file
     dropped alone  a row with too few or too many cells, bytes that are not UTF-8, or millions of
                    characters is left out, and the others stay
 
-A lone carriage return is not quoted by all writers (csv.writer of Python 3.12 with lines that end
-in a line feed, and so pandas): where lines end in a line feed it is read as a space.
+Not all writers quote another line end than their own: csv.writer of Python 3.12, and so pandas,
+leaves a carriage return bare where lines end in a line feed. DuckDB refuses a whole file that mixes
+them, so that one person's text would stop the answer about everybody.
 """
 
 from __future__ import annotations
 
 import contextlib
+import re
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from sqlglot import exp
 
 from deniable.query.compile import nodes as sql
 from deniable.session.tables import Table
+
+_PIECE: Final = 1 << 20
 
 
 def reading(table: Table, *, held: contextlib.ExitStack) -> tuple[list[str], dict[str, Any]]:
@@ -49,7 +54,7 @@ def reading(table: Table, *, held: contextlib.ExitStack) -> tuple[list[str], dic
         "parallel": exp.false(),
         "columns": exp.Struct(expressions=fields),
     }
-    return [_without_returns(path, held) for path in table.source], options
+    return [_with_one_end(path, held) for path in table.source], options
 
 
 def described(table: Table) -> Any:
@@ -70,19 +75,50 @@ def _different(header: Sequence[str]) -> list[str]:
     return made
 
 
-def _without_returns(path: str, held: contextlib.ExitStack) -> str:
-    """The path itself, or that of a copy without carriage returns if lines end in a line feed."""
-    with Path(path).open("rb") as file:
-        if b"\r" in file.readline() or not _anywhere(b"\r", file):
-            return path
-        file.seek(0)
-        made = tempfile.NamedTemporaryFile(prefix="deniable-", suffix=".csv")  # noqa: SIM115
-        copy = held.enter_context(made)
-        for line in file:
-            copy.write(line.replace(b"\r\n", b"\n").replace(b"\r", b" "))
-        copy.flush()
+def _with_one_end(path: str, held: contextlib.ExitStack) -> str:
+    """The path itself, or that of a copy in which every line end is the first one."""
+    end = _first_end(path)
+    if not any(_others(part, end) for part in _parts(path)):
+        return path
+    made = tempfile.NamedTemporaryFile(prefix="deniable-", suffix=".csv")  # noqa: SIM115
+    copy = held.enter_context(made)
+    for part in _parts(path):
+        copy.write(_settled(part, end))
+    copy.flush()
     return copy.name
 
 
-def _anywhere(mark: bytes, file: Any) -> bool:
-    return any(mark in part for part in iter(lambda: file.read(1 << 20), b""))
+def _first_end(path: str) -> bytes:
+    """How the line of column names ends: a public fact."""
+    for part in _parts(path):
+        found = re.search(rb"\r\n|\n|\r", part)
+        if found is not None:
+            return found[0]
+    return b"\n"
+
+
+def _others(part: bytes, end: bytes) -> bool:
+    """Whether there is a line end of another kind."""
+    if end != b"\r\n":
+        return (b"\r" if end == b"\n" else b"\n") in part
+    return not part.count(b"\r\n") == part.count(b"\r") == part.count(b"\n")
+
+
+def _settled(part: bytes, end: bytes) -> bytes:
+    r"""Other line ends as spaces; both characters together still end a row that either would end.
+
+    >>> [_settled(b"a\rb\nc\r\n", end) for end in (b"\n", b"\r", b"\r\n")]
+    [b'a b\nc\n', b'a\rb c\r', b'a b c\r\n']
+    """
+    if end == b"\r\n":
+        return re.sub(rb"\r(?!\n)|(?<!\r)\n", b" ", part)
+    return part.replace(b"\r\n", end).replace(b"\r" if end == b"\n" else b"\n", b" ")
+
+
+def _parts(path: str) -> Iterator[bytes]:
+    """A file in pieces that cut no CR LF in two."""
+    with Path(path).open("rb") as file:
+        while part := file.read(_PIECE):
+            while part.endswith(b"\r") and (more := file.read(1)):
+                part += more
+            yield part

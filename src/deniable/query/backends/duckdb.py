@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import glob
 import itertools
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -118,7 +119,7 @@ class DuckDB(Engine):
             case "parquet" if not self._stops(table):
                 return _called("read_parquet", table.source, **_parquet_options())
             case "duckdb":
-                return self._held_there(table.inner)
+                return self._held_there(table)
         view = f"deniable_{next(_numbers)}"
         self._connection.register(view, _described(table))
         self._views.append(view)
@@ -164,10 +165,11 @@ class DuckDB(Engine):
             "converted_type IN ('TIME_MILLIS', 'TIME_MICROS', 'TIMESTAMP_MILLIS') OR "
             "logical_type LIKE 'TimeType%' OR logical_type LIKE 'TimestampType%(MILLIS=M%')"
         )
-        found = self._connection.execute(asked, [list(table.source), list(table.header)])  # type: ignore[call-overload]
+        paths = [glob.escape(path) for path in table.source]  # type: ignore[attr-defined]
+        found = self._connection.execute(asked, [paths, list(table.header)])
         return bool(found.fetchall())
 
-    def _held_there(self, name: str) -> Any:
+    def _held_there(self, table: Table) -> Any:
         """A table of the user's; floats of a view, or from elsewhere, as no statistics know them.
 
         What is behind may be Parquet, whose statistics leave NaN out: DuckDB then takes x < 2 and
@@ -175,11 +177,12 @@ class DuckDB(Engine):
         """
         asked = (
             "SELECT 1 FROM duckdb_tables() t JOIN duckdb_databases() d USING (database_oid) "
-            "WHERE d.type = 'duckdb' AND t.table_name = ?"
+            "WHERE d.type = 'duckdb' AND [t.database_name, t.schema_name, t.table_name] = ?"
         )
-        if self._connection.execute(asked, [name]).fetchall():
-            return sql.table(name)
-        view = self.dialect.write(sql.table(name))
+        source = sql.table(table.inner, within=table.within)
+        if self._connection.execute(asked, [[*table.within, table.inner]]).fetchall():
+            return source
+        view = self.dialect.write(source)
         columns = self._connection.execute(f"DESCRIBE FROM {view}").fetchall()
         made = [
             sql.aliased(sql.function("NEXTAFTER", sql.name(c), sql.name(c)), c)
@@ -187,7 +190,7 @@ class DuckDB(Engine):
             else sql.name(c)
             for c, kind, *_ in columns
         ]
-        select = exp.Select().select(*made).from_(sql.table(name))
+        select = exp.Select().select(*made).from_(source)
         return exp.Subquery(this=select, alias=exp.TableAlias(this=exp.to_identifier("held")))
 
     def run(self, statements: Sequence[str]) -> list[Found]:
@@ -247,8 +250,8 @@ def _rows(table: Table) -> Any:
 
 
 def _called(reader: str, paths: Any, **options: Any) -> Any:
-    """A table function over paths."""
-    listed = exp.Array(expressions=[sql.text(path) for path in paths])
+    """A table function over paths, each of which is that of one file, whatever its letters."""
+    listed = exp.Array(expressions=[sql.text(glob.escape(path)) for path in paths])
     named = [exp.PropertyEQ(this=exp.to_identifier(k), expression=v) for k, v in options.items()]
     return exp.Table(this=sql.function(reader, listed, *named))
 

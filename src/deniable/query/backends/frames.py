@@ -11,8 +11,10 @@ What the engine's own readers fail at, or look at values for, is settled before,
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from decimal import Decimal
 from typing import Any, Final
 
+_WHOLE: Final = 2**63
 # How objects are written that are no value.
 _NOTHING: Final = frozenset({"None", "nan", "NaN", "NaT", "<NA>"})
 
@@ -162,12 +164,16 @@ def _texts(pa: Any, values: Iterable[object]) -> Any:
 
 
 def _text(value: object) -> str | None:
-    r"""As Python writes it.
+    r"""As Python writes it; numbers that are equal are written alike.
 
+    >>> [_text(value) for value in (1, 1.0, Decimal("1.00"))]
+    ['1', '1', '1']
     >>> [_text(value) for value in ("a", 1, 0.1, True, None, float("nan"), "\udc80", 10**5000)]
     ['a', '1', '0.1', 'True', None, None, None, None]
     """
     try:
+        if isinstance(value, float | Decimal) and -_WHOLE < value < _WHOLE and value == int(value):
+            value = int(value)
         text = str.__str__(value) if isinstance(value, str) else str(value)
         text.encode()
     except Exception:  # noqa: BLE001  (an object may raise whatever it likes)

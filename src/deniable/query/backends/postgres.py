@@ -64,17 +64,23 @@ class Postgres(Engine):
         return {_address(table.source) for table in tables}
 
     def stored(self) -> Mapping[str, Stored]:
-        """From the catalogue."""
+        """From the catalogue; a domain is stored as the type it is made of."""
         asked = (
-            "SELECT a.attname, format_type(a.atttypid, a.atttypmod) || "
-            "CASE WHEN a.attcollation IN (0, %s) THEN '' ELSE ' collate other' END "
-            "FROM pg_attribute a "
+            "SELECT a.attname, CASE WHEN b.typtype = 'e' THEN 'enum' WHEN b.oid = a.atttypid "
+            "THEN format_type(b.oid, a.atttypmod) ELSE format_type(b.oid, NULL) END || "
+            "CASE WHEN a.attcollation IN (0, %s) THEN '' WHEN c.collisdeterministic "
+            "THEN ' collate exact' ELSE ' collate other' END "
+            "FROM pg_attribute a LEFT JOIN pg_collation c ON c.oid = a.attcollation "
+            "CROSS JOIN LATERAL (WITH RECURSIVE under AS (SELECT t.oid, t.typtype, t.typbasetype "
+            "FROM pg_type t WHERE t.oid = a.atttypid UNION ALL SELECT t.oid, t.typtype, "
+            "t.typbasetype FROM pg_type t JOIN under ON t.oid = under.typbasetype) "
+            "SELECT oid, typtype FROM under WHERE typtype <> 'd') b "
             "WHERE a.attrelid = to_regclass(%s) AND a.attnum > 0 AND NOT a.attisdropped "
             "AND has_column_privilege(a.attrelid, a.attnum, 'SELECT')"
         )
         made = {}
         for name, table in self._tables.items():
-            source = sql.table(table.inner)
+            source = sql.table(table.inner, within=table.within)
             quoted = self.dialect.write(source)
             columns = self._connection.execute(asked, (_DEFAULT, quoted)).fetchall()
             if not columns:

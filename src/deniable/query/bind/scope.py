@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from deniable.errors import UnknownName, UnsupportedQuery
-from deniable.query.algebra import Call, Expression, Filter, Read, Relation, Scan, Span, call
+from deniable.query.algebra import Call, Expression, Filter, Kind, Read, Relation, Scan, Span, call
 from deniable.session.tables import Table
 from deniable.units import Relation as Neighbours
 from deniable.units import Unit
@@ -110,7 +110,9 @@ def scan(table: Table, *, unit: Unit, names: Names, alias: str) -> Scope:
     reads, bindings = [], []
     identity = None
     if not table.public and unit.column is not None:
-        identity = Read(name=names.fresh("person"), source=unit.column)
+        stated = table.columns.get(unit.column)
+        kind = None if stated is None else Kind(stated.type)
+        identity = Read(name=names.fresh("person"), source=unit.column, kind=kind)
     for column, facts in table.columns.items():
         name = names.fresh(column, f"{alias}.{column}")
         names.origin[name] = (table.name, column)

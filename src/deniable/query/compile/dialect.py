@@ -42,7 +42,12 @@ class Dialect(ABC):
     wide: ClassVar[str]
     """Whole numbers of at least 38 digits."""
     says_materialized: ClassVar[bool] = True
-    """Whether named parts can be said not to be stored: reading twice costs less than storing."""
+    """Whether the engine can be told to store a named part, or not to."""
+    joins_weights: ClassVar[bool] = False
+    """Whether a join of two readings of a stored part is quicker than a window over it.
+
+    Such an engine may make a join of a window unasked, so parts under windows are stored, too.
+    """
     binary: ClassVar[str] = "C"
     """The collation by which texts are equal if their code points are."""
     text_functions: ClassVar[Mapping[str, str]]

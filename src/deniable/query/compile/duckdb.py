@@ -39,6 +39,7 @@ class DuckDB(Dialect):
         Kind.TIMESTAMP: "TIMESTAMP",
     }
     wide: ClassVar = "HUGEINT"
+    joins_weights: ClassVar = True
     text_functions: ClassVar = {
         "trim": "TRIM",
         "starts_with": "STARTS_WITH",

@@ -133,9 +133,10 @@ def copy(node: Node) -> Node:
     return node.copy()
 
 
-def table(called: str) -> Node:
-    """A named part of the statement."""
-    return exp.Table(this=exp.to_identifier(called, quoted=True))
+def table(called: str, *, within: Sequence[str] = ()) -> Node:
+    """A named part of the statement; or a table, within a schema, or a catalog and a schema."""
+    names = [exp.to_identifier(each, quoted=True) for each in (called, *reversed(within))]
+    return exp.Table(**dict(zip(("this", "db", "catalog"), names, strict=False)))
 
 
 def over(node: Node, partition: str, *, order: Sequence[Node] = ()) -> Node:

@@ -26,7 +26,7 @@ def reading(read: Read, *, spelling: str, dialect: Dialect) -> Node:
     """The column as the question reads it; `spelling` is the engine's name of its stored type."""
     stored, spelling = dialect.column(read.source, spelling), uncollated(spelling)
     if read.facts is None:
-        return _identity(stored, spelling, dialect)
+        return _identity(stored, spelling, read.kind, dialect)
     kind = Kind(read.facts.type)
     if kind is dialect.stored(spelling) and kind in NUMBERS and read.facts.low is not None:
         return _bounded(stored, spelling, read.facts, dialect)
@@ -53,9 +53,26 @@ def _of_kind(stored: Node, spelling: str, kind: Kind, dialect: Dialect) -> Node:
     return _cast(raw, dialect.stored(spelling) or Kind.TEXT, kind, dialect)
 
 
-def _identity(stored: Node, spelling: str, dialect: Dialect) -> Node:
-    """A person id as it is: merging two ids would let one person change another's weight."""
+def id_type(read: Read, *, spelling: str, dialect: Dialect) -> str:
+    """The type of ids as they are read."""
+    spelling = uncollated(spelling)
+    as_stated = dialect.stored(spelling) is Kind.TEXT and read.kind is not None
+    return dialect.types[read.kind] if as_stated and read.kind else spelling
+
+
+def _identity(stored: Node, spelling: str, stated: Kind | None, dialect: Dialect) -> Node:
+    """A person id as it is: merging two ids would let one person change another's weight.
+
+    The same number written in two ways is one id. A float that other whole numbers are rounded to
+    is nobody's.
+    """
     kind = dialect.stored(spelling)
+    if kind is Kind.TEXT and stated not in (None, Kind.TEXT):
+        value = _of_kind(stored, spelling, stated, dialect)
+        if stated is not Kind.FLOAT:
+            return value
+        small = sql.lt(sql.function("ABS", sql.copy(value)), dialect.real(2.0**53))
+        return sql.case((small, without_sign_of_zero(value, dialect)))
     if kind is Kind.FLOAT:
         known = dialect.stored_without_nan(stored, spelling)
         if _is_decimal(spelling):

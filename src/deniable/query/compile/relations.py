@@ -23,12 +23,13 @@ from deniable.query.algebra import (
     Summed,
     Union,
 )
+from deniable.session.identity import identifies, refused
 
 from . import nodes as sql
 from .dialect import Dialect, uncollated
 from .expressions import compiled
 from .nodes import Node
-from .reading import identity_text, may_leave_out, reading, reading_listed
+from .reading import id_type, identity_text, may_leave_out, reading, reading_listed
 
 PERSON: Final = "p"
 
@@ -118,17 +119,24 @@ class Relations:
         return Rows(
             select=select.where(sql.both(conditions), copy=False) if conditions else select,
             columns={read.name: f"c{i}" for i, read in enumerate(scan.reads)},
-            person=None if scan.id is None else uncollated(table.types[scan.id.source]),
+            person=None if scan.id is None else self._id_type(scan.id, table),
         )
 
     def _read_id(self, read: Read, table: Stored) -> Node:
         """Ids in which bytes were replaced would be one to us and different to others: missing."""
         spelling = table.types[read.source]
+        if not identifies(spelling):
+            raise refused(read.source, spelling, table="the table")
         person = reading(read, spelling=spelling, dialect=self.dialect)
-        if not table.replaced or self.dialect.stored(uncollated(spelling)) is not Kind.TEXT:
+        text = self.dialect.types[Kind.TEXT] if read.kind is Kind.TEXT else uncollated(spelling)
+        held_as_text = self.dialect.stored(uncollated(spelling)) is Kind.TEXT
+        if not (table.replaced and held_as_text and self._id_type(read, table) == text):
             return person
         doubtful = self.dialect.contains(sql.copy(person), sql.text(table.replaced))
         return sql.case((sql.negated(doubtful), person))
+
+    def _id_type(self, read: Read, table: Stored) -> str:
+        return id_type(read, spelling=table.types[read.source], dialect=self.dialect)
 
     def _filter(self, relation: Filter, listed: frozenset[str]) -> Rows:
         below = self.rows(relation.source, listed=listed)

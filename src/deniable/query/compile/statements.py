@@ -6,13 +6,18 @@ each count of persons. A statement is a chain of named parts:
     base       the last relation: person p, keys k0 k1 …, and what tallies are about, x0 x1 …
     rows       rows that are in some group, and what each adds: whole numbers v0 v1 …
 
-and then one of three ways to add up, `plain`, `weighted` or `capped`.
+and then one of four ways to add up:
 
     plain      every row is a unit: one GROUP BY, as fast as the question itself
-    weighted   a person's k rows weigh min(2²⁰, ⌊L·2²⁰/k⌋): k is counted on `rows`, in the same
-               statement, and joined back
+    by person  without keys: each person's rows are added up, and the sum is weighted
+    weighted   a person's k rows weigh min(2²⁰, ⌊L·2²⁰/k⌋), where k is counted on `rows`
     capped     persons × groups are added up first; each person keeps the `groups` of them that
                come first by a keyed hash; weights are of the rows that are left
+
+The rows that are counted must be the rows that are added up: a view that samples, or a file that
+is replaced, shows others when it is read again, and a person would get the weight of few rows for
+many. So every part is read once, by a window that counts beside the rows. DuckDB is quicker at a
+join, and makes joins of some windows by itself: there, what is read twice is stored first.
 """
 
 from __future__ import annotations
@@ -94,6 +99,7 @@ class _Writer:
         self.person = plan.weight > 1
         self.base = Base(Relations(dialect, tables), plan, self.tallies, self.keys)
         self.parts: list[tuple[str, exp.Select]] = []
+        self.read_twice: set[str] = set()
 
     def statement(self) -> Statement:
         """The whole of it."""
@@ -107,6 +113,8 @@ class _Writer:
             final = self._capped()
         elif measure is Measure.PERSONS:
             final = self._final([_persons()], "rows")
+        elif not self._key_names():
+            final = self._by_person()
         else:
             final = self._weighted()
         return Statement(
@@ -118,11 +126,12 @@ class _Writer:
         )
 
     def _text(self, final: exp.Select) -> str:
+        stored = self.read_twice if self.dialect.joins_weights else set()
         for called, part in self.parts:
             final = final.with_(
                 exp.to_identifier(called, quoted=True),
                 as_=part,
-                materialized=False if self.dialect.says_materialized else None,
+                materialized=(called in stored) if self.dialect.says_materialized else None,
                 copy=False,
             )
         text = self.dialect.write(final)
@@ -167,7 +176,7 @@ class _Writer:
         tally = self.tallies[position]
         return not self.binned and (tally.value is not None or tally.where is not None)
 
-    # ---- three ways to add up
+    # ---- ways to add up
 
     def _plain(self) -> exp.Select:
         columns: list[Node] = []
@@ -182,6 +191,19 @@ class _Writer:
         return self._final(columns, "rows")
 
     def _weighted(self) -> exp.Select:
+        if self.dialect.joins_weights:
+            return self._joined_weights()
+        held = [j for j in range(len(self.tallies)) if self._has_value(j)]
+        names = [*self._key_names(), *(f"v{j}" for j in held)]
+        self._weigh("rows", names, total=_count())
+        columns = []
+        for j in range(len(self.tallies)):
+            w = sql.name("w")
+            columns.append(self.dialect.summed(sql.times(sql.name(f"v{j}"), w) if j in held else w))
+        return self._final(columns, "weighed")
+
+    def _joined_weights(self) -> exp.Select:
+        self.read_twice.add("rows")
         counted = selected([(PERSON, sql.name(PERSON)), ("n", _count())], sql.table("rows"))
         self.parts.append(("persons", counted.group_by(sql.name(PERSON), copy=False)))
         weight = self._weight(sql.name("n"))
@@ -196,6 +218,16 @@ class _Writer:
         same = sql.eq(sql.name(PERSON, table="rows"), sql.name(PERSON, table="weights"))
         return final.join(sql.table("weights"), on=same, join_type="INNER", copy=False)
 
+    def _weigh(self, source: str, names: Sequence[str], *, total: Node) -> None:
+        """The part `weighed`: these columns and the weight w, where a person has `total` rows."""
+        same = [(called, sql.name(called)) for called in names]
+        self.read_twice.add(source)
+        counted = self.dialect.to(Kind.INT, sql.over(total, PERSON))
+        self.parts.append(("totals", selected([*same, ("total", counted)], sql.table(source))))
+        weight = self._weight(sql.name("total"))
+        same = [(called, sql.name(called)) for called in names]
+        self.parts.append(("weighed", selected([*same, ("w", weight)], sql.table("totals"))))
+
     def _weight(self, rows: Node) -> Node:
         """min(2²⁰, ⌊L·2²⁰/k⌋) in whole numbers."""
         most, limit = self.plan.weight, self.plan.rows
@@ -203,32 +235,39 @@ class _Writer:
         share = self.dialect.quotient(self.dialect.whole(limit * most), sql.copy(rows))
         return sql.case((few, self.dialect.whole(most)), default=share)
 
+    def _by_person(self) -> exp.Select:
+        """All of a person's rows are in one cell: added up first, then weighted."""
+        names = self._added_up([PERSON], called="persons")
+        weight = self._weight(sql.name("n"))
+        listed = [*((called, sql.name(called)) for called in names), ("w", weight)]
+        self.parts.append(("weighed", selected(listed, sql.table("persons"))))
+        return self._final([self._sum_of_weighed(j) for j in range(len(self.tallies))], "weighed")
+
     def _capped(self) -> exp.Select:
-        keys = [PERSON, *self._key_names()]
+        names = self._added_up([PERSON, *self._key_names()], called="pairs")
+        self._keep_groups("pairs", names)
+        if self.tallies[0].measure is Measure.PERSONS and len(self.tallies) == 1:
+            return self._final([self._presence(0)], "kept")
+        self._weigh("kept", names, total=sql.function("SUM", sql.name("n")))
+        columns = [
+            self._presence(j) if tally.measure is Measure.PERSONS else self._sum_of_weighed(j)
+            for j, tally in enumerate(self.tallies)
+        ]
+        return self._final(columns, "weighed")
+
+    def _added_up(self, keys: Sequence[str], *, called: str) -> list[str]:
+        """A part with a row for each combination of keys: how many rows, and their sums."""
         made = [(k, sql.name(k)) for k in keys] + [("n", _count())]
         made += [
             (f"v{j}", self._partial(j)) for j in range(len(self.tallies)) if self._has_value(j)
         ]
-        pairs = selected(made, sql.table("rows"))
-        self.parts.append(("pairs", pairs.group_by(*map(sql.name, keys), copy=False)))
-        names = [called for called, _ in made]
-        self._keep_groups("pairs", names)
-        if self.tallies[0].measure is Measure.PERSONS and len(self.tallies) == 1:
-            return self._final([self._presence(0)], "kept")
-        total = self.dialect.to(Kind.INT, sql.over(sql.function("SUM", sql.name("n")), PERSON))
-        listed = [*((called, sql.name(called)) for called in names), ("total", total)]
-        self.parts.append(("totals", selected(listed, sql.table("kept"))))
-        weight = self._weight(sql.name("total"))
-        listed = [*((called, sql.name(called)) for called in names), ("w", weight)]
-        self.parts.append(("weighed", selected(listed, sql.table("totals"))))
-        columns = []
-        for j, tally in enumerate(self.tallies):
-            if tally.measure is Measure.PERSONS:
-                columns.append(self._presence(j))
-                continue
-            value = sql.name(f"v{j}" if self._has_value(j) else "n")
-            columns.append(self.dialect.summed(sql.times(value, sql.name("w"))))
-        return self._final(columns, "weighed")
+        part = selected(made, sql.table("rows"))
+        self.parts.append((called, part.group_by(*map(sql.name, keys), copy=False)))
+        return [name for name, _ in made]
+
+    def _sum_of_weighed(self, position: int) -> Node:
+        value = sql.name(f"v{position}" if self._has_value(position) else "n")
+        return self.dialect.summed(sql.times(value, sql.name("w")))
 
     def _partial(self, position: int) -> Node:
         """What a person adds to one group, before the weight."""

@@ -16,6 +16,7 @@ from deniable.query.bind.members import members
 from deniable.query.bind.scope import Binding, Names, Scope, scan
 from deniable.query.bind.unions import union
 from deniable.query.sql.spellings import fold
+from deniable.session.ibis_sources import is_opened
 from deniable.session.tables import Table
 from deniable.units import Unit
 
@@ -39,13 +40,21 @@ class Asking:
     used: list[str] = field(default_factory=list)
 
     def table(self, node: Node) -> Table | None:
-        """The session's table that a node is: the very one that was opened, or one of its name."""
+        """The session's table that a node is: the very one that was opened.
+
+        `ibis.table(...)` leads to no rows, so it stands for the session's table of its name.
+        """
         for table in self.tables.values():
-            held = None if table.ibis is None else table.ibis.op()  # type: ignore[attr-defined]
-            if type(held) is type(node) and held == node:
+            if is_opened(node, table):
                 return table
         if type(node) not in _NAMED:
             return None
+        if type(node) is ops.DatabaseTable and node.name in self.tables:
+            raise UnsupportedQuery(
+                f"`{node.name}` in this expression is not the `{node.name}` of this session",
+                why="it is a table of another connection or schema, which the session did not open",
+                fix=f'ibis.table({{...}}, name="{node.name}"), which stands for the session\'s own',
+            )
         if node.name in self.tables:
             return self.tables[node.name]
         known = self.tables.items()

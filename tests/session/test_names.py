@@ -1,0 +1,117 @@
+"""A name means one thing: what was opened is what is described, guarded and read."""
+
+import math
+
+import duckdb
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import deniable as dp
+from deniable.query.backends.duckdb import DuckDB
+from deniable.session import sources
+
+UNIT = dp.rows()
+
+
+def count(session, sql="SELECT COUNT(*) AS n FROM people"):
+    """How many rows the engine finds, without noise."""
+    from deniable.query.execute import execute
+
+    plan = session.sql(sql).plan
+    return int(execute(plan, tables=session.tables).numbers[plan.tallies[0].name][0])
+
+
+def opened(source, **options):
+    return dp.open(source, unit=UNIT, budget=dp.epsilon(1), **options)
+
+
+def two_places():
+    """A table of one row here, another of its name and two rows in each other place."""
+    connection = duckdb.connect()
+    connection.execute("CREATE TABLE people AS SELECT 1 AS x")
+    connection.execute(
+        "CREATE SCHEMA other; CREATE TABLE other.people AS SELECT x FROM range(2) t(x)"
+    )
+    connection.execute("ATTACH ':memory:' AS away")
+    connection.execute("CREATE TABLE away.people AS SELECT x AS x, x AS y FROM range(2) t(x)")
+    return connection
+
+
+@pytest.mark.parametrize("place", ["other", "away"])
+def test_a_table_stays_the_one_that_was_opened_wherever_the_user_goes(place):
+    connection = two_places()
+    session = opened(connection, name="people")
+    connection.execute(f"USE {place}")
+    assert list(session.tables["people"].columns) == ["x"]
+    assert count(session) == 1
+
+
+@pytest.mark.parametrize("place", ["other", "away"])
+def test_a_table_is_the_one_that_the_user_means_when_it_is_opened(place):
+    connection = two_places()
+    connection.execute(f"USE {place}")
+    session = opened(connection, name="people")
+    connection.execute("USE memory.main")
+    assert count(session) == 2
+
+
+def test_names_of_other_databases_add_no_columns():
+    assert list(opened(two_places(), name="people").tables["people"].columns) == ["x"]
+
+
+@pytest.mark.parametrize(
+    "namesake", ["", "CREATE SCHEMA s; CREATE TABLE s.data (x DOUBLE)", "ATTACH"]
+)
+def test_nan_in_parquet_behind_a_view_is_missing_whatever_else_has_its_name(tmp_path, namesake):
+    """Statistics leave NaN out: with them DuckDB takes it for a number below the largest."""
+    table = pa.table({"x": [1.0] * 20 + [math.nan]})
+    pq.write_table(table, tmp_path / "rows.parquet")
+    connection = duckdb.connect()
+    connection.execute(f"CREATE VIEW data AS FROM '{tmp_path / 'rows.parquet'}'")
+    connection.execute(NAMESAKES[namesake])
+    schema = dp.Schema(columns={"x": dp.bounds(0.0, 5.0)})
+    (found,) = sources.tables(connection, schema=schema, unit=UNIT, name="data").values()
+    with DuckDB([found]) as engine:
+        assert "NEXTAFTER" in engine.dialect.write(engine.stored()["data"].source)
+    session = opened(connection, name="data", schema=schema)
+    assert count(session, "SELECT COUNT(*) AS n FROM data WHERE x < 2") == 20
+
+
+def test_a_postgres_table_stays_the_one_of_its_schema(server):
+    import psycopg
+
+    with psycopg.connect(server, autocommit=True) as connection:
+        for name, rows in (("first", 1), ("second", 2)):
+            connection.execute(f"DROP SCHEMA IF EXISTS {name} CASCADE; CREATE SCHEMA {name}")
+            made = f"CREATE TABLE {name}.people AS SELECT i AS x FROM generate_series(1, {rows}) i"
+            connection.execute(made)
+        connection.execute("SET search_path TO second, first")
+        session = opened(connection, name="people")
+        connection.execute("SET search_path TO first")
+        assert session.tables["people"].within == ("second",)
+        assert count(session) == 2
+
+
+@pytest.mark.parametrize("name", ["a[1]", "b*", "c?", "d[x", "e[!f]", "plain"])
+@pytest.mark.parametrize("ending", ["parquet", "csv"])
+def test_a_path_is_one_file_whatever_its_letters(tmp_path, name, ending):
+    for rows, stem in ((1, name), (2, "a1"), (2, "bx"), (2, "cx"), (2, "eg")):
+        path = tmp_path / f"{stem}.{ending}"
+        table = pa.table({"x": list(range(rows))})
+        if ending == "csv":
+            path.write_text("\n".join(["x", *map(str, range(rows)), ""]))
+        else:
+            pq.write_table(table, path)
+    schema = dp.Schema(columns={"x": dp.column("int")})
+    assert count(opened(tmp_path / f"{name}.{ending}", name="people", schema=schema)) == 1
+
+
+def test_a_relative_path_is_the_file_that_it_was_when_opened(tmp_path, monkeypatch):
+    for rows, folder in ((1, "here"), (2, "there")):
+        (tmp_path / folder).mkdir()
+        pq.write_table(pa.table({"x": list(range(rows))}), tmp_path / folder / "people.parquet")
+    monkeypatch.chdir(tmp_path / "here")
+    session = opened("people.parquet")
+    monkeypatch.chdir(tmp_path / "there")
+    assert count(session) == 1
