@@ -11,7 +11,7 @@ from deniable.sampling.source import using
 from deniable.sensitive import compute
 from deniable.session import open as open_session
 
-OTHERS = [f"person {i}" for i in range(12)]
+OTHERS = [f"person {i}" for i in range(40)]
 LOW, HIGH, EPSILON = -1.0, 3.0, 0.5
 ADD, REPLACE = dp.person("who", rows=1), dp.person("who", rows=1, relation="replace")
 # Neighbours: Xi comes; or Xi goes and Yu comes.
@@ -31,7 +31,7 @@ def asked(algorithm, names, unit):
         algorithm(
             names,
             extreme,
-            parts=3,
+            parts=8,
             low=LOW,
             high=HIGH,
             epsilon=EPSILON,
@@ -45,7 +45,7 @@ def pairs(algorithm, unit):
     """The values of neighbours under the same secret, for many secrets; and the mechanism."""
     steps = [asked(algorithm, names, unit) for names in NEIGHBOURS[unit]]
     found = []
-    for seed in range(60):
+    for seed in range(100):
         values = []
         for step in steps:
             with using(SeededSource(seed)):
