@@ -15,6 +15,8 @@ from hypothesis import HealthCheck, settings
 import deniable as dp
 from deniable.ledger import open_ledger
 
+os.environ.setdefault("DENIABLE_TESTING", "1")  # however the tests are started
+
 # A busy machine fails no property: neither a slow example nor slow generation is a fault. What
 # is found can be repeated from the printed blob. In CI the examples follow from the test alone, so
 # that a change which fails is the change at fault; elsewhere each run looks at new ones.

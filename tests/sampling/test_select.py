@@ -223,6 +223,9 @@ def test_bad_parameters_are_refused_before_anything_is_drawn(scripted, bad_numbe
         None,
         3.0,
         [-np.inf],
+        [2**53 + 1, 0],
+        [0, -(2**53) - 1],
+        np.array([2**53 + 1], dtype=np.uint64),
         [2**54],
     ]
     for scores in [*bad_scores, [1j], [[1.0], [1.0, 2.0]]]:

@@ -91,6 +91,24 @@ def test_scores_of_any_size_are_handled(kind):
     assert kind(epsilon=1.0).release([5e15, 5e15 - 1000]) == 0
 
 
+WHOLE = [TopK(k=1, epsilon=1.0), *(kind(epsilon=1.0) for kind in ALL)]
+
+
+@pytest.mark.parametrize("mechanism", WHOLE, ids=lambda m: m.name)
+@pytest.mark.parametrize("kind", [list, np.int64, np.uint64], ids=["list", "int64", "uint64"])
+def test_whole_scores_that_floats_cannot_tell_apart_are_refused(mechanism, kind):
+    """2⁵³ + 1 would count as 2⁵³: a score that one unit moves by 1 would not move, or by 2."""
+    as_given = list if kind is list else lambda scores: np.array(scores, dtype=kind)
+    most = 2**53
+    mechanism.release(as_given([most, most - 1, 0]))
+    signed = [] if kind is np.uint64 else [[-most - 1, 0], [-most - 2, most]]
+    for scores in ([most + 1, most], [0, most + 1], [2**62, 0], [most + 2, most], *signed):
+        with pytest.raises(dp.BadParameter, match="2⁵³"):
+            mechanism.release(as_given(scores))
+    if signed:
+        mechanism.release(as_given([-most, most]))
+
+
 @pytest.mark.parametrize("kind", ALL)
 @pytest.mark.parametrize("scores", [[], [[1.0]], ["a"], [math.inf], [True], [None]])
 def test_bad_scores_are_refused(kind, scores):
