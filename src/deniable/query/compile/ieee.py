@@ -1,16 +1,18 @@
 """IEEE 754 for an engine whose float arithmetic fails where a result overflows or vanishes.
 
-A result that would overflow is infinite here, one that would vanish is 0, and so may be those that
-come within a few hundred powers of two of it. Whether it would is seen from |x| and |y|, both moved
-into [2⁻⁵⁰⁰, 2⁵⁰⁰], so that the test itself cannot fail:
+A result that would overflow is infinite here, and one that would vanish is 0; so are some others
+that are as extreme. Before x·y is formed, |x| and |y| are moved into windows so narrow that the
+product of what was moved, P, is an ordinary float:
 
-    |x·y| ≤ 2⁻¹⁰⁷⁴   both are below 1; if one is below 2⁻⁵⁰⁰, the product of what was moved is, too;
-                     if none is, x·y does not vanish
-    |x·y| ≥ 2¹⁰²⁴    likewise, both are above 1 and one is above 2⁵⁰⁰
-    |x/y| ≤ 2⁻¹⁰⁷⁴   |x| < 1 < |y|, and x is below 2⁻⁵⁰⁰ or y above 2⁵⁰⁰
-    |x/y| ≥ 2¹⁰²⁴    |y| < 1, and y is below 2⁻⁵⁰⁰ or x above 2⁵⁰⁰; as |y| ≥ 2⁻¹⁰⁷⁴, |x| ≥ 2⁻⁵¹
+    vanishing    let |x| ≤ X and |y| ≤ Y, or X, Y = 2 if nothing less is known, and let the windows
+                 begin at X/2ᵗ and Y/2ᵗ with XY/4ᵗ = 2⁻¹⁰⁶⁰. If |x| < X/2ᵗ, then |y| > 2 and xy does
+                 not vanish, or P ≤ XY/2ᵗ; likewise for y. If neither is, |xy| ≥ 2⁻¹⁰⁶⁰. So xy is 0
+                 where P ≤ XY/2ᵗ: next to the largest there can be, that is nothing.
+    overflow     windows end at 2⁵⁰⁰. Where |xy| ≥ 2¹⁰²⁴, both are above 1 and one is above 2⁵⁰⁰:
+                 P > 2⁵⁰⁰.
 
-Ranges tell which of these cannot be; mostly none can, or the other number is a constant.
+x/y is x·(1/y); as 1/|y| may be 2¹⁰⁷⁴, |x| may be as small as 2⁻⁵¹ where it overflows. Ranges tell
+which of these cannot be; mostly none can, or the other number is a constant.
 """
 
 from __future__ import annotations
@@ -31,6 +33,7 @@ if TYPE_CHECKING:
     from .reals import Real
 
 _TINY: Final = 2.0**-1074
+_LEAST: Final = 2.0**-1070
 _SMALL: Final = 2.0**-500
 _LARGE: Final = 2.0**500
 # A quotient of moved numbers above this may be one that overflows.
@@ -91,7 +94,7 @@ class Guarded:
         magnitude = sql.function("ABS", sql.copy(x.node))
         pairs = []
         if self.vanishes:
-            least = 2.0**-1000 * size if divided else 2.0**-1000 / size
+            least = _LEAST * size if divided else _LEAST / size
             pairs.append((sql.lt(magnitude, self.real(least)), self.real(0.0)))
         if self.overflows:
             most = _MOST * size if divided else _MOST / size
@@ -104,20 +107,30 @@ class Guarded:
 
     def _factor(self) -> Node:
         """1; or 0 or ∞ where the result would vanish or overflow."""
-        test = sql.binary(self.kind, self._moved(self.x), self._moved(self.y))
-        most = _LARGE if self.kind is exp.Mul else _LARGE_QUOTIENT
+        divided = self.kind is exp.Div
+        up = math.frexp(min(_most(self.x.facts), 1.0))[1]
+        down = math.frexp(min(1 / _least(self.y.facts) if divided else _most(self.y.facts), 1.0))[1]
+        steps = (up + down + 1060) // 2
+        if steps < 1:  # all of them vanish
+            return self.real(0.0)
+        x = self._moved(self.x, 2.0 ** (up - steps), _LARGE)
+        if divided:
+            y = self._moved(self.y, _SMALL, 2.0 ** min(steps - down, 1023))
+        else:
+            y = self._moved(self.y, 2.0 ** (down - steps), _LARGE)
+        test = sql.binary(self.kind, x, y)
+        most = self.real(_LARGE_QUOTIENT if divided else _LARGE)
         pairs = []
         if self.vanishes:
-            pairs.append((sql.lt(test, self.real(_SMALL)), self.real(0.0)))
+            pairs.append((sql.le(test, self.real(2.0 ** (up + down - steps))), self.real(0.0)))
         if self.overflows:
-            pairs.append((sql.gt(sql.copy(test), self.real(most)), self.real(math.inf)))
+            pairs.append((sql.gt(sql.copy(test), most), self.real(math.inf)))
         return sql.case(*pairs, default=self.real(1.0))
 
-    def _moved(self, x: Real) -> Node:
-        """|x|, moved into [2⁻⁵⁰⁰, 2⁵⁰⁰]."""
-        size = sql.function("GREATEST", sql.function("ABS", sql.copy(x.node)), self.real(_SMALL))
-        few = _most(x.facts) <= _LARGE
-        return size if few else sql.function("LEAST", size, self.real(_LARGE))
+    def _moved(self, x: Real, low: float, high: float) -> Node:
+        """|x|, moved into a window."""
+        size = sql.function("GREATEST", sql.function("ABS", sql.copy(x.node)), self.real(low))
+        return sql.function("LEAST", size, self.real(high)) if _most(x.facts) > high else size
 
 
 def _fixed(facts: Domain) -> bool:
