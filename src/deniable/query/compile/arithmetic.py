@@ -193,6 +193,8 @@ def _whole_bin(dialect: Dialect, call: Call, x: Node, width: Node) -> Node:
         x, width = dialect.widened(x), dialect.widened(width)
     rest = sql.binary(exp.Mod, sql.copy(x), width)
     start = sql.subtract(x, rest)
+    if low >= 0:
+        return start
     below = sql.lt(sql.copy(rest), sql.plain(0))
     return sql.case((below, sql.subtract(start, sql.copy(width))), default=sql.copy(start))
 

@@ -120,12 +120,23 @@ class Guarded:
             y = self._moved(self.y, 2.0 ** (down - steps), _LARGE)
         test = sql.binary(self.kind, x, y)
         most = self.real(_LARGE_QUOTIENT if divided else _LARGE)
-        pairs = []
+        # Where both tests are needed, almost all rows are spared them.
+        pairs = [(self._ordinary(), self.real(1.0))] if self.vanishes and self.overflows else []
         if self.vanishes:
             pairs.append((sql.le(test, self.real(2.0 ** (up + down - steps))), self.real(0.0)))
         if self.overflows:
             pairs.append((sql.gt(sql.copy(test), most), self.real(math.inf)))
         return sql.case(*pairs, default=self.real(1.0))
+
+    def _ordinary(self) -> Node:
+        """Both sizes are between 2⁻⁵⁰⁰ and 2⁵⁰⁰."""
+        parts = []
+        for each in (self.x, self.y):
+            size = sql.function("ABS", sql.copy(each.node))
+            parts.append(sql.binary(exp.GTE, size, self.real(_SMALL)))
+            if _most(each.facts) > _LARGE:
+                parts.append(sql.le(sql.copy(size), self.real(_LARGE)))
+        return sql.both(parts)
 
     def _moved(self, x: Real, low: float, high: float) -> Node:
         """|x|, moved into a window."""
