@@ -19,9 +19,10 @@ from deniable.query.algebra import (
     call,
     literal,
 )
+from deniable.query.backends import engine_for
 from deniable.query.bound import Measure, bound
 from deniable.query.compile import Relations
-from deniable.query.compile.contributions import Base
+from deniable.query.compile.contributions import Base, _bin, _point
 from deniable.query.compile.duckdb import DuckDB
 
 from .holding import Holding, cells_of, scan_of
@@ -123,6 +124,28 @@ def test_anything_computed_is_clamped():
     for relation, value in ((scan, made), (computed, computed.columns[0])):
         base, tally = base_of(relation, value)
         assert not base.holds(tally)
+
+
+@pytest.mark.parametrize("number", [math.nan, math.inf, -math.inf, 1e100, -5e-324])
+@pytest.mark.parametrize("measure", [Measure.SUM, Measure.SQUARES, Measure.HISTOGRAM])
+def test_a_number_that_no_engine_should_find_is_clamped_all_the_same(holding, number, measure):
+    """The clamp depends on nothing that was computed before it."""
+    table = holding.table("data", [{"x": 1.0}], {"x": dp.bounds(-3.0, 10.0)})
+    scan = scan_of(table)
+    made = call("multiply", scan.columns[0], literal(2.0))
+    functions = of(Function.VAR_POP, made), of(Function.MIN, made)
+    tally = next(t for t in bound(asked(scan, *functions)).tallies if t.measure is measure)
+    with engine_for([table])([table]) as engine:
+        dialect = engine.dialect
+        node = dialect.real(number)
+        if tally.bins is None:
+            ends = tally.low, tally.high
+            point = _point(node, tally, dialect, clamp=True)
+        else:
+            ends = 0, tally.bins.count - 1
+            point = _bin(node, made, tally.bins, dialect)
+        ((row,),) = engine.run([f"SELECT {dialect.write(point)}"])
+    assert ends[0] <= row[0] <= ends[1]
 
 
 @pytest.mark.parametrize("off", [{"low": 1}, {"high": -1}])

@@ -16,6 +16,7 @@ from typing import Final
 
 from deniable.errors import UnsupportedQuery
 
+from .constants import check_constants, check_value
 from .domain import NUMBERS, TIMES, Domain, Kind, Scalar, domain_of_value
 from .operators import OPERATORS, Operator
 
@@ -102,7 +103,8 @@ class Call(Expression):
 
 
 def literal(value: Scalar | None, *, kind: Kind | None = None, span: Span | None = None) -> Literal:
-    """A constant, or a missing value of a kind."""
+    """A constant, or a missing value of a kind; numbers are those of 64 bits, and finite."""
+    check_value(value)
     if value is None:
         known = Domain(kind=kind or Kind.BOOL, values=(), nullable=True)
     else:
@@ -127,6 +129,7 @@ def call(op: str, *args: Expression, span: Span | None = None) -> Call:
         args = alike(args)
     for position, arg in enumerate(args):
         _check(operator, position, arg, count=len(args))
+    check_constants(op, [arg.value if isinstance(arg, Literal) else arg.kind for arg in args])
     nodes = 1 + sum(arg.size for arg in args)
     if nodes > LARGEST:
         raise UnsupportedQuery("this expression grows too large when its parts are written out")
@@ -208,37 +211,6 @@ def _check(operator: Operator, position: int, arg: Expression, *, count: int) ->
         raise UnsupportedQuery(f"{operator.name} takes {wanted} here, not {arg.kind.value}")
     if position in operator.constants and not (isinstance(arg, Literal) and arg.value is not None):
         raise UnsupportedQuery(f"{operator.name} needs a constant here")
-    _check_constant(operator.name, position, arg)
-
-
-def _check_constant(op: str, position: int, arg: Expression) -> None:
-    """Constants that would have no meaning, or not the same on every engine."""
-    value = arg.value if isinstance(arg, Literal) else None
-    fault = ""
-    match op, position, value:
-        case "round", 1, int() if not -15 <= value <= 15:
-            fault = "ROUND keeps from -15 to 15 digits"
-        case "bin", 1, int() | float() if not value > 0:
-            fault = "the width of a bin must be above 0"
-        case "width_bucket", 3, int() if not 1 <= value <= 1_000_000:
-            fault = "the number of buckets must be from 1 to 1,000,000"
-        case "substr", 1, int() if value < 1:
-            fault = "SUBSTR counts from 1"
-        case "substr", 2, int() if value < 0:
-            fault = "SUBSTR cannot take a negative number of letters"
-        case (("like" | "ilike"), 1, str()) if "\\" in value:
-            fault = "LIKE patterns have no escape here; use contains, starts_with or ends_with"
-        case "date_trunc", 0, _:
-            _check_unit(str(value))
-    if fault:
-        raise UnsupportedQuery(fault)
-
-
-def _check_unit(unit: str) -> None:
-    from .moments import UNITS
-
-    if unit not in UNITS:
-        raise UnsupportedQuery(f"DATE_TRUNC knows {', '.join(UNITS)}; not {unit!r}")
 
 
 # ---- one kind

@@ -26,6 +26,8 @@ TIMESTAMP_TEXT: Final = (
     r"^ *[0-9]{4}-[0-9]{2}-[0-9]{2}[ T][0-9]{2}:[0-9]{2}(:[0-9]{2}(\.[0-9]{1,6})?)? *$"
 )
 LONGEST_JOINED: Final = 1024
+# Times 10¹⁵ this is still a float; from 2⁵³ on there is nothing to round but by negative digits.
+LARGEST_ROUNDED: Final = 2.0**900
 TRUE_TEXTS: Final = ("true", "t", "1")
 FALSE_TEXTS: Final = ("false", "f", "0")
 
@@ -107,13 +109,13 @@ def ceil(x: float) -> Value:
 
 
 def round_half_away(x: float, digits: int = 0) -> Value:
-    """sign(x)·⌊|x|·10ᵈ + ½⌋/10ᵈ in float64: halves go away from zero."""
+    """sign(x)·⌊|x|·10ᵈ + ½⌋/10ᵈ in float64: halves go away from zero; x itself beyond 2⁹⁰⁰."""
     if isinstance(x, int) and digits >= 0:
         return x
+    if abs(x) > LARGEST_ROUNDED:
+        return float(x)
     scale = 10.0 ** abs(digits)
     scaled = abs(float(x)) * scale if digits >= 0 else abs(float(x)) / scale
-    if not math.isfinite(scaled):
-        return float(x)
     up = float(math.floor(scaled + 0.5))
     back = up / scale if digits >= 0 else up * scale
     signed = number(math.copysign(back, x))
@@ -175,12 +177,13 @@ def bin_start(x: float, width: float) -> Value:
 
 
 def width_bucket(x: float, low: float, high: float, buckets: int) -> Value:
-    """1 to `buckets` from low to high; 0 below, buckets + 1 from high on."""
+    """1 to `buckets` from low to high; 0 below, buckets + 1 from high on; all in float64."""
+    x, low, high = float(x), float(low), float(high)
     if x < low:
         return 0
     if x >= high:
         return buckets + 1
-    share = (float(x) - float(low)) / (float(high) - float(low)) * buckets
+    share = (x - low) / (high - low) * buckets
     return min(buckets, math.floor(share) + 1)
 
 

@@ -136,7 +136,10 @@ def _bins(inner: Domain, domain: Domain, width: Expression) -> tuple[Scalar, ...
         return None
     if domain.kind is Kind.INT and isinstance(step, int):
         return _stepped(int(low) // step, int(high) // step, step)
-    return _stepped(math.floor(low / step), math.floor(high / step), float(step))
+    first, last = float(low) / float(step), float(high) / float(step)
+    if not (math.isfinite(first) and math.isfinite(last)):
+        return None
+    return _stepped(math.floor(first), math.floor(last), float(step))
 
 
 def _stepped(first: int, last: int, step: float) -> tuple[Scalar, ...] | None:

@@ -80,6 +80,11 @@ class Bins:
         low, high = ends(value)
         if value.kind is Kind.INT and high - low < at_most and max(-low, high) <= EXACT:
             return cls(low=float(low), high=float(high), count=int(high - low) + 1, whole=True)
+        if math.isinf(float(high) - float(low)):
+            raise UnsupportedQuery(
+                "these bounds are too far apart to rank values between them",
+                fix="bounds of at most 8e307 on either side of 0",
+            )
         wide = float(high) > float(low) and math.isfinite(at_most / (float(high) - float(low)))
         return cls(low=float(low), high=float(high), count=at_most if wide else 1)
 

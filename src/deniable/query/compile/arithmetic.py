@@ -9,31 +9,23 @@ from typing import Final
 
 from sqlglot import exp
 
-from deniable.query.algebra import EXACT, Call, Domain, Kind, Literal
+from deniable.query.algebra import EXACT, Call, Kind, Literal, ranges
+from deniable.query.algebra.meaning import LARGEST_ROUNDED
 
 from . import nodes as sql
 from .dialect import Dialect
-from .nodes import Node
+from .nodes import Node, clipped
+from .reals import Real
+
+
+def reals(dialect: Dialect, call: Call, args: tuple[Node, ...]) -> list[Real]:
+    """All arguments as float64."""
+    return [Real.of(arg, node, dialect=dialect) for arg, node in zip(call.args, args, strict=True)]
 
 
 def floats(dialect: Dialect, call: Call, args: tuple[Node, ...]) -> list[Node]:
-    """All arguments as float64."""
-    return [
-        dialect.to(Kind.FLOAT, node) if arg.kind is Kind.INT else node
-        for arg, node in zip(call.args, args, strict=True)
-    ]
-
-
-def settled(dialect: Dialect, call: Call, node: Node) -> Node:
-    """NaN made missing where an infinite argument could have made one."""
-    sure = call.kind is Kind.INT or all(arg.domain.bounded for arg in call.args)
-    return node if sure else dialect.without_nan(node)
-
-
-def clipped(node: Node, low: Node, high: Node, *, nullable: bool) -> Node:
-    """Moved into [low, high]; engines' LEAST and GREATEST would turn missing into a bound."""
-    inside = sql.function("LEAST", sql.function("GREATEST", node, low), high)
-    return sql.case((sql.present(sql.copy(node)), inside)) if nullable else inside
+    """The same without what is known of them."""
+    return [each.node for each in reals(dialect, call, args)]
 
 
 def without_sign_of_zero(node: Node, dialect: Dialect) -> Node:
@@ -46,37 +38,15 @@ def without_sign_of_zero(node: Node, dialect: Dialect) -> Node:
     return sql.case((sql.eq(node, zero), sql.copy(zero)), default=sql.copy(node))
 
 
-def _sum(kind: type[exp.Binary]) -> Callable[..., Node]:
+def _arithmetic(kind: type[exp.Binary], made: Callable[[Real, Real], Real]) -> Callable[..., Node]:
+    """Whole numbers where all stays exact, else floats."""
+
     def rule(dialect: Dialect, call: Call, *args: Node) -> Node:
         if call.kind is Kind.INT:
             return sql.binary(kind, *args)
-        facts = [arg.domain for arg in call.args]
-        left, right = map(dialect.calm_sum, floats(dialect, call, args), facts)
-        return settled(dialect, call, sql.binary(kind, left, right))
+        return made(*reals(dialect, call, args)).node
 
     return rule
-
-
-def _multiply(dialect: Dialect, call: Call, *args: Node) -> Node:
-    if call.kind is Kind.INT:
-        return sql.times(*args)
-    return settled(dialect, call, sql.times(*_calm(dialect, call, args)))
-
-
-def _divide(dialect: Dialect, call: Call, *args: Node) -> Node:
-    x, y = _calm(dialect, call, args)
-    nonzero = exp.Nullif(this=y, expression=dialect.real(0.0))
-    return settled(dialect, call, sql.binary(exp.Div, x, nonzero))
-
-
-def _calm(dialect: Dialect, call: Call, args: tuple[Node, ...]) -> list[Node]:
-    """Factors; a constant of ordinary size needs no care."""
-    return [
-        node
-        if isinstance(arg, Literal) and 2.0**-500 <= abs(arg.value or 0.0) <= 2.0**500  # type: ignore[arg-type]
-        else dialect.calm(node, arg.domain)
-        for arg, node in zip(call.args, floats(dialect, call, args), strict=True)
-    ]
 
 
 def _modulo(dialect: Dialect, _call: Call, x: Node, y: Node) -> Node:
@@ -124,29 +94,26 @@ def _step(called: str) -> Callable[..., Node]:
 
 
 def _round(dialect: Dialect, call: Call, x: Node, *_digits: Node) -> Node:
-    """sign(x)·⌊|x|·10ᵈ + ½⌋/10ᵈ."""
+    """sign(x)·⌊|x|·10ᵈ + ½⌋/10ᵈ; what is beyond 2⁹⁰⁰ stays as it is."""
     given = call.args[1] if len(call.args) > 1 else None
     digits = int(given.value) if isinstance(given, Literal) else 0  # type: ignore[arg-type]
     facts = call.args[0].domain
     if facts.kind is Kind.INT and digits >= 0:
         return _in_kind(dialect, call, x)
-    number = x if facts.kind is Kind.FLOAT else dialect.to(Kind.FLOAT, x)
-    scale = dialect.real(10.0 ** abs(digits))
-    forth, back = (exp.Mul, exp.Div) if digits >= 0 else (exp.Div, exp.Mul)
-    size = dialect.calm(sql.function("ABS", number), facts)
-    half = sql.add(sql.binary(forth, size, scale), dialect.real(0.5))
-    up = sql.binary(back, dialect.step("FLOOR", half), sql.copy(scale))
-    below = sql.lt(sql.copy(number), dialect.real(0.0))
-    near = sql.case((below, exp.Paren(this=exp.Neg(this=up))), default=sql.copy(up))
-    if not _scales(facts):
-        large = sql.gt(sql.function("ABS", sql.copy(number)), dialect.real(2.0**900))
-        near = sql.case((large, sql.copy(number)), default=near)
+    number = Real.of(call.args[0], x, dialect=dialect)
+    size = number.copy().size()
+    most = ranges.ends(size.facts)[1]
+    scale = Real.constant(10.0 ** abs(digits), dialect=dialect)
+    small = size.within(0.0, min(float(most), LARGEST_ROUNDED))
+    scaled = small.times(scale) if digits >= 0 else small.over(scale)
+    up = scaled.plus(Real.constant(0.5, dialect=dialect)).floor()
+    back = (up.over(scale.copy()) if digits >= 0 else up.times(scale.copy())).node
+    below = sql.lt(sql.copy(number.node), dialect.real(0.0))
+    near = sql.case((below, exp.Paren(this=exp.Neg(this=back))), default=sql.copy(back))
+    if most > LARGEST_ROUNDED:
+        large = sql.gt(sql.copy(size.node), dialect.real(LARGEST_ROUNDED))
+        near = sql.case((large, sql.copy(number.node)), default=near)
     return dialect.to(Kind.INT, near) if call.kind is Kind.INT else near
-
-
-def _scales(facts: Domain) -> bool:
-    """Whether |x|·10¹⁵ is a finite number for sure."""
-    return facts.bounded and max(abs(facts.low), abs(facts.high)) < 2.0**900  # type: ignore[arg-type]
 
 
 def _sqrt(dialect: Dialect, call: Call, *args: Node) -> Node:
@@ -164,21 +131,19 @@ def _of(called: str, x: Node) -> Node:
 
 
 def _exp(dialect: Dialect, call: Call, *args: Node) -> Node:
-    return dialect.exponential(floats(dialect, call, args)[0])
+    return dialect.exponential(reals(dialect, call, args)[0], call.domain)
 
 
 def _power(dialect: Dialect, call: Call, *args: Node) -> Node:
     """Missing for 0 to a negative power and for a negative number to a fraction."""
-    x, y = floats(dialect, call, args)
-    x, y = (dialect.calm(node, arg.domain) for node, arg in zip((x, y), call.args, strict=True))
-    zero = dialect.real(0.0)
-    poles = sql.both([sql.eq(x, zero), sql.lt(y, sql.copy(zero))])
-    fraction = sql.binary(exp.NEQ, sql.copy(y), dialect.step("FLOOR", sql.copy(y)))
-    endless = sql.eq(sql.function("ABS", sql.copy(y)), dialect.real(math.inf))
-    roots = sql.both([sql.lt(sql.copy(x), sql.copy(zero)), sql.either([fraction, endless])])
-    made = settled(dialect, call, dialect.power(sql.copy(x), sql.copy(y)))
-    unknown = sql.either([sql.missing(sql.copy(x)), sql.missing(sql.copy(y))])
-    nothing = dialect.constant(None, Kind.FLOAT)
+    x, y = reals(dialect, call, args)
+    zero, nothing = dialect.real(0.0), dialect.constant(None, Kind.FLOAT)
+    poles = sql.both([sql.eq(x.node, zero), sql.lt(y.node, sql.copy(zero))])
+    fraction = sql.binary(exp.NEQ, y.copy().node, dialect.step("FLOOR", y.copy().node))
+    endless = sql.eq(y.copy().size().node, dialect.real(math.inf))
+    roots = sql.both([sql.lt(x.copy().node, sql.copy(zero)), sql.either([fraction, endless])])
+    made = dialect.settled(dialect.power(x.copy(), y.copy(), call.domain), x, y)
+    unknown = sql.either([sql.missing(x.copy().node), sql.missing(y.copy().node)])
     return sql.case(
         (unknown, nothing), (poles, sql.copy(nothing)), (roots, sql.copy(nothing)), default=made
     )
@@ -216,43 +181,44 @@ def _clip(dialect: Dialect, call: Call, *args: Node) -> Node:
 def _bin(dialect: Dialect, call: Call, *args: Node) -> Node:
     """⌊x/w⌋·w; of whole numbers by remainders, so that it is exact."""
     if all(arg.kind is Kind.INT for arg in call.args):
-        x, width = args
-        if not _narrow(call.args[0].domain):
-            x = dialect.widened(x)
-        rest = sql.binary(exp.Mod, sql.copy(x), width)
-        rest = sql.binary(exp.Mod, sql.add(rest, sql.copy(width)), sql.copy(width))
-        return dialect.to(call.kind, sql.subtract(x, rest))
-    x, width = _calm(dialect, call, args)
-    below = dialect.step("FLOOR", sql.binary(exp.Div, x, width))
-    return sql.times(dialect.calm(below, call.domain), sql.copy(width))
+        return dialect.to(call.kind, _whole_bin(dialect, call, *args))
+    x, width = reals(dialect, call, args)
+    return x.over(width).floor().times(width.copy()).node
 
 
-def _narrow(facts: Domain) -> bool:
-    return facts.bounded and max(abs(facts.low), abs(facts.high)) <= EXACT  # type: ignore[arg-type]
+def _whole_bin(dialect: Dialect, call: Call, x: Node, width: Node) -> Node:
+    """x less its remainder, and less w below 0. Only that can leave 64 bits: if x is beyond 2⁵³."""
+    low, high = ranges.ends(call.args[0].domain)
+    if low < -EXACT or high > EXACT:
+        x, width = dialect.widened(x), dialect.widened(width)
+    rest = sql.binary(exp.Mod, sql.copy(x), width)
+    start = sql.subtract(x, rest)
+    if low >= 0:
+        return start
+    below = sql.lt(sql.copy(rest), sql.plain(0))
+    return sql.case((below, sql.subtract(start, sql.copy(width))), default=sql.copy(start))
 
 
 def _width_bucket(dialect: Dialect, call: Call, *args: Node) -> Node:
-    x, low, high, _ = floats(dialect, call, args)
-    buckets = call.args[3]
-    assert isinstance(buckets, Literal)
-    assert isinstance(buckets.value, int)
-    width = sql.subtract(sql.copy(high), sql.copy(low))
-    over = dialect.calm(sql.subtract(sql.copy(x), sql.copy(low)), Domain(kind=Kind.FLOAT))
-    share = sql.times(sql.binary(exp.Div, over, width), dialect.real(float(buckets.value)))
-    place = sql.add(dialect.step("FLOOR", share), dialect.real(1.0))
-    inside = sql.function("LEAST", place, dialect.real(float(buckets.value)))
+    x, low, high, count = reals(dialect, call, args)
+    ends = [float(arg.value) for arg in call.args[1:3]]  # type: ignore[attr-defined]
+    buckets = int(call.args[3].value)  # type: ignore[attr-defined]
+    above = x.copy().within(*ends).minus(low.copy())
+    share = above.over(Real.constant(ends[1] - ends[0], dialect=dialect)).times(count)
+    place = share.floor().plus(Real.constant(1.0, dialect=dialect))
+    inside = sql.function("LEAST", place.node, sql.copy(count.node))
     return sql.case(
-        (sql.lt(x, low), dialect.whole(0)),
-        (sql.binary(exp.GTE, sql.copy(x), high), dialect.whole(buckets.value + 1)),
-        (sql.present(sql.copy(x)), dialect.to(Kind.INT, inside)),
+        (sql.lt(x.node, low.node), dialect.whole(0)),
+        (sql.binary(exp.GTE, x.copy().node, high.node), dialect.whole(buckets + 1)),
+        (sql.present(x.copy().node), dialect.to(Kind.INT, inside)),
     )
 
 
 RULES: Final[Mapping[str, Callable[..., Node]]] = {
-    "add": _sum(exp.Add),
-    "subtract": _sum(exp.Sub),
-    "multiply": _multiply,
-    "divide": _divide,
+    "add": _arithmetic(exp.Add, Real.plus),
+    "subtract": _arithmetic(exp.Sub, Real.minus),
+    "multiply": _arithmetic(exp.Mul, Real.times),
+    "divide": _arithmetic(exp.Div, Real.over),
     "modulo": _modulo,
     "negate": _negate,
     "abs": _absolute,

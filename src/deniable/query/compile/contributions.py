@@ -21,9 +21,10 @@ from deniable.query.bound import Bins, IntegerPlan, Measure, Tally
 from deniable.schema import Column as Facts
 
 from . import nodes as sql
-from .arithmetic import clipped, without_sign_of_zero
+from .arithmetic import without_sign_of_zero
 from .dialect import Dialect
-from .nodes import Node
+from .nodes import Node, clipped
+from .reals import Real
 from .relations import PERSON, Relations, selected
 
 
@@ -120,14 +121,13 @@ def _point(value: Node, tally: Tally, dialect: Dialect, *, clamp: bool) -> Node:
         centred = sql.subtract(value, dialect.whole(int(tally.centre))) if tally.centre else value
         low, high = dialect.whole(tally.low), dialect.whole(tally.high)
         return clipped(centred, low, high, nullable=nullable) if clamp else centred
-    number = value if tally.value.kind is Kind.FLOAT else dialect.to(Kind.FLOAT, value)
+    number = Real.of(tally.value, value, dialect=dialect)
     if tally.centre:
-        number = sql.subtract(number, dialect.real(tally.centre))
+        number = number.minus(Real.constant(tally.centre, dialect=dialect))
     if tally.measure is Measure.SQUARES:
-        factor = dialect.calm(number, tally.value.domain)
-        number = sql.times(factor, sql.copy(factor))
-    scaled = sql.times(dialect.calm(number, tally.value.domain), dialect.real(_per_step(tally)))
-    near = dialect.step("FLOOR", sql.add(scaled, dialect.real(0.5)))
+        number = number.times(number.copy())
+    scaled = number.times(Real.constant(_per_step(tally), dialect=dialect))
+    near = scaled.plus(Real.constant(0.5, dialect=dialect)).floor().node
     if clamp:
         low, high = dialect.real(float(tally.low)), dialect.real(float(tally.high))
         near = clipped(near, low, high, nullable=False)
@@ -174,11 +174,11 @@ def _facts(relation: Relation, name: str) -> Facts | None:
 
 def _bin(value: Node, expression: Expression, bins: Bins, dialect: Dialect) -> Node:
     """The number of the bin a value lies in, clamped to those there are."""
-    number = value if expression.kind is Kind.FLOAT else dialect.to(Kind.FLOAT, value)
-    above = sql.subtract(number, dialect.real(bins.low))
-    scaled = sql.times(dialect.calm(above, expression.domain), dialect.real(bins.factor))
+    number = Real.of(expression, value, dialect=dialect)
+    above = number.minus(Real.constant(bins.low, dialect=dialect))
+    scaled = above.times(Real.constant(bins.factor, dialect=dialect))
     last = dialect.real(float(bins.count - 1))
-    held = clipped(dialect.step("FLOOR", scaled), dialect.real(0.0), last, nullable=False)
+    held = clipped(scaled.floor().node, dialect.real(0.0), last, nullable=False)
     place = dialect.to(Kind.INT, held)
     return _where_known(value, place, nullable=expression.domain.nullable)
 

@@ -9,7 +9,7 @@ import datetime as dt
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from typing import ClassVar, Final
+from typing import TYPE_CHECKING, ClassVar, Final
 
 from sqlglot import exp
 
@@ -17,6 +17,9 @@ from deniable.query.algebra import Domain, Kind, Scalar
 
 from . import nodes as sql
 from .nodes import Node
+
+if TYPE_CHECKING:
+    from .reals import Real
 
 ASCII: tuple[str, str] = ("ABCDEFGHIJKLMNOPQRSTUVWXYZ", "abcdefghijklmnopqrstuvwxyz")
 
@@ -120,25 +123,26 @@ class Dialect(ABC):
         """Whether a stored float is NaN, where it may not be told by comparing it; else None."""
         return None
 
-    def calm(self, node: Node, _facts: Domain) -> Node:
-        """A factor or divisor whose products the engine can form without failing."""
-        return node
+    def arithmetic(self, kind: type[exp.Binary], x: Real, y: Real, made: Domain) -> Node:  # noqa: ARG002
+        """x + y, x − y, x · y or x / y in float64, y not 0; in the range `made` or missing."""
+        return self.settled(sql.binary(kind, x.node, y.node), x, y)
 
-    def calm_sum(self, node: Node, _facts: Domain) -> Node:
-        """A term whose sums the engine can form without failing."""
-        return node
+    def settled(self, node: Node, *parts: Real) -> Node:
+        """NaN made missing where an infinite argument could have made one."""
+        sure = all(part.facts.bounded for part in parts)
+        return node if sure else self.without_nan(node)
 
     def step(self, called: str, node: Node) -> Node:
         """FLOOR or CEIL of a float, as a float."""
         return sql.function(called, node)
 
-    def exponential(self, node: Node) -> Node:
-        """eˣ."""
-        return sql.function("EXP", node)
+    def exponential(self, x: Real, made: Domain) -> Node:  # noqa: ARG002
+        """eˣ, in the range `made`."""
+        return sql.function("EXP", x.node)
 
-    def power(self, x: Node, y: Node) -> Node:
-        """xʸ where it is defined."""
-        return sql.function("POWER", x, y)
+    def power(self, x: Real, y: Real, made: Domain) -> Node:  # noqa: ARG002
+        """xʸ where it is defined, in the range `made`."""
+        return sql.function("POWER", x.node, y.node)
 
     # ---- text
 

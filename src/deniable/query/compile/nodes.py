@@ -123,6 +123,12 @@ def case(*pairs: tuple[Node, Node], default: Node | None = None) -> Node:
     return exp.Case(ifs=ifs, default=default if default is not None else exp.Null())
 
 
+def clipped(node: Node, low: Node, high: Node, *, nullable: bool) -> Node:
+    """Moved into [low, high]; engines' LEAST and GREATEST would turn missing into a bound."""
+    inside = function("LEAST", function("GREATEST", node, low), high)
+    return case((present(copy(node)), inside)) if nullable else inside
+
+
 def aliased(node: Node, called: str) -> Node:
     """… AS "called"."""
     return exp.Alias(this=node, alias=exp.to_identifier(called, quoted=True))

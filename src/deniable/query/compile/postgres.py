@@ -1,23 +1,27 @@
 """PostgreSQL's spelling.
 
-Its float64 arithmetic fails where results overflow or vanish. Factors below 2⁻⁵⁰⁰ therefore count
-as 0 here, and those beyond 2⁵⁰⁰ in columns without bounds as infinite: products and quotients of
-the rest stay within the floats. A cast of text fails, too, so dates are checked by the calendar.
+Its float64 arithmetic fails where a result overflows or vanishes: `ieee` says what it is then. A
+cast of text fails, too, so dates are checked by the calendar.
 """
 
 from __future__ import annotations
 
 import math
 import re
-from typing import ClassVar, Final
+from typing import TYPE_CHECKING, ClassVar, Final
 
 from sqlglot import exp
 
 from deniable.query.algebra import Domain, Kind
+from deniable.query.algebra.ranges import ends
 
 from . import nodes as sql
 from .dialect import Dialect
-from .nodes import Node
+from .ieee import Guarded
+from .nodes import Node, clipped
+
+if TYPE_CHECKING:
+    from .reals import Real
 
 _STORED: Final = (
     (r"smallint|integer|bigint", Kind.INT),
@@ -27,9 +31,9 @@ _STORED: Final = (
     (r"date", Kind.DATE),
     (r"timestamp.*", Kind.TIMESTAMP),
 )
-_SMALL: Final = 2.0**-500
-_LARGE: Final = 2.0**500
-_HUGE: Final = 2.0**1000
+# eˣ is a float that is neither subnormal nor infinite for x between these.
+_LEAST_LOG: Final = -708.0
+_MOST_LOG: Final = 709.0
 
 
 class Postgres(Dialect):
@@ -57,59 +61,57 @@ class Postgres(Dialect):
         """1.0 and 1.00 are equal, and each is kept as it was written."""
         return sql.function("TRIM_SCALE", node)
 
-    def calm(self, node: Node, facts: Domain) -> Node:
-        """Neither so small nor so large that a product could leave the floats."""
-        if facts.kind is Kind.INT:
-            return node
-        size = sql.function("ABS", sql.copy(node))
-        pairs = [(sql.lt(size, self.real(_SMALL)), self.real(0.0))]
-        if not facts.bounded or max(abs(facts.low), abs(facts.high)) > _LARGE:  # type: ignore[arg-type]
-            pairs.append((sql.gt(sql.copy(size), self.real(_LARGE)), self._infinite(node)))
-        return sql.case(*pairs, default=sql.copy(node))
+    def arithmetic(self, kind: type[exp.Binary], x: Real, y: Real, made: Domain) -> Node:
+        """With a guard where a result may overflow or vanish."""
+        found = Guarded(kind, x, y, made)
+        settle = self.without_nan if found.overflows else lambda node: self.settled(node, x, y)
+        node = settle(found.node)
+        return self._held(node, made) if found.strays else node
 
-    def calm_sum(self, node: Node, facts: Domain) -> Node:
-        """Not so large that a sum could leave the floats."""
-        if facts.kind is Kind.INT or (
-            facts.bounded and max(abs(facts.low), abs(facts.high)) < _HUGE  # type: ignore[arg-type]
-        ):
-            return node
-        size = sql.function("ABS", sql.copy(node))
-        pair = (sql.gt(size, self.real(_HUGE)), self._infinite(node))
-        return sql.case(pair, default=sql.copy(node))
+    def _held(self, node: Node, made: Domain) -> Node:
+        """Moved into a range, where a guard could have left it."""
+        low, high = ends(made)
+        return clipped(node, self.real(float(low)), self.real(float(high)), nullable=made.nullable)
 
-    def _infinite(self, node: Node) -> Node:
-        above = sql.gt(sql.copy(node), self.real(0.0))
-        return sql.case((above, self.real(math.inf)), default=self.real(-math.inf))
-
-    def exponential(self, node: Node) -> Node:
+    def exponential(self, x: Real, made: Domain) -> Node:
         """eˣ, or what it would be beyond the floats."""
-        above = sql.gt(sql.copy(node), self.real(709.0))
-        below = sql.lt(sql.copy(node), self.real(-708.0))
-        inside = sql.function("EXP", sql.copy(node))
-        return sql.case((above, self.real(math.inf)), (below, self.real(0.0)), default=inside)
+        low, high = ends(x.facts)
+        plain = sql.function("EXP", x.node)
+        if low >= _LEAST_LOG and high <= _MOST_LOG:
+            return plain
+        above = sql.gt(sql.copy(x.node), self.real(_MOST_LOG))
+        below = sql.lt(sql.copy(x.node), self.real(_LEAST_LOG))
+        found = sql.case((above, self.real(math.inf)), (below, self.real(0.0)), default=plain)
+        least, most = ends(made)
+        return self._held(found, made) if least > 0 or most < math.inf else found
 
-    def power(self, x: Node, y: Node) -> Node:
+    def power(self, x: Real, y: Real, made: Domain) -> Node:
         """xʸ by its logarithm where that tells that it leaves the floats."""
-        size = sql.function("ABS", sql.copy(x))
-        log = sql.times(sql.function("LN", size), sql.copy(y))
-        odd = sql.both(
-            [
-                sql.lt(sql.copy(x), self.real(0.0)),
-                sql.eq(
-                    sql.function("MOD", sql.typed(sql.copy(y), "NUMERIC"), sql.plain(2)),
-                    sql.plain(1),
-                ),
-            ]
+        size = sql.function("ABS", sql.copy(x.node))
+        most = self.real(2.0**500)
+        held = clipped(sql.copy(y.node), self.real(-(2.0**500)), most, nullable=False)
+        log = sql.times(sql.function("LN", size), held)
+        # Of a power that is a fraction almost 0 the logarithm would vanish.
+        near = sql.lt(sql.function("ABS", sql.copy(y.node)), self.real(2.0**-500))
+        simple = sql.either([sql.eq(sql.copy(x.node), self.real(0.0)), near])
+        found = sql.case(
+            (simple, sql.function("POWER", sql.copy(x.node), sql.copy(y.node))),
+            (sql.gt(log, self.real(_MOST_LOG)), self._endless(x, y)),
+            (sql.lt(sql.copy(log), self.real(_LEAST_LOG)), self.real(0.0)),
+            default=sql.function("POWER", x.node, y.node),
         )
-        endless = sql.case((odd, self.real(-math.inf)), default=self.real(math.inf))
-        simple = sql.either(
-            [sql.eq(sql.copy(x), self.real(0.0)), sql.eq(sql.copy(y), self.real(0.0))]
-        )
+        settled = self.settled(found, x, y)
+        low, high = ends(made)
+        far = any(2.0**1000 < abs(end) < math.inf for end in (low, high))
+        return self._held(settled, made) if far or 0 < low < 2.0**-1000 else settled
+
+    def _endless(self, x: Real, y: Real) -> Node:
+        """∞, or -∞ for an odd power of a number below 0."""
+        half = sql.binary(exp.Div, sql.function("ABS", sql.copy(y.node)), self.real(2.0))
+        even = sql.eq(self.step("FLOOR", half), sql.copy(half))
+        above = sql.gt(sql.copy(x.node), self.real(0.0))
         return sql.case(
-            (simple, sql.function("POWER", sql.copy(x), sql.copy(y))),
-            (sql.gt(log, self.real(709.0)), endless),
-            (sql.lt(sql.copy(log), self.real(-708.0)), self.real(0.0)),
-            default=sql.function("POWER", x, y),
+            (sql.either([above, even]), self.real(math.inf)), default=self.real(-math.inf)
         )
 
     # ---- text

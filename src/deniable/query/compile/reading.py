@@ -14,10 +14,10 @@ from deniable.schema import Column as Facts
 from deniable.schema.columns import DROP
 
 from . import nodes as sql
-from .arithmetic import clipped, without_sign_of_zero
+from .arithmetic import without_sign_of_zero
 from .dialect import Dialect, uncollated
 from .expressions import compiled
-from .nodes import Node
+from .nodes import Node, clipped
 
 _FIRST, _LAST = dt.datetime(1, 1, 1), dt.datetime(9999, 12, 31, 23, 59, 59, 999999)  # noqa: DTZ001
 

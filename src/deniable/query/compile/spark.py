@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import re
-from typing import ClassVar, Final
+from typing import TYPE_CHECKING, ClassVar, Final
 
 from sqlglot import exp
 
-from deniable.query.algebra import Kind
+from deniable.query.algebra import Domain, Kind
 from deniable.query.algebra.meaning import like_rule
 
 from . import nodes as sql
 from .dialect import Dialect
 from .nodes import Node
+
+if TYPE_CHECKING:
+    from .reals import Real
 
 _STORED: Final = (
     (r"tinyint|smallint|int|bigint", Kind.INT),
@@ -60,10 +63,11 @@ class Spark(Dialect):
         whole = self.to(Kind.FLOAT, sql.function(called, node))
         return sql.case((small, whole), default=sql.copy(node))
 
-    def power(self, x: Node, y: Node) -> Node:
+    def power(self, x: Real, y: Real, made: Domain) -> Node:
         """Java takes 1 to an infinite power for NaN."""
         one = self.real(1.0)
-        return sql.case((sql.eq(sql.copy(x), one), sql.copy(one)), default=super().power(x, y))
+        plain = super().power(x, y, made)
+        return sql.case((sql.eq(sql.copy(x.node), one), sql.copy(one)), default=plain)
 
     def matches(self, node: Node, pattern: str) -> Node:
         """Java's expressions, on the whole text (its $ would allow a line end after it)."""

@@ -96,15 +96,7 @@ class Rows:
 
 def constant(node: Node) -> Literal:
     """A constant of one of our kinds."""
-    value = node.value
-    if isinstance(value, Decimal):
-        value = float(value)
-    if isinstance(value, int) and not isinstance(value, bool) and abs(value) >= 2**63:
-        value = float(value)
-    if isinstance(value, float) and not math.isfinite(value):
-        raise UnsupportedQuery(
-            "a constant must be a finite number", fix="ibis.null() is a missing value"
-        )
+    value = number(node.value)
     zoned = isinstance(value, dt.datetime) and value.tzinfo is not None
     plain = value is None or isinstance(value, bool | int | float | str | dt.date)
     if zoned or not plain or node.dtype.is_interval():
@@ -113,6 +105,20 @@ def constant(node: Node) -> Literal:
             fix="a number, text, a truth value, a date, or a timestamp without a zone",
         )
     return literal(_as_plain(value))
+
+
+def number(value: Any) -> Any:
+    """A number as SQL would read it: a decimal, or one beyond 64 bits, is a float."""
+    wide = isinstance(value, int) and not -(2**63) <= value < 2**63
+    try:
+        found = float(value) if wide or isinstance(value, Decimal) else value
+    except (OverflowError, ValueError):  # 10**400, a signalling NaN
+        found = math.inf
+    if isinstance(found, float) and not math.isfinite(found):
+        raise UnsupportedQuery(
+            "a constant must be a finite number", fix="ibis.null() is a missing value"
+        )
+    return found
 
 
 def _as_plain(value: Any) -> Any:

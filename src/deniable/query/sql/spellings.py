@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import math
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 
 # Minutes in an interval that is always as long; months and years are not.
 _INTERVALS: Final = {"MINUTE": 1, "HOUR": 60, "DAY": 24 * 60, "WEEK": 7 * 24 * 60}
+_CALENDAR: Final = dt.date.max.toordinal() * 24 * 60
 
 _WRITTEN: Final = (Kind.INT, Kind.BOOL, Kind.DATE)
 
@@ -94,6 +96,11 @@ def _plus(*, sign: int) -> Callable[[Rows, list[exp.Expr], Span | None], Express
 
 def later(moment: Expression, minutes: int, *, span: Span | None) -> Expression:
     """A date that is whole days later stays a date; any other moment is a timestamp."""
+    if abs(minutes) > _CALENDAR:
+        raise UnsupportedQuery(
+            "this interval is longer than the calendar, which has the years 1 to 9999",
+            fix="INTERVAL 30 DAY",
+        )
     days, rest = divmod(minutes, 24 * 60)
     if moment.kind is Kind.TEXT:
         moment = fold("to_timestamp" if rest else "to_date", moment, span=span)
