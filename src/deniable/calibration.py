@@ -155,7 +155,7 @@ def last_met(excess: Callable[[float], float], low: float, high: float, *, width
         if math.isfinite(below) and math.isfinite(above) and above > below:
             secant = (above * low - below * high) / (above - below)
         toward = math.copysign(1.0, middle - secant)
-        nudge = 0.2 * (high - low) ** 2 / max(1.0, high - low)
+        nudge = 0.2 * (high - low) * min(1.0, high - low)
         candidate = secant + toward * nudge if nudge <= abs(middle - secant) else middle
         reach = max(0.0, width * 2.0 ** (budget - used) - (high - low) / 2)
         if abs(candidate - middle) > reach:

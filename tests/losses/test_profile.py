@@ -126,3 +126,65 @@ def test_nonsense_is_refused():
     with pytest.raises(BadParameter):
         Profile.of(LaplacePair(ratio=0.1), times=-1)
     assert math.isinf(Profile.of(SampledPair(inner=GaussianPair(mu=1.0), rate=0.5)).epsilon_at(0.0))
+
+
+EVERY = [
+    GAUSS,
+    LAPLACE,
+    SGD,
+    Profile.of(ApproxPair(epsilon=1.0, delta=1e-6)),
+    2 * LAPLACE + 3 * GAUSS,
+    Profile.of(sampled(Pairs.symmetric(LaplacePair(ratio=1.0)), rate=0.2)),
+]
+
+
+@pytest.mark.parametrize("profile", EVERY, ids=lambda p: p.counts[0][0].remove.name)
+def test_a_group_of_one_is_the_unit_itself(profile):
+    assert profile.group(1) == profile
+
+
+@pytest.mark.parametrize("profile", [GAUSS, LAPLACE, 2 * LAPLACE + 3 * GAUSS])
+def test_larger_groups_cost_more(profile):
+    prices = [profile.group(size).epsilon_at(1e-6) for size in (1, 2, 3, 10, 100)]
+    assert prices == sorted(prices)
+    assert len(set(prices)) == 5
+
+
+@pytest.mark.parametrize("exponent", [-308, -200, -30, -6, 0, 3, 6, 20, 100, 154, 200, 260])
+@pytest.mark.parametrize("sampling", [None, 0.01])
+@pytest.mark.parametrize("beside", [Profile(()), 2 * LAPLACE], ids=["alone", "beside Laplace"])
+def test_any_distance_between_gaussians_is_priced_or_refused_clearly(exponent, sampling, beside):
+    pairs = Pairs.symmetric(GaussianPair(mu=10.0**exponent))
+    profile = beside + Profile.of(sampled(pairs, rate=sampling) if sampling else pairs)
+    try:
+        epsilon, delta = profile.epsilon_at(1e-6), profile.delta_at(1.0)
+    except NoBound as error:
+        assert exponent > 1
+        assert "μ" in str(error)
+        return
+    assert epsilon >= 0
+    assert 0 <= delta <= 1
+    if exponent < -8:
+        assert epsilon == pytest.approx(beside.epsilon_at(1e-6), abs=1e-6)
+
+
+@pytest.mark.parametrize(
+    "inner", [GaussianPair(mu=1.0), LaplacePair(ratio=1.0), ApproxPair(epsilon=1.0)], ids=str
+)
+@pytest.mark.parametrize("short", [1e-14, 2.0**-53])
+def test_sampling_nearly_everybody_costs_nearly_all(inner, short):
+    whole = 3 * Profile.of(Pairs.symmetric(inner))
+    nearly = 3 * Profile.of(sampled(Pairs.symmetric(inner), rate=1 - short))
+    assert nearly.epsilon_at(1e-6) == pytest.approx(whole.epsilon_at(1e-6), abs=1e-6)
+    assert nearly.delta_at(0.3) == pytest.approx(whole.delta_at(0.3), rel=1e-6)
+
+
+@pytest.mark.parametrize(
+    "inner", [GaussianPair(mu=1.0), LaplacePair(ratio=1.0), ApproxPair(epsilon=1.0)], ids=str
+)
+@pytest.mark.parametrize("rate", [1e-30, 1e-100, 1e-300])
+def test_sampling_hardly_anybody_costs_hardly_anything(inner, rate):
+    hardly = 3 * Profile.of(sampled(Pairs.symmetric(inner), rate=rate))
+    assert hardly.epsilon_at(1e-20) == 0
+    alone = Profile.of(sampled(Pairs.symmetric(inner), rate=rate)).delta_at(0.0)
+    assert alone == pytest.approx(rate * Profile.of(Pairs.symmetric(inner)).delta_at(0.0), rel=1e-6)

@@ -15,7 +15,7 @@ from deniable.calibration import last_met
 from deniable.errors import BadParameter
 
 from . import convert
-from .rounding import product, up
+from .rounding import down, product, up
 
 # ---- sampling
 
@@ -31,6 +31,13 @@ def poisson(epsilon: float, *, delta: float = 0.0, rate: float) -> tuple[float, 
     epsilon = parameters.non_negative("epsilon", epsilon)
     delta = parameters.fraction_below_one("delta", delta)
     return _amplified(epsilon, delta, parameters.probability("rate", rate))
+
+
+def poisson_floor(epsilon: float, *, rate: float) -> float:
+    """ln(1 + (1 − q)(e^ε − 1)), rounded down: ε less this is −ln(1 − q + q e^(−ε))."""
+    if rate in {0.0, 1.0}:
+        return (1 - rate) * epsilon
+    return max(0.0, down(_log_grown(epsilon, 1 - rate)))
 
 
 def without_replacement(
@@ -52,11 +59,14 @@ def without_replacement(
 def _amplified(epsilon: float, delta: float, rate: float) -> tuple[float, float]:
     if rate in {0.0, 1.0}:
         return rate * epsilon, rate * delta
+    return min(epsilon, up(_log_grown(epsilon, rate))), product(rate, delta)
+
+
+def _log_grown(epsilon: float, rate: float) -> float:
+    """ln(1 + q(e^ε − 1)) = ε + ln(q + (1 − q)e^{−ε})."""
     if epsilon < 30:
-        amplified = math.log1p(rate * math.expm1(epsilon))
-    else:  # ln(1 + q(e^ε − 1)) = ε + ln(q + (1 − q)e^{−ε})
-        amplified = epsilon + math.log(rate + (1 - rate) * math.exp(-epsilon))
-    return min(epsilon, up(amplified)), product(rate, delta)
+        return math.log1p(rate * math.expm1(epsilon))
+    return epsilon + math.log(rate + (1 - rate) * math.exp(-epsilon))
 
 
 # ---- shuffling

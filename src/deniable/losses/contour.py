@@ -167,7 +167,7 @@ class Saddle:
     def at(self, epsilon: float) -> Tilt:
         """The tilt for an ε."""
         gap = self.gap(epsilon)
-        c = minimise(lambda c: self.log_d(c) + c * gap - math.log(c * (1 + c)))
+        c = minimise(lambda c: self.log_d(c) + c * gap - math.log(c * (1 + c)), floor=-1000.0)
         bound = self.log_d(c) + c * gap + log_chernoff(c)
         return self._gentle(c, gap, min(-1.0, bound))
 
@@ -207,10 +207,10 @@ def log_chernoff(c: float) -> float:
     return -math.log1p(c) - c * math.log1p(1 / c)
 
 
-def minimise(function: Callable[[float], float]) -> float:
-    """Near the least value of a function of c > 0 that falls, then rises."""
+def minimise(function: Callable[[float], float], *, floor: float = -math.inf) -> float:
+    """Near the least value of a function of c > 0 that falls, then rises; or where it is low."""
     ratio, best, value = 4.0, 1.0, function(1.0)
-    while ratio > 1.1:
+    while ratio > 1.1 and value > floor:
         for candidate in (best * ratio, best / ratio):
             if 1e-12 < candidate < 1e18 and (found := function(candidate)) < value:
                 best, value = candidate, found

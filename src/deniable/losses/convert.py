@@ -221,6 +221,8 @@ def gdp_to_epsilon(mu: float, delta: float) -> float:
     if excess(0.0) <= 0:
         return 0.0
     far = zcdp_to_approx_classic(up(mu * mu / 2), delta)
+    if math.isinf(far):
+        return math.inf
     return -last_met(excess, -far, 0.0, width=1e-14 * far)
 
 

@@ -14,10 +14,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+import numpy as np
+
+from deniable.errors import NoBound
+
 from . import rounding
 from .atoms import heaviest
 from .contour import SMOOTHING, Saddle, Tilt, line, log_chernoff, minimise
-from .pairs import BoundedRangePair, Pair
+from .pairs import BoundedRangePair, GaussianPair, Pair, SampledPair
 from .pairs._pair import ULP
 
 List = Sequence[tuple[Pair, int]]
@@ -36,6 +40,8 @@ def epsilon_at(pairs: List, delta: float) -> float:
     alone = _alone(pairs)
     if alone is not None:
         return min(highest, _least(alone.log_delta, target=target, start=0.5, slope=1.0))
+    if _sum_at_nothing(pairs) <= left:
+        return 0.0
     saddle = Saddle(pairs)
     tilt, start = saddle.within(target)
     # ε may move by SMOOTHING, or by as much of each 100.
@@ -53,7 +59,11 @@ def delta_at(pairs: List, epsilon: float) -> float:
     engine = _alone(pairs)
     if engine is None:
         saddle = Saddle(pairs)
-        engine = _engine(saddle, saddle.at(epsilon), SMOOTHING)
+        tilt = saddle.at(epsilon)
+        chernoff = _chernoff(pairs, tilt.c, saddle.gap(epsilon))
+        if chernoff < _NOTHING:
+            return min(1.0, math.nextafter(infinite, 1.0))
+        engine = _engine(saddle, tilt, SMOOTHING)
     finite = math.exp(min(0.0, engine.log_delta(epsilon)))
     return min(1.0, math.nextafter((finite + infinite) * (1 + 8 * ULP), 1.0))
 
@@ -74,6 +84,25 @@ def infinite_mass(pairs: List) -> float:
             return 1.0
         mass += times * -math.log1p(-chance)
     return min(1.0, -math.expm1(-mass) * (1 + 32 * ULP * (1 + len(pairs))))
+
+
+_MOST_MU, _MOST_MU_SAMPLED = 1e6, 64.0
+"""Beyond, the moments of lists cannot be computed; Gaussians by themselves have a closed form."""
+_NOTHING = -745.0
+"""ln of the least double."""
+
+
+def _chernoff(pairs: List, c: float, gap: float) -> float:
+    """ln of a bound on δ at `gap` below the origin, from the moment at c alone."""
+    moments = [(pair.log_mgf(np.array([complex(c)])), times) for pair, times in pairs]
+    log_d = math.fsum(times * float(v[0].real + e[0]) for (v, e), times in moments)
+    return log_d + c * gap + log_chernoff(c) + 1e-12 * (1 + abs(log_d) + c * abs(gap))
+
+
+def _sum_at_nothing(pairs: List) -> float:
+    """A bound on δ(0): total variations add up."""
+    alone = [(pair.delta_alone(0.0), times) for pair, times in pairs]
+    return math.fsum(times * (1.0 if d is None else d) for d, times in alone) * (1 + 4 * ULP)
 
 
 class _Engine(Protocol):
@@ -178,6 +207,15 @@ def _between(
 
 def _that_matter(pairs: List) -> List:
     """All but those that lose nothing."""
+    for pair, _ in pairs:
+        inner = pair.inner if isinstance(pair, SampledPair) else pair
+        most = _MOST_MU_SAMPLED if isinstance(pair, SampledPair) else _MOST_MU
+        if isinstance(inner, GaussianPair) and inner.mu > most and len(pairs) > 1 - (inner is not pair):
+            raise NoBound(
+                f"a Gaussian mechanism of μ = {inner.mu:g} cannot be priced in this list",
+                why="noise so small beside the sensitivity hides nobody",
+                fix="more noise: sigma=...",
+            )
     return [
         (pair, times)
         for pair, times in pairs

@@ -226,11 +226,19 @@ class Mechanism(ABC):
         return Composed.of((self, 1), (other, 1))
 
     @parameters.called("dp.Gaussian(sigma=2.0).sampled(rate=0.01)")
-    def sampled(self, *, rate: float) -> Sampled:
-        """Applied to a Poisson sample: each unit is in it with chance `rate`, independently."""
+    def sampled(self, *, rate: float, relation: str = "add_remove") -> Sampled:
+        """Applied to a Poisson sample: each unit is in it with chance `rate`, independently.
+
+        Priced for units that are added or removed, or with relation="replace" for units that are
+        replaced by others, which costs more.
+        """
         from .combine import Sampled
 
-        return Sampled(of=self, rate=rate)
+        return Sampled(of=self, rate=rate, neighbours=relation)
+
+    def priced_for(self) -> Relation | None:
+        """The only neighbours its price is proved for; None: whichever move a value so far."""
+        return self.relation
 
     # ---- records
 

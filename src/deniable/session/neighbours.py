@@ -1,9 +1,10 @@
 """For which neighbours is a mechanism's price proved? Asked before every charge.
 
 Most proofs need only that neighbours move a value so far, whatever neighbours are. A few lean on
-the relation itself: a Poisson sample needs a unit that is there or not, a sample of fixed size and
-a shuffle need one that is replaced. Scores are monotonic when a unit is added; when one is
-replaced, some go up and others down, and the saving is not proved.
+the relation itself: a Poisson sample has one price for a unit that is there or not and another for
+one that is replaced; a sample of fixed size and a shuffle need one that is replaced. Scores are
+monotonic when a unit is added; when one is replaced, some go up and others down, and the saving is
+not proved.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ def check_proved(mechanism: Mechanism, unit: Unit) -> None:
     """UnitMismatch if the price of the mechanism, or of a part, is not proved for the unit."""
     for part in _parts(mechanism):
         stated = getattr(part, "unit", None)
-        needed = Relation.ADD_REMOVE if getattr(part, "monotonic", False) else part.relation
+        needed = Relation.ADD_REMOVE if getattr(part, "monotonic", False) else part.priced_for()
         if isinstance(stated, Unit) and stated != unit:
             whom = str(stated)
         elif needed is not None and needed is not unit.relation:
@@ -32,8 +33,16 @@ def check_proved(mechanism: Mechanism, unit: Unit) -> None:
         raise UnitMismatch(
             f"{type(part).__name__} is priced for {whom}; the session protects {unit}",
             why="its proof is about those neighbours only",
-            fix="monotonic=False" if getattr(part, "monotonic", False) else "another mechanism",
+            fix=_fix(part, unit),
         )
+
+
+def _fix(part: Mechanism, unit: Unit) -> str:
+    if getattr(part, "monotonic", False):
+        return "monotonic=False"
+    if isinstance(part, Sampled):
+        return f'.sampled(rate={part.rate:g}, relation="{unit.relation.value}")'
+    return "another mechanism"
 
 
 def check_entries(step: Step[Any], unit: Unit) -> None:

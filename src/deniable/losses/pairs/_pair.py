@@ -167,6 +167,8 @@ class Pairs:
 
     def group(self, size: int) -> Pairs:
         """The pairs that stand for `size` units at once, where they are proved."""
+        if size == 1:
+            return self
         return Pairs(remove=self.remove.group(size), add=self.add.group(size))
 
     def dominates(self, other: Pairs) -> bool:

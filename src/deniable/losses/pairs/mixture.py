@@ -60,13 +60,14 @@ class NormalMixture(SampledMoments):
         return power - x**2 / 2 - _HALF_LOG_TAU
 
     def log_most(self, low: Reals, high: Reals, across: Reals, c: float) -> Reals:
-        """The normal density is largest nearest to 0, the power of r at one of the ends."""
-        nearest = np.where(low * high < 0, 0.0, np.minimum(np.abs(low), np.abs(high)))
-        normal = across**2 / 2 - nearest**2 / 2 - _HALF_LOG_TAU
+        """|r| ≤ r at the same Re x; and where f″ ≥ −b, f is at most its ends and b · width²/8."""
+        ends = np.maximum(self.log_weights(low, c), self.log_weights(high, c))
+        bend, shrinks = 1.0, 0.0
         if self.added:
-            shrinks = log_shrinks(self.slope(high), self.mu * across)
-            return normal - c * (self.deficits(low) - shrinks)
-        return normal + (1 + c) * self.log_ratio(high)
+            slope = self.slope(high)
+            shrinks = c * log_shrinks(slope, self.mu * across)
+            bend = 1 + c * self.mu**2 * np.minimum(slope, 0.25)
+        return ends + bend * (high - low) ** 2 / 8 + across**2 / 2 + shrinks
 
     def steepness(self) -> float:
         """The exponent m is μx − μ²/2."""
@@ -77,7 +78,7 @@ class NormalMixture(SampledMoments):
         low, high = -9.5, (1 + c) * self.mu + 9.5
         if self.added:
             low, high = -math.sqrt(2 * (_DIGITS + 3 - c * math.log1p(-self.rate))), 9.5
-        return low, high, min(WIDEST / self.mu, WIDEST, 6 / (1 + max(-low, high)))
+        return low, high, min(WIDEST / self.mu, WIDEST)
 
     def log_beyond(self, low: float, high: float, c: float) -> float:
         """By Mills' ratio; ln r rises by at most μ."""

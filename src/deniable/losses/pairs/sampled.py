@@ -13,23 +13,31 @@ from deniable import parameters
 from deniable.errors import BadParameter, NoBound
 
 from ._pair import ULP, Cells, Complexes, Pair, Pairs, Reals
-from .continuous import BoundedRangePair, GaussianPair, LaplacePair
+from .continuous import BoundedRangePair, GaussianPair, LaplacePair, normal_masses
 from .discrete import AtomicPair, AtomsPair, ComputedAtoms
 from .exponential import ExponentialMixture
 from .mixture import NormalMixture
 from .quadrature import log_mixed
+from .replaced import ReplacedMixture
 
-Direction = Literal["remove", "add"]
+Direction = Literal["remove", "add", "replace"]
 
 
-def sampled(pairs: Pairs, *, rate: float) -> Pairs:
+def sampled(
+    pairs: Pairs, *, rate: float, relation: Literal["add_remove", "replace"] = "add_remove"
+) -> Pairs:
     """What the pairs become when each unit takes part with probability `rate`, independently.
 
+    The pairs are those of a unit that is added or removed. Then so is the result, with
     remove: ((1−q)Q + qP, Q) · add: (P, (1−q)P + qQ).       [ZDW22, Thm 11; LRKS25: both needed]
+    For a unit that is replaced: Gaussian pairs only, by the theorem in `replaced`.
     """
     rate = parameters.probability("rate", rate)
+    parameters.one_of("relation", relation, ("add_remove", "replace"))
     if rate == 0:
         return Pairs.symmetric(AtomsPair(losses=(0.0,), probabilities=(1.0,)))
+    if relation == "replace":
+        return _replaced(pairs, rate)
     if rate == 1:
         return pairs
     return Pairs(remove=_sample(pairs.remove, rate, "remove"), add=_sample(pairs.add, rate, "add"))
@@ -41,6 +49,7 @@ class SampledPair(Pair):
 
     direction "remove": (1−q)Q + qP against Q; L′ = ln(1 − q + q e^L).
     direction "add":    P against (1−q)P + qQ; L′ = −ln(1 − q + q e^(−L)).
+    direction "replace": both mixtures of a Gaussian, moved to either side (see `replaced`).
     """
 
     name: ClassVar[str] = "sampled"
@@ -50,9 +59,9 @@ class SampledPair(Pair):
 
     def __post_init__(self) -> None:
         parameters.confidence("rate", self.rate)
-        parameters.one_of("direction", self.direction, ("remove", "add"))
-        if self.rate < 2.0**-300:
-            raise BadParameter.of("rate", self.rate, must="0, or at least 2⁻³⁰⁰")
+        parameters.one_of("direction", self.direction, ("remove", "add", "replace"))
+        if self.direction == "replace" and not isinstance(self.inner, GaussianPair):
+            raise BadParameter.of("inner", self.inner, must="a Gaussian pair where units are replaced")
         if isinstance(self.inner, SampledPair):
             raise BadParameter.of(
                 "inner",
@@ -88,9 +97,11 @@ class SampledPair(Pair):
         exact = self._exact()
         return exact.decay(c, t) if isinstance(exact, NormalMixture) else 1.0
 
-    def _exact(self) -> NormalMixture | ExponentialMixture | ComputedAtoms:
+    def _exact(self) -> NormalMixture | ReplacedMixture | ExponentialMixture | ComputedAtoms:
         added = self.direction == "add"
         match self.inner:
+            case GaussianPair(mu=mu) if self.direction == "replace":
+                return ReplacedMixture(mu, self.rate)
             case GaussianPair(mu=mu):
                 return NormalMixture(mu, self.rate, added)
             case LaplacePair(ratio=a):
@@ -107,6 +118,8 @@ class SampledPair(Pair):
         exact = self._exact()
         if isinstance(exact, ComputedAtoms):
             return exact.masses(edges)
+        if isinstance(exact, ReplacedMixture):
+            return self._replaced_masses(exact, edges)
         q, sign = self.rate, 1.0 if self.direction == "remove" else -1.0
         with np.errstate(divide="ignore", over="ignore"):
             back = sign * np.log1p(np.maximum(np.expm1(sign * edges) / q, -1.0))
@@ -124,12 +137,24 @@ class SampledPair(Pair):
         exact = self._exact()
         if isinstance(exact, ComputedAtoms):
             return exact.support(mass)
+        if isinstance(exact, ReplacedMixture):
+            reach = math.sqrt(-2 * math.log(mass)) + exact.mu
+            low, high = -exact.deficits(np.array([-reach, reach]))
+            return float(low), float(high)
         if self.direction == "add":
             low, high = self.inner.support(mass)
         else:  # P′ is mostly Q, whose losses are P's mirrored
             low = -self.inner.support(mass)[1]
             high = self.inner.support(mass)[1]
         return float(self._image(np.array([low]))[0]), float(self._image(np.array([high]))[0])
+
+    def _replaced_masses(self, exact: ReplacedMixture, edges: Reals) -> Cells:
+        """By a table of L(x): good enough for pictures, which is all that needs it."""
+        x = np.linspace(-40.0 - exact.mu, 40.0 + exact.mu, 2**16)
+        at = np.interp(edges, -exact.deficits(x), x)
+        none, (more, _), (less, _) = (normal_masses(at + d) for d in (0.0, -exact.mu, exact.mu))
+        p, q = ((1 - self.rate) * none[0] + self.rate * part for part in (more, less))
+        return Cells(p, q, 1e-9 * p, 1e-9 * q)
 
     # ---- both
 
@@ -144,6 +169,8 @@ class SampledPair(Pair):
         exact = self._exact()
         if isinstance(exact, ComputedAtoms):
             return exact.largest_loss()
+        if self.direction == "replace":
+            return math.inf if exact.mu else 0.0
         return float(self._image(np.array([self.inner.largest_loss()]))[0]) * (1 + 16 * ULP)
 
     def delta_alone(self, epsilon: float) -> float | None:
@@ -151,6 +178,8 @@ class SampledPair(Pair):
         exact = self._exact()
         if isinstance(exact, ComputedAtoms):
             return exact.delta_alone(epsilon)
+        if self.direction == "replace":
+            return None
         q = self.rate
         if self.direction == "remove":
             inner = _log_grown(epsilon, q)
@@ -177,6 +206,18 @@ class SampledPair(Pair):
         if not isinstance(other, SampledPair) or self.direction != other.direction:
             return self == other
         return self.rate >= other.rate and self.inner.dominates(other.inner)
+
+
+def _replaced(pairs: Pairs, rate: float) -> Pairs:
+    if not isinstance(pairs.remove, GaussianPair) or pairs.add != pairs.remove:
+        raise NoBound(
+            f"no pair is known for {pairs.remove.name} noise on a sample when a unit is replaced",
+            why="the worst neighbours are known for Gaussian noise only",
+            fix="Gaussian noise, or units that are added or removed",
+        )
+    if rate == 1:
+        return pairs.group(2)
+    return Pairs.symmetric(SampledPair(inner=pairs.remove, rate=rate, direction="replace"))
 
 
 def _sample(pair: Pair, rate: float, direction: Direction) -> SampledPair:

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from deniable import parameters
 from deniable.errors import BadParameter
-from deniable.losses import amplify, rounding
-from deniable.losses.pairs import Pairs, sampled
+from deniable.losses import amplify, convert, rounding
+from deniable.losses.pairs import ApproxPair, GaussianPair, Pairs, sampled
 from deniable.mechanisms._mechanism import Mechanism, Norm
 from deniable.mechanisms._reading import as_array, read_numbers
 from deniable.mechanisms.numbers._additive import RealNoise, as_numbers
@@ -38,7 +38,11 @@ class Sampled(Mechanism):
                (ε, δ) → (ln(1 + q(e^ε − 1)), qδ)                            [BBG18, Thm 8]
                Gaussian noise in Rényi divergence                           [MTZ19, Thm 4]
     Error      that of M, about the sum over the sample; divide by q for the sum over all
-    Assumes    units are added or removed; what M assumes, of one unit's part in the sample
+               replaced units: the pair of two mixtures for Gaussian noise    [BBG18, Thm 2; SS07]
+               others (ln(1 + q(e^(2ε) − 1)), qδ(1 + e^ε)), or pure
+               ln((1 − q + q e^ε)/(1 − q + q e^(−ε)))
+    Assumes    what M assumes, of a unit that enters or leaves the sample; units are added or
+               removed, or with neighbours="replace" replaced
     Numerics   the sample is drawn exactly; rows are summed in integers, floats on M's lattice and
                rounded towards 0, which lets no row grow
 
@@ -48,6 +52,10 @@ class Sampled(Mechanism):
     session whose units may have several rows wants `entries=1`: rows that one unit owns together
     must be one row here.
 
+    How far *exchanging* a row moves a sum says nothing about how far leaving it out does. Where
+    units are replaced, rows are therefore numbers, one per unit, and each is clipped to M's
+    sensitivity; functions of the rows are refused.
+
     >>> from deniable.mechanisms.numbers import Gaussian
     >>> step = Gaussian(sigma=1.0).sampled(rate=0.01)
     >>> step.epsilon_at(1e-6) < Gaussian(sigma=1.0).epsilon_at(1e-6)
@@ -56,25 +64,48 @@ class Sampled(Mechanism):
 
     name: ClassVar[str] = "sampled"
     norm: ClassVar[Norm] = "linf"
-    relation: ClassVar[Relation | None] = Relation.ADD_REMOVE
 
     of: Mechanism
     rate: float
+    neighbours: str = Relation.ADD_REMOVE.value
 
     def __post_init__(self) -> None:
         _check_inner(self.of)
+        relations = [relation.value for relation in Relation]
+        chosen = parameters.one_of("relation", self.neighbours, relations)
+        object.__setattr__(self, "neighbours", Relation(chosen).value)
+        if self._replaces() and not hasattr(self.of, "sensitivity"):
+            raise BadParameter.of(
+                "of", self.of, must="a mechanism with a sensitivity, where units are replaced"
+            )
         object.__setattr__(self, "rate", parameters.probability("rate", self.rate))
         if self.rate == 0:
             raise BadParameter.of("rate", self.rate, must="above 0 and at most 1")
 
+    def priced_for(self) -> Relation:
+        """As chosen."""
+        return Relation(self.neighbours)
+
+    def _replaces(self) -> bool:
+        return self.neighbours == Relation.REPLACE.value
+
     def pure(self) -> float:
-        """ln(1 + q(e^ε − 1))."""
+        """ln(1 + q(e^ε − 1)); for replaced units that, and −ln(1 + q(e^(−ε) − 1)) for the other."""
         epsilon = self.of.pure()
-        return amplify.poisson(epsilon, rate=self.rate)[0] if math.isfinite(epsilon) else math.inf
+        if math.isinf(epsilon):
+            return math.inf
+        amplified = amplify.poisson(epsilon, rate=self.rate)[0]
+        if not self._replaces():
+            return amplified
+        # 1 − q + q e^(−ε) = e^(−ε) (1 + (1 − q)(e^ε − 1))
+        return rounding.up(amplified, epsilon, -amplify.poisson_floor(epsilon, rate=self.rate))
 
     def approx(self) -> tuple[float, float]:
-        """(ln(1 + q(e^ε − 1)), qδ)."""
+        """(ln(1 + q(e^ε − 1)), qδ); for replaced units with (2ε, δ(1 + e^ε)) in place of (ε, δ)."""
         epsilon, delta = self.of.approx()
+        if self._replaces():
+            delta = min(1.0, convert.approx_group_delta(epsilon, delta, 2))
+            epsilon = rounding.up(2 * epsilon)
         if math.isinf(epsilon) or delta >= 1:
             return math.inf, 0.0
         return amplify.poisson(epsilon, delta=delta, rate=self.rate)
@@ -82,16 +113,26 @@ class Sampled(Mechanism):
     def renyi(self, order: float) -> float:
         """That of the sampled Gaussian where M is Gaussian-private; else what follows from ε."""
         mu = self.of.gdp()
-        if math.isinf(mu):
+        if math.isinf(mu) or mu == 0:
             return super().renyi(order)
-        sigma = math.nextafter(1 / mu, 0.0)
-        curve = amplify.sampled_gaussian_renyi(order, rate=self.rate, sigma=sigma)
+        if self._replaces():
+            pairs = self.pairs()
+            assert pairs is not None
+            curve = rounding.up(pairs.remove.log_moment(order - 1) / (order - 1))
+        else:
+            sigma = math.nextafter(1 / mu, 0.0)
+            curve = amplify.sampled_gaussian_renyi(order, rate=self.rate, sigma=sigma)
         return min(curve, super().renyi(order))
 
     def pairs(self) -> Pairs | None:
         """The mixtures of M's pair with itself."""
         inner = self.of.pairs()
-        return sampled(inner, rate=self.rate) if inner is not None else None
+        if not self._replaces():
+            return sampled(inner, rate=self.rate) if inner is not None else None
+        if inner is not None and isinstance(inner.remove, GaussianPair):
+            return sampled(inner, rate=self.rate, relation="replace")
+        epsilon, delta = min((self.pure(), 0.0), self.approx())
+        return Pairs.symmetric(ApproxPair(epsilon=epsilon, delta=delta)) if epsilon < math.inf else None
 
     def error(self, confidence: float = 0.95) -> float:
         """That of M."""
@@ -111,6 +152,12 @@ class Sampled(Mechanism):
     def draw(self, value: object) -> object:
         """M's answer about a fresh sample of the rows."""
         rows, statistic = _rows_and_statistic(value)
+        if self._replaces():
+            if statistic is not None or rows.ndim != 1:
+                raise BadParameter("where units are replaced, the value must be one number per unit")
+            most = self.of.sensitivity  # type: ignore[attr-defined]  # checked when made
+            most = math.floor(most) if rows.dtype == np.int64 else most
+            rows = np.clip(rows, -most, most)
         return _answer(self.of, rows[poisson_mask(len(rows), self.rate)], statistic)
 
 
