@@ -22,6 +22,10 @@ ULP = 2.0**-53
 taken to be right within 4 of these, relatively; every bound below counts with 8 an operation."""
 
 
+_MOST_NODES = 2**12
+"""A divergence that needs more evaluations than these is left to the mechanism's own theorem."""
+
+
 class Lattice(NamedTuple):
     """A loss that is offset + step · index: all rounded up, so that it is never understated."""
 
@@ -115,6 +119,17 @@ class Pair(ABC):
         value, error = self.log_mgf(np.array([complex(c)]))
         return float(value[0].real + error[0])
 
+    def divergence(self, order: float) -> float:
+        """A bound on the Rényi divergence, at one order, of all mechanisms the pair stands for.
+
+        A curve δ(ε) that is nowhere lower, also at ε < 0, makes every divergence at least as large.
+        """
+        c = order - 1
+        if self.infinite_mass() > 0 or not self.has_mgf() or self.nodes(c, 0.0) > _MOST_NODES:
+            return math.inf
+        moment = self.log_moment(c)
+        return max(0.0, moment / c * (1 + 8 * ULP)) if math.isfinite(moment) else math.inf
+
     def group(self, size: int) -> Self:
         """The pair that stands for `size` units at once, where one is proved."""
         raise NoBound(
@@ -175,6 +190,12 @@ class Pairs:
     def group(self, size: int) -> Pairs:
         """The pairs that stand for `size` units at once, where they are proved."""
         return Pairs(remove=self.remove.group(size), add=self.add.group(size))
+
+    def divergence(self, order: float) -> float:
+        """The Rényi divergence at one order, in whichever direction it is larger."""
+        if self.remove == self.add:
+            return self.remove.divergence(order)
+        return max(self.remove.divergence(order), self.add.divergence(order))
 
     def dominates(self, other: Pairs) -> bool:
         """Is each direction of `other` no easier to tell than this one's?"""
