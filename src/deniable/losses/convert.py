@@ -170,11 +170,11 @@ def bounded_range_to_renyi(epsilon: float, order: float) -> float:
         return epsilon
     less, t = order - 1, epsilon / 2
     if less * t < 3:
-        parts = (order * _log_sinhc(order * t), -less * _log_sinhc(less * t), -_log_sinhc(t))
+        parts = [order * _log_sinhc(order * t), -less * _log_sinhc(less * t), -_log_sinhc(t)]
         divergence = up(*(part / less for part in parts))
     else:  # sinh(x) = e^x·(1 − e^(−2x))/2: the large parts cancel to (α − 1)·ε
         near = [_log_complement(y * epsilon) for y in (order, less, 1.0)]
-        parts = (order * near[0], -less * near[1], -near[2], -math.log(order))
+        parts = [order * near[0], -less * near[1], -near[2], -math.log(order)]
         divergence = up(epsilon, -math.log1p(1 / less), *(part / less for part in parts))
     return min(divergence, product(order, bounded_range_to_zcdp(epsilon)), epsilon)
 

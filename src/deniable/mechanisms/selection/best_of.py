@@ -61,10 +61,11 @@ class BestOf(Mechanism):
     def _second(self) -> float:
         """The part at α̂, which does not depend on α."""
         runs = math.log(1 / self.stop)
-        return min(
+        bounds: list[float] = [
             2 * (1 - 1 / other) * self.mechanism.renyi(other) + 2 * runs / other
             for other in _ORDERS
-        )
+        ]
+        return min(bounds)
 
     def _check_covers(self, value: Sensitive[Any]) -> None:
         """Nothing to compare: the runs carry their own noise."""
