@@ -148,10 +148,7 @@ class Pair(ABC):
         """A record for ledgers, with this pair's `name` under "pair"."""
         record: dict[str, object] = {"pair": self.name}
         for field in dataclasses.fields(self):  # type: ignore[arg-type]
-            value = getattr(self, field.name)
-            if isinstance(value, Pair):
-                value = value.to_dict()
-            record[field.name] = list(value) if isinstance(value, tuple) else value
+            record[field.name] = _plain(getattr(self, field.name))
         return record
 
     @staticmethod
@@ -165,11 +162,22 @@ class Pair(ABC):
         for key, value in record.items():
             if key == "pair":
                 continue
-            if isinstance(value, Mapping):
-                fields[key] = Pair.from_dict(value)
-            else:
-                fields[key] = tuple(value) if isinstance(value, list) else value
+            fields[key] = _rebuilt(value)
         return Pair.registry[str(name)](**fields)
+
+
+def _plain(value: object) -> object:
+    """A parameter in JSON types: pairs become records, tuples become lists."""
+    if isinstance(value, Pair):
+        return value.to_dict()
+    return [_plain(part) for part in value] if isinstance(value, tuple) else value
+
+
+def _rebuilt(value: object) -> object:
+    """What `_plain` was given."""
+    if isinstance(value, Mapping):
+        return Pair.from_dict(value)
+    return tuple(_rebuilt(part) for part in value) if isinstance(value, list) else value
 
 
 @dataclass(frozen=True, kw_only=True)
