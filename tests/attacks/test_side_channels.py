@@ -32,6 +32,36 @@ def test_the_last_bits_of_float_noise_give_the_value_away(coins):
     assert found.accuracy(coins) > 0.85 > best_guess(1.0)
 
 
+def test_the_headline_says_how_many_guesses_were_sure_and_what_share_of_them_is_right(coins):
+    draw = PublicRandom(1).generator
+    answers = np.array([draw.laplace(loc=value, scale=1.0) for value in coins])
+    options = {"candidates": [0.0, 1.0], "scale": 1.0}
+    found = floating_point(answers, truth=coins, **options)
+    sure = int(found.sure.sum())
+    assert found.sure_and_right == 1.0
+    headline = found.explain().splitlines()[0]
+    assert headline.startswith(f"{sure:,} of 3,000 guesses were sure")
+    assert f"100 % of those {sure:,} were right" in headline
+    flipped = floating_point(answers, truth=1 - coins, **options)
+    assert f"0 % of those {sure:,} were right" in flipped.explain()
+    unknown = floating_point(answers, **options)
+    assert unknown.sure_and_right is None
+    assert "not checked" in unknown.explain()
+    with pytest.raises(dp.BadParameter, match="truth"):
+        floating_point(answers, truth=[0.0, 1.0], **options)
+
+
+def test_sure_guesses_about_exact_noise_are_no_better_than_epsilon_allows(coins):
+    # At most 3,000 sure guesses, 5.5 standard deviations above the best guess: below 1e-7.
+    found = defended.floating_point(coins, candidates=[0.0, 1.0], epsilon=1.0)
+    sure = int(found.sure.sum())
+    headline = found.explain().splitlines()[0]
+    assert headline.startswith(f"{sure:,} of 3,000 guesses were sure")
+    if sure:
+        assert found.sure_and_right < best_guess(1.0) + 5.5 * 0.5 / np.sqrt(sure)
+        assert "were right" in headline
+
+
 def test_a_handful_of_answers_recovers_the_value():
     answers = PublicRandom(2).generator.laplace(loc=1.0, scale=1.0, size=40)
     found = floating_point(answers, candidates=[0.0, 1.0], scale=1.0)

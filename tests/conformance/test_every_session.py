@@ -39,7 +39,7 @@ def session(unit=UNITS[0]) -> Session:
 
 
 def unit_for(example) -> dp.Unit:
-    return UNITS[1] if example.mechanism.relation is Relation.REPLACE else UNITS[0]
+    return UNITS[1] if example.mechanism.priced_for() is Relation.REPLACE else UNITS[0]
 
 
 def value_of(example):
@@ -68,7 +68,7 @@ def shown(release: Release) -> object:
 def test_it_is_released_to_those_it_is_proved_for_and_refused_to_others(example, unit):
     s = session(unit)
     stated = getattr(example.mechanism, "unit", unit)
-    proved = example.mechanism.relation in (None, unit.relation) and stated == unit
+    proved = example.mechanism.priced_for() in (None, unit.relation) and stated == unit
     step = example.mechanism.on(sensitive(example, value_of(example), entries=1))
     if proved:
         release = s.release(step, question="asked")
@@ -132,7 +132,7 @@ def test_a_list_of_undeclared_length_is_refused_before_the_charge(listed):
 @pytest.mark.parametrize("unit", UNITS[2:], ids=str)
 def test_samples_of_rows_are_refused_where_a_unit_has_several(sampling, unit):
     s = session(unit)
-    proved = sampling.mechanism.relation is unit.relation
+    proved = sampling.mechanism.priced_for() is unit.relation
     with pytest.raises(SensitivityMismatch if proved else (SensitivityMismatch, UnitMismatch)):
         s.release(sampling.mechanism.on(sensitive(sampling, value_of(sampling))))
     assert not s.ledger.entries

@@ -96,3 +96,58 @@ def test_the_theorem_of_kairouz_oh_and_viswanath_in_their_own_form():
 def test_bad_parameters_are_refused(bad):
     with pytest.raises(dp.BadParameter):
         textbook.advanced(1.0, **({"times": 10, "delta": 1e-6} | bad))
+
+
+THEOREMS = [
+    textbook.advanced,
+    textbook.kov_simple,
+    textbook.kov_optimal,
+    textbook.zcdp_classic,
+    textbook.zcdp_tight,
+    textbook.renyi_classic,
+    textbook.renyi_improved,
+]
+
+
+def composed_delta(epsilon, each_delta, times, at):
+    """δ at an ε of k (ε, δ₁) mechanisms of the worst kind, over all their outcomes: 50 digits.
+
+    Each fails with δ₁ and tells all; else it tells the truth with odds e^ε.
+    """
+    with mp.workdps(50):
+        e, d = mp.mpf(epsilon), mp.mpf(each_delta)
+        p, q = (1 - d) / (1 + mp.exp(-e)), (1 - d) / (1 + mp.exp(e))
+        whole = mp.fsum(
+            mp.binomial(times, i)
+            * max(0, p ** (times - i) * q**i - mp.exp(at) * q ** (times - i) * p**i)
+            for i in range(times + 1)
+        )
+        return 1 - (1 - d) ** times + whole
+
+
+@pytest.mark.parametrize("each_delta", [1e-12, 1e-8, 1e-6])
+@pytest.mark.parametrize(("epsilon", "times"), [(0.1, 1), (0.1, 30), (1.0, 7), (3.0, 40)])
+@pytest.mark.parametrize("theorem", THEOREMS, ids=lambda f: f.__name__)
+def test_every_theorem_holds_for_mechanisms_with_a_delta(theorem, epsilon, times, each_delta):
+    delta = 1e-4
+    price = theorem(epsilon, times=times, delta=delta, each_delta=each_delta)
+    assert composed_delta(epsilon, each_delta, times, price) <= delta * (1 + 1e-9)
+    assert price >= theorem(epsilon, times=times, delta=delta)
+
+
+@pytest.mark.parametrize("times", [1, 7, 40])
+def test_the_optimum_for_mechanisms_with_a_delta_is_the_loss_distribution_s(times):
+    mine = textbook.kov_optimal(0.5, times=times, delta=1e-4, each_delta=1e-7)
+    loss = times * dp.Approx(0.5, delta=1e-7).to(dp.Profile)
+    assert mine == pytest.approx(loss.epsilon_at(1e-4), rel=1e-6)
+    at = 0.4 * times
+    found = textbook.kov_delta(0.5, times=times, at=at, each_delta=1e-7)
+    truth = composed_delta(0.5, 1e-7, times, at)
+    assert truth <= found <= truth * (1 + mp.mpf(1e-9))
+
+
+@pytest.mark.parametrize("theorem", [*THEOREMS, textbook.false_advanced], ids=lambda f: f.__name__)
+@pytest.mark.parametrize("each_delta", [1e-6, 1e-3, 1.0, -1e-9, math.nan, "1e-9"])
+def test_failures_that_use_up_the_total_delta_are_refused(theorem, each_delta):
+    with pytest.raises(dp.BadParameter, match="each_delta"):
+        theorem(1.0, times=10, delta=1e-6, each_delta=each_delta)

@@ -287,7 +287,7 @@ def floating_point(
     """
     scale = 1 / parameters.positive("epsilon", epsilon)
     answers = np.asarray(Laplace(scale=scale).release(np.asarray(truth, dtype=np.float64)))
-    return floats.floating_point(answers, candidates=candidates, scale=scale)
+    return floats.floating_point(answers, candidates=candidates, scale=scale, truth=truth)
 
 
 def poll(before: int, after: int, *, epsilon: float = 1.0) -> Difference:

@@ -39,11 +39,25 @@ class Reachable(Told):
     """A row an answer, a column a candidate."""
     guesses: NDArray[np.int64]
     """The candidate chosen for each answer: the only possible one, else the nearest."""
+    truth: NDArray[np.float64] | None = None
+    """The true value behind each answer, where it is known."""
+
+    @property
+    def sure(self) -> NDArray[np.bool_]:
+        """Which answers leave exactly one candidate, so that its guess is sure."""
+        return np.asarray(self.possible.sum(axis=1) == 1)
 
     @property
     def decided(self) -> float:
         """The share of answers that leave exactly one candidate."""
-        return float(np.mean(self.possible.sum(axis=1) == 1))
+        return float(np.mean(self.sure))
+
+    @property
+    def sure_and_right(self) -> float | None:
+        """The share of the sure guesses that are right; None without a truth or a sure guess."""
+        if self.truth is None or not self.sure.any():
+            return None
+        return float(np.mean(self._right(self.truth)[self.sure]))
 
     @property
     def recovered(self) -> float | None:
@@ -53,14 +67,21 @@ class Reachable(Told):
 
     def accuracy(self, truth: ArrayLike) -> float:
         """The share of answers whose true value was guessed."""
-        chosen = np.asarray(self.candidates)[self.guesses]
-        return float(np.mean(chosen == np.asarray(truth, dtype=np.float64)))
+        return float(np.mean(self._right(np.asarray(truth, dtype=np.float64))))
+
+    def _right(self, truth: NDArray[np.float64]) -> NDArray[np.bool_]:
+        return np.asarray(np.asarray(self.candidates)[self.guesses] == truth)
 
     def _headline(self) -> str:
-        decided = f"{percent(self.decided)} of the answers could come from one candidate only"
+        count, total, right = int(self.sure.sum()), len(self.possible), self.sure_and_right
+        sure = f"{count:,} of {total:,} guesses were sure: only one candidate was possible"
+        if count and right is None:
+            sure += " (whether they are right was not checked: no truth= was given)"
+        elif right is not None:
+            sure += f"; {percent(right)} of those {count:,} were right"
         if self.recovered is None:
-            return f"{decided}; no single value explains them all."
-        return f"{decided}; {self.recovered:g} alone explains them all."
+            return f"{sure}. No single value explains all the answers."
+        return f"{sure}. {self.recovered:g} alone explains them all."
 
     def _facts(self) -> Facts:
         shares = self.possible.mean(axis=0)
@@ -83,8 +104,16 @@ class Reachable(Told):
         )
 
 
-def floating_point(answers: ArrayLike, *, candidates: Sequence[float], scale: float) -> Reachable:
+def floating_point(
+    answers: ArrayLike,
+    *,
+    candidates: Sequence[float],
+    scale: float,
+    truth: ArrayLike | None = None,
+) -> Reachable:
     """Test which true values could have produced answers of the textbook Laplace sampler.
+
+    Give the `truth` behind each answer (or one for all) to learn how many sure guesses are right.
 
     The sampler is that of NumPy and of most textbooks: U uniform on multiples of 2⁻⁵³, and
     x + b·ln(2U) below one half, x − b·ln(2 − 2U) above.
@@ -101,8 +130,18 @@ def floating_point(answers: ArrayLike, *, candidates: Sequence[float], scale: fl
     apart = np.abs(values[:, None] - np.asarray(known)[None, :])
     ruled_out = np.where(possible.any(axis=1, keepdims=True) & ~possible, np.inf, 0.0)
     return Reachable(
-        candidates=known, possible=possible, guesses=np.argmin(apart + ruled_out, axis=1)
+        candidates=known,
+        possible=possible,
+        guesses=np.argmin(apart + ruled_out, axis=1),
+        truth=None if truth is None else _behind(truth, values.size),
     )
+
+
+def _behind(truth: ArrayLike, size: int) -> NDArray[np.float64]:
+    known = np.asarray(truth, dtype=np.float64).reshape(-1)
+    if known.size not in (1, size):
+        raise BadParameter(f"truth must be one value, or {size}: one for each answer")
+    return np.array(np.broadcast_to(known, (size,)))
 
 
 def _reaches(x: float, y: float, scale: float) -> bool:

@@ -1,40 +1,35 @@
 """Any answers, as columns: numbers where there are numbers, and an identity that tells all apart.
 
-An answer may be a number, text, None, a tuple, an array, a dictionary, a list whose length varies,
-or a raised exception. Each is taken apart into leaves; a leaf that some answers lack is a column
-with gaps, because that a key is missing can tell as much as its value.
+An answer may be a number, text, None, a tuple, an array, a dictionary, a frame, a list whose length
+varies, or a raised exception. Each is taken apart into leaves (`leaves`); a leaf that some answers
+lack is a column with gaps, because that a key is missing can tell as much as its value.
 """
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Iterator, Mapping, Sequence
-from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
+from decimal import Decimal
+from itertools import islice
 from numbers import Real
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .certify import FloatArray
+from .leaves import LENGTH, TYPE, Raised, leaves, parts_of
+from .parts import Kind, Path, Step, type_name
 
 IntArray = NDArray[np.int64]
-Step = tuple[str, object]
-Path = tuple[Step, ...]
 
 GAP = -0x5EED_0000_0000_0001
 """The identity of a leaf that is not there; no double and no counting number has these bits."""
-LENGTH: Step = ("length", None)
 TIME: Path = (("time", None),)
+REST: Path = (("rest", None),)
 _MOST_LEAVES = 1000
 _WIDEST_EXACT = 2**62
 
-
-@dataclass(frozen=True)
-class Raised:
-    """An exception as an answer: an observer sees that it came, and its type."""
-
-    kind: str
+__all__ = ["GAP", "LENGTH", "TIME", "TYPE", "Column", "Path", "Raised", "Step", "Table", "words"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,11 +66,14 @@ class Table:
         }
         return Table(min(stop, self.size) - start, columns)
 
-    def all_raised(self) -> str | None:
-        """The exception's name if every answer is the same exception."""
-        labels = self.column(()).labels
-        same = np.unique(self.column(()).identity)
-        label = labels.get(int(same[0]), "") if same.size == 1 else ""
+    def all_raised(self, *others: Table) -> str | None:
+        """The exception's name if all answers, the others' too, are the same one, with one text."""
+        for path in ((), (("text", None),)):
+            columns = [table.column(path) for table in (self, *others)]
+            if np.unique(np.concatenate([column.identity for column in columns])).size > 1:
+                return None
+        column = self.column(())
+        label = column.labels.get(int(column.identity[0]), "")
         return label.removeprefix("a raised ") if label.startswith("a raised ") else None
 
 
@@ -94,17 +92,22 @@ def words(path: Path) -> str:
             return f"the value of key {what!r}{rest}"
         case "entry":
             return f"entry {what}{rest}"
-        case "length":
-            return f"the length{rest or ' of the answer'}"
+        case "number":
+            return f"number {what}{rest or ' of the answer'}"
+        case "time":
+            return "the time"
+        case "rest":
+            return f"what follows the first {_MOST_LEAVES} parts of the answer"
         case _:
-            return f"the {kind}"
+            return f"the {kind}{rest or ' of the answer'}"
 
 
 def tabulate(outputs: object, *, seconds: FloatArray | None = None) -> Table:
     """Answers as columns: arrays as they are, anything else leaf by leaf."""
     array = _as_array(outputs)
     if array is not None:
-        table = _from_array(array)
+        assert isinstance(outputs, Sequence | np.ndarray)
+        table = _from_array(array, outputs[0])
     else:
         assert isinstance(outputs, Sequence | np.ndarray)
         table = _from_objects(outputs)
@@ -115,32 +118,67 @@ def tabulate(outputs: object, *, seconds: FloatArray | None = None) -> Table:
 
 
 def _as_array(outputs: object) -> NDArray[np.generic] | None:
-    """Answers that are all numbers of one type, or all vectors of one length; else None."""
-    if isinstance(outputs, np.ndarray):
-        return outputs if outputs.dtype.kind in "biuf" and outputs.ndim else None
+    """Answers that are all numbers of one type, or all vectors of one length and type; else None.
+
+    Only then does an array lose nothing: it would turn 1 and 1.0, or True, into the same number.
+    """
+    array = outputs if isinstance(outputs, np.ndarray) else _of_one_type(outputs)
+    if array is None or not array.ndim or array.dtype.kind not in "biuf":
+        return None
+    if type(array) is not np.ndarray or (array.ndim > 1 and not array.size):
+        return None
+    wide = array.dtype.kind in "iu" and array.size and max(-int(array.min()), int(array.max()))
+    return None if wide and wide >= _WIDEST_EXACT else array
+
+
+def _of_one_type(outputs: object) -> NDArray[np.generic] | None:
     if not isinstance(outputs, Sequence) or not outputs:
         return None
     kinds = set(map(type, outputs))
-    if len(kinds) != 1 or not issubclass(
-        kind := kinds.pop(), int | float | bool | np.generic | tuple | list | np.ndarray
-    ):
+    kind = kinds.pop()
+    if kinds:
+        return None
+    if issubclass(kind, list | tuple):
+        inside = {type(value) for row in outputs for value in row}
+        if len(inside) != 1 or not issubclass(inside.pop(), int | float | np.generic):
+            return None
+    elif kind is np.ndarray:
+        if len({(row.dtype, row.shape) for row in outputs}) != 1 or not outputs[0].ndim:
+            return None
+    elif not issubclass(kind, int | float | np.generic):
         return None
     try:
-        array = np.array(outputs)
+        return np.array(outputs)
     except (ValueError, OverflowError):
         return None
-    flat = issubclass(kind, int | float | np.generic)
-    return array if array.dtype.kind in "biuf" and (flat or array.ndim > 1) else None
 
 
-def _from_array(array: NDArray[np.generic]) -> Table:
+def _from_array(array: NDArray[np.generic], example: object) -> Table:
+    """Each entry a column; what is the same for all answers is read off one of them."""
+    size = array.shape[0]
     if array.ndim == 1:
-        return Table(array.shape[0], {(): _column(array)})
-    flat = array.reshape(array.shape[0], -1)
-    indices = np.ndindex(array.shape[1:])
-    paths = [tuple(("entry", i) for i in index) for index in indices]
-    columns = zip(paths[:_MOST_LEAVES], flat.T[:_MOST_LEAVES], strict=True)
-    return Table(array.shape[0], {path: _column(values) for path, values in columns})
+        return Table(size, {(TYPE,): _constant(size, type_name(example)), (): _column(array)})
+    parts = parts_of(example)
+    assert parts is not None
+    facts = {(): parts.kind, (TYPE,): parts.type}
+    facts |= {((name, None),): text for name, text in parts.facts.items()}
+    columns = {path: _constant(size, text) for path, text in facts.items()}
+    columns[LENGTH,] = _column(np.full(size, parts.length))
+    flat = array.reshape(size, -1)
+    paths = [tuple(("entry", i) for i in index) for index in np.ndindex(array.shape[1:])]
+    room = _MOST_LEAVES - len(columns)
+    for path, values in zip(paths[:room], flat.T[:room], strict=True):
+        columns[path] = _column(values)
+    if len(paths) > room:
+        rest = [_Rest(row) for row in _column(flat[:, room:]).identity.tolist()]
+        columns[REST] = _column_with_gaps(size, range(size), rest)
+    return Table(size, columns)
+
+
+def _constant(size: int, text: str) -> Column:
+    labels = {GAP: "missing"}
+    number, same = _reading(Kind(text), labels)
+    return Column(np.full(size, number), np.full(size, same), labels)
 
 
 def _column(values: NDArray[np.generic]) -> Column:
@@ -155,9 +193,7 @@ def _from_objects(outputs: Sequence[object] | NDArray[np.generic]) -> Table:
     rows: dict[Path, list[int]] = {}
     values: dict[Path, list[object]] = {}
     for row, output in enumerate(outputs):
-        for count, (path, leaf) in enumerate(_leaves(output, ())):
-            if count >= _MOST_LEAVES:
-                break
+        for path, leaf in _some_leaves(output):
             rows.setdefault(path, []).append(row)
             values.setdefault(path, []).append(leaf)
     size = len(outputs)
@@ -165,30 +201,17 @@ def _from_objects(outputs: Sequence[object] | NDArray[np.generic]) -> Table:
     return Table(size, columns)
 
 
-def _leaves(output: object, path: Path) -> Iterator[tuple[Path, object]]:
-    """The leaves of one answer, outermost first."""
-    if isinstance(output, Mapping):
-        yield path, _Kind("a dictionary")
-        yield (*path, LENGTH), len(output)
-        for key, value in output.items():
-            yield from _leaves(value, (*path, ("key", key)))
-    elif isinstance(output, AbstractSet):
-        yield from _leaves(dict.fromkeys(output, True), path)
-    elif dataclasses.is_dataclass(output) and not isinstance(output, type | Raised):
-        fields = dataclasses.fields(output)
-        yield from _leaves({field.name: getattr(output, field.name) for field in fields}, path)
-    elif isinstance(output, list | tuple) or (hasattr(output, "__array__") and np.ndim(output) > 0):
-        entries = output if isinstance(output, list | tuple) else np.asarray(output)
-        yield path, _Kind("a list")
-        yield (*path, LENGTH), len(entries)
-        for index, value in enumerate(entries):
-            yield from _leaves(value, (*path, ("entry", index)))
-    else:
-        yield path, output.item() if isinstance(output, np.ndarray) else output
+def _some_leaves(output: object) -> Iterator[tuple[Path, object]]:
+    """The first leaves; all that follow are one leaf more."""
+    every = leaves(output)
+    yield from islice(every, _MOST_LEAVES)
+    rest = _Rest(_reading(leaf, {})[1] for _, leaf in every)
+    if rest:
+        yield REST, rest
 
 
-class _Kind(str):
-    """That a leaf is a container, which is all there is to say of it at its own path."""
+class _Rest(tuple[int, ...]):
+    """The identities of all leaves that are not looked at one by one."""
 
     __slots__ = ()
 
@@ -211,11 +234,13 @@ def _reading(value: object, labels: dict[int, str]) -> tuple[float, int]:
         return float(value), int(value)
     if isinstance(value, float | np.floating):
         return float(value), int(np.float64(value).view(np.int64))
-    if isinstance(value, Real):
+    if isinstance(value, Real | Decimal):
         return _exact_number(value)
     match value:
-        case _Kind():
+        case Kind():
             label = str(value)
+        case _Rest():
+            label = f"one of many, number {hash(value):x}"
         case Raised():
             label = f"a raised {value.kind}"
         case _:
@@ -225,7 +250,7 @@ def _reading(value: object, labels: dict[int, str]) -> tuple[float, int]:
     return np.nan, same
 
 
-def _exact_number(value: Real) -> tuple[float, int]:
+def _exact_number(value: Real | Decimal) -> tuple[float, int]:
     """An integer or a fraction; those too wide for 64 bits are hashed."""
     same = hash(("exact", repr(value)))
     if isinstance(value, int | np.integer) and abs(int(value)) < _WIDEST_EXACT:

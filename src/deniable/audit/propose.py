@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Callable, Iterator
 
 import numpy as np
@@ -17,7 +18,7 @@ from .features import (
     precision_cell,
     precision_words,
 )
-from .outputs import GAP, TIME, IntArray, Path, Table, words
+from .outputs import GAP, TIME, Column, IntArray, Path, Table, words
 
 _MOST_COLUMNS = 32
 _MOST_IN_PAIRS = 6
@@ -25,7 +26,10 @@ _MOST_IN_CELLS = 4
 _CELLS = 32
 _FEW = 8
 _HUGE = 1e100
-_PRECEDENCE = {"key": 0, "length": 1, "entry": 2}
+_PRECEDENCE = {"key": 0, "length": 1, "entry": 3, "number": 3}
+_FACT = 2
+"""The place of labels, types and order, each of which is one leaf."""
+_UNSHOWN = ("missing", "a list", "a dictionary", "a set", "a table", "type", "length", "wording")
 _ODD = 0x1E3779B97F4A7C15
 
 
@@ -38,7 +42,7 @@ def propose(first: Table, second: Table) -> Iterator[Feature]:
         )
     for path in paths:
         yield from _of_column(path, first, second)
-    if len(first.columns.keys() | second.columns.keys()) > 1:
+    if len(paths) > 1:
         yield from _coded("the whole answer", _row_codes, _row_label, first, second)
     numeric = [path for path in paths if _is_numeric(path, first, second)]
     if len(numeric) > 1 and min(first.size, second.size) > 4 * len(numeric):
@@ -50,13 +54,11 @@ def _telling_paths(first: Table, second: Table) -> list[Path]:
     paths = list(dict.fromkeys([*first.columns, *second.columns]))
     paths = [path for path in paths if path != TIME and _varies(path, first, second)]
     # That a key is missing says more than the length, and the length more than a missing entry.
-    paths.sort(key=lambda path: _PRECEDENCE.get(path[-1][0], 0) if path else 0)
+    paths.sort(key=lambda path: _PRECEDENCE.get(path[-1][0], _FACT) if path else 0)
     if len(paths) <= _MOST_COLUMNS:
         return paths
     small = [table.part(0, min(2000, table.size)) for table in (first, second)]
-    gaps = [
-        _distance(small[0].column(path).numbers, small[1].column(path).numbers) for path in paths
-    ]
+    gaps = [_apart(small[0].column(path), small[1].column(path)) for path in paths]
     best = sorted(np.argsort(-np.array(gaps), kind="stable")[:_MOST_COLUMNS])
     return [paths[i] for i in best]
 
@@ -64,6 +66,18 @@ def _telling_paths(first: Table, second: Table) -> list[Path]:
 def _varies(path: Path, first: Table, second: Table) -> bool:
     a, b = first.column(path).identity, second.column(path).identity
     return bool((a != a[0]).any() or (b != a[0]).any())
+
+
+def _apart(a: Column, b: Column) -> float:
+    """How differently two samples of a leaf are distributed, as numbers or as what they say."""
+    values, where = np.unique(np.concatenate([a.identity, b.identity]), return_inverse=True)
+    if 4 * values.size > where.size:  # hardly any value comes twice: there is nothing to count
+        return _distance(a.numbers, b.numbers)
+    sides = (where[: a.identity.size], where[a.identity.size :])
+    shares = [np.bincount(side, minlength=values.size) / side.size for side in sides]
+    spread = math.sqrt(values.size / where.size)  # by chance alone, about
+    exact = float(np.abs(shares[0] - shares[1]).sum()) / 2 - spread
+    return max(exact, _distance(a.numbers, b.numbers))
 
 
 def _distance(a: FloatArray, b: FloatArray) -> float:
@@ -278,9 +292,10 @@ def _row_label(table: Table, row: int) -> str:
     shown = []
     for path, column in table.columns.items():
         same = int(column.identity[row])
-        if path == TIME or column.labels.get(same) in ("missing", "a list", "a dictionary"):
+        label = column.labels.get(same, f"{column.numbers[row]:.6g}")
+        if path == TIME or label in _UNSHOWN or (path and path[-1][0] in _UNSHOWN):
             continue
-        shown.append(column.labels.get(same, f"{column.numbers[row]:.6g}"))
+        shown.append(label)
     return "(" + ", ".join(shown[:8]) + (", …)" if len(shown) > 8 else ")")
 
 

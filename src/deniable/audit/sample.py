@@ -76,7 +76,7 @@ class Sampler(Generic[D]):
         try:
             return self.f(data)
         except Exception as error:  # noqa: BLE001 - an exception is an answer an observer sees
-            return Raised(type(error).__name__)
+            return Raised.of(error)
 
     def _in_batches(self, size: int) -> tuple[Table, Table]:
         parts: tuple[list[object], list[object]] = ([], [])

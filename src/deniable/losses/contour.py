@@ -159,9 +159,7 @@ class Saddle:
     def log_d(self, c: float) -> float:
         """About ln D(c)."""
         if c not in self._known:
-            self._known[c] = math.fsum(
-                times * pair.rough_log_mgf(c) for pair, times in self.pairs
-            )
+            self._known[c] = math.fsum(times * pair.rough_log_mgf(c) for pair, times in self.pairs)
         return self._known[c]
 
     def at(self, epsilon: float) -> Tilt:

@@ -210,7 +210,11 @@ def _that_matter(pairs: List) -> List:
     for pair, _ in pairs:
         inner = pair.inner if isinstance(pair, SampledPair) else pair
         most = _MOST_MU_SAMPLED if isinstance(pair, SampledPair) else _MOST_MU
-        if isinstance(inner, GaussianPair) and inner.mu > most and len(pairs) > 1 - (inner is not pair):
+        if (
+            isinstance(inner, GaussianPair)
+            and inner.mu > most
+            and len(pairs) > 1 - (inner is not pair)
+        ):
             raise NoBound(
                 f"a Gaussian mechanism of μ = {inner.mu:g} cannot be priced in this list",
                 why="noise so small beside the sensitivity hides nobody",

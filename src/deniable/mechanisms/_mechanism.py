@@ -87,8 +87,12 @@ class Mechanism(ABC):
         return math.inf
 
     def renyi(self, order: float) -> float:
-        """Rényi divergence bound at one order α > 1."""
-        return min(convert.pure_to_renyi(self.pure(), order), rounding.up(self.zcdp() * order))
+        """Rényi divergence bound at one order α > 1: the least that ε, ρ and the pairs prove."""
+        known = min(convert.pure_to_renyi(self.pure(), order), rounding.up(self.zcdp() * order))
+        if type(self).pairs is Mechanism.pairs:  # made from ε: it says no more
+            return known
+        pairs = self.pairs()
+        return min(known, pairs.divergence(order)) if pairs is not None else known
 
     def pairs(self) -> Pairs | None:
         """Dominating pairs of distributions, for tight prices of lists fixed in advance."""

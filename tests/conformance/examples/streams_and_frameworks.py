@@ -6,7 +6,16 @@ import numpy as np
 
 from deniable import mechanisms as ms
 
-from .example import Example, coin, laplace, one_by_one
+from .example import (
+    WHOLE,
+    Example,
+    coin,
+    laplace,
+    mixture,
+    one_by_one,
+    plain_error,
+    rounded_laplace,
+)
 
 HIDDEN = -99.0
 
@@ -80,13 +89,13 @@ EXAMPLES = {
         signed=("low", "high", "delta"),
     ),
     "catastrophe": Example(
-        mechanism=ms.Catastrophe(delta=0.1),
-        twin=ms.Catastrophe(delta=0.2),
-        first="somebody's row",
-        second="another row",
-        declared={"linf": 1},
-        ask=one_by_one(lambda shown: float(shown is not None)),
-        law=lambda m: coin(m.delta),
+        mechanism=ms.Catastrophe(delta=0.1, of=ms.Laplace(scale=4.0)),
+        twin=ms.Catastrophe(delta=0.2, of=ms.Laplace(scale=4.0)),
+        first=0,
+        second=1,
+        ask=one_by_one(),
+        law=lambda m: mixture(rounded_laplace(m.of.scale), (WHOLE, WHOLE >= 0), m.delta),
         draws=4000,
+        error=plain_error,
     ),
 }

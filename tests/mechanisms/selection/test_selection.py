@@ -82,7 +82,8 @@ def test_top_k_is_the_exponential_mechanism_peeled():
 def test_top_k_costs_less_in_zcdp_than_its_epsilon_says():
     mechanism = TopK(k=10, epsilon=1.0)
     assert mechanism.pure() == 1.0
-    assert mechanism.zcdp() == pytest.approx(10 * 0.1**2 / 8)
+    assert mechanism.zcdp() == pytest.approx(10 * 0.1**2 / 8, rel=2e-4)
+    assert mechanism.zcdp() < 10 * 0.1**2 / 8
 
 
 @pytest.mark.parametrize("kind", ALL)
@@ -116,9 +117,9 @@ def test_bad_scores_are_refused(kind, scores):
         kind(epsilon=1.0).release(scores)
 
 
-def test_only_bounded_range_gets_an_eighth():
-    assert dp.Exponential(epsilon=1.0).zcdp() == pytest.approx(1 / 8)
-    assert dp.NoisyMax(epsilon=1.0, noise="gumbel").zcdp() == pytest.approx(1 / 8)
+def test_only_bounded_range_gets_less_than_an_eighth():
+    for bounded in (dp.Exponential(epsilon=1.0), dp.NoisyMax(epsilon=1.0, noise="gumbel")):
+        assert 0.12 < bounded.zcdp() < 1 / 8
     assert dp.NoisyMax(epsilon=1.0).zcdp() > 0.4
     assert dp.PermuteAndFlip(epsilon=1.0).zcdp() > 0.4
 

@@ -242,12 +242,19 @@ def _(
 
 
 @_moved.register(BestOf)
-@_moved.register(Catastrophe)
 def _(
-    _mechanism: Mechanism, _first: Value, _second: Value, _declared: Sensitive[Any], _unit: Unit
+    _mechanism: BestOf, _first: Value, _second: Value, _declared: Sensitive[Any], _unit: Unit
 ) -> list[Moved]:
-    """Any value will do for these."""
+    """Any value will do: the runs carry their own noise."""
     return []
+
+
+@_moved.register
+def _(
+    mechanism: Catastrophe, first: Value, second: Value, declared: Sensitive[Any], unit: Unit
+) -> list[Moved]:
+    """As the mechanism says that is asked if nothing goes wrong; any value will do without one."""
+    return [] if mechanism.of is None else _moved(mechanism.of, first, second, declared, unit)
 
 
 # ---- exact arithmetic

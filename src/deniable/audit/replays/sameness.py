@@ -10,8 +10,9 @@ from numbers import Number
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from deniable.audit.leaves import parts_of, shown
+from deniable.audit.outputs import tabulate
 from deniable.release import Release
 from deniable.session import Session
 
@@ -25,7 +26,7 @@ def difference(first: object, second: object, where: str = "the result") -> str 
         return "{} is of type {} on one side, {} on the other".format(where, *types)
     match first:
         case Release():
-            return _of_parts(_shown(first), _shown(second), where)  # type: ignore[arg-type]
+            return _of_parts(shown(first), shown(second), where)  # type: ignore[arg-type]
         case Mapping():
             return _of_parts(first, second, where)  # type: ignore[arg-type]
         case AbstractSet():
@@ -33,38 +34,33 @@ def difference(first: object, second: object, where: str = "the result") -> str 
         case list() | tuple():
             return _of_lists(first, second, where)  # type: ignore[arg-type]
         case np.ndarray():
-            same = _same_arrays(first, np.asarray(second))
+            same = _same_leaves(first, second)
         case Number():
             same = first == second or (_is_nan(first) and _is_nan(second))
         case BaseException():
             same = str(first) == str(second)
         case _ if dataclasses.is_dataclass(first) and not isinstance(first, type):
             return _of_parts({**vars(first)}, {**vars(second)}, where)
-        case _ if hasattr(first, "equals"):  # frames and tables
-            same = bool(first.equals(second))
+        case _ if parts_of(first) is not None:  # frames and tables, with all their labels
+            same = _same_leaves(first, second)
         case _:  # what compares by identity (a function, a generator) has nothing to compare
             same = type(first).__eq__ is object.__eq__ or bool(first == second)
     return None if same else f"{where} is not the same"
 
 
-def _shown(release: Release) -> dict[str, object]:
-    """All of a release but when it was made and where it is written."""
-    return {
-        "keys": release.keys,
-        "answers": release.answers,
-        "loss": release.loss,
-        "mechanisms": release.mechanisms,
-    }
-
-
 def _of_parts(first: Mapping[Any, object], second: Mapping[Any, object], where: str) -> str | None:
-    if list(first) != list(second):
+    if list(map(_told, first)) != list(map(_told, second)):
         return f"{where} has other keys"
     for key, value in first.items():
         found = difference(value, second[key], f"{key!r} of {where}")
         if found:
             return found
     return None
+
+
+def _told(key: object) -> tuple[str, str]:
+    """A key as it is read: 1, 1.0 and True are equal, and not the same."""
+    return type(key).__name__, repr(key)
 
 
 def _of_lists(first: list[object], second: list[object], where: str) -> str | None:
@@ -75,10 +71,18 @@ def _of_lists(first: list[object], second: list[object], where: str) -> str | No
     return next((words for words in found if words), None)
 
 
-def _same_arrays(a: NDArray[Any], b: NDArray[Any]) -> bool:
-    if a.dtype != b.dtype:
-        return False
-    return bool(np.array_equal(a, b, equal_nan=a.dtype.kind == "f"))
+def _same_leaves(first: object, second: object) -> bool:
+    """Is everything that can be read off two containers the same? One nan is like another."""
+    a, b = tabulate([first]), tabulate([second])
+    for path in {*a.columns, *b.columns}:
+        mine, its = a.column(path), b.column(path)
+        same = int(mine.identity[0]), int(its.identity[0])
+        nan = np.isnan(mine.numbers[0]) and np.isnan(its.numbers[0])
+        if same[0] != same[1] and not (
+            nan and same[0] not in mine.labels and same[1] not in its.labels
+        ):
+            return False
+    return True
 
 
 def _is_nan(value: object) -> bool:

@@ -6,6 +6,7 @@ priced by the sum of independent losses ln(P/Q) under P  [ZDW22, Thm 10].
 """
 
 from ._pair import Pair, Pairs
+from .branched import BranchedPair
 from .continuous import BoundedRangePair, GaussianPair, LaplacePair
 from .discrete import (
     ApproxPair,
@@ -23,6 +24,7 @@ __all__ = [
     "AtomicPair",
     "AtomsPair",
     "BoundedRangePair",
+    "BranchedPair",
     "DiscreteGaussianPair",
     "DiscreteLaplacePair",
     "GaussianPair",

@@ -108,6 +108,17 @@ class Pair(ABC):
         value, error = self.log_mgf(np.array([complex(c)]))
         return float(value[0].real + error[0]) + c * self.origin()
 
+    def divergence(self, order: float) -> float:
+        """A bound on the Rényi divergence, at one order, of all mechanisms the pair stands for.
+
+        A curve δ(ε) that is nowhere lower, also at ε < 0, makes every divergence at least as large.
+        """
+        c = order - 1
+        if self.infinite_mass() > 0:
+            return math.inf
+        moment = self.log_moment(c)
+        return max(0.0, moment / c * (1 + 8 * ULP)) if math.isfinite(moment) else math.inf
+
     def group(self, size: int) -> Self:
         """The pair that stands for `size` units at once, where one is proved."""
         raise NoBound(
@@ -126,10 +137,7 @@ class Pair(ABC):
         """A record for ledgers, with this pair's `name` under "pair"."""
         record: dict[str, object] = {"pair": self.name}
         for field in dataclasses.fields(self):  # type: ignore[arg-type]
-            value = getattr(self, field.name)
-            if isinstance(value, Pair):
-                value = value.to_dict()
-            record[field.name] = list(value) if isinstance(value, tuple) else value
+            record[field.name] = _plain(getattr(self, field.name))
         return record
 
     @staticmethod
@@ -143,11 +151,22 @@ class Pair(ABC):
         for key, value in record.items():
             if key == "pair":
                 continue
-            if isinstance(value, Mapping):
-                fields[key] = Pair.from_dict(value)
-            else:
-                fields[key] = tuple(value) if isinstance(value, list) else value
+            fields[key] = _rebuilt(value)
         return Pair.registry[str(name)](**fields)
+
+
+def _plain(value: object) -> object:
+    """A parameter in JSON types: pairs become records, tuples become lists."""
+    if isinstance(value, Pair):
+        return value.to_dict()
+    return [_plain(part) for part in value] if isinstance(value, tuple) else value
+
+
+def _rebuilt(value: object) -> object:
+    """What `_plain` was given."""
+    if isinstance(value, Mapping):
+        return Pair.from_dict(value)
+    return tuple(_rebuilt(part) for part in value) if isinstance(value, list) else value
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -170,6 +189,12 @@ class Pairs:
         if size == 1:
             return self
         return Pairs(remove=self.remove.group(size), add=self.add.group(size))
+
+    def divergence(self, order: float) -> float:
+        """The Rényi divergence at one order, in whichever direction it is larger."""
+        if self.remove == self.add:
+            return self.remove.divergence(order)
+        return max(self.remove.divergence(order), self.add.divergence(order))
 
     def dominates(self, other: Pairs) -> bool:
         """Is each direction of `other` no easier to tell than this one's?"""

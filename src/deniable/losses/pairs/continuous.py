@@ -202,8 +202,12 @@ class BoundedRangePair(Pair):
         return gap**2 / -math.expm1(-self.epsilon) * (1 + 32 * ULP)
 
     def log_moment(self, c: float) -> float:
-        """ε-bounded range is (ε²/8)-zCDP: ln E e^(cL) ≤ c(c + 1)ε²/8  [CR21, Lemma 3.2]; or cε."""
-        return min(c * (c + 1) * self.epsilon**2 / 8, c * self.epsilon) * (1 + 8 * ULP)
+        """c times the largest divergence at 1 + c of any mechanism of this range."""
+        return c * self.divergence(1 + c) * (1 + 8 * ULP)
+
+    def divergence(self, order: float) -> float:
+        """The largest over all t, in closed form: below that of the envelope."""
+        return convert.bounded_range_to_renyi(self.epsilon, order)
 
     def dominates(self, other: Pair) -> bool:
         """A narrower range is also a wider one."""

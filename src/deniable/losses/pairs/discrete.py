@@ -12,6 +12,7 @@ import numpy as np
 
 from deniable import parameters
 from deniable.errors import BadParameter
+from deniable.losses import convert
 
 from ._pair import ULP, Cells, Complexes, Pair, Reals
 from .transform import log_sums, near_and_far
@@ -53,6 +54,15 @@ class AtomicPair(Pair):
         logs = np.log(masses[::stride]) - c * deficits[::stride]
         top = float(logs.max())
         return top + math.log(float(np.exp(logs - top).sum()) * stride)
+
+    def log_moment(self, c: float) -> float:
+        """ln Σ pⱼ e^(c lⱼ) on the real line, where it takes no complex exponentials."""
+        losses, masses = self.atoms()
+        exponents = np.log(masses) + c * losses
+        top = float(exponents.max())
+        reach = c * max(abs(float(losses[0])), float(losses[-1])) + abs(top)
+        total = float(np.exp(exponents - top).sum())
+        return top + math.log(total) + 8 * ULP * (8 + len(losses) + 2 * reach)
 
     def masses(self, edges: Reals) -> Cells:
         """Sums over the atoms in each interval."""
@@ -162,6 +172,10 @@ class ApproxPair(AtomicPair):
         """δ."""
         return self.delta
 
+    def divergence(self, order: float) -> float:
+        """That of randomized response; none is known where δ > 0."""
+        return math.inf if self.delta else convert.pure_to_renyi(self.epsilon, order)
+
     def group(self, size: int) -> ApproxPair:
         """(kε, δ(e^(kε) − 1)/(e^ε − 1)) for k units  [Vad17, Lemma 2.2]."""
         if size == 1:
@@ -186,15 +200,44 @@ class ApproxPair(AtomicPair):
         return other.two_sided and other.largest_loss() <= self.epsilon
 
 
+class ThreePoints(AtomicPair):
+    """A loss that is ε, 0 or −ε: P(−ε) = e^(−ε)·P(ε), as P and Q are both probabilities."""
+
+    two_sided: ClassVar[bool] = True
+    epsilon: float
+
+    @abstractmethod
+    def truth(self) -> float:
+        """P(L = ε)."""
+
+    @abstractmethod
+    def neither(self) -> float:
+        """P(L = 0)."""
+
+    def atoms(self) -> tuple[Reals, Reals]:
+        """At −ε, 0 and ε, their masses rounded up."""
+        high, zero = self.truth(), self.neither()
+        masses = [up(high * math.exp(-self.epsilon)), zero * (1 + 64 * ULP), up(high)]
+        masses[1] += 64 * ULP * (zero > 0)
+        return np.array([-self.epsilon, 0.0, self.epsilon]), np.array(masses)
+
+    def divergence(self, order: float) -> float:
+        """In closed form."""
+        return convert.response_to_renyi(self.epsilon, order, truth=up(self.truth()))
+
+    def concentration(self) -> float:
+        """The least ρ of zero-concentrated differential privacy."""
+        return convert.response_to_zcdp(self.epsilon, truth=up(self.truth()))
+
+
 @dataclass(frozen=True, kw_only=True)
-class ResponsePair(AtomicPair):
+class ResponsePair(ThreePoints):
     """k-ary randomized response: the truth with odds e^ε : 1 against each other answer.
 
     Under P: ε with chance e^ε/(e^ε+k−1), −ε with 1/(e^ε+k−1), else 0.        [KOV16, Eq 3]
     """
 
     name: ClassVar[str] = "response"
-    two_sided: ClassVar[bool] = True
     epsilon: float
     categories: int = 2
 
@@ -202,16 +245,17 @@ class ResponsePair(AtomicPair):
         parameters.positive("epsilon", self.epsilon)
         parameters.whole("categories", self.categories, least=2)
 
-    def atoms(self) -> tuple[Reals, Reals]:
-        """At ε, 0 and −ε."""
-        others = (self.categories - 1) * math.exp(-self.epsilon)
-        high = 1 / (1 + others)
-        low = high * math.exp(-self.epsilon)
-        return three_points(self.epsilon, high, low, low * (self.categories - 2))
+    def truth(self) -> float:
+        """1/(1 + (k − 1)·e^(−ε))."""
+        return 1 / (1 + (self.categories - 1) * math.exp(-self.epsilon))
+
+    def neither(self) -> float:
+        """That of the k − 2 answers that are wrong either way."""
+        return self.truth() * math.exp(-self.epsilon) * (self.categories - 2)
 
 
 @dataclass(frozen=True, kw_only=True)
-class StaircasePair(AtomicPair):
+class StaircasePair(ThreePoints):
     """Staircase noise: steps of width Δ that fall by e^(−ε), each with its top `fraction` γ.
 
     L is ±ε or 0, by symmetry with P(L = −ε) = e^(−ε)·P(L = ε); the total variation
@@ -219,7 +263,6 @@ class StaircasePair(AtomicPair):
     """
 
     name: ClassVar[str] = "staircase"
-    two_sided: ClassVar[bool] = True
     epsilon: float
     fraction: float
 
@@ -227,12 +270,15 @@ class StaircasePair(AtomicPair):
         parameters.positive("epsilon", self.epsilon)
         parameters.confidence("fraction", self.fraction)
 
-    def atoms(self) -> tuple[Reals, Reals]:
-        """At ε, 0 and −ε."""
+    def truth(self) -> float:
+        """½ + γΔ·f(0), f being the density of the noise."""
         shrink, gamma = math.exp(-self.epsilon), self.fraction
         top = min(gamma, 0.5) + max(0.5 - gamma, 0.0) * shrink
-        high = top / (gamma + shrink * (1 - gamma))
-        return three_points(self.epsilon, high, high * shrink, max(0, 1 - high * (1 + shrink)))
+        return top / (gamma + shrink * (1 - gamma))
+
+    def neither(self) -> float:
+        """What the other two leave."""
+        return max(0.0, 1 - self.truth() * (1 + math.exp(-self.epsilon)))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -322,10 +368,3 @@ def _discrete_gaussian(sigma: float, shift: int) -> tuple[Reals, Reals]:
     masses = weights / math.fsum(weights) * (1 + 8 * ULP * (8 + x**2 / sigma**2))
     kept = masses > 0
     return (losses + 4 * ULP * np.abs(losses))[kept], masses[kept]
-
-
-def three_points(epsilon: float, high: float, low: float, zero: float) -> tuple[Reals, Reals]:
-    """Atoms at −ε, 0 and ε, their masses rounded up."""
-    losses = np.array([-epsilon, 0.0, epsilon])
-    return losses, np.array([up(low), zero * (1 + 64 * ULP) + 64 * ULP * (zero > 0), up(high)])
-

@@ -13,6 +13,7 @@ from deniable import parameters
 from deniable.errors import BadParameter, NoBound
 
 from ._pair import ULP, Cells, Complexes, Pair, Pairs, Reals
+from .branched import BranchedPair
 from .continuous import BoundedRangePair, GaussianPair, LaplacePair, normal_masses
 from .discrete import AtomicPair, AtomsPair, ComputedAtoms
 from .exponential import ExponentialMixture
@@ -61,7 +62,9 @@ class SampledPair(Pair):
         parameters.confidence("rate", self.rate)
         parameters.one_of("direction", self.direction, ("remove", "add", "replace"))
         if self.direction == "replace" and not isinstance(self.inner, GaussianPair):
-            raise BadParameter.of("inner", self.inner, must="a Gaussian pair where units are replaced")
+            raise BadParameter.of(
+                "inner", self.inner, must="a Gaussian pair where units are replaced"
+            )
         if isinstance(self.inner, SampledPair):
             raise BadParameter.of(
                 "inner",
@@ -220,11 +223,30 @@ def _replaced(pairs: Pairs, rate: float) -> Pairs:
     return Pairs.symmetric(SampledPair(inner=pairs.remove, rate=rate, direction="replace"))
 
 
-def _sample(pair: Pair, rate: float, direction: Direction) -> SampledPair:
+def _sample(pair: Pair, rate: float, direction: Direction) -> Pair:
     """Sampling what was sampled in the same direction multiplies the rates."""
+    if isinstance(pair, BranchedPair):
+        return _sample_branches(pair, rate, direction)
     if isinstance(pair, SampledPair) and pair.direction == direction:
         rate, pair = rate * pair.rate * (1 + 2 * ULP), pair.inner
     return SampledPair(inner=pair, rate=rate, direction=direction)
+
+
+def _sample_branches(pair: BranchedPair, rate: float, direction: Direction) -> BranchedPair:
+    """The coin is thrown whoever is in the sample: each branch is sampled by itself.
+
+    What tells all, tells that the unit is there with chance q: ∞ under P, and ln(1 − q), rounded up
+    to 0, otherwise; or when adding −ln(1 − q), as the mixture covers it.
+    """
+    parts = [_sample(part, rate, direction) for part in pair.parts]
+    weights, told, reveals = list(pair.weights), pair.reveals, 0.0
+    loss = -math.log1p(-rate)
+    if direction == "remove":
+        told, reveals, loss = told * (1 - rate), told * rate * (1 + 2 * ULP), 0.0
+    if told:
+        parts.append(AtomsPair(losses=(loss,), probabilities=(1.0,)))
+        weights.append(told)
+    return BranchedPair(parts=tuple(parts), weights=tuple(weights), reveals=reveals)
 
 
 def _log_grown(epsilon: float, rate: float) -> float:

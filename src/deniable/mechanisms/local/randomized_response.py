@@ -35,6 +35,7 @@ class RandomizedResponse(Mechanism):
     Releases   the true category with probability λ, else one of all k uniformly
     Privacy    ε-DP for each person, λ = (e^ε − 1)/(e^ε − 1 + k)             [War65; KOV16, Eq 3]
                with `entries` = g, each of a person's g answers is given at ε/g
+               (α − 1)·D_α = ln((e^(αε) + e^((1−α)ε) + k − 2)/(e^ε + k − 1)), and ρ = sup D_α/α
     Error      a count estimated from n reports errs by √(n·p(1 − p))/λ or so: see `estimate`
     Assumes    categories are numbered 0 … k − 1 and fixed in advance; units are replaced, as the
                number of answers is public; one unit has at most g of them
@@ -83,6 +84,10 @@ class RandomizedResponse(Mechanism):
         """ε."""
         return self.epsilon
 
+    def zcdp(self) -> float:
+        """The least ρ of its own law: below ε·tanh(ε/2) as soon as there is a third category."""
+        return self._response.concentration()
+
     def pairs(self) -> Pairs:
         """Its own law: most categories have the same probability either way.
 
@@ -91,7 +96,11 @@ class RandomizedResponse(Mechanism):
         """
         if self.categories == 2 or self.entries > 1:
             return Pairs.symmetric(ApproxPair(epsilon=self.epsilon))
-        return Pairs.symmetric(ResponsePair(epsilon=self.epsilon, categories=self.categories))
+        return Pairs.symmetric(self._response)
+
+    @property
+    def _response(self) -> ResponsePair:
+        return ResponsePair(epsilon=self.epsilon, categories=self.categories)
 
     def _check_covers(self, value: Sensitive[Any]) -> None:
         """How many answers one unit has is declared, or follows from L1: a change moves by 1."""

@@ -71,15 +71,21 @@ class Staircase(Additive):
         """ε."""
         return self.epsilon
 
+    def zcdp(self) -> float:
+        """The least ρ of its own law."""
+        return self._stairs.concentration()
+
     def pairs(self) -> Pairs:
         """Three losses: ε with probability ½ + γΔ·f(0), −ε with e⁻ᵋ times that, else 0.
 
         A move by Δ gives just these. One by d < Δ gives loss ε on fewer x: all x < 0, and those in
         [0, γΔ), at most; and at any threshold below ε that set alone decides δ.
         """
-        return Pairs.symmetric(
-            StaircasePair(epsilon=self.epsilon, fraction=self.high_cells / CELLS)
-        )
+        return Pairs.symmetric(self._stairs)
+
+    @property
+    def _stairs(self) -> StaircasePair:
+        return StaircasePair(epsilon=self.epsilon, fraction=self.high_cells / CELLS)
 
     def reading(self, form: Form) -> Callable[[Any], Any]:
         """One number."""

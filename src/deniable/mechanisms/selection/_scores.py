@@ -15,6 +15,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from deniable import parameters
 from deniable.errors import BadParameter, NoBound
+from deniable.losses import convert
+from deniable.losses.pairs import BoundedRangePair, Pairs
 from deniable.mechanisms._mechanism import Mechanism, Norm
 from deniable.mechanisms._reading import as_array, needs_shape, read_floats
 from deniable.sensitive import Form
@@ -32,6 +34,8 @@ class Selection(Mechanism):
     """
 
     norm: ClassVar[Norm] = "linf"
+    bounded_range: ClassVar[bool] = False
+    """Do its privacy losses span at most ε, between any two outcomes? Gumbel noise sees to that."""
 
     epsilon: float
     sensitivity: float = 1.0
@@ -46,6 +50,18 @@ class Selection(Mechanism):
     def pure(self) -> float:
         """ε."""
         return self.epsilon
+
+    def zcdp(self) -> float:
+        """That of bounded range, where it has one; else what follows from ε."""
+        if self.bounded_range:
+            return convert.bounded_range_to_zcdp(self.epsilon)
+        return super().zcdp()
+
+    def pairs(self) -> Pairs | None:
+        """The dominating pair of bounded range, where it has one; else any ε-private black box."""
+        if self.bounded_range:
+            return Pairs.symmetric(BoundedRangePair(epsilon=self.epsilon))
+        return super().pairs()
 
     @cached_property
     def scale(self) -> Fraction:

@@ -8,8 +8,6 @@ from typing import ClassVar
 from numpy.typing import ArrayLike
 
 from deniable import parameters
-from deniable.losses import convert
-from deniable.losses.pairs import BoundedRangePair, Pairs
 from deniable.sampling import select
 
 from ._scores import Selection, checked_scores
@@ -22,7 +20,8 @@ class Exponential(Selection):
 
     Releases   i with probability ∝ exp(ε·uᵢ/2Δ); ∝ exp(ε·uᵢ/Δ) if monotonic
     Privacy    ε-DP                                                       [MT07, Thm 6]
-               ε²/8-zCDP, as its privacy loss has range ε                 [DDR20; CR21]
+               its privacy losses span at most ε: ρ-zCDP with ρ = ln(sinh(t)/t) + t/tanh(t) − 1,
+               t = ε/2, which is below ε²/8; Rényi as tight               [DDR20; CR21]
     Error      the score is within (2Δ/ε)·ln(m/β) of the best of m with probability 1 − β
     Assumes    Δ ≥ max |uᵢ(x) − uᵢ(x′)| over neighbours and candidates; candidates are public
     Numerics   exact: Gumbel-max in floats with a certified gap, refined where the gap is too small
@@ -32,14 +31,7 @@ class Exponential(Selection):
     """
 
     name: ClassVar[str] = "exponential"
-
-    def zcdp(self) -> float:
-        """ε²/8."""
-        return convert.bounded_range_to_zcdp(self.epsilon)
-
-    def pairs(self) -> Pairs:
-        """The dominating pair of bounded-range mechanisms."""
-        return Pairs.symmetric(BoundedRangePair(epsilon=self.epsilon))
+    bounded_range: ClassVar[bool] = True
 
     def draw(self, value: ArrayLike) -> int:
         """The index of the chosen candidate."""

@@ -12,8 +12,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from deniable import parameters
 from deniable.errors import BadParameter
-from deniable.losses import convert
-from deniable.losses.pairs import BoundedRangePair, Pairs
 from deniable.mechanisms._reading import as_array, read_floats
 from deniable.sampling import below, select
 from deniable.sensitive import Form
@@ -28,7 +26,7 @@ class IntervalExponential(Selection):
     """IntervalExponential: pick a number in [low, high] with probability growing with its score.
 
     Releases   r on a public grid with probability ∝ exp(ε·u(r)/2Δ); ∝ exp(ε·u(r)/Δ) if monotonic
-    Privacy    ε-DP; ε²/8-zCDP, as its privacy loss has range ε             [MT07, Thm 6; DDR20]
+    Privacy    ε-DP; below ε²/8-zCDP, as its privacy losses span at most ε  [MT07, Thm 6; DDR20]
     Error      the score is within (2Δ/ε)·ln(m/β) of the best with probability 1 − β, where 1/m is
                the share of the interval that has the best score
     Assumes    Δ ≥ max |u(r, x) − u(r, x′)| over neighbours and r; low and high are public
@@ -44,6 +42,7 @@ class IntervalExponential(Selection):
     """
 
     name: ClassVar[str] = "interval_exponential"
+    bounded_range: ClassVar[bool] = True
 
     low: float
     high: float
@@ -62,14 +61,6 @@ class IntervalExponential(Selection):
     def step(self) -> float:
         """Distance of neighbouring candidates: a power of two."""
         return 2.0 ** (math.ceil(math.log2(self.high - self.low)) - int(math.log2(_STEPS)))
-
-    def zcdp(self) -> float:
-        """ε²/8."""
-        return convert.bounded_range_to_zcdp(self.epsilon)
-
-    def pairs(self) -> Pairs:
-        """The dominating pair of bounded-range mechanisms."""
-        return Pairs.symmetric(BoundedRangePair(epsilon=self.epsilon))
 
     def reading(self, form: Form) -> Callable[[Any], Any]:  # noqa: ARG002  pieces are private
         """Edges and scores of as many pieces as there are: the answer does not show how many."""

@@ -8,8 +8,6 @@ from typing import ClassVar, Literal
 from numpy.typing import ArrayLike
 
 from deniable import parameters
-from deniable.losses import convert
-from deniable.losses.pairs import BoundedRangePair, Pairs
 from deniable.sampling import select
 
 from ._scores import Selection, checked_scores
@@ -22,7 +20,7 @@ class NoisyMax(Selection):
 
     Releases   argmaxᵢ uᵢ + noise of scale 2Δ/ε; Δ/ε if monotonic
     Privacy    ε-DP with Laplace, exponential or Gumbel noise     [DR14, Claim 3.9; DKSSWXZ21]
-               Gumbel noise is the exponential mechanism: ε²/8-zCDP        [DR19, Lemma 4.2; DDR20]
+               Gumbel noise is the exponential mechanism: below ε²/8-zCDP  [DR19, Lemma 4.2; DDR20]
     Error      the score is within 2·(2Δ/ε)·ln(m/β) of the best of m with probability 1 − β
     Assumes    Δ ≥ max |uᵢ(x) − uᵢ(x′)| over neighbours and candidates; candidates are public
     Numerics   exact: real noise, compared lazily; only the index leaves
@@ -42,17 +40,10 @@ class NoisyMax(Selection):
         super().__post_init__()
         parameters.one_of("noise", self.noise, ("laplace", "exponential", "gumbel"))
 
-    def zcdp(self) -> float:
-        """ε²/8 with Gumbel noise; else what follows from ε."""
-        if self.noise == "gumbel":
-            return convert.bounded_range_to_zcdp(self.epsilon)
-        return super().zcdp()
-
-    def pairs(self) -> Pairs | None:
-        """Bounded range with Gumbel noise; else any ε-private black box."""
-        if self.noise == "gumbel":
-            return Pairs.symmetric(BoundedRangePair(epsilon=self.epsilon))
-        return super().pairs()
+    @property
+    def bounded_range(self) -> bool:  # type: ignore[override]  # it depends on the noise
+        """Only Gumbel noise bounds the range."""
+        return self.noise == "gumbel"
 
     def error(  # type: ignore[override]  # a choice errs by how many it chose from
         self, confidence: float = 0.95, *, candidates: int

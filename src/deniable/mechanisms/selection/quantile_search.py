@@ -40,7 +40,7 @@ class QuantileSearch(Mechanism):
                D at its lower edge, and the counts of blocks of cells beside it that double in size
                with the distance, with Laplace noise
     Privacy    ε-DP: ε₁ = 2ε/5 for cells [MT07, Thm 6], ε/5 and 2ε/5 for the numbers [DMNS06]; the
-               cells cost ε₁²/8 in zCDP, as their privacy loss has range ε₁  [DDR20]
+               cells cost below ε₁²/8 in zCDP, as their privacy losses span ε₁  [DDR20]
     Error      the rank is within (2Δ/ε₁)·ln(m/β) of the best of m cells with probability 1 − β
     Assumes    L1 ≤ sensitivity over neighbours, all rows together; counts are whole numbers ≥ 0
     Numerics   exact: Gumbel-max on distances whose rounding is part of Δ; noise on whole numbers
@@ -79,6 +79,12 @@ class QuantileSearch(Mechanism):
         """Bounded range for the choice, Laplace noise for the rest."""
         chosen = convert.bounded_range_to_zcdp(self._first)
         return rounding.up(chosen, self.rank_noise.zcdp(), self.block_noise.zcdp())
+
+    def renyi(self, order: float) -> float:
+        """The sum of all three, which may follow one another's answers."""
+        chosen = convert.bounded_range_to_renyi(self._first, order)
+        noises = (self.rank_noise.renyi(order), self.block_noise.renyi(order))
+        return min(rounding.up(chosen, *noises), super().renyi(order))
 
     def error(  # type: ignore[override]  # a choice errs by how many it chose from
         self, confidence: float = 0.95, *, candidates: int

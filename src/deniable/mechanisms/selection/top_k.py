@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
@@ -12,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from deniable import parameters
 from deniable.errors import BadParameter
-from deniable.losses import convert
+from deniable.losses import convert, rounding
 from deniable.losses.pairs import BoundedRangePair, Pairs
 from deniable.sampling import select
 from deniable.sensitive import Form
@@ -27,7 +28,7 @@ class TopK(Selection):
     Releases   the indices of the k largest uᵢ + Gumbel(2kΔ/ε), in order; no scores
     Privacy    ε-DP: the law is that of k exponential mechanisms at ε/k, each without the winners
                before it                                                    [DR19, Lemma 4.2]
-               k·(ε/k)²/8-zCDP, by bounded range                            [DDR20]
+               below k·(ε/k)²/8-zCDP, by bounded range                      [DDR20]
     Error      each is within (2kΔ/ε)·ln(m/β) of the best left, with probability 1 − β a round
     Assumes    Δ ≥ max |uᵢ(x) − uᵢ(x′)| over neighbours and candidates; candidates are public
     Numerics   exact: real Gumbel noise, compared lazily
@@ -49,9 +50,19 @@ class TopK(Selection):
         """Scale of the Gumbel noise: k times that of one selection."""
         return self.k * super().scale
 
+    @property
+    def _round(self) -> float:
+        """ε of one round."""
+        return math.nextafter(self.epsilon / self.k, math.inf)
+
     def zcdp(self) -> float:
-        """k·(ε/k)²/8 = ε²/8k."""
-        return convert.bounded_range_to_zcdp(self.epsilon) / self.k * (1 + 2**-50)
+        """k times that of one round, whose privacy losses span at most ε/k."""
+        return rounding.up(self.k * convert.bounded_range_to_zcdp(self._round))
+
+    def renyi(self, order: float) -> float:
+        """k times that of one round."""
+        rounds = rounding.up(self.k * convert.bounded_range_to_renyi(self._round, order))
+        return min(rounds, super().renyi(order))
 
     def pairs(self) -> Pairs | None:
         """A single round's pair; several rounds are priced as an ε-private black box."""
