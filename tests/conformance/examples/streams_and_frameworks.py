@@ -93,6 +93,7 @@ EXAMPLES = {
         twin=ms.Catastrophe(delta=0.2, of=ms.Laplace(scale=4.0)),
         first=0,
         second=1,
+        declared={"l1": 1},
         ask=one_by_one(),
         law=lambda m: mixture(rounded_laplace(m.of.scale), (WHOLE, WHOLE >= 0), m.delta),
         draws=4000,
