@@ -85,7 +85,27 @@ def test_a_failure_on_both_sides_is_no_difference():
         session = dp.open(data, unit=dp.rows(), budget=dp.epsilon(9.0))
         return session.release(dp.Laplace(scale=1.0).on(dp.Sensitive(lambda: float("nan"), l1=1)))
 
-    assert replay(broken, TABLE, TABLE.slice(1)).ok
+    found = replay(broken, TABLE, TABLE.slice(1))
+    assert found.ok
+    assert "1 failed on both data sets" in str(found)
+
+
+def test_a_failure_that_the_program_hides_is_seen():
+    """It catches the error and goes on: the session does not let it."""
+
+    def program(data):
+        session, told = dp.open(data, unit=dp.rows(), budget=dp.epsilon(9.0)), []
+        for value in (1 if data.num_rows == 3 else float("nan"), 2):
+            try:
+                session.release(dp.Laplace(scale=1.0).on(dp.Sensitive(lambda v=value: v, l1=1)))
+            except dp.DeniableError as error:
+                told.append(error.code)
+        return told
+
+    assert program(TABLE.slice(1)) == ["DP601", "DP602"]
+    found = replay(program, TABLE, TABLE.slice(1))
+    assert not found.ok
+    assert "is raised on the second data set only" in str(found)
 
 
 def test_an_answer_off_its_lattice_is_seen():

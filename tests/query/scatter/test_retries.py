@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import deniable as dp
-from deniable.errors import DataFailure
+from deniable.errors import AskerStopped, DataFailure
 from deniable.query.scatter import places, writing
 from deniable.query.scatter.executors import Draw
 from deniable.session.elsewhere import Commission
@@ -144,9 +144,13 @@ def test_a_job_that_fails_leaves_nothing_and_the_charge_stands(people, tmp_path,
     assert not path.exists()
     assert session.spent.epsilon == pytest.approx(1e-3)
     stumbling("never")
+    with pytest.raises(AskerStopped):
+        session.sql(COUNT).release_to(tmp_path / "other", spend=SPEND)
+    assert "c7 has 3 people" in session.resume()[0].detail
     again = session.sql(COUNT).release_to(path, spend=SPEND)
     assert not again.free
     assert session.spent.epsilon == pytest.approx(2e-3)
+    assert again.release.provenance.resumptions == 1
 
 
 def test_workers_that_were_forked_share_no_noise(spark):

@@ -12,7 +12,7 @@ from scipy import stats
 from tests import goodness
 
 import deniable as dp
-from deniable.errors import BadParameter, BudgetExceeded, UnsupportedQuery
+from deniable.errors import BadParameter, BudgetExceeded, NotReady, UnsupportedQuery
 from deniable.query.scatter import writing
 
 from .asking import collected, opened, rows
@@ -205,9 +205,28 @@ def test_a_path_must_be_new_and_plain(people, tmp_path):
 
 def test_what_passes_the_ceiling_reads_no_data(people, tmp_path, monkeypatch):
     session = opened(people, keys=CITIES, budget=dp.epsilon(0.5))
-    monkeypatch.setattr(writing, "integers", lambda *_, **__: pytest.fail("data were read"))
+    monkeypatch.setattr(writing.places, "commit", lambda *_: pytest.fail("data were read"))
     with pytest.raises(BudgetExceeded, match="is left"):
         session.sql(COUNT).release_to(tmp_path / "answer", spend=dp.epsilon(1))
+    assert not charges(session)
+
+
+@pytest.mark.parametrize("part", ["_SETTINGS", "integers", "Spark"])
+def test_what_is_not_ready_costs_nothing(people, tmp_path, monkeypatch, part):
+    def fails(*_, **__):
+        raise RuntimeError("Secret Person")
+
+    session = opened(people, keys=CITIES)
+    if part == "_SETTINGS":
+        refused = writing.places._SETTINGS | {"spark.sql.adaptive.enabled": "maybe"}
+        monkeypatch.setattr(writing.places, "_SETTINGS", refused)
+    else:
+        where = (writing, "integers") if part == "integers" else (writing.Spark, "_pin")
+        monkeypatch.setattr(*where, fails)
+    with pytest.raises(NotReady) as told:
+        session.sql(COUNT).release_to(tmp_path / "answer", spend=dp.epsilon(1))
+    assert told.value.__context__ is None
+    assert "Secret" not in str(told.value)
     assert not charges(session)
 
 

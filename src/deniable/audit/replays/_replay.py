@@ -61,6 +61,8 @@ class Replay:
     """Each step's number, how far something moved there, and what was declared."""
     ended: str = ""
     """The error with which the program ended on the first data set, if it did."""
+    failed: int = 0
+    """How many steps failed, alike, on both data sets."""
     pair: Pair | None = field(default=None, repr=False)
     """The smallest failing pair, where one was searched for."""
     tried: int = 1
@@ -71,7 +73,8 @@ class Replay:
         pairs = f" on {self.tried} pairs" if self.tried > 1 else ""
         if self.ok:
             nearest = f"; at the tightest, {self.moved:.6g} of {self.declared:.6g}"
-            return f"As declared: {ran}{pairs}{nearest if self.measured else ''}."
+            failed = f"; {self.failed} failed on both data sets" if self.failed else ""
+            return f"As declared: {ran}{pairs}{nearest if self.measured else ''}{failed}."
         lines = [f"Not as declared ({ran}{pairs}):", *(f"  {fault}" for fault in self.faults)]
         return "\n".join([*lines, *([f"  {self.pair}"] if self.pair is not None else [])])
 
@@ -245,6 +248,7 @@ class _Comparison:
             steps=steps,
             faults=tuple(self._faults),
             measured=tuple(self._measured),
+            failed=sum(1 for step in self._steps if step.failure),
         )
 
     def _fault(self, step: Answer, kind: str, words: str) -> None:
