@@ -89,6 +89,19 @@ def test_the_answer_is_the_same_for_every_representation_of_a_value(numeric, who
         assert len(seen) == 1, way
 
 
+def test_neighbours_are_answered_in_the_same_form(numeric):
+    """Their values may have other types, as a sum has that meets a missing value."""
+    forms = set()
+    for value in (numeric.first, numeric.second) if numeric.asked is None else (numeric.asked,):
+        for whole in (None, True):
+            for _, same in representations(value):
+                release = answered(numeric, same, whole=whole)
+                (answer,) = release.answers.values()
+                kind = np.asarray(release.value).dtype if numeric.mechanism.by_entry else None
+                forms.add((whole, str(kind), str(answer.spread.to_dict())))
+    assert len(forms) == 2
+
+
 WRONG = [
     None,
     "text",
