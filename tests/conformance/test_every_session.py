@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 import deniable as dp
+from deniable import mechanisms as ms
 from deniable.errors import BadParameter, DataFailure, SensitivityMismatch, UnitMismatch
 from deniable.ledger import open_ledger
 from deniable.mechanisms import Mechanism
@@ -88,6 +89,19 @@ def test_the_answer_is_the_same_for_every_representation_of_a_value(numeric, who
         found = shown(answered(numeric, value, whole=whole))
         seen.add(repr(found))
         assert len(seen) == 1, way
+
+
+def test_neighbours_are_answered_in_the_same_form(numeric):
+    """Their values may have other types, as a sum has that meets a missing value."""
+    forms = set()
+    for value in (numeric.first, numeric.second) if numeric.asked is None else (numeric.asked,):
+        for whole in (None, True):
+            for _, same in representations(value):
+                release = answered(numeric, same, whole=whole)
+                (answer,) = release.answers.values()
+                kind = np.asarray(release.value).dtype if numeric.mechanism.by_entry else None
+                forms.add((whole, str(kind), str(answer.spread.to_dict())))
+    assert len(forms) == 2
 
 
 WRONG = [
@@ -167,3 +181,44 @@ def test_every_mechanism_says_what_it_reads(table):
     for name, example in table.items():
         reads = type(example.mechanism).reading
         assert reads is not Mechanism.reading or example.mechanism.by_entry, name
+
+
+OPENED = [
+    ms.SparseVector(epsilon=1.0, answers=2, values=True, threshold=-1e6),
+    ms.AboveThreshold(epsilon=1.0, threshold=2.0),
+    ms.BinaryTreeCounter(steps=2, noise=dp.Laplace(scale=2.0, sensitivity=2)),
+    ms.ToeplitzCounter(steps=2, sigma=3.0, sensitivity=2),
+    dp.Laplace(scale=2.0) + dp.DiscreteLaplace(scale=2),
+    2 * ms.Staircase(epsilon=1.0),
+]
+
+
+@pytest.mark.parametrize("mechanism", OPENED, ids=lambda m: m.name)
+@pytest.mark.parametrize("whole", [None, True])
+def test_an_opened_mechanism_answers_every_representation_alike(mechanism, whole):
+    seen = set()
+    for way, value in representations(3):
+        with using(SeededSource(7)):
+            s = session()
+            handle = s.open(mechanism)
+            step = handle.on(dp.Sensitive(lambda v=value: v, l1=1, whole=whole))
+            seen.add(repr(shown(s.release(step))))
+        assert len(seen) == 1, way
+
+
+@pytest.mark.parametrize("mechanism", OPENED, ids=lambda m: m.name)
+def test_an_opened_mechanism_takes_one_number_at_a_time(mechanism):
+    s = session()
+    handle = s.open(mechanism)
+    with pytest.raises(DataFailure):
+        s.release(handle.on(dp.Sensitive(lambda: [3], l1=1)))
+    assert s.failures
+
+
+@pytest.mark.parametrize("mechanism", OPENED[:4], ids=lambda m: m.name)
+def test_a_stream_takes_no_lists_and_says_so_for_nothing(mechanism):
+    s = session()
+    handle = s.open(mechanism)
+    with pytest.raises(BadParameter, match="declared an array"):
+        s.release(handle.on(dp.Sensitive(lambda: pytest.fail("computed"), l1=1, shape=3)))
+    assert s.release(handle.on(dp.Sensitive(lambda: 3, l1=1))).free

@@ -10,6 +10,7 @@ import pytest
 import deniable as dp
 from deniable.audit import replay, search
 from deniable.mechanisms import (
+    BinaryTreeCounter,
     LaplaceThreshold,
     Parallel,
     PartitionSelection,
@@ -205,6 +206,14 @@ def stops_when_it_likes(values):
     return session.release(dp.Laplace(scale=1.0).on(row_count(values)))
 
 
+def in_every_step(values):
+    """Said to be events of one stream, and counted again at every step."""
+    session = opened()
+    counter = session.open(BinaryTreeCounter(steps=4, noise=dp.Laplace(scale=9.0)))
+    for _ in range(2):
+        session.release(counter.on(whole(lambda: len(values), l1=1, stream="rows")))
+
+
 CELLS = len(set(clipped(AGES)))
 SABOTAGED = {
     "u − l under add/remove": (
@@ -304,6 +313,7 @@ SABOTAGED = {
         "moved",
         1,
     ),
+    "a stream that counts a row at every step": (in_every_step, "moved", 2),
     "a row in two parts": (
         release(lambda x: Parallel(parts=(dp.Laplace(scale=1.0),) * 2).on(
             whole(lambda: [len(x), len(x)], l1=1))),

@@ -172,6 +172,7 @@ class _Comparison:
         self._faults: list[Fault] = []
         self._measured: list[tuple[int, Moved]] = []
         self._apart = False
+        self._streams: dict[tuple[str, int], float] = {}
 
     def feed(self, step: Answer) -> Answer | None:
         """Compare a step with the recorded one; bring that back if the path is still the same."""
@@ -193,11 +194,23 @@ class _Comparison:
         except Unlike as unlike:
             self._fault(step, "moved", str(unlike))
             return other
+        found += self._over_the_stream(step, found)
         self._measured += [(step.number, each) for each in found]
         too_far = next((each for each in found if not each.within), None)
         if too_far is not None:
             self._fault(step, "moved", str(too_far))
         return other
+
+    def _over_the_stream(self, step: Answer, found: list[Moved]) -> list[Moved]:
+        """How far all values of one declared stream moved together, up to this step."""
+        bound = step.declared.bound("l1")
+        if step.declared.stream is None or bound is None:
+            return []
+        key = (step.declared.stream, id(step.opened))
+        here = sum(each.moved for each in found if each.what == "the value in L1")
+        total = self._streams[key] = self._streams.get(key, 0.0) + here
+        what = f"the stream {step.declared.stream!r} in L1"
+        return [Moved(what=what, moved=total, declared=bound, within=total <= bound)]
 
     def finish(self, events: list[Event], result: object, again: object) -> None:
         """Compare what the runs are as a whole: failures, numbers of steps, charges, results."""

@@ -55,6 +55,8 @@ class Answer:
     number: int
     mechanism: Mechanism
     declared: Sensitive[Any]
+    opened: Interaction | None = None
+    """The opened mechanism that answers, if one does."""
     value: Any = None
     drawn: object = None
     failure: str = ""
@@ -87,7 +89,13 @@ class Watch:
     def answer(self, draw: Draw, value: Sensitive[Any], compute: Callable[[], object]) -> object:
         """Compute this run's value; draw with it, or with the recorded one."""
         self.steps += 1
-        step = Answer(number=self.steps, mechanism=_mechanism_of(draw), declared=value)
+        owner = getattr(draw, "__self__", None)
+        step = Answer(
+            number=self.steps,
+            mechanism=_mechanism_of(owner),
+            declared=value,
+            opened=owner if isinstance(owner, Interaction) else None,
+        )
         try:
             with using(Frozen(self.steps, _COMPUTING)):
                 step = replace(step, value=_kept(compute()))
@@ -110,9 +118,8 @@ def rehearsal(watch: Watch) -> Iterator[None]:
         yield
 
 
-def _mechanism_of(draw: Draw) -> Mechanism:
+def _mechanism_of(owner: object) -> Mechanism:
     """Whose method the session was about to call."""
-    owner = getattr(draw, "__self__", None)
     mechanism = owner.answering() if isinstance(owner, Interaction) else owner
     assert isinstance(mechanism, Mechanism)
     return mechanism
