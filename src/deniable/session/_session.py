@@ -54,6 +54,7 @@ class Session:
         self.budget: Final[Loss] = ledger.budget
         self.failures: Final[list[Failure]] = []
         """What went wrong while data were read, for the curator: may hold people's values."""
+        self.version: Final[str] = (schema and schema.version) or ""
         self._handles: Final = Handles()
 
     @property
@@ -113,8 +114,11 @@ class Session:
 
     def fingerprint(self, mechanism: Mechanism, *, question: str, table: str) -> str:
         """By which the ledger finds the answer to a question again."""
-        asked = {"question": question, "table": table, "mechanism": mechanism.to_dict()}
-        return self.ledger.fingerprint(asked)
+        return self.ledger.fingerprint(self._key(mechanism, question, table))
+
+    def _key(self, mechanism: Mechanism, question: str, table: str) -> dict[str, object]:
+        about = {"data": self.version} if self.version else {}
+        return {"question": question, "table": table, "mechanism": mechanism.to_dict(), **about}
 
     def commission(
         self,
@@ -133,7 +137,7 @@ class Session:
         checked = self._checked(list(steps))
         drawing.refuse_watched()
         mechanism = _together(checked)
-        asked = {"question": question, "table": table, "mechanism": mechanism.to_dict()}
+        asked = self._key(mechanism, question, table)
         found, stored = recalled(self.ledger, asked, asker=asker, work=work)
         if stored is not None:
             return Release.from_dict(stored)
@@ -216,7 +220,9 @@ class Session:
         entry = self._pay(mechanism, asker=asker, what=what)
         parts = [(each.mechanism.draw, each.value) for each in steps]
         drawn = self._draw(parts, paid=mechanism, entry=entry, question=what)
-        return drawn[0] if isinstance(wanted, Step) else _like(wanted, drawn)
+        if isinstance(wanted, Step):
+            return drawn[0]
+        return tuple(drawn) if isinstance(wanted, tuple) else drawn
 
     # ---- charge, compute, draw
 
@@ -233,6 +239,7 @@ class Session:
         drawing.refuse_inside("charged")
         drawing.refuse_rehearsal(self.ledger)
         check_proved(mechanism, self.unit)
+        what += f" · data version {self.version}" if self.version else ""
         entry = self.ledger.charge(
             mechanism, unit=self.unit, delta=delta, asker=asker, question=fingerprint, what=what
         )
@@ -334,6 +341,7 @@ class Session:
             price=entry.record["price"],  # type: ignore[arg-type]
             budget=self.budget.to_dict(),
             bounds=show.stated(self.tables),
+            data_version=self.version,
         )
         return Release(
             keys=columns[0],
@@ -375,10 +383,6 @@ def _together(steps: Sequence[Step[Any]]) -> Mechanism:
     if len(steps) == 1:
         return steps[0].mechanism
     return Composed.of(*((step.mechanism, 1) for step in steps))
-
-
-def _like(wanted: object, drawn: list[object]) -> object:
-    return tuple(drawn) if isinstance(wanted, tuple) else drawn
 
 
 def _columns(steps: Sequence[Step[Any]]) -> Callable[[list[Any]], Columns]:
