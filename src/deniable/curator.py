@@ -357,6 +357,7 @@ def open(  # noqa: A001  (dp.open is the promised name)
     schema: Schema | Mapping[str, Schema] | str | os.PathLike[str] | None = None,
     ledger: Ledger | str | Path | None = None,
     name: str | None = None,
+    version: str | None = None,
 ) -> Curator:
     """Open data for private questions.
 
@@ -364,7 +365,16 @@ def open(  # noqa: A001  (dp.open is the promised name)
     tables by name. Only column names and types are looked at. `unit` is whom to protect, here or in
     the schema. `budget` is the ceiling for everything that will ever be released from this ledger;
     an existing ledger brings its own. A frame is called `data`, a file by its stem, unless `name`
-    says otherwise.
+    says otherwise. `version` is your public name for the state of the data: answers stored about
+    one version are not given for another. The budget is one for all versions.
     """
-    opened = core.open(source, unit=unit, budget=budget, schema=schema, ledger=ledger, name=name)
+    opened = core.open(
+        source,
+        unit=unit,
+        budget=budget,
+        schema=schema,
+        ledger=ledger,
+        name=name,
+        version=version,
+    )
     return Curator(tables=opened.tables, schema=opened.schema, ledger=opened.ledger)

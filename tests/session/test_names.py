@@ -60,9 +60,14 @@ def test_names_of_other_databases_add_no_columns():
     assert list(opened(two_places(), name="people").tables["people"].columns) == ["x"]
 
 
-@pytest.mark.parametrize(
-    "namesake", ["", "CREATE SCHEMA s; CREATE TABLE s.data (x DOUBLE)", "ATTACH"]
-)
+NAMESAKES = {
+    "nothing": "CREATE TABLE elsewhere (x DOUBLE)",
+    "a schema": "CREATE SCHEMA s; CREATE TABLE s.data (x DOUBLE)",
+    "a database": "ATTACH ':memory:' AS far; CREATE TABLE far.data (x DOUBLE)",
+}
+
+
+@pytest.mark.parametrize("namesake", NAMESAKES)
 def test_nan_in_parquet_behind_a_view_is_missing_whatever_else_has_its_name(tmp_path, namesake):
     """Statistics leave NaN out: with them DuckDB takes it for a number below the largest."""
     table = pa.table({"x": [1.0] * 20 + [math.nan]})
@@ -115,3 +120,13 @@ def test_a_relative_path_is_the_file_that_it_was_when_opened(tmp_path, monkeypat
     session = opened("people.parquet")
     monkeypatch.chdir(tmp_path / "there")
     assert count(session) == 1
+
+
+def test_a_connection_that_is_busy_is_refused_with_a_fix():
+    connection = two_places()
+    connection.execute("SELECT * FROM range(3)")
+    with pytest.raises(dp.BadParameter, match="busy") as refused:
+        opened(connection, name="people")
+    assert "fetchall" in str(refused.value)
+    connection.fetchall()
+    assert count(opened(connection, name="people")) == 1

@@ -79,9 +79,10 @@ class Query:
         """
         allocation = self._allocate(spend, within, size, weights)
         cost = self._cost(allocation)
-        return explained(
+        plan = explained(
             allocation, cost=cost, left=self._left_after(allocation), size=self._size(size)
         )
+        return replace(plan, data_version=self.session.version)
 
     @parameters.called("q.release(spend=dp.epsilon(0.1))")
     def release(

@@ -57,6 +57,15 @@ class Provenance:
     """How often, before this release, the curator let an asker go on after a failure."""
     failures: int = 0
     """The failures that the curator passed over then: each may have told one fact exactly."""
+    data_version: str = ""
+    """The state of the data as the curator calls it, if the curator does; `version` is ours."""
+
+    @property
+    def before(self) -> str:
+        """What to say of this answer when it is given again."""
+        about = f" about data version {self.data_version}" if self.data_version else ""
+        doubt = "" if self.data_version else "; the data may have changed since"
+        return f"answered before, on {self.time[:10]}{about}{doubt}"
 
     def to_dict(self) -> dict[str, object]:
         """A record, for stored answers and certificates."""
@@ -179,15 +188,16 @@ class Release:
         answers: Mapping[str, Mapping[str, object]] = record["answers"]  # type: ignore[assignment]
         # A ledger sorts what it stores by name; records of old do not say what came first.
         order: list[str] = record.get("order", [*keys, *answers])  # type: ignore[assignment]
+        provenance = Provenance.from_dict(parts["provenance"])
         return Release(
             keys={name: tuple(map(decode, keys[name])) for name in order if name in keys},
             answers={n: Noisy.from_dict(answers[n]) for n in order if n in answers},
             loss=Loss.from_dict(parts["loss"]),
             mechanisms=tuple(record["mechanisms"]),  # type: ignore[arg-type]
             unit=Unit.from_dict(parts["unit"]),
-            provenance=Provenance.from_dict(parts["provenance"]),
+            provenance=provenance,
             randomness=str(record["randomness"]),
-            free="answered before",
+            free=provenance.before,
         )
 
     # ---- for people
@@ -255,7 +265,10 @@ class Release:
         return notes
 
     def __str__(self) -> str:
-        lines = [box(*self._table()), f"{self._cost()} · protects {self.unit}", *self._notes()]
+        version = self.provenance.data_version
+        about = f" · data version {version}" if version else ""
+        facts = f"{self._cost()} · protects {self.unit}{about}"
+        lines = [box(*self._table()), facts, *self._notes()]
         return "\n".join(([self.provenance.question] if self.provenance.question else []) + lines)
 
     __repr__ = __str__
@@ -265,6 +278,7 @@ class Release:
         how = {"cost": self._cost(), "protects": str(self.unit), "note": " ".join(self._notes())}
         source = {"table": self.provenance.table, "time": self.provenance.time}
         source |= {"ledger entry": self.provenance.entry_hash[:16]}
+        source |= {"data version": self.provenance.data_version}
         return card.card(
             self.provenance.question or "release",
             card.table(*self._table()),

@@ -90,7 +90,12 @@ def certify(release: Release) -> Certificate:
         "claim": _claim(release),
         "loss": _loss(release.loss, release.provenance.budget),
         "mechanisms": mechanisms,
-        "question": {"asked": where.question, "table": where.table, "bounds": dict(where.bounds)},
+        "question": {
+            "asked": where.question,
+            "table": where.table,
+            "data_version": where.data_version or "not named by the curator",
+            "bounds": dict(where.bounds),
+        },
         "estimand": {n: a.estimand or "the number asked for" for n, a in release.answers.items()},
         "uncertainty": where.note,
         "randomness": release.randomness,

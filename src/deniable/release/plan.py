@@ -22,6 +22,7 @@ class Plan:
     steps: list[str] = field(default_factory=list)
     left: Loss | None = None
     notes: tuple[str, ...] = ()
+    data_version: str = ""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "errors", MappingProxyType(dict(self.errors)))
@@ -38,6 +39,7 @@ class Plan:
         return {
             "cost": amount(self.cost, "up") + left,
             "expect": f"{expected}, with 95 %" if expected else "",
+            "data": f"version {self.data_version}" if self.data_version else "",
         }
 
     def __str__(self) -> str:

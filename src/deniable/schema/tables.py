@@ -26,9 +26,10 @@ from .toml import dumps
 T = TypeVar("T")
 
 _MOST = 2**53  # whole numbers up to here are exact as floats
+_LONGEST = 100
 
 _FIELDS = {
-    "schema": ("size", "public", "unit", "columns", "tables"),
+    "schema": ("version", "size", "public", "unit", "columns", "tables"),
     "column": ("type", "bounds", "keys", "missing"),
 }
 
@@ -42,6 +43,7 @@ class Schema:
     knowledge: roughly where units are added or removed, exactly where they are replaced (then
     answers are computed with it); `public` marks a table that is about nobody, such as a list of
     post codes.
+    `version` names the state of the data, such as "2024-06": answers say which one they are about.
     """
 
     columns: Mapping[str, Column] = field(default_factory=dict)
@@ -49,6 +51,7 @@ class Schema:
     size: int | None = None
     public: bool = False
     tables: Mapping[str, Schema] = field(default_factory=dict)
+    version: str | None = None
 
     def __post_init__(self) -> None:
         columns = _named("columns", self.columns, Column, fix='{"age": dp.bounds(0, 125)}')
@@ -61,6 +64,7 @@ class Schema:
             object.__setattr__(self, "size", _checked_size(self.size))
         if not isinstance(self.public, bool):
             raise BadParameter.of("public", self.public, must="True or False")
+        _check_version(self.version)
         _check_tables(self)
 
     def __getitem__(self, name: str) -> Column:
@@ -109,6 +113,8 @@ class Schema:
     def to_dict(self) -> dict[str, object]:
         """A nested record of what was stated; nothing else is written."""
         record: dict[str, object] = {}
+        if self.version is not None:
+            record["version"] = self.version
         if self.size is not None:
             record["size"] = self.size
         if self.public:
@@ -132,6 +138,7 @@ class Schema:
             size=record.get("size"),  # type: ignore[arg-type]
             public=record.get("public", False),  # type: ignore[arg-type]
             tables=_each("tables", record, Schema.from_dict),
+            version=record.get("version"),  # type: ignore[arg-type]
         )
 
 
@@ -163,6 +170,14 @@ def _named(what: str, given: object, kind: type, *, fix: str) -> Mapping[str, ob
     return MappingProxyType(dict(given))
 
 
+def _check_version(version: object) -> None:
+    named = isinstance(version, str) and version.strip() and version.isprintable()
+    if version is not None and (not named or len(str(version)) > _LONGEST):
+        raise BadParameter.of(
+            "version", version, must="a short name of the data's state", fix='version="2024-06"'
+        )
+
+
 def _check_tables(schema: Schema) -> None:
     if schema.public and schema.unit is not None:
         raise BadParameter("a public table is about nobody: it has no unit")
@@ -173,6 +188,11 @@ def _check_tables(schema: Schema) -> None:
     for name, table in schema.tables.items():
         if table.tables:
             raise BadParameter(f"`{name}` is one table: it cannot have tables of its own")
+        if table.version is not None:
+            raise BadParameter(
+                f"the version belongs to the schema as a whole, not to `{name}` alone",
+                fix='dp.Schema(tables=..., version="2024-06")',
+            )
         if table.unit is not None:
             raise BadParameter(
                 f"the unit belongs to the schema as a whole, not to `{name}` alone",

@@ -52,6 +52,7 @@ class Session:
         self.ledger: Final = ledger
         self.unit: Final[Unit] = ledger.unit
         self.budget: Final[Loss] = ledger.budget
+        self.version: Final[str] = (schema and schema.version) or ""
         self._handles: Final = Handles()
 
     @property
@@ -132,8 +133,11 @@ class Session:
 
     def fingerprint(self, mechanism: Mechanism, *, question: str, table: str) -> str:
         """By which the ledger finds the answer to a question again."""
-        asked = {"question": question, "table": table, "mechanism": mechanism.to_dict()}
-        return self.ledger.fingerprint(asked)
+        return self.ledger.fingerprint(self._key(mechanism, question, table))
+
+    def _key(self, mechanism: Mechanism, question: str, table: str) -> dict[str, object]:
+        about = {"data": self.version} if self.version else {}
+        return {"question": question, "table": table, "mechanism": mechanism.to_dict(), **about}
 
     def commission(
         self,
@@ -152,7 +156,7 @@ class Session:
         ordered = checked(list(steps), unit=self.unit)
         drawing.refuse_watched()
         mechanism = together(ordered)
-        asked = {"question": question, "table": table, "mechanism": mechanism.to_dict()}
+        asked = self._key(mechanism, question, table)
         found, stored = recalled(self.ledger, asked, asker=asker, work=work)
         if stored is not None:
             return Release.from_dict(stored)
@@ -252,6 +256,7 @@ class Session:
         drawing.refuse_inside("charged")
         drawing.refuse_rehearsal(self.ledger)
         check_proved(mechanism, self.unit)
+        what += f" · data version {self.version}" if self.version else ""
         entry = self.ledger.charge(
             mechanism, unit=self.unit, delta=delta, asker=asker, question=fingerprint, what=what
         )
@@ -321,6 +326,7 @@ class Session:
             bounds=show.stated(self.tables),
             resumptions=halts.resumptions,
             failures=halts.failures,
+            data_version=self.version,
         )
         return Release(
             keys=columns[0],

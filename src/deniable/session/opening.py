@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 from deniable.errors import BadParameter, MissingUnit, UnitMismatch
@@ -24,6 +25,7 @@ def open(  # noqa: A001  (dp.open is the promised name)
     schema: Schema | Mapping[str, Schema] | str | os.PathLike[str] | None = None,
     ledger: Ledger | str | Path | None = None,
     name: str | None = None,
+    version: str | None = None,
 ) -> Session:
     """Open data for private questions.
 
@@ -31,9 +33,10 @@ def open(  # noqa: A001  (dp.open is the promised name)
     tables by name. Only column names and types are looked at. `unit` is whom to protect, here or in
     the schema. `budget` is the ceiling for everything that will ever be released from this ledger;
     an existing ledger brings its own. A frame is called `data`, a file by its stem, unless `name`
-    says otherwise.
+    says otherwise. `version` is your public name for the state of the data: answers stored about
+    one version are not given for another. The budget is one for all versions.
     """
-    facts = _schema(schema)
+    facts = _versioned(_schema(schema), version)
     whom = _unit(unit, facts, name or "data")
     limit = None if budget is None else budgets.ceiling(budget, size=_size(facts))
     if limit is None and ledger is None:
@@ -69,6 +72,18 @@ def _schema(schema: object) -> Schema | None:
         must="a dp.Schema or the path of one (.toml)",
         fix='schema=dp.Schema(columns={"age": dp.bounds(0, 125)})',
     )
+
+
+def _versioned(schema: Schema | None, version: str | None) -> Schema | None:
+    """The schema with the version stated here; one stated in both places must be the same."""
+    if version is None:
+        return schema
+    if schema is not None and schema.version not in (None, version):
+        raise BadParameter(
+            f"these data are opened as version {version}, and the schema says {schema.version}",
+            fix="leave out version= here, or change the schema",
+        )
+    return replace(schema or Schema(), version=version)
 
 
 def _unit(unit: object, schema: Schema | None, table: str) -> Unit:

@@ -259,8 +259,7 @@ def _duckdb(source: Any, name: str | None, schema: Schema | None) -> list[Found]
         names = check_names(list(source.columns), table=name or "data")
         typed = _typed({n: str(kind) for n, kind in zip(names, source.types, strict=True)})
         return [Found(name=name or "data", kind="duckdb_relation", source=source, **typed)]
-    # Where the user stands: a cursor of the same connection starts where the connection did.
-    (within,) = source.sql("SELECT current_database(), current_schema()").fetchall()
+    within = _place(source)
     listing = (
         "SELECT table_name, column_name, data_type FROM information_schema.columns "
         "WHERE table_catalog = ? AND table_schema = ? ORDER BY table_name, ordinal_position"
@@ -272,6 +271,21 @@ def _duckdb(source: Any, name: str | None, schema: Schema | None) -> list[Found]
         Found(name=t, kind="duckdb", source=source, inner=t, within=within, **_typed(shapes[t]))
         for t in _chosen(list(shapes), name, schema)
     ]
+
+
+def _place(connection: Any) -> tuple[str, str]:
+    """The database and schema that the user is in; a cursor would start in the first ones."""
+    import duckdb
+
+    try:
+        (found,) = connection.sql("SELECT current_database(), current_schema()").fetchall()
+    except duckdb.Error:
+        raise BadParameter(
+            "this DuckDB connection is busy or closed",
+            why="which schema it is in cannot be asked before its last result is fetched",
+            fix="connection.fetchall(), and then open it",
+        ) from None
+    return (str(found[0]), str(found[1]))
 
 
 def _postgres_at(address: str, name: str | None, schema: Schema | None) -> list[Found]:

@@ -97,7 +97,10 @@ class Spark(Engine):
         self._spark.range(1).collect()
 
     def run(self, statements: Sequence[str]) -> list[Found]:
-        """Each statement is a job of its own; files must not change while they run."""
+        """Each statement is a job of its own, which reads its rows once.
+
+        A task that Spark runs again reads them again: files must not be replaced meanwhile.
+        """
         return [[tuple(row) for row in self.frame(text).collect()] for text in statements]
 
     def frame(self, statement: str) -> Any:
