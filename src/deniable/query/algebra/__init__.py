@@ -4,6 +4,7 @@
     meaning        what every operator means, in plain Python
     moments        the same for dates, timestamps and casts
     ranges         where results lie
+    constants      which constants are refused
     operators      the table of operators
     expressions    columns, constants, calls
     relations      which rows

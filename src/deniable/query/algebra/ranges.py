@@ -87,9 +87,10 @@ def subtract(x: Domain, y: Domain) -> Domain:
 
 def multiply(x: Domain, y: Domain) -> Domain:
     """The hull of the four products of ends; 0·∞ is missing."""
-    corners = [_times(p, q) for p, q in product(*_pair(x, y))]
+    made = [p * q for p, q in product(*_pair(x, y))]
+    corners = [0 if math.isnan(each) else each for each in made]
     missing = strict_missing([x, y])
-    missing["nullable"] = missing["nullable"] or _zero_times_infinity(x, y)
+    missing["nullable"] = missing["nullable"] or any(map(math.isnan, made))
     return ranged(min(corners), max(corners), whole=_whole(x, y), **missing)
 
 
@@ -231,18 +232,6 @@ def _pair(x: Domain, y: Domain) -> tuple[tuple[Number, Number], tuple[Number, Nu
 def _floats(x: Domain) -> tuple[float, float]:
     a, b = ends(x)
     return _float(a), _float(b)
-
-
-def _zero_times_infinity(x: Domain, y: Domain) -> bool:
-    return any(
-        side.kind is Kind.FLOAT and not side.bounded and ends(other)[0] <= 0 <= ends(other)[1]
-        for side, other in ((x, y), (y, x))
-    )
-
-
-def _times(p: Number, q: Number) -> Number:
-    value = p * q
-    return 0 if math.isnan(value) else value
 
 
 def _over(p: Number, q: Number) -> float:

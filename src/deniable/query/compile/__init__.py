@@ -2,6 +2,7 @@
 
 nodes           pieces of SQL trees
 dialect         what engines spell differently: duckdb, postgres, spark
+reals           floats with their ranges, and guards where an engine fails
 arithmetic      words, moments, casts: the operators by subject
 expressions     our expressions
 reading         from stored columns to what the schema promises

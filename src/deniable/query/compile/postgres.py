@@ -1,6 +1,6 @@
 """PostgreSQL's spelling.
 
-Its float64 arithmetic fails where a result overflows or vanishes: `ieee` says what it is then. A
+Its float64 arithmetic fails where a result overflows or vanishes: `reals` says what it is then. A
 cast of text fails, too, so dates are checked by the calendar.
 """
 
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import re
-from typing import TYPE_CHECKING, ClassVar, Final
+from typing import ClassVar, Final
 
 from sqlglot import exp
 
@@ -17,11 +17,8 @@ from deniable.query.algebra.ranges import ends
 
 from . import nodes as sql
 from .dialect import Dialect
-from .ieee import Guarded
 from .nodes import Node, clipped
-
-if TYPE_CHECKING:
-    from .reals import Real
+from .reals import Guarded, Real
 
 _STORED: Final = (
     (r"smallint|integer|bigint", Kind.INT),
@@ -37,7 +34,7 @@ _MOST_LOG: Final = 709.0
 
 
 class Postgres(Dialect):
-    """PostgreSQL 12 and later."""
+    """PostgreSQL 13 and later."""
 
     name: ClassVar = "postgres"
     types: ClassVar = {
