@@ -77,7 +77,7 @@ def test_the_analytic_gaussian_keeps_its_promise_and_wastes_nothing(epsilon, del
 
 
 @given(st.floats(0, 50), st.floats(1e-200, 0.4), st.floats(1e-200, 0.4))
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 def test_less_delta_needs_more_noise(epsilon, one, two):
     low, high = sorted((one, two))
     assert analytic_gaussian_sigma(epsilon, delta=low) >= analytic_gaussian_sigma(

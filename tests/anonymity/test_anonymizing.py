@@ -56,7 +56,7 @@ def covers(label, value):
     given_ladders=st.booleans(),
     suppression=st.sampled_from([0.0, 0.1]),
 )
-@settings(deadline=None, max_examples=25)
+@settings(max_examples=25)
 def test_the_output_is_as_claimed_and_every_label_is_true(
     method, people, k, l, given_ladders, suppression
 ):
@@ -100,7 +100,7 @@ def test_the_output_is_as_claimed_and_every_label_is_true(
     ),
     method=st.sampled_from(["optimal", "mondrian"]),
 )
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 def test_spread_is_as_asked_in_what_is_published(people, asked, method):
     table = pa.Table.from_pylist(people, schema=SCHEMA)
     run = {"quasi": QUASI, "k": 2, "sensitive": "ill", "hierarchies": LADDERS, "method": method}

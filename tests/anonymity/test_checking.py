@@ -35,7 +35,7 @@ SCHEMA = pa.schema([("x", pa.string()), ("y", pa.int64()), ("s", pa.string()), (
 
 
 @given(people)
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 def test_every_measure_is_what_its_definition_says_with_null_as_a_value(rows):
     table = pa.Table.from_pylist(rows, schema=SCHEMA)
     found = check(table, quasi=["x", "y"], sensitive=["s", "r"])

@@ -45,7 +45,7 @@ def transport(p, q, price):
 
 @pytest.mark.parametrize("kind", ["ordered", "equal", "tree"])
 @given(counts)
-@settings(deadline=None, max_examples=25)
+@settings(max_examples=25)
 def test_the_distance_is_the_least_cost_of_moving(kind, table):
     table[0] = [n + 1 for n in table[0]]  # every value occurs, so all have a rank
     pairs = pairs_of(table)

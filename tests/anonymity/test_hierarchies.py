@@ -4,7 +4,7 @@ import datetime as dt
 
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import deniable as dp
@@ -19,7 +19,6 @@ def column(values, kind=None):
 
 
 @given(st.lists(st.floats(-1e6, 1e6) | st.integers(-100, 100), min_size=1, max_size=50))
-@settings(deadline=None)
 def test_ranges_hold_their_numbers_and_nest(values):
     climb = ranges(0.1, 0.3, 3, origin=0.05)
     rungs = ladder(climb, column([float(v) for v in values]))

@@ -38,7 +38,7 @@ def test_ruling_out_one_illness_gives_the_other_away():
     st.integers(0, 3),
     st.sampled_from([1.0, 0.6]),
 )
-@settings(deadline=None, max_examples=50)
+@settings(max_examples=50)
 def test_the_most_telling_values_are_ruled_out(rows, known, confidence):
     table = pa.table({"q": [r[0] for r in rows], "s": [r[1] for r in rows]})
     learned = 0
@@ -89,7 +89,7 @@ def test_laying_releases_on_each_other_never_helps_the_people():
 
 
 @given(st.lists(st.integers(1, 4), min_size=1, max_size=3), st.integers(0, 6), st.integers(1, 3))
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 def test_minimality_counts_the_deals_that_forced_the_joining(groups, cases, l):
     cases = min(cases, sum(groups))
     person = [g for g, size in enumerate(groups) for _ in range(size)]

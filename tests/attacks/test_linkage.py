@@ -63,7 +63,7 @@ def edits(a, b):
     return table[-1]
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(rows, rows, st.integers(0, 2), st.integers(0, 2))
 def test_rules_find_exactly_the_pairs_that_brute_force_finds(known, released, reach, letters):
     def table(data):
@@ -81,7 +81,7 @@ def test_rules_find_exactly_the_pairs_that_brute_force_finds(known, released, re
     assert result.candidates.tolist() == expected
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(rows, rows)
 def test_numbers_alone_and_everything_alone_agree_with_brute_force(known, released):
     first, second = {"n": [r[1] for r in known]}, {"n": [r[1] for r in released]}

@@ -58,7 +58,7 @@ def test_a_log_is_searched_for_pairs_and_for_everything_together():
     assert 5 in found.determined
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.integers(1, 6), st.integers(1, 6), st.integers(0, 10**6))
 def test_determined_people_are_those_every_solution_agrees_on(questions, size, seed):
     asked = PublicRandom(seed).generator.integers(0, 2, (questions, size)).astype(bool)

@@ -23,7 +23,7 @@ def alone(rows, columns):
     return {i for i, row in enumerate(rows) if seen[tuple(row[c] for c in columns)] == 1}
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(TABLES)
 def test_unique_and_minimal_people_are_those_counted_by_hand(rows):
     width = len(rows[0])
@@ -39,7 +39,7 @@ def test_unique_and_minimal_people_are_those_counted_by_hand(rows):
             assert each.minimal == len(mine - set().union(*parts))
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(TABLES)
 def test_the_fewest_columns_needed_are_right_for_everyone(rows):
     width = len(rows[0])

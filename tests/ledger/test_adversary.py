@@ -97,7 +97,7 @@ def holds(budget, used, filter_):
 
 @pytest.mark.parametrize("kind", BUDGETS)
 @given(game=st.lists(moves, max_size=25))
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 def test_no_game_passes_the_ceiling(kind, game):
     budget = BUDGETS[kind]
     ledger = open_ledger(budget=budget, unit=ROWS)
@@ -122,7 +122,7 @@ def test_the_game_would_catch_a_filter_that_admits_everything(kind, monkeypatch)
 
 @pytest.mark.parametrize("kind", ["pure", "approx"])
 @given(game=st.lists(st.tuples(st.just("charge"), mechanisms, askers), max_size=15))
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 def test_what_was_refused_would_have_passed_the_ceiling(kind, game):
     ledger = open_ledger(budget=BUDGETS[kind], unit=ROWS)
     used = []

@@ -18,7 +18,7 @@ EPSILONS = st.floats(1e-6, 600)
 
 
 @given(EPSILONS, st.floats(1e-9, 1), st.floats(0, 0.1))
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 def test_sampling_follows_the_theorem_from_above(epsilon, rate, delta):
     found, lost = amplify.poisson(epsilon, delta=delta, rate=rate)
     with mp.workdps(60):
@@ -160,7 +160,7 @@ def test_whole_orders_agree_with_an_independent_accountant(order, rate):
 
 
 @given(st.floats(1.05, 300), st.floats(1e-4, 1), st.floats(0.4, 20))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_sampling_saves_and_less_noise_or_more_sampling_or_a_higher_order_costs(order, rate, sigma):
     found = amplify.sampled_gaussian_renyi(order, rate=rate, sigma=sigma)
     almost = 1 + 1e-8

@@ -141,10 +141,13 @@ def _calls(node, source):
             yield "remove a clamp", node, node, f"({source(kept)})"
     short = name.rpartition(".")[2]
     if node.args and (short in OUTWARD or short.endswith("_up")):
-        terms = [source(arg) for arg in node.args if not isinstance(arg, ast.Starred)]
-        plain = " + ".join(terms) if short in {"up", "down", "add_up"} else (terms or [""])[0]
-        if plain and len(terms) == len(node.args):
-            yield "round to nearest", node, node, f"({plain})"
+        terms = [source(arg) for arg in node.args]
+        plain = terms[0]
+        if any(isinstance(arg, ast.Starred) for arg in node.args):
+            plain = f"sum([{', '.join(terms)}])"
+        elif short in {"up", "down", "add_up"}:
+            plain = " + ".join(terms)
+        yield "round to nearest", node, node, f"({plain})"
     if short in {"sum", "fsum", "prod"} and len(node.args) == 1 and name != "sum":
         yield "forget all but one", node, node, f"max({source(node.args[0])})"
 

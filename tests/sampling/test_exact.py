@@ -17,7 +17,7 @@ def true(function, x, bits):
         return function(mpmath.mpf(x.numerator) / x.denominator) * mpmath.mpf(2) ** bits
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=400)
 @given(x=st.fractions(min_value=-800, max_value=300, max_denominator=10**30), bits=BITS)
 def test_the_exponential_lies_between_its_bounds(x, bits):
     lo, hi = exp_bounds(x, bits)
@@ -25,7 +25,7 @@ def test_the_exponential_lies_between_its_bounds(x, bits):
     assert hi - lo <= 2
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=400)
 @given(
     top=st.integers(1, 2**300),
     bottom=st.integers(1, 2**300),
@@ -39,7 +39,7 @@ def test_the_logarithm_lies_between_its_bounds(top, bottom, near, bits):
         assert hi - lo <= 2
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(x=st.fractions(min_value=0, max_value=1, max_denominator=10**30), bits=BITS)
 def test_the_cosine_lies_between_its_bounds(x, bits):
     lo, hi = cos_bounds(x, bits)

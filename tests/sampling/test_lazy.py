@@ -49,7 +49,7 @@ word = st.one_of(
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@settings(max_examples=60, deadline=None, suppress_health_check=[SHARED, HealthCheck.too_slow])
+@settings(max_examples=60, suppress_health_check=[SHARED, HealthCheck.too_slow])
 @given(first=word, second=word)
 def test_estimates_and_bounds_contain_the_number(kind, first, second, scripted):
     with mpmath.workprec(900):

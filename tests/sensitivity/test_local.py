@@ -56,7 +56,7 @@ VALUES = st.lists(st.floats(LOW, HIGH), max_size=60)
 
 
 @pytest.mark.parametrize("statistic", STATISTICS, ids=repr)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(VALUES, st.floats(LOW, HIGH))
 def test_one_unit_delays_every_bound_by_at_most_one_step(statistic, values, extra):
     here, there = sorted_within(values, LOW, HIGH), sorted_within([*values, extra], LOW, HIGH)
@@ -68,7 +68,7 @@ def test_one_unit_delays_every_bound_by_at_most_one_step(statistic, values, extr
 
 
 @pytest.mark.parametrize("statistic", STATISTICS, ids=repr)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(VALUES, st.floats(LOW, HIGH), st.floats(0.001, 2.0))
 def test_a_smooth_bound_changes_by_at_most_its_factor(statistic, values, extra, beta):
     here, there = sorted_within(values, LOW, HIGH), sorted_within([*values, extra], LOW, HIGH)
@@ -78,7 +78,7 @@ def test_a_smooth_bound_changes_by_at_most_its_factor(statistic, values, extra, 
 
 
 @pytest.mark.parametrize("statistic", STATISTICS, ids=repr)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(VALUES, st.floats(LOW, HIGH), st.floats(0.01, 8.0))
 def test_the_distance_to_instability_moves_by_at_most_one(statistic, values, extra, bound):
     here, there = sorted_within(values, LOW, HIGH), sorted_within([*values, extra], LOW, HIGH)

@@ -3,7 +3,7 @@
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import deniable as dp
@@ -164,7 +164,6 @@ def test_bounds_of_people_with_very_many_rows_are_not_those_of_noise(rows):
     assert s.bounds("x", spend=dp.epsilon(100 * rows)) == (2.0**19, 2.0**20)
 
 
-@settings(deadline=None)
 @given(x=st.floats(-(2.0**70), 2.0**70) | st.none())
 def test_every_number_has_one_magnitude_and_what_is_missing_has_none(x):
     edges = magnitudes()

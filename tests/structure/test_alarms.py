@@ -4,6 +4,7 @@ import re
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 ROOT = Path(__file__).parents[1]
 FILES = sorted(p for p in ROOT.rglob("*.py") if p != Path(__file__))
@@ -25,3 +26,15 @@ def test_the_check_can_fail():
     assert CLOCKS.search("@settings(deadline=200)")
     assert not CLOCKS.search("@settings(deadline=None)")
     assert CLOCKS.search("assert time.perf_counter() - start < 1")
+
+
+def test_a_busy_machine_fails_no_property():
+    assert settings().deadline is None
+    assert HealthCheck.too_slow in settings().suppress_health_check
+    assert settings().print_blob
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda p: str(p.relative_to(ROOT)))
+def test_health_checks_that_are_set_anew_leave_slowness_out(path):
+    for given in re.findall(r"suppress_health_check=([^)\n]*)", path.read_text(encoding="utf-8")):
+        assert "list(HealthCheck" in given or "too_slow" in given, given

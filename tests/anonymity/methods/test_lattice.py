@@ -65,7 +65,7 @@ def exhaustive(people, asked, limit, loss):
     st.sampled_from([0.0, 0.1, 0.3, 1.0]),
     st.sampled_from(LOSSES),
 )
-@settings(deadline=None, max_examples=100)
+@settings(max_examples=100)
 def test_the_optimum_is_that_of_an_exhaustive_search(people, asked, limit, loss):
     people = [row | {"id": i} for i, row in enumerate(people)]
     best = exhaustive(people, asked, limit, loss)

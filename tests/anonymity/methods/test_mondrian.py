@@ -13,7 +13,7 @@ numbers = st.lists(st.tuples(st.integers(0, 12), st.integers(0, 3)), min_size=4,
 
 
 @given(numbers, st.integers(1, 4))
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 def test_no_box_could_be_cut_once_more(points, k):
     table = pa.table({"a": [p[0] for p in points], "b": [p[1] for p in points]})
     done = anonymize(table, quasi=["a", "b"], k=k, method="mondrian")

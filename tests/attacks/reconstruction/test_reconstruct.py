@@ -80,7 +80,7 @@ def test_one_answer_in_five_may_be_anything_at_all():
     assert reconstruct(asked, answers, noise="outliers").accuracy(bits) > 0.99
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(st.integers(2, 8), st.floats(0, 1.5), st.integers(0, 10**6))
 def test_all_subsets_within_an_error_lose_all_but_four_times_as_many_rows(n, error, seed):
     draw = PublicRandom(seed).generator

@@ -46,7 +46,7 @@ def guarantee(budget, pairs):
 
 @EVERY
 @given(data=st.data())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_no_adaptive_choice_of_coins_breaks_a_ceiling(budget, data):
     chosen = {}
 
@@ -231,7 +231,6 @@ def test_gaussians_are_admitted_as_far_as_the_best_order_goes():
 
 
 @given(st.floats(1e-3, 100), st.floats(1e-12, 0.5))
-@settings(deadline=None)
 def test_the_default_order_is_nearly_the_best(epsilon, delta):
     ceiling = filter_for(dp.epsilon(epsilon, delta=delta), reserve=0.0)
     admitted = ceiling.divergence / ceiling.order

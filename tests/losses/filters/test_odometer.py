@@ -43,7 +43,7 @@ def test_an_odometer_survives_its_record():
 
 
 @given(data=st.data())
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_no_moment_of_looking_breaks_the_odometer(data):
     """The analyst stops when they like; what they then read costs δ over all transcripts."""
     odometer = Odometer.opened(delta=1e-3, rungs=4, blocks=0.0)

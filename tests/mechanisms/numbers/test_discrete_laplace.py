@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.special import logsumexp
 
@@ -40,7 +40,6 @@ def renyi(scale: float, shift: int, order: float) -> float:
     return (logsumexp(order * log_p + (1 - order) * log_q) + norm) / (order - 1)
 
 
-@settings(deadline=None)
 @given(st.floats(0.5, 8.0), st.integers(1, 6), st.floats(1.01, 20.0))
 def test_zcdp_holds_at_every_order(scale, shift, order):
     m = DiscreteLaplace(scale=scale, sensitivity=shift)

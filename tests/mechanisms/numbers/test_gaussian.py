@@ -18,7 +18,7 @@ def test_analytic_noise_is_known(epsilon):
     assert m.sigma == pytest.approx(KNOWN[epsilon], rel=1e-5)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(st.floats(0.01, 50.0), st.floats(1e-12, 0.5), st.floats(1e-3, 1e3))
 def test_calibrated_noise_meets_the_claim_and_wastes_nothing(epsilon, delta, sensitivity):
     m = Gaussian.calibrate(epsilon=epsilon, delta=delta, sensitivity=sensitivity)
@@ -28,7 +28,6 @@ def test_calibrated_noise_meets_the_claim_and_wastes_nothing(epsilon, delta, sen
     assert less.delta_at(epsilon) > delta * (1 - 1e-12)
 
 
-@settings(deadline=None)
 @given(st.floats(1e-6, 1e3), st.floats(1e-3, 1e3))
 def test_rho_and_mu_are_met(amount, sensitivity):
     by_rho = Gaussian.calibrate(rho=amount, sensitivity=sensitivity)

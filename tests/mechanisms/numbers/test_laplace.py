@@ -5,7 +5,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import deniable as dp
@@ -14,7 +14,6 @@ from deniable.mechanisms import Laplace
 POSITIVE = st.floats(1e-6, 1e6)
 
 
-@settings(deadline=None)
 @given(POSITIVE, POSITIVE)
 def test_calibrated_noise_meets_the_claim_in_floats_and_exactly(epsilon, sensitivity):
     m = Laplace.calibrate(epsilon=epsilon, sensitivity=sensitivity)
@@ -55,7 +54,6 @@ def divergence(epsilon: float, order: float) -> float:
         return float(mp.log(total / (2 * a - 1)) / (a - 1))
 
 
-@settings(deadline=None)
 @given(st.floats(1e-4, 20.0), st.floats(1.01, 500.0))
 def test_renyi_is_exact_and_zcdp_is_above_it(epsilon, order):
     m = Laplace(scale=1 / epsilon)

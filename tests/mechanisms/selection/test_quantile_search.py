@@ -15,7 +15,7 @@ from deniable.mechanisms.selection.quantile_search import block_edges
 LARGE = st.sampled_from([0, 1, 2, 7, 2**20, 2**44, 2**47, 2**61])
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(
     share=st.floats(0.001, 0.999),
     counts=st.lists(st.lists(LARGE, min_size=4, max_size=4), min_size=1, max_size=3),

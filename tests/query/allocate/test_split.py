@@ -32,7 +32,7 @@ def noise(vectors, spend):
     return noise_for(lambda _: vectors, spend=spend, filter=filter_for(budget))
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(vectors=st.lists(vector, min_size=1, max_size=6), spend=st.sampled_from(LOSSES))
 def test_what_is_drawn_never_costs_more_than_was_offered(vectors, spend):
     mechanisms = noise(vectors, spend)

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from tests import goodness
 
@@ -11,7 +11,6 @@ from deniable.query.allocate.trees import Ranks, Tree, tree_for
 SHAPES = st.sampled_from([1, 2, 7, 10, 126, 1000, 1024])
 
 
-@settings(deadline=None)
 @given(cells=SHAPES, law=st.sampled_from(["laplace", "gaussian"]), seed=st.integers(0, 99))
 def test_every_level_is_a_histogram_of_all_cells(cells, law, seed):
     tree = tree_for(cells, law=law)
@@ -23,7 +22,6 @@ def test_every_level_is_a_histogram_of_all_cells(cells, law, seed):
         assert (level.sum(axis=-1) == counts.sum(axis=-1)).all()
 
 
-@settings(deadline=None)
 @given(cells=SHAPES, law=st.sampled_from(["laplace", "gaussian"]), seed=st.integers(0, 99))
 def test_one_unit_moves_each_level_as_far_as_the_cells(cells, law, seed):
     """So the L1 bound of the tree is that of the histogram, once a level."""

@@ -168,14 +168,14 @@ def check(holding, asked, others, one, another):
         assert linf <= tally.moves.linf, tally
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=60, suppress_health_check=list(HealthCheck))
 @given(questions(), st.lists(PERSON, max_size=3), PERSON, PERSON)
 def test_one_unit_moves_no_column_further_than_declared(asked, others, one, another):
     check(Holding(kind="duckdb"), asked, others, one, another)
 
 
 @pytest.mark.slow
-@settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=25, suppress_health_check=list(HealthCheck))
 @given(questions(), st.lists(PERSON, max_size=3), PERSON, PERSON)
 def test_nor_on_postgres(postgres, asked, others, one, another):
     check(Holding(kind="postgres", place=postgres), asked, others, one, another)

@@ -55,13 +55,13 @@ def _try(sql: str) -> None:
         assert isinstance(ask(sql, unit=GROUPED, private_keys=True), Question)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(st.lists(st.sampled_from(WORDS), max_size=12).map(" ".join))
 def test_words_in_any_order_raise_only_our_errors(tail):
     _try("SELECT " + tail)
 
 
-@settings(max_examples=250, deadline=None)
+@settings(max_examples=250)
 @given(st.data())
 def test_questions_with_parts_cut_swapped_and_doubled_raise_only_our_errors(data):
     words = data.draw(st.sampled_from(TEXTS)).replace("(", " ( ").replace(")", " ) ").split()
@@ -77,7 +77,7 @@ def test_questions_with_parts_cut_swapped_and_doubled_raise_only_our_errors(data
     _try(" ".join(words))
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(st.text(max_size=60))
 def test_any_text_at_all_raises_only_our_errors(text):
     _try(text)

@@ -25,7 +25,7 @@ def column(name: str) -> Column:
     return Column(name=name, domain=COLUMNS[name])
 
 
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=500)
 @given(expressions, rows)
 def test_no_expression_fails_and_every_value_is_where_it_was_promised(expression, row):
     for node in walk(expression):
@@ -33,7 +33,7 @@ def test_no_expression_fails_and_every_value_is_where_it_was_promised(expression
         assert within(value, node.domain), (node, node.domain, value)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(expressions, rows)
 def test_no_row_has_a_value_off_the_list_of_possible_ones(expression, row):
     listed = possible_values(expression)
@@ -41,7 +41,7 @@ def test_no_row_has_a_value_off_the_list_of_possible_ones(expression, row):
     assert listed is None or value is None or value in listed
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(expressions, rows)
 def test_values_are_of_the_kind_that_was_promised(expression, row):
     kinds = {

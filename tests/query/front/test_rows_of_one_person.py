@@ -46,7 +46,7 @@ DATA = st.fixed_dictionaries(
 
 
 @pytest.mark.parametrize("sql", PRIVATE)
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(data=DATA, who=st.integers(1, 3))
 def test_nobody_else_notices_that_a_person_is_gone(sql, data, who):
     question = _asked(sql)
@@ -58,7 +58,7 @@ def test_nobody_else_notices_that_a_person_is_gone(sql, data, who):
     assert _own(question, rest) == Counter({key: n for key, n in full.items() if key[0] != who})
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(data=DATA, gone=st.integers(0, 5))
 def test_where_rows_are_units_one_row_stays_one_row_in_a_join(data, gone):
     question = BY_ROW
@@ -68,7 +68,7 @@ def test_where_rows_are_units_one_row_stays_one_row_in_a_join(data, gone):
     assert 0 <= full - less <= 1
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(data=DATA)
 def test_every_argument_of_an_aggregate_is_within_its_bounds(data):
     for sql in PRIVATE:

@@ -338,13 +338,13 @@ class Held:
 KINDS = {"int": pa.int64(), "float": pa.float64(), "text": pa.string()}
 
 
-@settings(max_examples=12, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=12, suppress_health_check=list(HealthCheck))
 @given(questions(), st.lists(PERSON, max_size=3), PERSON, PERSON)
 def test_one_unit_moves_nothing_further_than_declared_from_sqlite(asked, others, one, another):
     check(Held(engines.sqlite), asked, others, one, another)
 
 
-@settings(max_examples=12, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=12, suppress_health_check=list(HealthCheck))
 @given(questions(), st.lists(PERSON, max_size=3), PERSON, PERSON)
 def test_nor_from_polars(asked, others, one, another):
     check(Held(engines.polars), asked, others, one, another)

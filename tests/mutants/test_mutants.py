@@ -1,0 +1,59 @@
+"""The mutants are Python, differ from what was there, and are the same for the same seed."""
+
+import ast
+import random
+import tomllib
+
+import pytest
+
+from .__main__ import COVER, HOME, ROOT, changed, choose, covering
+from .weakening import mutants
+
+SOURCE = """
+def price(epsilon, times):
+    if times < 1:
+        raise ValueError("at least 1 + 1")
+    self.ledger.charge(times)
+    value = compute()
+    return up(2 * epsilon, max(times, 0))
+"""
+
+
+def test_each_kind_of_weakening_is_found_and_messages_are_left_alone():
+    found = {(m.kind, m.applied(SOURCE)) for m in mutants("x.py", SOURCE)}
+    kinds = {kind for kind, _ in found}
+    assert kinds >= {
+        "flip a comparison", "skip a branch", "forget a statement", "charge too late",
+        "round to nearest", "drop a factor", "swap a function", "remove a clamp",
+    }  # fmt: skip
+    assert all('ValueError("at least 1 + 1")' in text for _, text in found)
+    assert any("value = compute()\n    self.ledger.charge" in text for _, text in found)
+
+
+def test_mutants_are_python_and_change_something():
+    for mutant in random.Random(0).sample(choose(list(COVER), seed=1, count=2000), 60):
+        text = (ROOT / mutant.path).read_text(encoding="utf-8")
+        ast.parse(mutant.applied(text))
+        was, now = changed(mutant)
+        assert was != now
+
+
+def test_the_same_seed_chooses_the_same():
+    assert choose(["losses"], 3, 20) == choose(["losses"], 3, 20) != choose(["losses"], 4, 20)
+
+
+@pytest.mark.parametrize("package", COVER)
+def test_every_package_is_there_and_covered_by_its_own_tests(package):
+    place = ROOT / HOME / package
+    assert place.is_dir() or place.with_suffix(".py").is_file()
+    path = f"{HOME}/{package}/__init__.py" if place.is_dir() else f"{HOME}/{package}.py"
+    assert all((ROOT / each).exists() for each in covering(path))
+    assert all((ROOT / each).exists() for each in COVER[package])
+
+
+def test_equivalents_are_argued():
+    listed = tomllib.loads((ROOT / "tests/mutants/equivalents.toml").read_text(encoding="utf-8"))
+    for each in listed["mutant"]:
+        assert set(each) == {"path", "was", "now", "why"}
+        assert len(each["why"]) > 40
+        assert (ROOT / each["path"]).is_file()
