@@ -10,6 +10,7 @@ from asking import adult, without_noise
 import deniable as dp
 from deniable.query import query as asked
 from deniable.query.answer import answer
+from deniable.query.execute import execute
 
 REPETITIONS = 12_000
 # 95 % is meant. Of 12,000 repetitions fewer than 94 %, or more than 96 %, are covered with a
@@ -34,7 +35,7 @@ def covered(session, sql, spend, repetitions=REPETITIONS):
     with without_noise():
         exact = query.release(spend=spend).value
     allocation = query._allocate(spend, None, None)
-    once = asked._aligned(query._execute(), [()], allocation)
+    once = asked._aligned(execute(query.plan, tables=query.session.tables), [()], allocation)
     many = [np.repeat(vector, repetitions, axis=0) for vector in once]
     drawn = [m.draw(vector) for m, vector in zip(allocation.noise, many, strict=True)]
     _, answers = answer(allocation, [()] * repetitions, drawn)
