@@ -10,6 +10,7 @@ import pytest
 
 import deniable as dp
 from deniable.audit import audit
+from deniable.query.execute import execute
 from deniable.query.query import _aligned
 
 from .hostile import FACTS, Data, Pair
@@ -103,7 +104,7 @@ def drawn(data, count, *, place):
     query = place(data, unit=CASES[1].unit, budget=dp.epsilon(50)).sql(MEANS)
     allocation = query._allocate(dp.epsilon(1), None, None)
     groups = tuple(query.plan.public_groups())
-    vectors = _aligned(query._execute(), groups, allocation)
+    vectors = _aligned(execute(query.plan, tables=query.session.tables), groups, allocation)
     noisy = [
         noise.draw(np.tile(vector, count)).reshape(count, -1)
         for noise, vector in zip(allocation.noise, vectors, strict=True)

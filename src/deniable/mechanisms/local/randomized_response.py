@@ -86,7 +86,7 @@ class RandomizedResponse(Mechanism):
 
     def zcdp(self) -> float:
         """The least ρ of its own law: below ε·tanh(ε/2) as soon as there is a third category."""
-        return self._response.concentration()
+        return super().zcdp() if self.entries > 1 else self._response.concentration()
 
     def pairs(self) -> Pairs:
         """Its own law: most categories have the same probability either way.

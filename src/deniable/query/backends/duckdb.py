@@ -133,12 +133,12 @@ class DuckDB(Engine):
 
     def _load(self) -> None:
         """Frames, streams and CSV files take the places that were described."""
-        while self._later:
-            view, (table, types) = self._later.popitem()
+        for view, (table, types) in self._later.items():
             self._connection.unregister(view)
             self._fill(view, table)
             if self._types(sql.table(view)) != types:
                 raise EngineError(f"the columns of {table.name} are not as they were described")
+        self._later.clear()
 
     def _fill(self, view: str, table: Table) -> None:
         if table.kind == "csv":
