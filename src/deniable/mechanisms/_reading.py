@@ -63,6 +63,7 @@ def read_floats(value: Any, form: Form) -> NDArray[np.float64]:
 
 def read_whole(array: NDArray[Any]) -> NDArray[np.int64]:
     """Whole numbers as int64, held at its ends, which never moves two of them apart."""
+    array = _typed(array)
     if array.dtype.kind in "bi":
         return array.astype(np.int64)
     if array.dtype.kind == "u":
@@ -83,6 +84,7 @@ def read_whole(array: NDArray[Any]) -> NDArray[np.int64]:
 
 def read_real(array: NDArray[Any]) -> NDArray[Any]:
     """Real numbers as float64 if it holds all of them exactly, else as fractions."""
+    array = _typed(array)
     if array.dtype.kind == "f" and array.dtype.itemsize <= 8:
         if not np.isfinite(array).all():
             raise _not_numbers("finite numbers")
@@ -137,6 +139,20 @@ def _by_key(value: Any, keys: tuple[Hashable, ...]) -> list[object]:
     if len(found) != len(pairs):
         raise BadParameter("every key must come once")
     return [found.get(plain_key(key), 0) for key in keys]
+
+
+def _typed(array: NDArray[Any]) -> NDArray[Any]:
+    """A list of Python's own small numbers as NumPy's, without loss: long lists are read fast."""
+    if array.dtype != object or not array.size:
+        return array
+    kinds = set(map(type, array.flat))
+    if kinds == {float}:
+        return array.astype(np.float64)
+    if kinds <= {bool, int} and _within(array):
+        return array.astype(np.int64)
+    if kinds <= {bool, int, float} and all(-_EXACT <= x <= _EXACT for x in array.flat):
+        return array.astype(np.float64)
+    return array
 
 
 def _within(array: NDArray[Any]) -> bool:

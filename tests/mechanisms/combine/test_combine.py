@@ -231,3 +231,25 @@ def test_only_mechanisms_can_be_combined(bad):
         Shuffled(of=bad, people=2, delta=0.1)
     with pytest.raises(dp.BadParameter):
         Composed(parts=((bad, 1),))
+
+
+@pytest.mark.parametrize(
+    "mechanism",
+    [
+        LAPLACE + dp.Exponential(epsilon=1.0),
+        Parallel(parts=(LAPLACE, dp.Exponential(epsilon=1.0)), unit=dp.rows()),
+        dp.Exponential(epsilon=1.0).sampled(rate=0.5),
+        dp.SparseVector(epsilon=1.0, answers=1).sampled(rate=0.5),
+    ],
+    ids=lambda m: m.name,
+)
+def test_an_index_among_the_answers_has_no_error(mechanism):
+    with pytest.raises(dp.NoBound):
+        mechanism.error(0.95)
+
+
+def test_whole_answers_of_a_list_have_the_error_of_whole_answers():
+    """Rounding to whole numbers widens the ±, also where the noise is part of something else."""
+    for m in (2 * LAPLACE, Parallel(parts=(LAPLACE,), unit=dp.rows()), LAPLACE.sampled(rate=0.5)):
+        assert m.shown_error(0.95, whole=True) == LAPLACE.error(0.95, whole=True)
+        assert m.error(0.95) == LAPLACE.error(0.95)

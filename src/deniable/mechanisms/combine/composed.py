@@ -126,7 +126,7 @@ class Composed(Mechanism):
 
     def error(self, confidence: float = 0.95) -> float:
         """The largest half-width of the parts'."""
-        return max(part.error(confidence) for part in self._counts())
+        return self.shown_error(confidence, whole=False)
 
     def _check_covers(self, value: Sensitive[T]) -> None:
         for part, _ in self.parts:

@@ -85,7 +85,7 @@ class Parallel(Mechanism):
 
     def error(self, confidence: float = 0.95) -> float:
         """The largest half-width of the parts'."""
-        return max(part.error(confidence) for part in self.parts)
+        return self.shown_error(confidence, whole=False)
 
     def _check_covers(self, value: Sensitive[T]) -> None:
         for part in self.parts:

@@ -140,7 +140,7 @@ class Sampled(Mechanism):
 
     def error(self, confidence: float = 0.95) -> float:
         """That of M."""
-        return self.of.error(confidence)
+        return self.shown_error(confidence, whole=False)
 
     def _check_covers(self, value: Sensitive[T]) -> None:
         self.of._check_covers(value)  # noqa: SLF001
@@ -234,7 +234,7 @@ class SampledWithoutReplacement(Mechanism):
 
     def error(self, confidence: float = 0.95) -> float:
         """That of M."""
-        return self.of.error(confidence)
+        return self.shown_error(confidence, whole=False)
 
     def _check_covers(self, value: Sensitive[T]) -> None:
         self.of._check_covers(value)  # noqa: SLF001

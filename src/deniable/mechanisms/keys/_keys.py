@@ -19,6 +19,7 @@ Counts: TypeAlias = Mapping[Hashable, int] | tuple[Sequence[Hashable], Sequence[
 T = TypeVar("T")
 
 _ORDERED = (str, bytes, int, dt.date)
+_AS_THEY_ARE = {str, bytes, int, bool, tuple, type(None)}
 
 
 class KeyMechanism(Mechanism):
@@ -59,7 +60,9 @@ def checked_counts(value: Any) -> tuple[list[Hashable], NDArray[np.int64]]:
     if not isinstance(value, tuple) or len(value) != 2:
         raise BadParameter("keys come as {key: number of people} or as (keys, numbers)")
     try:
-        listed = [plain_key(key) for key in value[0]]
+        listed = list(value[0])
+        if not set(map(type, listed)) <= _AS_THEY_ARE:
+            listed = [plain_key(key) for key in listed]
         distinct = len(set(listed))
     except TypeError:
         raise BadParameter("keys must be a list of hashable values") from None
