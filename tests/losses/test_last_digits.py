@@ -184,6 +184,11 @@ UP = {
         sampled_gaussian,
         whole(2, 40), magnitudes(1e-4, 0.5), magnitudes(0.7, 20),
     ),
+    "Gaussian on everyone": (
+        lambda a, s: amplify.sampled_gaussian_renyi(a, rate=1.0, sigma=s),
+        lambda a, s: a / (2 * s * s),
+        ORDER, SCALE,
+    ),
     "Laplace ε": (
         lambda d, b: dp.Laplace(scale=b, sensitivity=d).pure(),
         lambda d, b: d / b,
