@@ -51,6 +51,10 @@ def renyi_to_delta(r, a, e):
     return min(mp.mpf(1), mp.exp((a - 1) * (r - e)) * (1 - 1 / a) ** (a - 1) / a)
 
 
+def near(number, share):
+    return number * (1 + share)
+
+
 def classic(rho, d):
     return rho + 2 * mp.sqrt(rho * -mp.log(d))
 
@@ -134,6 +138,11 @@ UP = {
     ),
     "Rényi to ε": (convert.renyi_to_epsilon, renyi_to_epsilon, RHO, ORDER, DELTA),
     "Rényi to δ": (convert.renyi_to_delta, renyi_to_delta, RHO, ORDER, EPS),
+    "Rényi to δ, ε near r": (  # terms of 10⁴ cancel to a few
+        lambda r, a, f: convert.renyi_to_delta(r, a, near(r, f)),
+        lambda r, a, f: renyi_to_delta(r, a, mp.mpf(near(float(r), float(f)))),
+        magnitudes(1, 50), lambda luck: 1 + magnitudes(10, 500)(luck), magnitudes(1e-6, 1e-2),
+    ),
     "GDP to zCDP": (convert.gdp_to_zcdp, lambda m: m * m / 2, MU),
     "GDP to δ": (convert.gdp_to_delta, gdp_delta, MU, magnitudes(1e-3, 30)),
     "group δ": (convert.approx_group_delta, group_delta, magnitudes(1e-4, 3), DELTA, whole(2, 50)),
@@ -174,6 +183,11 @@ UP = {
         lambda a, q, s: amplify.sampled_gaussian_renyi(a, rate=q, sigma=s),
         sampled_gaussian,
         whole(2, 40), magnitudes(1e-4, 0.5), magnitudes(0.7, 20),
+    ),
+    "Gaussian on everyone": (
+        lambda a, s: amplify.sampled_gaussian_renyi(a, rate=1.0, sigma=s),
+        lambda a, s: a / (2 * s * s),
+        ORDER, SCALE,
     ),
     "Laplace ε": (
         lambda d, b: dp.Laplace(scale=b, sensitivity=d).pure(),
