@@ -53,7 +53,9 @@ def quoting(place, table):
             content[40:-900:3] = b"\xff" * len(content[40:-900:3])
             path.write_bytes(content)
         case "csv":
-            Path(table.source[0]).write_bytes(f"{WORD}\r{WHO}\n{WORD}\r\n\r{WORD}\r\n".encode())
+            # No row of a CSV makes the engine fail: a folder does.
+            Path(table.source[0]).unlink()
+            (Path(table.source[0]) / WORD).mkdir(parents=True)
     return None
 
 
