@@ -57,7 +57,9 @@ def quoting(place, table):
             content[4:-footer] = b"\xff" * (len(content) - footer - 4)
             path.write_bytes(content)
         case "csv":
-            Path(table.source[0]).write_bytes(f"{WORD}\r{WHO}\n{WORD}\r\n\r{WORD}\r\n".encode())
+            # No row of a CSV makes the engine fail: a folder does.
+            Path(table.source[0]).unlink()
+            (Path(table.source[0]) / WORD).mkdir(parents=True)
     return None
 
 
