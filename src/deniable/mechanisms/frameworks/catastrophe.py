@@ -96,9 +96,20 @@ class Catastrophe(Mechanism):
         """That of M at (confidence − δ)/(1 − δ): the truth does not err."""
         if self.of is None:
             return super().error(confidence)
+        needed = self._needed(confidence)
+        return self.of.error(needed, **among) if needed > 0 else 0.0
+
+    def shown_error(self, confidence: float, *, whole: bool) -> float:
+        """As M shows it."""
+        if self.of is None:
+            return super().shown_error(confidence, whole=whole)
+        needed = self._needed(confidence)
+        return self.of.shown_error(needed, whole=whole) if needed > 0 else 0.0
+
+    def _needed(self, confidence: float) -> float:
+        """The confidence that M must have, since the truth does not err."""
         confidence = parameters.confidence("confidence", confidence)
-        needed = (confidence - self.delta) / (1 - self.delta) * (1 + 2.0**-50)
-        return self.of.error(min(needed, confidence), **among) if needed > 0 else 0.0
+        return min(confidence, (confidence - self.delta) / (1 - self.delta) * (1 + 2.0**-50))
 
     # ---- use
 
