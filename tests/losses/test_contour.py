@@ -86,9 +86,7 @@ def test_the_two_directions_of_sampling_have_the_same_total_variation():
     """At ε = 0 both divergences are the total variation: an identity neither formula knows of."""
     inner = GaussianPair(mu=0.9)
     both = [
-        Laid([(SampledPair(inner=inner, rate=0.01, direction=d), 10_000)], 0.0).log_delta(
-            0.0
-        )
+        Laid([(SampledPair(inner=inner, rate=0.01, direction=d), 10_000)], 0.0).log_delta(0.0)
         for d in ("remove", "add")
     ]
     assert both[0] == pytest.approx(both[1], abs=1e-8)

@@ -84,7 +84,9 @@ def heaviest(pairs: Sequence[tuple[Pair, int]], c: float) -> Atoms | None:
     wrong = 16 * ULP * float(shares @ (c * np.abs(total.deficits) + np.abs(total.logs)))
     left = max(0.0, 1 - math.fsum(shares)) + slack + wrong
     blur = len(laws) * 64 * _SAME * float(np.abs(total.deficits).max())
-    return Atoms(total.deficits, np.exp(total.logs), left, slack, blur, c, log_d + 1e-12 * abs(log_d))
+    return Atoms(
+        total.deficits, np.exp(total.logs), left, slack, blur, c, log_d + 1e-12 * abs(log_d)
+    )
 
 
 _SAME = 2.0**-46

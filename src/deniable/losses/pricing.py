@@ -27,8 +27,11 @@ from .pairs._pair import ULP
 List = Sequence[tuple[Pair, int]]
 
 
-def epsilon_at(pairs: List, delta: float) -> float:
-    """The least ε, within the engines' tolerance and from above, whose δ(ε) is at most `delta`."""
+def epsilon_at(pairs: List, delta: float, *, least: float = 0.0) -> float:
+    """The least ε, within the engines' tolerance and from above, whose δ(ε) is at most `delta`.
+
+    Below `least` it does not matter: that is returned where Chernoff's bound shows it to do.
+    """
     pairs = _that_matter(pairs)
     highest = largest_loss(pairs)
     left = (delta - infinite_mass(pairs)) * (1 - 4 * ULP)
@@ -43,6 +46,8 @@ def epsilon_at(pairs: List, delta: float) -> float:
     if _sum_at_nothing(pairs) <= left:
         return 0.0
     saddle = Saddle(pairs)
+    if least and _chernoff(pairs, saddle.at(least).c, saddle.gap(least)) <= target:
+        return least
     tilt, start = saddle.within(target)
     # ε may move by SMOOTHING, or by as much of each 100.
     tolerance = SMOOTHING * tilt.c * max(1.0, start / 100)
@@ -63,7 +68,7 @@ def delta_at(pairs: List, epsilon: float) -> float:
         chernoff = _chernoff(pairs, tilt.c, saddle.gap(epsilon))
         if chernoff < _NOTHING:
             return min(1.0, math.nextafter(infinite, 1.0))
-        engine = _engine(saddle, tilt, SMOOTHING)
+        engine = _engine(saddle, tilt, SMOOTHING / 4)
     finite = math.exp(min(0.0, engine.log_delta(epsilon)))
     return min(1.0, math.nextafter((finite + infinite) * (1 + 8 * ULP), 1.0))
 
@@ -210,7 +215,11 @@ def _that_matter(pairs: List) -> List:
     for pair, _ in pairs:
         inner = pair.inner if isinstance(pair, SampledPair) else pair
         most = _MOST_MU_SAMPLED if isinstance(pair, SampledPair) else _MOST_MU
-        if isinstance(inner, GaussianPair) and inner.mu > most and len(pairs) > 1 - (inner is not pair):
+        if (
+            isinstance(inner, GaussianPair)
+            and inner.mu > most
+            and len(pairs) > 1 - (inner is not pair)
+        ):
             raise NoBound(
                 f"a Gaussian mechanism of μ = {inner.mu:g} cannot be priced in this list",
                 why="noise so small beside the sensitivity hides nobody",

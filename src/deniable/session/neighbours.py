@@ -2,8 +2,9 @@
 
 Most proofs need only that neighbours move a value so far, whatever neighbours are. A few lean on
 the relation itself: a Poisson sample has one price for a unit that is there or not and another for
-one that is replaced; a sample of fixed size and a shuffle need one that is replaced. Scores are monotonic when a unit is added; when one is
-replaced, some go up and others down, and the saving is not proved.
+one that is replaced; a sample of fixed size and a shuffle need one that is replaced. Scores are
+monotonic when a unit is added; when one is replaced, some go up and others down, and the saving is
+not proved.
 """
 
 from __future__ import annotations

@@ -318,4 +318,3 @@ def three_points(epsilon: float, high: float, low: float, zero: float) -> tuple[
     """Atoms at −ε, 0 and ε, their masses rounded up."""
     losses = np.array([-epsilon, 0.0, epsilon])
     return losses, np.array([up(low), zero * (1 + 64 * ULP) + 64 * ULP * (zero > 0), up(high)])
-

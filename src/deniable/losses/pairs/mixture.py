@@ -62,12 +62,12 @@ class NormalMixture(SampledMoments):
     def log_most(self, low: Reals, high: Reals, across: Reals, c: float) -> Reals:
         """|r| ≤ r at the same Re x; and where f″ ≥ −b, f is at most its ends and b · width²/8."""
         ends = np.maximum(self.log_weights(low, c), self.log_weights(high, c))
-        bend, shrinks = 1.0, 0.0
-        if self.added:
-            slope = self.slope(high)
-            shrinks = c * log_shrinks(slope, self.mu * across)
-            bend = 1 + c * self.mu**2 * np.minimum(slope, 0.25)
-        return ends + bend * (high - low) ** 2 / 8 + across**2 / 2 + shrinks
+        most = ends + (high - low) ** 2 / 8 + across**2 / 2
+        if not self.added:
+            return most
+        slope = self.slope(high)
+        most += c * self.mu**2 * np.minimum(slope, 0.25) * (high - low) ** 2 / 8
+        return most + c * log_shrinks(slope, self.mu * across)
 
     def steepness(self) -> float:
         """The exponent m is μx − μ²/2."""

@@ -61,7 +61,9 @@ class SampledPair(Pair):
         parameters.confidence("rate", self.rate)
         parameters.one_of("direction", self.direction, ("remove", "add", "replace"))
         if self.direction == "replace" and not isinstance(self.inner, GaussianPair):
-            raise BadParameter.of("inner", self.inner, must="a Gaussian pair where units are replaced")
+            raise BadParameter.of(
+                "inner", self.inner, must="a Gaussian pair where units are replaced"
+            )
         if isinstance(self.inner, SampledPair):
             raise BadParameter.of(
                 "inner",
@@ -170,7 +172,7 @@ class SampledPair(Pair):
         if isinstance(exact, ComputedAtoms):
             return exact.largest_loss()
         if self.direction == "replace":
-            return math.inf if exact.mu else 0.0
+            return self.inner.largest_loss()
         return float(self._image(np.array([self.inner.largest_loss()]))[0]) * (1 + 16 * ULP)
 
     def delta_alone(self, epsilon: float) -> float | None:

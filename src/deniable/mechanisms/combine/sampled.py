@@ -125,7 +125,11 @@ class Sampled(Mechanism):
         if inner is not None and isinstance(inner.remove, GaussianPair):
             return sampled(inner, rate=self.rate, relation="replace")
         epsilon, delta = min((self.pure(), 0.0), self.approx())
-        return Pairs.symmetric(ApproxPair(epsilon=epsilon, delta=delta)) if epsilon < math.inf else None
+        return (
+            Pairs.symmetric(ApproxPair(epsilon=epsilon, delta=delta))
+            if epsilon < math.inf
+            else None
+        )
 
     def error(self, confidence: float = 0.95) -> float:
         """That of M."""
@@ -139,7 +143,9 @@ class Sampled(Mechanism):
         rows, statistic = _rows_and_statistic(value)
         if self._replaces():
             if statistic is not None or rows.ndim != 1:
-                raise BadParameter("where units are replaced, the value must be one number per unit")
+                raise BadParameter(
+                    "where units are replaced, the value must be one number per unit"
+                )
             most = self.of.sensitivity  # type: ignore[attr-defined]  # checked when made
             most = math.floor(most) if rows.dtype == np.int64 else most
             rows = np.clip(rows, -most, most)
