@@ -1,7 +1,7 @@
 """How long random lists of mechanisms take to price, and how tight the price is.
 
-Draws lists of up to ten kinds with counts from 1 to 10⁴ and a δ down to 1e-20, and prints the worst:
-CPU seconds, megabytes above the start, and how far ε lies above a reference, which is the same
+Draws lists of up to ten kinds with counts from 1 to 10⁴ and a δ down to 1e-20, and prints for each
+CPU seconds, the most memory so far, and how far ε lies above a reference, which is the same
 contour with a smoothing of a hundredth and without its shortcuts.
 
     python -m bench.accounting_survey [lists] [seed]

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.losses import truth
 
-from deniable.losses import Profile, atoms
+from deniable.losses import Profile
 from deniable.losses.pairs import (
     ApproxPair,
     AtomsPair,
@@ -20,6 +20,7 @@ from deniable.losses.pairs import (
     Pairs,
     ResponsePair,
     StaircasePair,
+    atoms,
     sampled,
 )
 

@@ -30,9 +30,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from . import rounding
-from .atoms import Atoms
 from .pairs import GaussianPair, Pair
 from .pairs._pair import ULP, Complexes, Reals
+from .pairs.atoms import Atoms
 
 List = Sequence[tuple[Pair, int]]
 """Pairs of one direction, each with how often it is used."""

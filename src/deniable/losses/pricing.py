@@ -19,10 +19,10 @@ import numpy as np
 from deniable.errors import NoBound
 
 from . import rounding
-from .atoms import heaviest
 from .contour import SMOOTHING, Saddle, Tilt, line, log_chernoff, minimise
 from .pairs import BoundedRangePair, GaussianPair, Pair, SampledPair
 from .pairs._pair import ULP
+from .pairs.atoms import heaviest
 
 List = Sequence[tuple[Pair, int]]
 
