@@ -112,7 +112,8 @@ class NormalMixture(SampledMoments):
         spread = _spread(self, c)
         worst = 0.0
         while True:
-            phase = float(np.min(1 - spread.above + 2 * spread.amplitude / t))
+            with np.errstate(over="ignore"):
+                phase = float(np.min(1 - spread.above + 2 * spread.amplitude / t))
             reach = np.searchsorted(spread.distance, _NEAR / (1.25 * t), side="right")
             close = 1 - t**2 * float(np.max(_CURVE * spread.variance[reach]))
             if phase <= close or t > 1e300:
@@ -160,5 +161,6 @@ def _spread(mixture: NormalMixture, c: float) -> Spread:
     falls = edges[:-1] + mu - max(power + 1, 0.0) * slope[1:] > 0
     falls = np.logical_and.accumulate(falls[::-1])[::-1]
     above = np.where(falls, np.cumsum(mass[::-1])[::-1], 0.0)
-    amplitude = np.exp(at_edge[:-1] - log_m + slack) / slope[:-1] * (1 + 1e-12)
+    with np.errstate(over="ignore", divide="ignore"):  # ∞ is a bound too
+        amplitude = np.exp(at_edge[:-1] - log_m + slack) / slope[:-1] * (1 + 1e-12)
     return Spread(right, variance * (1 - 1e-9), above, np.where(falls, amplitude, 0.0))
