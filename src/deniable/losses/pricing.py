@@ -72,6 +72,9 @@ def delta_at(pairs: List, epsilon: float) -> float:
         chernoff = _chernoff(pairs, tilt.c, saddle.gap(epsilon))
         if chernoff < _NOTHING:
             return min(1.0, math.nextafter(infinite, 1.0))
+        if chernoff < _TINY and any(isinstance(pair, SampledPair) for pair, _ in pairs):
+            # The windows of sampled tails so far out are too wide; Chernoff's bound still holds.
+            return min(1.0, math.nextafter((math.exp(chernoff) + infinite) * (1 + 8 * ULP), 1.0))
         engine = _engine(saddle, tilt, SMOOTHING / 4)
     finite = math.exp(min(0.0, engine.log_delta(epsilon)))
     return min(1.0, math.nextafter((finite + infinite) * (1 + 8 * ULP), 1.0))
@@ -97,6 +100,8 @@ def infinite_mass(pairs: List) -> float:
 
 _MOST_MU, _MOST_MU_SAMPLED = 1e6, 64.0
 """Beyond, the moments of lists cannot be computed; Gaussians by themselves have a closed form."""
+_TINY = -230.0
+"""ln of a δ of about 1e-100."""
 _NOTHING = -745.0
 """ln of the least double."""
 
