@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.losses import truth
 
-from deniable.losses import atoms, contour
-from deniable.losses.pairs import ApproxPair, GaussianPair, LaplacePair, SampledPair
+from deniable.losses import contour
+from deniable.losses.pairs import ApproxPair, GaussianPair, LaplacePair, SampledPair, atoms
 
 
 @dataclasses.dataclass

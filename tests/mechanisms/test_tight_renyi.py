@@ -187,7 +187,7 @@ def test_an_approximate_budget_lasts_as_long_as_the_tight_curve_says(relation):
 def answers_within(session, mechanism):
     for count in range(1000):
         try:
-            session.release(mechanism.on(dp.Sensitive(lambda: [0, 1, 2], linf=1)))
+            session.release(mechanism.on(dp.Sensitive(lambda: [0, 1, 2], linf=1, shape=3)))
         except dp.BudgetExceeded:
             return count
     raise AssertionError("the budget has no end")

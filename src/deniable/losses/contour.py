@@ -14,8 +14,8 @@ the floating-point sum are bounded node by node and added.
 
 **Above it by little.** Λ is taken so large that the terms m ≠ 0 are below 1e-9 of δ (Chernoff), the
 cut so far out that the rest is below 1e-9, and τ² so small that M(c) grows by 2e-7 or, where ε is
-sought, so that ε does. That bounds what smoothing does to an *average*; at an atom of mass p it does
-more, as δ has a kink there: at x = ε − l the smoothed δ of an atom is (1 − e^x)₊ + κ(x), where
+sought, so that ε does. That bounds what smoothing does on the average; at an atom of mass p it
+does more, as δ has a kink there: at x = ε − l the smoothed δ of an atom is (1 − e^x)₊ + κ(x), where
 κ(x) = e^min(x, 0) δ_τ(|x|) and δ_τ is that of the Gaussian. So p κ(x) is taken off again for every
 atom that is known (`atoms`): what is left is an exact sum over these and smoothed only in the rest,
 in which no atom has a share of the tilted law above 1/4096.
@@ -30,9 +30,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from . import rounding
-from .atoms import Atoms
 from .pairs import GaussianPair, Pair
 from .pairs._pair import ULP, Complexes, Reals
+from .pairs.atoms import Atoms
 
 List = Sequence[tuple[Pair, int]]
 """Pairs of one direction, each with how often it is used."""
@@ -128,8 +128,8 @@ def line(pairs: List, tilt: Tilt, *, tolerance: float, atoms: Atoms | None) -> L
     kept[0] = True
     rest = _rest(pairs, tilt.c, step, count) + float((size + errors)[~kept].sum())
     above = Tilt(tilt.c, peak, tilt.window)
-    error = float(errors[kept].sum())
-    return Line(above, t[kept], terms[kept], error, rest * (1 + 1e-9), tau, atoms)
+    wrong = float(errors[kept].sum())
+    return Line(above, t[kept], terms[kept], wrong, rest * (1 + 1e-9), tau, atoms)
 
 
 def plan(pairs: List, tilt: Tilt, *, tolerance: float) -> tuple[float, int, float]:

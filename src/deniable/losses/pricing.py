@@ -19,16 +19,19 @@ import numpy as np
 from deniable.errors import NoBound
 
 from . import rounding
-from .atoms import heaviest
 from .contour import SMOOTHING, Saddle, Tilt, line, log_chernoff, minimise
 from .pairs import BoundedRangePair, GaussianPair, Pair, SampledPair
 from .pairs._pair import ULP
+from .pairs.atoms import heaviest
 
 List = Sequence[tuple[Pair, int]]
 
 
-def epsilon_at(pairs: List, delta: float) -> float:
-    """The least ε, within the engines' tolerance and from above, whose δ(ε) is at most `delta`."""
+def epsilon_at(pairs: List, delta: float, *, least: float = 0.0) -> float:
+    """The least ε, within the engines' tolerance and from above, whose δ(ε) is at most `delta`.
+
+    Below `least` it does not matter: that is returned where Chernoff's bound shows it to do.
+    """
     pairs = _that_matter(pairs)
     highest = largest_loss(pairs)
     left = (delta - infinite_mass(pairs)) * (1 - 4 * ULP)
@@ -36,6 +39,10 @@ def epsilon_at(pairs: List, delta: float) -> float:
         return math.inf
     if left == 0 or highest == 0:
         return highest
+    pairs, spent = _without_the_negligible(pairs, left)
+    left -= spent
+    if not pairs:
+        return 0.0
     target = math.log(left) - 8 * ULP * (1 - math.log(left))
     alone = _alone(pairs)
     if alone is not None:
@@ -43,6 +50,8 @@ def epsilon_at(pairs: List, delta: float) -> float:
     if _sum_at_nothing(pairs) <= left:
         return 0.0
     saddle = Saddle(pairs)
+    if least and _chernoff(pairs, saddle.at(least).c, saddle.gap(least)) <= target:
+        return least
     tilt, start = saddle.within(target)
     # ε may move by SMOOTHING, or by as much of each 100.
     tolerance = SMOOTHING * tilt.c * max(1.0, start / 100)
@@ -63,7 +72,10 @@ def delta_at(pairs: List, epsilon: float) -> float:
         chernoff = _chernoff(pairs, tilt.c, saddle.gap(epsilon))
         if chernoff < _NOTHING:
             return min(1.0, math.nextafter(infinite, 1.0))
-        engine = _engine(saddle, tilt, SMOOTHING)
+        if chernoff < _TINY and any(isinstance(pair, SampledPair) for pair, _ in pairs):
+            # The windows of sampled tails so far out are too wide; Chernoff's bound still holds.
+            return min(1.0, math.nextafter((math.exp(chernoff) + infinite) * (1 + 8 * ULP), 1.0))
+        engine = _engine(saddle, tilt, SMOOTHING / 4)
     finite = math.exp(min(0.0, engine.log_delta(epsilon)))
     return min(1.0, math.nextafter((finite + infinite) * (1 + 8 * ULP), 1.0))
 
@@ -88,6 +100,8 @@ def infinite_mass(pairs: List) -> float:
 
 _MOST_MU, _MOST_MU_SAMPLED = 1e6, 64.0
 """Beyond, the moments of lists cannot be computed; Gaussians by themselves have a closed form."""
+_TINY = -230.0
+"""ln of a δ of about 1e-100."""
 _NOTHING = -745.0
 """ln of the least double."""
 
@@ -97,6 +111,21 @@ def _chernoff(pairs: List, c: float, gap: float) -> float:
     moments = [(pair.log_mgf(np.array([complex(c)])), times) for pair, times in pairs]
     log_d = math.fsum(times * float(v[0].real + e[0]) for (v, e), times in moments)
     return log_d + c * gap + log_chernoff(c) + 1e-12 * (1 + abs(log_d) + c * abs(gap))
+
+
+def _without_the_negligible(pairs: List, delta: float) -> tuple[List, float]:
+    """The list without mechanisms of tiny total variation, and the sum of those.
+
+    Exchanging P for Q in one factor of a product moves δ(ε) by at most their total variation, δ(0).
+    """
+    kept, spent = [], 0.0
+    for pair, times in pairs:
+        distance = pair.delta_alone(0.0)
+        if distance is not None and times * distance < 1e-9 * delta / len(pairs):
+            spent += times * distance * (1 + 4 * ULP)
+        else:
+            kept.append((pair, times))
+    return kept, spent
 
 
 def _sum_at_nothing(pairs: List) -> float:

@@ -117,7 +117,10 @@ class Profile(Loss):
         mu = self._gaussian()
         if mu is not None:
             return convert.gdp_to_epsilon(mu, delta)
-        return max(pricing.epsilon_at(pairs, delta) for pairs in self._directions())
+        epsilon = 0.0
+        for pairs in self._directions():
+            epsilon = max(epsilon, pricing.epsilon_at(pairs, delta, least=epsilon))
+        return epsilon
 
     def _delta(self, epsilon: float) -> float:
         mu = self._gaussian()

@@ -62,12 +62,12 @@ class NormalMixture(SampledMoments):
     def log_most(self, low: Reals, high: Reals, across: Reals, c: float) -> Reals:
         """|r| ≤ r at the same Re x; and where f″ ≥ −b, f is at most its ends and b · width²/8."""
         ends = np.maximum(self.log_weights(low, c), self.log_weights(high, c))
-        bend, shrinks = 1.0, 0.0
-        if self.added:
-            slope = self.slope(high)
-            shrinks = c * log_shrinks(slope, self.mu * across)
-            bend = 1 + c * self.mu**2 * np.minimum(slope, 0.25)
-        return ends + bend * (high - low) ** 2 / 8 + across**2 / 2 + shrinks
+        most = ends + (high - low) ** 2 / 8 + across**2 / 2
+        if not self.added:
+            return most
+        slope = self.slope(high)
+        most += c * self.mu**2 * np.minimum(slope, 0.25) * (high - low) ** 2 / 8
+        return most + c * log_shrinks(slope, self.mu * across)
 
     def steepness(self) -> float:
         """The exponent m is μx − μ²/2."""
@@ -112,7 +112,8 @@ class NormalMixture(SampledMoments):
         spread = _spread(self, c)
         worst = 0.0
         while True:
-            phase = float(np.min(1 - spread.above + 2 * spread.amplitude / t))
+            with np.errstate(over="ignore"):
+                phase = float(np.min(1 - spread.above + 2 * spread.amplitude / t))
             reach = np.searchsorted(spread.distance, _NEAR / (1.25 * t), side="right")
             close = 1 - t**2 * float(np.max(_CURVE * spread.variance[reach]))
             if phase <= close or t > 1e300:
@@ -160,5 +161,6 @@ def _spread(mixture: NormalMixture, c: float) -> Spread:
     falls = edges[:-1] + mu - max(power + 1, 0.0) * slope[1:] > 0
     falls = np.logical_and.accumulate(falls[::-1])[::-1]
     above = np.where(falls, np.cumsum(mass[::-1])[::-1], 0.0)
-    amplitude = np.exp(at_edge[:-1] - log_m + slack) / slope[:-1] * (1 + 1e-12)
+    with np.errstate(over="ignore", divide="ignore"):  # ∞ is a bound too
+        amplitude = np.exp(at_edge[:-1] - log_m + slack) / slope[:-1] * (1 + 1e-12)
     return Spread(right, variance * (1 - 1e-9), above, np.where(falls, amplitude, 0.0))

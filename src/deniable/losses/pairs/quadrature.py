@@ -6,9 +6,10 @@ D = origin − L. Its moments E e^(−zD) are integrals over x of a density time
 
 r is analytic and not 0 for |Im m| < π, and at height y = |Im m| ≤ 1, with s = q e^m/r = d ln r/dm:
 |r|² = r² (1 − 2s(1 − s)(1 − cos y)), so r² (1 − min(s, ¼) y²) ≤ |r|² ≤ r², and tan arg r =
-s sin y/(1 − s + s cos y), so |arg r| ≤ min(1, 1.86 s) y. Therefore Gauss–Legendre with n nodes on a panel of
-half-width η errs by at most (64/15) η B ρ^(−2n)/(1 − ρ^(−2)), where B bounds the integrand in the
-ellipse that reaches η(ρ + 1/ρ)/2 along and η(ρ − 1/ρ)/2 across                  [Tre19, Thm 19.3].
+s sin y/(1 − s + s cos y), so |arg r| ≤ min(1, 1.86 s) y. Therefore Gauss–Legendre with n nodes on
+a panel of half-width η errs by at most (64/15) η B ρ^(−2n)/(1 − ρ^(−2)), where B bounds the
+integrand in the ellipse that reaches η(ρ + 1/ρ)/2 along and η(ρ − 1/ρ)/2 across
+[Tre19, Thm 19.3].
 """
 
 from __future__ import annotations

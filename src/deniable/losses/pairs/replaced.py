@@ -1,7 +1,7 @@
 """A sampled Gaussian when a unit is replaced by another: the pair and its moments.
 
 Let R be the answer without the unit, P and P′ those with it before and after. A sample of rate q
-gives A = (1−q)R + qP and B = (1−q)R + qP′. For α ≥ 1, with α′ = 1 + (α − 1)/q and λ = αq/(α − 1 + q),
+gives A = (1−q)R + qP and B = (1−q)R + qP′. For α ≥ 1, α′ = 1 + (α − 1)/q and λ = αq/(α − 1 + q):
 
     H_α(A‖B) = q H_α′(P ‖ λP′ + (1−λ)R) = q E_P[(1 − α′(λY₁ + (1−λ)Y₂))₊],  Y₁ = dP′/dP, Y₂ = dR/dP
 
@@ -13,8 +13,8 @@ one line, and the pair
 
     (1−q)N(0,1) + qN(μ,1)   against   (1−q)N(0,1) + qN(−μ,1)
 
-dominates; x ↦ −x exchanges the two, so it does for α < 1 also. μ is the distance that one unit makes
-by being in the sample or not, over σ.
+dominates; x ↦ −x exchanges the two, so it does for α < 1 also. μ is how far one unit moves the
+answer by being in the sample or not, over σ.
 """
 
 from __future__ import annotations

@@ -173,7 +173,7 @@ class SampledPair(Pair):
         if isinstance(exact, ComputedAtoms):
             return exact.largest_loss()
         if self.direction == "replace":
-            return math.inf if exact.mu else 0.0
+            return self.inner.largest_loss()
         return float(self._image(np.array([self.inner.largest_loss()]))[0]) * (1 + 16 * ULP)
 
     def delta_alone(self, epsilon: float) -> float | None:

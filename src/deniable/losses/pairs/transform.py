@@ -40,6 +40,7 @@ def sums(losses: Reals, weights: Reals, step: float, count: int) -> tuple[Comple
     shape = math.sqrt(4 * math.pi * KAPPA) * np.exp(-KAPPA * theta**2)
     found = np.conj(np.fft.rfft(spread)[:count]) / shape
     size = float(weights.sum())
+    # The transform errs by log₂n · 8 ulp in the 2-norm [Hig02, Thm 24.2].
     # A place is right within 4 ulp of itself: its phase by t · l · 4 ulp.
     phase = 4 * ULP * theta * float(np.abs(place).max(initial=0.0))
     alias = 1.01 * np.exp(-4 * math.pi * KAPPA * (math.pi - theta))
@@ -74,7 +75,8 @@ def log_sums(
 ) -> tuple[Complexes, Reals]:
     """ln Σ e^(wⱼ + i Im(z) lⱼ), where wⱼ is what Re z and the law make of the weights together.
 
-    `relative` bounds the relative error of the terms at each z; the bound returned is as in `Pair.log_mgf`.
+    `relative` bounds the relative error of the terms at each z; the bound returned is as in
+    `Pair.log_mgf`.
     """
     top = float(log_weights.max())
     weights = np.exp(log_weights - top)

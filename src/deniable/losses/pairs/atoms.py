@@ -19,8 +19,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .pairs import Pair
-from .pairs._pair import ULP, Reals
+from ._pair import ULP, Pair, Reals
 
 MOST = 2**12
 
