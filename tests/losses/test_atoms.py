@@ -43,7 +43,9 @@ def outcomes(pair):
                 loss = (abs(x - n) - abs(x)) / e(b)
                 found[loss] = found.get(loss, e(0)) + law[x + 60 * n] / norm
             # Beyond the window losses are the extreme ones.
-            found[max(found)] += (1 - mp.fsum(found.values())) / (1 + mp.exp(-n / e(b)))
+            tails = mp.exp(-(40 * n + 1) / e(b)), mp.exp(-41 * n / e(b))
+            for loss, tail in zip((max(found), min(found)), tails, strict=True):
+                found[loss] += tail / -mp.expm1(-1 / e(b)) / norm
             return sorted(found.items())
         case AtomsPair(losses=losses, probabilities=masses):
             return [(e(l), e(p)) for l, p in zip(losses, masses, strict=True)]

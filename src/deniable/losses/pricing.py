@@ -76,7 +76,7 @@ def delta_at(pairs: List, epsilon: float) -> float:
             # The windows of sampled tails so far out are too wide; Chernoff's bound still holds.
             return min(1.0, math.nextafter((math.exp(chernoff) + infinite) * (1 + 8 * ULP), 1.0))
         engine = _engine(saddle, tilt, SMOOTHING / 4)
-    finite = math.exp(min(0.0, engine.log_delta(epsilon)))
+    finite = min(math.exp(min(0.0, engine.log_delta(epsilon))), _sum_at_nothing(pairs))
     return min(1.0, math.nextafter((finite + infinite) * (1 + 8 * ULP), 1.0))
 
 
