@@ -83,6 +83,10 @@ def kov_simple(e, k, d):
     return min(k * e, k * e * mp.tanh(e / 2) + e * mp.sqrt(2 * k * mp.log(odds)))
 
 
+def bounded_range(e):
+    return mp.log(mp.sinh(e / 2) / (e / 2)) + e / 2 / mp.tanh(e / 2) - 1
+
+
 def amplified(e, q):
     return mp.log1p(q * mp.expm1(e))
 
@@ -129,7 +133,7 @@ UP = {
         lambda e: 2 * mp.sqrt(2) * mp.erfinv(mp.tanh(e / 2)),
         magnitudes(1e-3, 20),
     ),
-    "bounded range to zCDP": (convert.bounded_range_to_zcdp, lambda e: e * e / 8, EPS),
+    "bounded range to zCDP": (convert.bounded_range_to_zcdp, bounded_range, EPS),
     "zCDP to (ε, δ), classic": (convert.zcdp_to_approx_classic, classic, RHO, DELTA),
     "Rényi to ε, classic": (
         convert.renyi_to_epsilon_classic,

@@ -205,10 +205,12 @@ def log_chernoff(c: float) -> float:
     return -math.log1p(c) - c * math.log1p(1 / c)
 
 
-def minimise(function: Callable[[float], float], *, floor: float = -math.inf) -> float:
+def minimise(
+    function: Callable[[float], float], *, floor: float = -math.inf, fine: float = 1.1
+) -> float:
     """Near the least value of a function of c > 0 that falls, then rises; or where it is low."""
     ratio, best, value = 4.0, 1.0, function(1.0)
-    while ratio > 1.1 and value > floor:
+    while ratio > fine and value > floor:
         for candidate in (best * ratio, best / ratio):
             if 1e-12 < candidate < 1e18 and (found := function(candidate)) < value:
                 best, value = candidate, found

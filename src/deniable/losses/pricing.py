@@ -56,7 +56,8 @@ def epsilon_at(pairs: List, delta: float, *, least: float = 0.0) -> float:
     # ε may move by SMOOTHING, or by as much of each 100.
     tolerance = SMOOTHING * tilt.c * max(1.0, start / 100)
     engine = _engine(saddle, tilt, tolerance)
-    return min(highest, _least(engine.log_delta, target=target, start=start, slope=tilt.c))
+    found = _least(engine.log_delta, target=target, start=start, slope=tilt.c)
+    return min(highest, found, _epsilon_by_moments(pairs, target))
 
 
 def delta_at(pairs: List, epsilon: float) -> float:
@@ -76,7 +77,8 @@ def delta_at(pairs: List, epsilon: float) -> float:
             # The windows of sampled tails so far out are too wide; Chernoff's bound still holds.
             return min(1.0, math.nextafter((math.exp(chernoff) + infinite) * (1 + 8 * ULP), 1.0))
         engine = _engine(saddle, tilt, SMOOTHING / 4)
-    finite = min(math.exp(min(0.0, engine.log_delta(epsilon))), _sum_at_nothing(pairs))
+    found = min(0.0, engine.log_delta(epsilon), _delta_by_moments(pairs, epsilon))
+    finite = min(math.exp(found), _sum_at_nothing(pairs))
     return min(1.0, math.nextafter((finite + infinite) * (1 + 8 * ULP), 1.0))
 
 
@@ -162,12 +164,9 @@ class _Composed:
 
     saddle: Saddle
     priced: _Counted
-    moments: List
-    """The list again, if its moments may prove more than its pairs do."""
 
     def log_delta(self, epsilon: float) -> float:
-        found = self.priced.log_delta(self.saddle.gap(epsilon))
-        return min(found, _by_moments(self.moments, epsilon)) if self.moments else found
+        return self.priced.log_delta(self.saddle.gap(epsilon))
 
 
 def _alone(pairs: List) -> _Engine | None:
@@ -177,21 +176,48 @@ def _alone(pairs: List) -> _Engine | None:
 
 def _engine(saddle: Saddle, tilt: Tilt, tolerance: float) -> _Engine:
     pairs = saddle.pairs
-    moments = pairs if any(isinstance(pair, BoundedRangePair) for pair, _ in pairs) else ()
     atoms = heaviest(pairs, tilt.c)
     if atoms is not None and atoms.left < 1e-9:
-        return _Composed(saddle, atoms, moments)
-    return _Composed(saddle, line(pairs, tilt, tolerance=tolerance, atoms=atoms), moments)
+        return _Composed(saddle, atoms)
+    return _Composed(saddle, line(pairs, tilt, tolerance=tolerance, atoms=atoms))
 
 
-def _by_moments(pairs: List, epsilon: float) -> float:
+def _delta_by_moments(pairs: List, epsilon: float) -> float:
     """ln δ(ε) ≤ min over c of Σ ln E e^(cL) − cε + ln(cᶜ/(1+c)^(1+c))       [CKS20, Prop 12]."""
+    if not _moments_help(pairs):
+        return math.inf
 
     def bound(c: float) -> float:
-        moments = math.fsum(times * pair.log_moment(c) for pair, times in pairs)
-        return moments - c * epsilon + log_chernoff(c)
+        moment = _moment(pairs, c)
+        return moment - c * epsilon + log_chernoff(c) + 1e-12 * (1 + abs(moment) + c * epsilon)
 
-    return bound(minimise(bound)) + 1e-12
+    return bound(minimise(bound, fine=_FINE))
+
+
+def _epsilon_by_moments(pairs: List, log_delta: float) -> float:
+    """The same bound, solved for ε: its least over c."""
+    if not _moments_help(pairs):
+        return math.inf
+
+    def bound(c: float) -> float:
+        moment = _moment(pairs, c)
+        slip = 1e-12 * (1 + abs(moment) - log_delta)
+        return (moment + log_chernoff(c) - log_delta + slip) / c
+
+    return max(0.0, bound(minimise(bound, fine=_FINE)))
+
+
+_FINE = 1 + 1e-4
+"""The ratio to which an order is sought: at its least a bound is flat."""
+
+
+def _moments_help(pairs: List) -> bool:
+    """Moments may prove more than pairs do where a bounded range stands for many mechanisms."""
+    return any(isinstance(pair, BoundedRangePair) for pair, _ in pairs)
+
+
+def _moment(pairs: List, c: float) -> float:
+    return math.fsum(times * pair.log_moment(c) for pair, times in pairs)
 
 
 def _least(f: Callable[[float], float], *, target: float, start: float, slope: float) -> float:
