@@ -143,7 +143,7 @@ def test_a_full_disk_is_told_as_one_opaque_failure(in_csv, caplog, capfd, monkey
     def full(*_args, **_named):
         raise OSError(28, f"No space left on device: {WORD}")
 
-    monkeypatch.setattr(csv_files.tempfile, "NamedTemporaryFile", full)
+    monkeypatch.setattr(csv_files.tempfile, "mkstemp", full)
     row = ROW | {"c": f"{WORD}\r"}
     data = Data(ids="int", data=(row,) * 3)
     session = in_csv(data, unit=UNIT, budget=BUDGET)
