@@ -6,7 +6,6 @@ import contextlib
 import glob
 import itertools
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any, ClassVar, Final
 
 from sqlglot import exp
@@ -16,7 +15,7 @@ from deniable.query.compile import nodes as sql
 from deniable.query.compile.duckdb import DuckDB as DuckDBDialect
 from deniable.session.tables import Table
 
-from . import csv_files
+from . import csv_files, files
 from .engine import Engine, EngineError, Found, check_settings
 from .frames import empty, scanned, settled
 from .ibis import described, fetched
@@ -85,13 +84,16 @@ class DuckDB(Engine):
         """From DESCRIBE, which reads no rows."""
         made = {}
         for name, table in self._tables.items():
-            source = self._source(table)
-            types = self._types(source)
+            source, types = files.described(table, self._described)
             if table.kind == "duckdb":
                 types |= self._collated(source, [c for c in types if types[c] == "VARCHAR"])
             replaced = "?" if table.kind == "parquet" else ""
             made[name] = Stored(source=source, types=types, replaced=replaced)
         return made
+
+    def _described(self, table: Table) -> tuple[Any, dict[str, str]]:
+        source = self._source(table)
+        return source, self._types(source)
 
     def _types(self, source: Any) -> dict[str, str]:
         text = self.dialect.write(exp.Select().select("*").from_(sql.copy(source)))
@@ -117,7 +119,6 @@ class DuckDB(Engine):
 
     def _source(self, table: Table) -> Any:
         """What to put after FROM: where rows come from elsewhere, a view that has none yet."""
-        _check_files(table)
         match table.kind:
             case "parquet" if not self._stops(table):
                 return _called("read_parquet", table.source, **_parquet_options())
@@ -226,14 +227,6 @@ def _spills(tables: Sequence[Table]) -> set[str]:
         elif table.kind == "duckdb_relation":  # only by an expression over it, here over no rows
             found |= set(source.limit(0).aggregate(f"{asked} || COALESCE(MAX(''), '')").fetchall())
     return {place for (place,) in found}
-
-
-def _check_files(table: Table) -> None:
-    """Each file is there and can be read: the name of one that is not may be told."""
-    if table.kind in ("csv", "parquet"):
-        for path in table.source:  # type: ignore[attr-defined]
-            with Path(path).open("rb"):
-                pass
 
 
 def _described(table: Table) -> Any:
