@@ -8,6 +8,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import deniable as dp
+from deniable.errors import NotReady
 from deniable.query.backends.duckdb import DuckDB
 from deniable.session import sources
 
@@ -98,7 +99,10 @@ def test_a_postgres_table_stays_the_one_of_its_schema(server):
         assert count(session) == 2
 
 
-@pytest.mark.parametrize("name", ["a[1]", "b*", "c?", "d[x", "e[!f]", "plain"])
+ODD = ["a[1]", "b*", "c?", "d[x", "e[!f]", "{a1,bx}", "**", "f\\\\x", "g%20h", "i'j\"k", "plain"]
+
+
+@pytest.mark.parametrize("name", ODD)
 @pytest.mark.parametrize("ending", ["parquet", "csv"])
 def test_a_path_is_one_file_whatever_its_letters(tmp_path, name, ending):
     for rows, stem in ((1, name), (2, "a1"), (2, "bx"), (2, "cx"), (2, "eg")):
@@ -120,6 +124,74 @@ def test_a_relative_path_is_the_file_that_it_was_when_opened(tmp_path, monkeypat
     session = opened("people.parquet")
     monkeypatch.chdir(tmp_path / "there")
     assert count(session) == 1
+
+
+@pytest.mark.parametrize("ending", ["parquet", "csv"])
+def test_a_pattern_means_the_files_that_it_meant_when_opened(tmp_path, monkeypatch, ending):
+    def write(stem):
+        path = tmp_path / f"{stem}.{ending}"
+        if ending == "csv":
+            path.write_text("x\n1\n")
+        else:
+            pq.write_table(pa.table({"x": [1]}), path)
+
+    for stem in ("b[1]", "a", "c"):
+        write(stem)
+    monkeypatch.chdir(tmp_path)
+    schema = dp.Schema(columns={"x": dp.column("int")})
+    session = opened(f"*.{ending}", name="people", schema=schema)
+    write("d")  # comes too late
+    monkeypatch.chdir("/")
+    assert session.tables["people"].source == tuple(
+        str(tmp_path / f"{stem}.{ending}") for stem in ("a", "b[1]", "c")
+    )
+    assert count(session) == 3
+
+
+CHANGED = {
+    "another order": "y,x\n1,2\n",
+    "another name": "x,z\n1,2\n",
+    "one column fewer": "x\n1\n",
+    "another separator": "x;y\n1;2\n",
+    "nothing": "",
+}
+
+
+@pytest.mark.parametrize("how", CHANGED)
+@pytest.mark.parametrize("ending", ["parquet", "csv"])
+def test_a_file_with_other_columns_is_refused_with_advice_before_the_charge(tmp_path, ending, how):
+    """A CSV is read by the places of its columns: those of another file would be mixed up."""
+    path, text = tmp_path / f"people.{ending}", CHANGED[how]
+    if ending == "csv":
+        path.write_text("x,y\n1,2\n")
+    else:
+        pq.write_table(pa.table({"x": [1], "y": [2]}), path)
+    schema = dp.Schema(columns={"x": dp.column("int"), "y": dp.bounds(0, 9, missing=0.0)})
+    session = opened(path, schema=schema)
+    if ending == "csv" or how == "nothing":
+        path.write_text(text)
+    else:
+        pq.write_table(pa.table({"x": [1], "z": [2]}), path)
+    with pytest.raises(NotReady, match="no longer have the columns") as refused:
+        session.sql("SELECT SUM(y) AS s FROM people").release(spend=dp.epsilon(0.5))
+    assert refused.value.cost == "nothing was spent"
+    assert "version=" in refused.value.fix
+    assert len(session.ledger.entries) == 0
+
+
+@pytest.mark.parametrize("ending", ["parquet", "csv"])
+def test_a_file_that_was_deleted_is_refused_with_advice_before_the_charge(tmp_path, ending):
+    path = tmp_path / f"people.{ending}"
+    if ending == "csv":
+        path.write_text("x\n1\n")
+    else:
+        pq.write_table(pa.table({"x": [1]}), path)
+    session = opened(path, schema=dp.Schema(columns={"x": dp.bounds(0, 9, missing=0.0)}))
+    path.unlink()
+    with pytest.raises(NotReady, match="moved, deleted") as refused:
+        session.sql("SELECT SUM(x) AS s FROM people").release(spend=dp.epsilon(0.5))
+    assert "put the file back" in refused.value.fix
+    assert len(session.ledger.entries) == 0
 
 
 def test_a_connection_that_is_busy_is_refused_with_a_fix():

@@ -6,8 +6,11 @@ file. What goes out is of the kind that came in (PyArrow for relations and files
 
 from __future__ import annotations
 
+import atexit
+import glob
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -81,9 +84,9 @@ def relation(table: object) -> Any:
     if isinstance(table, str | Path):
         name = str(table).lower()
         if name.endswith(".parquet"):
-            return engine.read_parquet(str(table))
+            return engine.read_parquet(glob.escape(str(table)))
         if name.endswith((".csv", ".csv.gz", ".tsv")):
-            return engine.read_csv(str(table))
+            return engine.read_csv(glob.escape(str(table)))
     raise BadParameter.of(
         "table",
         table,
@@ -213,6 +216,8 @@ def _pyarrow() -> Any:
 @cache
 def _engine() -> Any:
     """One embedded engine for the process: opening one costs more than checking a small table."""
-    import duckdb
+    from deniable.query.backends.private_files import own_duckdb
 
-    return duckdb.connect()
+    held = ExitStack()
+    atexit.register(held.close)
+    return held.enter_context(own_duckdb())

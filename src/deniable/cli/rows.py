@@ -6,6 +6,7 @@ and says so.
 
 from __future__ import annotations
 
+import glob
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -31,12 +32,13 @@ def read(path: Path) -> pa.Table:
     import duckdb
 
     from deniable.anonymity.tables import arrow
+    from deniable.query.backends.private_files import own_duckdb
 
     try:
-        with duckdb.connect() as engine:
+        with own_duckdb() as engine:
             if path.suffix.lower() == ".csv":
-                return arrow(engine.read_csv(str(path), header=True))
-            return arrow(engine.read_parquet(str(path)))
+                return arrow(engine.read_csv(glob.escape(str(path)), header=True))
+            return arrow(engine.read_parquet(glob.escape(str(path))))
     except duckdb.Error:
         raise DataFailure(
             f"{path.name} cannot be read as {path.suffix[1:].upper()}",

@@ -130,8 +130,8 @@ def test_with_several_threads_it_would(spanning, monkeypatch):
 
     honest = csv_files.reading
 
-    def hasty(table, *, held):
-        paths, options = honest(table, held=held)
+    def hasty(table, *, folder):
+        paths, options = honest(table, folder=folder)
         return paths, options | {"parallel": exp.true()}
 
     monkeypatch.setattr(csv_files, "reading", hasty)
@@ -147,7 +147,7 @@ def test_a_copy_is_made_only_for_other_line_ends_and_is_removed(tmp_path, monkey
 
     def load(self):
         honest(self)
-        seen.append(len(list((tmp_path / "made").iterdir())))
+        seen.append(len(list((tmp_path / "made").rglob("*.csv"))))
 
     monkeypatch.setattr(DuckDB, "_load", load)
     for cell in ("plain", "a\rb", "a\r\nb"):

@@ -7,6 +7,8 @@ spark       Spark SQL
 columns     which columns a question reads
 frames      frames as Arrow
 ibis        columns that travel
+files       that changed after they were opened
+private_files   where rows are written for a while: private, and removed
 """
 
 from __future__ import annotations

@@ -17,7 +17,7 @@ them, so that one person's text would stop the answer about everybody.
 
 from __future__ import annotations
 
-import contextlib
+import os
 import re
 import tempfile
 from collections.abc import Iterator, Sequence
@@ -32,8 +32,8 @@ from deniable.session.tables import Table
 _PIECE: Final = 1 << 20
 
 
-def reading(table: Table, *, held: contextlib.ExitStack) -> tuple[list[str], dict[str, Any]]:
-    """The paths and options for DuckDB's reader; `held` forgets what had to be copied.
+def reading(table: Table, *, folder: Path) -> tuple[list[str], dict[str, Any]]:
+    """The paths and options for DuckDB's reader; files that need changes are copied into `folder`.
 
     Every column is text, in the order of the first line: nothing is guessed.
     """
@@ -54,7 +54,7 @@ def reading(table: Table, *, held: contextlib.ExitStack) -> tuple[list[str], dic
         "parallel": exp.false(),
         "columns": exp.Struct(expressions=fields),
     }
-    return [_with_one_end(path, held) for path in table.source], options
+    return [_with_one_end(path, folder) for path in table.source], options
 
 
 def described(table: Table) -> Any:
@@ -75,17 +75,16 @@ def _different(header: Sequence[str]) -> list[str]:
     return made
 
 
-def _with_one_end(path: str, held: contextlib.ExitStack) -> str:
+def _with_one_end(path: str, folder: Path) -> str:
     """The path itself, or that of a copy in which every line end is the first one."""
     end = _first_end(path)
     if not any(_others(part, end) for part in _parts(path)):
         return path
-    made = tempfile.NamedTemporaryFile(prefix="deniable-", suffix=".csv")  # noqa: SIM115
-    copy = held.enter_context(made)
-    for part in _parts(path):
-        copy.write(_settled(part, end))
-    copy.flush()
-    return copy.name
+    number, copy = tempfile.mkstemp(suffix=".csv", dir=folder)
+    with os.fdopen(number, "wb") as file:
+        for part in _parts(path):
+            file.write(_settled(part, end))
+    return copy
 
 
 def _first_end(path: str) -> bytes:

@@ -6,7 +6,6 @@ import contextlib
 import glob
 import itertools
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any, ClassVar, Final
 
 from sqlglot import exp
@@ -16,10 +15,11 @@ from deniable.query.compile import nodes as sql
 from deniable.query.compile.duckdb import DuckDB as DuckDBDialect
 from deniable.session.tables import Table
 
-from . import csv_files
+from . import csv_files, files
 from .engine import Engine, EngineError, Found, check_settings
 from .frames import empty, scanned, settled
 from .ibis import described, fetched
+from .private_files import connected, private_folder, private_spills
 
 # What our SQL relies on: what text means, how moments are read, that floats are IEEE's, that the
 # values in a column of Python objects are not looked at to guess its type. Whether a setting could
@@ -47,17 +47,19 @@ class DuckDB(Engine):
     kinds: ClassVar = _FRAMES | {"csv", "parquet", "duckdb", "duckdb_relation", "ibis"}
 
     def __init__(self, tables: Sequence[Table]) -> None:
-        import duckdb
-
         shared: Any = next((t.source for t in tables if t.kind == "duckdb"), None)
-        self._connection = duckdb.connect() if shared is None else shared.cursor()
         self._tables = {table.name: table for table in tables}
         self._views: list[str] = []
         self._later: dict[str, tuple[Table, dict[str, str]]] = {}
         """What is read after the charge: by view, the table and the types that were described."""
         self._held = contextlib.ExitStack()
         try:
+            self._folder = self._held.enter_context(private_folder())
+            self._connection = connected(self._folder) if shared is None else shared.cursor()
+            self._held.callback(self._connection.close)
             self._pin(ours=shared is None)
+            for place in _spills(tables):
+                self._held.enter_context(private_spills(place))
         except BaseException:
             self.close()
             raise
@@ -82,13 +84,16 @@ class DuckDB(Engine):
         """From DESCRIBE, which reads no rows."""
         made = {}
         for name, table in self._tables.items():
-            source = self._source(table)
-            types = self._types(source)
+            source, types = files.described(table, self._described)
             if table.kind == "duckdb":
                 types |= self._collated(source, [c for c in types if types[c] == "VARCHAR"])
             replaced = "?" if table.kind == "parquet" else ""
             made[name] = Stored(source=source, types=types, replaced=replaced)
         return made
+
+    def _described(self, table: Table) -> tuple[Any, dict[str, str]]:
+        source = self._source(table)
+        return source, self._types(source)
 
     def _types(self, source: Any) -> dict[str, str]:
         text = self.dialect.write(exp.Select().select("*").from_(sql.copy(source)))
@@ -114,7 +119,6 @@ class DuckDB(Engine):
 
     def _source(self, table: Table) -> Any:
         """What to put after FROM: where rows come from elsewhere, a view that has none yet."""
-        _check_files(table)
         match table.kind:
             case "parquet" if not self._stops(table):
                 return _called("read_parquet", table.source, **_parquet_options())
@@ -142,7 +146,7 @@ class DuckDB(Engine):
 
     def _fill(self, view: str, table: Table) -> None:
         if table.kind == "csv":
-            paths, options = csv_files.reading(table, held=self._held)
+            paths, options = csv_files.reading(table, folder=self._folder)
             text = self.dialect.write(_called("read_csv", paths, **options))
             self._connection.execute(f"CREATE TEMP VIEW {view} AS FROM {text}")
             return
@@ -203,19 +207,26 @@ class DuckDB(Engine):
             self._connection.execute("ROLLBACK")
 
     def close(self) -> None:
-        """Forget the frames; the user's connection stays open."""
-        for view in self._views:
-            self._connection.unregister(view)
-        self._connection.close()
-        self._held.close()
+        """Forget the frames and remove our files; the user's connection stays open."""
+        with self._held:
+            for view in self._views:
+                self._connection.unregister(view)
 
 
-def _check_files(table: Table) -> None:
-    """Each file is there and can be read: the name of one that is not may be told."""
-    if table.kind in ("csv", "parquet"):
-        for path in table.source:  # type: ignore[attr-defined]
-            with Path(path).open("rb"):
-                pass
+def _spills(tables: Sequence[Table]) -> set[str]:
+    """Where connections of the user's write rows that do not fit in memory."""
+    asked, found = "current_setting('temp_directory')", set()
+    for table in tables:
+        source: Any = table.source
+        if table.kind == "ibis":
+            engine = source.expression.get_backend()
+            if engine.name == "duckdb":
+                found |= set(engine.con.sql(f"SELECT {asked}").fetchall())
+        elif table.kind == "duckdb":
+            found |= set(source.cursor().execute(f"SELECT {asked}").fetchall())
+        elif table.kind == "duckdb_relation":  # only by an expression over it, here over no rows
+            found |= set(source.limit(0).aggregate(f"{asked} || COALESCE(MAX(''), '')").fetchall())
+    return {place for (place,) in found}
 
 
 def _described(table: Table) -> Any:

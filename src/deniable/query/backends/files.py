@@ -1,0 +1,86 @@
+"""Files that changed after they were opened: found before the charge, each with its own advice.
+
+Only public facts are compared: that a file is there, and the names of its columns. Size, date and
+content depend on people's rows, so a file with the same columns passes for the one that was opened;
+the curator says by `version=` that it is another.
+"""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Callable
+from pathlib import Path
+from typing import Final, TypeVar
+
+from deniable.errors import NotReady
+from deniable.session.tables import Table
+
+T = TypeVar("T")
+
+_LONGEST_LINE: Final = 1 << 20
+
+
+def described(
+    table: Table, describe: Callable[[Table], tuple[T, dict[str, str]]]
+) -> tuple[T, dict[str, str]]:
+    """What `describe` finds of a table: anything, and its columns; files are checked before."""
+    import duckdb
+    import pyarrow as pa
+
+    if table.kind not in ("csv", "parquet"):
+        return describe(table)
+    _check_there(table)
+    try:
+        found = describe(table)
+        if table.kind == "csv" or set(table.header) <= set(found[1]):
+            return found
+    except (duckdb.Error, pa.ArrowException, OSError):
+        pass
+    raise _replaced(table)  # out here, so that the engine's own words do not travel with it
+
+
+def _check_there(table: Table) -> None:
+    """Each file is still there and can be read, and a CSV has the same first line."""
+    for path in table.source:  # type: ignore[attr-defined]
+        reason = _unreadable(path)
+        if reason is not None:
+            raise _refused(path, reason)
+        if table.kind == "csv" and _first_line(path, table.delimiter) != table.header:
+            raise _replaced(table)
+
+
+def _unreadable(path: str) -> str | None:
+    try:
+        with Path(path).open("rb"):
+            return None
+    except OSError as error:
+        return error.strerror or "cannot be read"
+
+
+def _first_line(path: str, delimiter: str) -> tuple[str, ...]:
+    """The names of the columns, as they were read when the file was opened."""
+    try:
+        with Path(path).open("rb") as file:
+            line = file.readline(_LONGEST_LINE).splitlines()[0].decode("utf-8-sig")
+        return tuple(next(csv.reader([line], delimiter=delimiter), ()))
+    except (OSError, IndexError, UnicodeDecodeError, csv.Error):
+        return ()
+
+
+def _refused(path: str, reason: str) -> NotReady:
+    return NotReady(
+        f"{path}: {reason}",
+        why="the file was there when the session was opened; it was moved, deleted or locked since",
+        fix=("put the file back, and ask again", "open a session on the file's new place"),
+    )
+
+
+def _replaced(table: Table) -> NotReady:
+    return NotReady(
+        f"the files of `{table.name}` no longer have the columns that they had when opened",
+        why="a file was replaced or changed since the session was opened",
+        fix=(
+            "put the file back, and ask again",
+            'open a session on the new file, with another version="..." for the new data',
+        ),
+    )
