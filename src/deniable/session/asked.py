@@ -1,18 +1,31 @@
-"""The steps that a session is asked to release: checked by public facts, priced together."""
+"""What a session is asked to release, and what it hands out.
+
+Steps are checked by public facts and priced together. An answer says where it came from, as far as
+whoever asked may know it.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 from deniable.errors import BadParameter, UnitMismatch
+from deniable.ledger import Entry
+from deniable.ledger.ledger import Recalled
+from deniable.losses import Loss
 from deniable.mechanisms import Mechanism, Step
 from deniable.mechanisms.combine import Composed
-from deniable.release import Noisy, answer_of, spread_of
+from deniable.release import Noisy, Provenance, Release, answer_of, spread_of
+from deniable.sampling.source import current
 from deniable.sensitive import Sensitive
 from deniable.units import Unit
 
+from . import show
 from .neighbours import check_entries
+
+if TYPE_CHECKING:
+    from ._session import Session
 
 Columns = tuple[Mapping[str, tuple[object, ...]], Mapping[str, Noisy]]
 """The keys and the noisy columns of a release."""
@@ -68,3 +81,60 @@ def columns_of(steps: Sequence[Step[Any]]) -> Callable[[list[Any]], Columns]:
         return {}, {f"value_{n}": Noisy(cells=(one,), spread=spread) for n, (one, spread) in pairs}
 
     return present
+
+
+# ---- what it hands out
+
+
+def released(
+    session: Session,
+    steps: Sequence[Step[Any]],
+    columns: Columns,
+    loss: Loss,
+    *,
+    entry: Entry,
+    question: str,
+    table: str = "",
+) -> Release:
+    """A new answer, and the charge that paid for it."""
+    provenance = Provenance(
+        question=question,
+        table=table or ", ".join(session.tables),
+        ledger=session.ledger.where,
+        price=entry.record["price"],  # type: ignore[arg-type]
+        budget=session.budget.to_dict(),
+        bounds=show.stated(session.tables),
+        data_version=session.version,
+        **_paid(session, entry),
+    )
+    return Release(
+        keys=columns[0],
+        answers=columns[1],
+        loss=loss,
+        mechanisms=tuple(step.mechanism.to_dict() for step in steps),
+        unit=session.unit,
+        provenance=provenance,
+        randomness=(type(current()).__doc__ or "").split("\n")[0],
+    )
+
+
+def given_again(session: Session, stored: Recalled) -> Release:
+    """A stored answer; to an asker it says how they paid for it, and not when others did."""
+    release = Release.from_dict(stored.answer.value)  # type: ignore[arg-type]
+    if session.asker is None:
+        return release
+    provenance = replace(release.provenance, **_paid(session, stored.paid))
+    return replace(release, provenance=provenance, free="" if stored.new else provenance.before)
+
+
+def _paid(session: Session, entry: Entry | None) -> dict[str, Any]:
+    """Where an answer was paid for. How many lines were written before is the curator's to know."""
+    halts = session.ledger.halts()
+    facts = {"resumptions": halts.resumptions, "failures": halts.failures}
+    if entry is None:
+        return facts | {"entry": None, "entry_hash": ""}
+    return facts | {
+        "time": entry.time.isoformat(timespec="seconds"),
+        "entry": entry.sequence if session.asker is None else None,
+        "entry_hash": entry.hash,
+    }
