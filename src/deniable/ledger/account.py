@@ -27,7 +27,7 @@ from .ledger import Ledger
 
 _OWN: Final = {
     *("kind", "asker", "question", "what", "mechanisms"),
-    *("delta", "price", "standing", "time", "value"),
+    *("delta", "price", "standing", "time"),
 }
 
 
@@ -105,7 +105,10 @@ class Account:
 
     @property
     def entries(self) -> tuple[Entry, ...]:
-        """This asker's lines, oldest first, numbered from 1."""
+        """This asker's lines, oldest first, numbered from 1; what was answered is not listed.
+
+        Whether an answer was drawn for this charge or stored before would tell what others asked.
+        """
         return tuple(self._own().values())
 
     def halts(self) -> Halts:
@@ -131,7 +134,7 @@ class Account:
         own, entries = dict(known), self.__ledger.entries
         for entry in entries[seen:] if seen else entries:
             seen += 1
-            if entry.asker == self.asker or (entry.kind == "answer" and entry.charge in own):
+            if entry.asker == self.asker:
                 own[entry.sequence] = _seen(entry, len(own) + 1, own)
         self.__read = (seen, own)
         return own

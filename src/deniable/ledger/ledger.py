@@ -165,12 +165,14 @@ class Ledger(Books):
         found = self.recalled(question, asker=asker)
         return None if found is None else found.answer
 
-    def recalled(self, question: str, *, asker: str | None = None) -> Recalled | None:
+    def recalled(
+        self, question: str, *, asker: str | None = None, what: str = ""
+    ) -> Recalled | None:
         """The same, with the charge by which this asker pays for it and whether it is new."""
         found, shared = self._found(question, asker)
         if found is None or found.paid or not shared:
             return found
-        return found._replace(paid=self._repeat(found, asker), new=True)
+        return found._replace(paid=self._repeat(found, asker, what), new=True)
 
     def stored(self, question: str, *, asker: str | None = None) -> Recalled | None:
         """What `recalled` would show, for the session alone to look at: nothing is charged."""
@@ -182,7 +184,7 @@ class Ledger(Books):
             found = _find(lines, question, _checked(asker))
             return found, self._standing(lines, asker) is not None
 
-    def _repeat(self, found: Recalled, asker: str | None) -> Entry:
+    def _repeat(self, found: Recalled, asker: str | None, what: str) -> Entry:
         """Charge a stored answer to a share, and not to the ceiling."""
         price = found.charge.price
         assert price is not None
@@ -190,6 +192,7 @@ class Ledger(Books):
             "kind": "charge",
             "asker": asker,
             "question": found.charge.question,
+            "what": what or None,
             "mechanisms": found.charge.mechanisms,
             "price": price.to_dict(),
             "repeats": found.answer.sequence,

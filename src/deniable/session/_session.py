@@ -144,7 +144,7 @@ class Session:
         mechanism, found = together(steps), None
         if question is not None:
             found = self.fingerprint(mechanism, question=question, table=table)
-            stored = self._recall(found)
+            stored = self._recall(found, what=title or question)
             if stored is not None:
                 return stored
         parts = [(each.mechanism.draw, each.read) for each in steps]
@@ -200,7 +200,7 @@ class Session:
         if not stands and (lost := unwritten(self._ledger, found, work=work)) is not None:
             write_down(*lost)
             stands = True
-        if stands and (stored := self._recall(found)) is not None:
+        if stands and (stored := self._recall(found, what=title or question)) is not None:
             return stored
         with work.ready():
             entry = self._pay(mechanism, fingerprint=found, what=title or question)
@@ -217,10 +217,10 @@ class Session:
             return
         self._ledger.answer(entry, record)
 
-    def _recall(self, found: str) -> Release | None:
+    def _recall(self, found: str, *, what: str) -> Release | None:
         """The stored answer, which an asker with a share pays for once, as if it were new."""
         self._admit()
-        stored = self._ledger.recalled(found, asker=self.asker)
+        stored = self._ledger.recalled(found, asker=self.asker, what=self._versioned(what))
         return None if stored is None else given_again(self, stored)
 
     def _admit(self) -> None:
@@ -302,16 +302,18 @@ class Session:
         drawing.refuse_rehearsal(self._ledger)
         check_proved(mechanism, self.unit)
         self._admit()
-        what += f" · data version {self.version}" if self.version else ""
         entry = self._ledger.charge(
             mechanism,
             unit=self.unit,
             delta=delta,
             asker=self.asker,
             question=fingerprint,
-            what=what,
+            what=self._versioned(what),
         )
         return drawing.charged(entry)
+
+    def _versioned(self, what: str) -> str:
+        return what + (f" · data version {self.version}" if self.version else "")
 
     def _draw(
         self,

@@ -100,12 +100,9 @@ def released(
     provenance = Provenance(
         question=question,
         table=table or ", ".join(session.tables),
-        ledger=session.ledger.where,
         price=entry.record["price"],  # type: ignore[arg-type]
-        budget=session.budget.to_dict(),
-        bounds=show.stated(session.tables),
         data_version=session.version,
-        **_paid(session, entry),
+        **_stated(session, entry),
     )
     return Release(
         keys=columns[0],
@@ -119,22 +116,39 @@ def released(
 
 
 def given_again(session: Session, stored: Recalled) -> Release:
-    """A stored answer; to an asker it says how they paid for it, and not when others did."""
+    """A stored answer; an asker sees it as if it had been drawn when they paid for it.
+
+    Else it would tell what others asked: by its time, its line, or the order of its facts.
+    """
     release = Release.from_dict(stored.answer.value)  # type: ignore[arg-type]
     if session.asker is None:
         return release
-    provenance = replace(release.provenance, **_paid(session, stored.paid))
-    return replace(release, provenance=provenance, free="" if stored.new else provenance.before)
+    provenance = replace(release.provenance, **_stated(session, stored.paid))
+    return replace(
+        release,
+        mechanisms=tuple(Mechanism.from_dict(each).to_dict() for each in release.mechanisms),
+        provenance=provenance,
+        free="" if stored.new else provenance.before,
+    )
 
 
-def _paid(session: Session, entry: Entry | None) -> dict[str, Any]:
-    """Where an answer was paid for. How many lines were written before is the curator's to know."""
+def _stated(session: Session, paid: Entry | None) -> dict[str, Any]:
+    """What is public about an answer whoever first asked, and where it was paid for.
+
+    The number of a line tells how many were written before it: that is the curator's to know.
+    """
     halts = session.ledger.halts()
-    facts = {"resumptions": halts.resumptions, "failures": halts.failures}
-    if entry is None:
+    facts = {
+        "ledger": session.ledger.where,
+        "budget": session.budget.to_dict(),
+        "bounds": show.stated(session.tables),
+        "resumptions": halts.resumptions,
+        "failures": halts.failures,
+    }
+    if paid is None:
         return facts | {"entry": None, "entry_hash": ""}
     return facts | {
-        "time": entry.time.isoformat(timespec="seconds"),
-        "entry": entry.sequence if session.asker is None else None,
-        "entry_hash": entry.hash,
+        "time": paid.time.isoformat(timespec="seconds"),
+        "entry": paid.sequence if session.asker is None else None,
+        "entry_hash": paid.hash,
     }
