@@ -333,19 +333,13 @@ class Curator(Session):
                 self.ledger.check(due + after)
 
 
-def _with(release: Release, search: Release | None) -> Release:
+def _with(release: Release, search: Release) -> Release:
     """The answer with what the search for bounds cost, and what it found, beside it."""
-    if search is None:
-        return release
     nothing = "no value was told from noise, so bounds are near 0,"
     found = "bounds found privately" if told(search) else nothing
     note = f"{found} for {amount(search.loss, 'up')}; {release.provenance.note}"
-    return replace(
-        release,
-        loss=release.loss + search.loss,
-        mechanisms=(*search.mechanisms, *release.mechanisms),
-        provenance=replace(release.provenance, note=note),
-    )
+    both = release.after(search)
+    return replace(both, provenance=replace(both.provenance, note=note))
 
 
 @called("dp.open(table, unit=dp.rows(), budget=dp.epsilon(1.0))")
@@ -358,6 +352,7 @@ def open(  # noqa: A001  (dp.open is the promised name)
     ledger: Ledger | str | Path | None = None,
     name: str | None = None,
     version: str | None = None,
+    asker: str | None = None,
 ) -> Curator:
     """Open data for private questions.
 
@@ -366,7 +361,9 @@ def open(  # noqa: A001  (dp.open is the promised name)
     the schema. `budget` is the ceiling for everything that will ever be released from this ledger;
     an existing ledger brings its own. A frame is called `data`, a file by its stem, unless `name`
     says otherwise. `version` is your public name for the state of the data: answers stored about
-    one version are not given for another. The budget is one for all versions.
+    one version are not given for another. The budget is one for all versions. `asker` is whom the
+    session is for: it spends from their share, and shows nothing of others. Without it the session
+    is the curator's.
     """
     opened = core.open(
         source,
@@ -376,5 +373,11 @@ def open(  # noqa: A001  (dp.open is the promised name)
         ledger=ledger,
         name=name,
         version=version,
+        asker=asker,
     )
-    return Curator(tables=opened.tables, schema=opened.schema, ledger=opened.ledger)
+    return Curator(
+        tables=opened.tables,
+        schema=opened.schema,
+        ledger=opened._ledger,  # noqa: SLF001  (the session it becomes holds it as well)
+        asker=opened.asker,
+    )

@@ -88,3 +88,20 @@ def test_a_failure_is_shown_to_the_curator_and_resumed(described, say, read, spo
     assert read("ledger")["resumptions"] == 1
     assert "nobody is stopped" in say("ledger", "resume", code=1).stderr
     say("ledger", "--verify")
+
+
+def test_a_share_is_reserved_spent_and_shown(described, say, read):
+    assert "reserved for ann: 0.5" in say("ledger", "share", "ann", "--amount", "0.5").stdout
+    said = say("ask", COUNT, "--spend", "0.25", "--asker", "ann")
+    assert "spent ε 0.25" in said.stdout
+    assert said.stderr.endswith("left: ε 0.25 of ε 0.5, reserved for ann\n")
+    assert "shares    ann spent ε 0.25 of ε 0.5" in say("ledger").stdout
+    assert read("ledger")["left"]["epsilon"] == pytest.approx(0.5)
+    assert read("explain", COUNT, "--spend", "0.2", "--asker", "ann")["left"]["epsilon"] < 0.06
+    assert "--asker ann" in say("explain", COUNT, "--spend", "0.2", "--asker", "ann").stderr
+    said = say("ask", COUNT, "--spend", "0.3", "--asker", "ann", code=1).stderr
+    assert "ε 0.25 is left of your share" in said
+    for name in ("bob", "ann "):
+        said = say("ask", COUNT, "--spend", "0.1", "--asker", name, code=1).stderr
+        assert said.startswith(("error[DP201]: nothing is reserved for bob", "error[DP111]"))
+    assert "error[DP201]" in say("ledger", "share", "bob", "--amount", "0.6", code=1).stderr

@@ -33,6 +33,11 @@ class Shelf:
     def stands(self, record):
         return record["name"] in self.kept
 
+    def committed(self):
+        return self.lost
+
+    lost = None
+
     def do(self, commission):
         self.seen.append(f"charged {len(charges(self.session))}")
         if self.fails:

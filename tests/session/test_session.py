@@ -250,10 +250,11 @@ def test_arrays_and_text_survive_the_ledger(tmp_path):
 def test_shares_bind_those_who_have_one():
     s = session(dp.epsilon(1.0))
     s.ledger.share("ana", amount=dp.epsilon(0.2))
-    s.release(EIGHTH.on(secret(1)), asker="ana", question="a")
+    ana = s.for_("ana")
+    ana.release(EIGHTH.on(secret(1)), question="a")
     with pytest.raises(BudgetExceeded):
-        s.release(EIGHTH.on(secret(1)), asker="ana", question="b")
+        ana.release(EIGHTH.on(secret(1)), question="b")
     s.release(EIGHTH.on(secret(1)), question="b")
     with pytest.raises(BudgetExceeded):  # free for the ceiling, not for her share
-        s.release(EIGHTH.on(secret(1)), asker="ana", question="b")
+        ana.release(EIGHTH.on(secret(1)), question="b")
     assert s.spent == 2 * dp.epsilon(0.125)

@@ -232,14 +232,15 @@ def test_a_failure_in_another_process_stops_this_one(tmp_path):
 
 def test_askers_are_stopped_one_by_one():
     s = session()
+    ann, bob = s.for_("ann"), s.for_("bob")
     with pytest.raises(DataFailure):
-        s.release(TINY.on(probe(INCOME)), asker="ann")
+        ann.release(TINY.on(probe(INCOME)))
     with pytest.raises(AskerStopped, match="questions of ann"):
-        s.release(TINY.on(probe(0)), asker="ann")
-    s.release(TINY.on(probe(0)), asker="bob")
+        ann.release(TINY.on(probe(0)))
+    bob.release(TINY.on(probe(0)))
     by_release(s, 0)
     s.resume(asker="ann")
-    s.release(TINY.on(probe(0)), asker="ann")
+    ann.release(TINY.on(probe(0)))
 
 
 def test_a_stored_answer_is_still_shown():

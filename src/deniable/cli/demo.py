@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 import deniable as dp
 from deniable import data
 from deniable.audit import audit
+from deniable.ledger import Ledger
 from deniable.losses import textbook
 
 _WIDTH = 44
@@ -91,6 +92,7 @@ def refused(session: dp.Curator) -> Iterator[str]:
     yield from str(question.release(spend=dp.epsilon(0.2))).split("\n")
     yield ""
     yield from str(session).split("\n")
+    assert isinstance(session.ledger, Ledger)
     head = session.ledger.verify()
     yield f"  verified  {head.sequence} lines, ending in {head.hash[:16]}…"
 

@@ -48,6 +48,12 @@ Budget = Annotated[
         "--budget", help="The ceiling for all answers ever, if no ledger was started: 1 or 3,1e-7."
     ),
 ]
+Asker = Annotated[
+    str | None,
+    typer.Option(
+        "--asker", envvar="DENIABLE_ASKER", help="Whose share pays [the curator's budget]."
+    ),
+]
 Spend = Annotated[
     str | None, typer.Option("--spend", help="What you pay: 0.25 (ε), 0.25,1e-8, rho=0.1.")
 ]

@@ -74,14 +74,20 @@ class Place:
             fix=f"--data PATH    where the rows of `{table}` are",
         )
 
-    def open(self, *, budget: Loss | None) -> Curator:
+    def open(self, *, budget: Loss | None, asker: str | None = None) -> Curator:
         """A session on the data that spends from the ledger, which is started if it is new."""
         import deniable as dp
 
         if budget is None and not self.started:
             raise no_ceiling(self)
         facts = self.facts()
-        return dp.open(self.sources(facts), schema=facts, budget=budget, ledger=self.ledger_name())
+        return dp.open(
+            self.sources(facts),
+            schema=facts,
+            budget=budget,
+            ledger=self.ledger_name(),
+            asker=asker,
+        )
 
     def look(self, *, budget: Loss) -> Curator:
         """A session that is good for free questions only: its ledger is forgotten."""

@@ -2,19 +2,31 @@
 
 opening      open_ledger: in memory, in a SQLite file, in Postgres
 ledger       Ledger: charge, share, answer, recall; the one arbiter of spending
+account      the part of a ledger that one asker sees
 books        what a ledger says: spent, left, entries, head, verify
 chain        does a line follow from the one before?
 header       the first line: ceiling, filter, unit
-halts        who is stopped after a failure, and what the curator is told
+halts        who is stopped after a failure, what the curator is told, and names of askers
 entry        what a line holds and how it is hashed
 store        what a place for lines must do: memory, sqlite, postgres (sql: what those two share)
 steps        the named steps of writing a line, for tests that fail or kill at each
 """
 
+from .account import Account
 from .chain import Head
 from .entry import Entry, Standing
 from .halts import Failure, Failures, Halts
 from .ledger import Ledger
 from .opening import open_ledger
 
-__all__ = ["Entry", "Failure", "Failures", "Halts", "Head", "Ledger", "Standing", "open_ledger"]
+__all__ = [
+    "Account",
+    "Entry",
+    "Failure",
+    "Failures",
+    "Halts",
+    "Head",
+    "Ledger",
+    "Standing",
+    "open_ledger",
+]

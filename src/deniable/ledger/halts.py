@@ -5,17 +5,31 @@ whatever was charged. So each failure writes a `stop` line, and from that line o
 the same asker is refused until a `resume` line. Every line in between repeats who is stopped, as it
 repeats the totals: the newest line alone decides, and it is checked like any other.
 
-The asker is the name given as `asker=`. Everyone who gives no name is one asker, the unnamed one.
+The asker is the name that a session was opened for. Every session without one is the unnamed
+asker's, the curator.
+
+One person has one name. A name is refused unless it is what it looks like: in Unicode's composed
+form (NFC), without blanks at its ends or doubled inside, and without characters that nobody sees.
+Case tells names apart, but no two shares have names that differ in case or width alone.
 """
 
 from __future__ import annotations
 
+import re
+import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Final
 
-from deniable.errors import AskerStopped, DataFailure
+from deniable.errors import AskerStopped, BadParameter, DataFailure
 
 from .entry import Entry
+
+_LONGEST: Final = 200
+# Python prints these, and nobody sees them (Default_Ignorable_Code_Point in Unicode).
+_UNSEEN: Final = re.compile(
+    "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u3164\ufe00-\ufe0f\uffa0\U000e0000-\U000e0fff]"
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -160,3 +174,40 @@ def _failures(count: int) -> str:
 
 def _indented(lines: list[str]) -> list[str]:
     return [f"    {line}" for line in lines]
+
+
+# ---- names
+
+
+def named(asker: object) -> str:
+    """The name, if it is one."""
+    if (
+        not isinstance(asker, str)
+        or not asker.isprintable()
+        or not 0 < len(asker) <= _LONGEST
+        or asker != " ".join(asker.split())
+        or asker != unicodedata.normalize("NFC", asker)
+        or _UNSEEN.search(asker)
+    ):
+        raise BadParameter.of(
+            "asker",
+            asker,
+            must=f"a name of 1 to {_LONGEST} visible characters, in composed form (NFC), "
+            "without blanks at its ends",
+            fix='asker="ann"',
+        )
+    return asker
+
+
+def refuse_alike(asker: str, others: list[str]) -> None:
+    """An error if another name differs from this one in case or width alone."""
+    if any(other != asker and _folded(other) == _folded(asker) for other in others):
+        raise BadParameter(
+            f"another share has a name that differs from {asker!r} in case or width alone",
+            why="one of two people with such names would be taken for the other",
+            fix="a name that nobody confuses with it",
+        )
+
+
+def _folded(name: str) -> str:
+    return unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", name).casefold())

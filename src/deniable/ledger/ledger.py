@@ -28,7 +28,7 @@ from deniable.units import Unit
 from . import chain, show
 from .books import Books
 from .entry import Entry, Standing, canonical, fits, opened, sealed
-from .halts import Halts, called, refused
+from .halts import Halts, called, named, refuse_alike, refused
 from .header import units_differ
 from .steps import reached
 from .store import CommitUnsure, Reading, Row, Store, Writing
@@ -117,10 +117,11 @@ class Ledger(Books):
     def share(self, asker: str, *, amount: Loss) -> Entry:
         """Reserve an amount for one asker: they spend within it, and nobody else from it."""
         price = self.filter.price_of(amount)
-        record = {"kind": "share", "asker": _checked(asker), "price": price.to_dict()}
+        record = {"kind": "share", "asker": named(asker), "price": price.to_dict()}
 
         def compose(lines: Writing, last: Entry) -> dict[str, object]:
             self._refuse_unknown()
+            refuse_alike(asker, lines.sharers())
             total, committed = chain.totals(last)
             standing = (self._standing(lines, asker) or Standing.none()).reserve(price)
             return record | _state(total, self._admitted(committed, price), standing)
@@ -161,20 +162,29 @@ class Ledger(Books):
 
     def recall(self, question: str, *, asker: str | None = None) -> Entry | None:
         """The stored answer, or None: free for the ceiling, not for another asker's share."""
-        found, shared = self._found(question, asker)
-        if found is None:
-            return None
-        if shared and not found.paid:
-            self._repeat(found, asker)
-        return found.answer
+        found = self.recalled(question, asker=asker)
+        return None if found is None else found.answer
 
-    def _found(self, question: str, asker: str | None) -> tuple[_Found | None, bool]:
+    def recalled(
+        self, question: str, *, asker: str | None = None, what: str = ""
+    ) -> Recalled | None:
+        """The same, with the charge by which this asker pays for it and whether it is new."""
+        found, shared = self._found(question, asker)
+        if found is None or found.paid or not shared:
+            return found
+        return found._replace(paid=self._repeat(found, asker, what), new=True)
+
+    def stored(self, question: str, *, asker: str | None = None) -> Recalled | None:
+        """What `recalled` would show, for the session alone to look at: nothing is charged."""
+        return self._found(question, asker)[0]
+
+    def _found(self, question: str, asker: str | None) -> tuple[Recalled | None, bool]:
         """The stored answer, and whether this asker has a share."""
         with self._store.reading() as lines:
             found = _find(lines, question, _checked(asker))
             return found, self._standing(lines, asker) is not None
 
-    def _repeat(self, found: _Found, asker: str | None) -> None:
+    def _repeat(self, found: Recalled, asker: str | None, what: str) -> Entry:
         """Charge a stored answer to a share, and not to the ceiling."""
         price = found.charge.price
         assert price is not None
@@ -182,6 +192,7 @@ class Ledger(Books):
             "kind": "charge",
             "asker": asker,
             "question": found.charge.question,
+            "what": what or None,
             "mechanisms": found.charge.mechanisms,
             "price": price.to_dict(),
             "repeats": found.answer.sequence,
@@ -191,9 +202,9 @@ class Ledger(Books):
             self._refuse_stopped(last, asker)
             standing = self._standing(lines, asker)
             assert standing is not None  # a share is never taken back
-            return record | _state(*chain.totals(last), _used(standing, price))
+            return record | _state(*chain.totals(last), self._used(standing, price))
 
-        self._write(compose)
+        return self._write(compose)
 
     def note(self, what: str) -> Entry:
         """Write down something for later readers; it costs nothing."""
@@ -313,7 +324,7 @@ class Ledger(Books):
         """What is committed, and used of a share, after a charge: to the share if there is one."""
         if standing is None:
             return self._admitted(committed, price), None
-        return committed, _used(standing, price)
+        return committed, self._used(standing, price)
 
     def _admitted(self, committed: Price, price: Price) -> Price:
         after = committed + price
@@ -326,34 +337,39 @@ class Ledger(Books):
             fix="ask for less: a smaller spend, or a wider ±",
         )
 
+    def _used(self, standing: Standing, price: Price) -> Standing:
+        after = standing.use(price)
+        if fits(after.used, after.reserved):
+            return after
+        left = show.what_is_left(self.filter.rest(standing.reserved, standing.used))
+        raise BudgetExceeded(
+            "this would pass your share",
+            why=f"it costs {self.filter.spent(price)}, and what is left of your share is {left}",
+            fix="ask for less: a smaller spend, or a wider ±; or ask the curator for more",
+        )
 
-class _Found(NamedTuple):
+
+class Recalled(NamedTuple):
+    """A stored answer, and how the asker who is shown it paid for it."""
+
     answer: Entry
     charge: Entry
-    paid: bool
+    paid: Entry | None
+    """The asker's own charge; None if only others paid."""
+    new: bool = False
+    """Whether the asker's share was charged for it just now."""
 
 
-def _find(lines: Reading, question: str, asker: str | None) -> _Found | None:
+def _find(lines: Reading, question: str, asker: str | None) -> Recalled | None:
     """A stored answer, preferably one that this asker has paid for, else the oldest."""
     about = {row.sequence: opened(row) for row in lines.asked(question)}
-    repeated = {e.repeats for e in about.values() if asker is not None and e.asker == asker}
+    repeated = {e.repeats: e for e in about.values() if asker is not None and e.asker == asker}
     found = [
-        _Found(entry, charge, charge.asker == asker or entry.sequence in repeated)
+        Recalled(entry, charge, charge if charge.asker == asker else repeated.get(entry.sequence))
         for entry in about.values()
         if entry.charge is not None and (charge := about.get(entry.charge)) is not None
     ]
     return min(found, key=lambda one: not one.paid, default=None)
-
-
-def _used(standing: Standing, price: Price) -> Standing:
-    after = standing.use(price)
-    if fits(after.used, after.reserved):
-        return after
-    raise BudgetExceeded(
-        "this would pass your share",
-        why="a share is reserved for one asker, and is all they can spend",
-        fix="ask for less: a smaller spend, or a wider ±; or ask the curator for a larger share",
-    )
 
 
 def _state(total: Price, committed: Price, standing: Standing | None) -> dict[str, object]:
@@ -377,8 +393,4 @@ def _storable(text: str) -> str:
 
 
 def _checked(asker: object) -> str | None:
-    if asker is None:
-        return None
-    if not isinstance(asker, str) or not asker.isprintable() or not 0 < len(asker) <= 200:
-        raise BadParameter.of("asker", asker, must="a printable name of 1 to 200 characters")
-    return asker
+    return None if asker is None else named(asker)

@@ -12,6 +12,7 @@ from deniable.losses.rounding import shown_down, shown_up
 from deniable.release.numbers import amount, probability
 
 if TYPE_CHECKING:
+    from .account import Account
     from .books import Books
     from .entry import Entry
 
@@ -28,13 +29,36 @@ def as_text(books: Books) -> str:
 
 def as_html(books: Books) -> str:
     """A caption and the newest lines, newest first."""
+    return _table(books, f"{_spent(books)} of {books.budget}")
+
+
+def account_as_text(account: Account) -> str:
+    """One line: where, how much of which share, for whom."""
+    return (
+        f"<Ledger {account.name!r} in {account.where}: {_share(account)}, "
+        f"protects {account.unit!r}{_halts(account)}>"
+    )
+
+
+def account_as_html(account: Account) -> str:
+    """A caption and the asker's newest lines, newest first."""
+    return _table(account, _share(account))
+
+
+def _share(account: Account) -> str:
+    share = account.share
+    if share is None:
+        return f"spent {account.spent} of {account.budget}, asked by {account.asker}"
+    return f"{account.asker} spent {account.spent} of a share of {share}"
+
+
+def _table(books: Books | Account, figures: str) -> str:
     count = len(books.entries)
     newest = books.entries[max(0, count - NEWEST) :][::-1]
     body = "".join(_row(entry) for entry in newest)
     more = f" (the newest {NEWEST} of {count} lines)" if count > NEWEST else ""
     caption = (
-        f"Ledger <b>{html.escape(books.name)}</b>: {html.escape(_spent(books))} of "
-        f"{html.escape(str(books.budget))}; protects "
+        f"Ledger <b>{html.escape(books.name)}</b>: {html.escape(figures)}; protects "
         f"{html.escape(f'{books.unit}{_halts(books)}')}{more}"
     )
     heads = "".join(
@@ -80,7 +104,7 @@ def _spent(books: Books) -> str:
     return f"spent {books.spent}" if strange is None else f"closed by {strange}"
 
 
-def _halts(books: Books) -> str:
+def _halts(books: Books | Account) -> str:
     halts = str(books.halts())
     return f"; {halts}" if halts else ""
 

@@ -92,7 +92,6 @@ class Query:
         within: Within | None = None,
         size: float | None = None,
         weights: Mapping[str, float] | None = None,
-        asker: str | None = None,
     ) -> Release:
         """The answer, with its ±: charged, then computed, then drawn.
 
@@ -100,10 +99,8 @@ class Query:
         """
         allocation = self._allocate(spend, within, size, weights)
         try:
-            return self._shown(self._released(allocation, asker=asker))
+            return self._shown(self._released(allocation))
         except BudgetExceeded as error:
-            if asker is not None:  # what is left of a share, the ledger says better
-                raise
             raise self._too_much(allocation, spent=error.cost) from None
 
     def due(
@@ -112,7 +109,6 @@ class Query:
         spend: Loss | None = None,
         within: Within | None = None,
         size: float | None = None,
-        asker: str | None = None,
     ) -> Price:
         """What a release would charge at most, in the ledger's units; raises what it would. Free.
 
@@ -128,7 +124,7 @@ class Query:
         mechanism = noise[0] if len(noise) == 1 else allocation.mechanism
         asked = self._numbers_asked(allocation)
         found = session.fingerprint(mechanism, question=asked, table=self._tables)
-        return session.ledger.due(mechanism, question=found, asker=asker)
+        return session.ledger.due(mechanism, question=found)
 
     @parameters.called('q.release_to("answer.parquet", spend=dp.epsilon(0.1))')
     def release_to(
@@ -139,7 +135,6 @@ class Query:
         within: Within | None = None,
         size: float | None = None,
         weights: Mapping[str, float] | None = None,
-        asker: str | None = None,
     ) -> Written:
         """The answer as Parquet files at a path, for very many groups: Spark only.
 
@@ -151,43 +146,35 @@ class Query:
 
         allocation = self._allocate(spend, within, size, weights)
         try:
-            return write(self.session, allocation, path=path, asker=asker)
+            return write(self.session, allocation, path=path)
         except BudgetExceeded:
-            if asker is not None:
-                raise
             raise self._too_much(allocation) from None
 
-    def _released(self, allocation: Allocation, *, asker: str | None) -> Release:
+    def _released(self, allocation: Allocation) -> Release:
         if allocation.free:
             return public_answer(self.session, allocation)
         if allocation.selection is None:
             self._check_size()
             groups = tuple(self.plan.public_groups())
-            return self._numbers(allocation, groups, asker=asker)
-        self._check_both(allocation, asker=asker)
-        keys = self._keys(allocation, asker=asker)
+            return self._numbers(allocation, groups)
+        self._check_both(allocation)
+        keys = self._keys(allocation)
         shown: list[Group] = list(keys.value)  # type: ignore[call-overload]
         try:
-            numbers = self._numbers(allocation, shown[:MOST_GROUPS], asker=asker)
+            numbers = self._numbers(allocation, shown[:MOST_GROUPS])
         except DeniableError as error:
             paid_before(error, keys, "choose groups")
             raise
-        prices = [Price.from_dict(r.provenance.price) for r in (keys, numbers)]
-        return replace(
-            numbers,
-            loss=self._cost(allocation),
-            mechanisms=(*keys.mechanisms, *numbers.mechanisms),
-            provenance=replace(numbers.provenance, price=sum(prices, Price.zero).to_dict()),
-            free=numbers.free and keys.free,
-        )
+        # What both lose together is told tighter than the sum of what each loses alone.
+        return replace(numbers.after(keys), loss=self._cost(allocation))
 
-    def _check_both(self, allocation: Allocation, *, asker: str | None) -> None:
+    def _check_both(self, allocation: Allocation) -> None:
         """Where groups would be paid for, numbers must be payable, too."""
         ledger, selection = self.session.ledger, allocation.selection
         assert selection is not None
         found = self.session.fingerprint(selection, question=self._groups_asked, table=self._tables)
-        if ledger.due(selection, question=found, asker=asker) != Price.zero:
-            ledger.check(ledger.price(allocation.mechanism), asker=asker)
+        if ledger.due(selection, question=found) != Price.zero:
+            ledger.check(ledger.price(allocation.mechanism))
 
     def _check_size(self) -> None:
         cells = self.plan.cells or 0
@@ -256,7 +243,7 @@ class Query:
 
     # ---- charge, compute, draw
 
-    def _keys(self, allocation: Allocation, *, asker: str | None) -> Release:
+    def _keys(self, allocation: Allocation) -> Release:
         """The groups that may be shown, chosen by how many people are in each."""
         plan, selection = self.plan, allocation.selection
         assert selection is not None
@@ -273,7 +260,6 @@ class Query:
             selection.on(counts),
             question=self._groups_asked,
             table=self._tables,
-            asker=asker,
             title=f"groups of {title(self.question)}",
             ready=execution,
         )
@@ -290,9 +276,7 @@ class Query:
         """In words, where long lists are shortened; the hash tells those apart."""
         return f"{self.question!r}\n({self.question.fingerprint})"
 
-    def _numbers(
-        self, allocation: Allocation, groups: Sequence[Group], *, asker: str | None
-    ) -> Release:
+    def _numbers(self, allocation: Allocation, groups: Sequence[Group]) -> Release:
         execution = self._execution()
         once = _Once(lambda: _aligned(execution.run(), groups, allocation))
         steps = [
@@ -304,7 +288,6 @@ class Query:
             steps,
             question=f"{self._numbers_asked(allocation)}{listed}",
             table=self._tables,
-            asker=asker,
             title=title(self.question),
             present=lambda drawn: answer(allocation, groups, drawn),
             ready=execution,

@@ -29,9 +29,17 @@ def too_much(
     rests = [_without_delta(left), left] if groups else [_without_delta(left)]
     offers = (_offer(session, allocation, rest, "what is left", size=size) for rest in rests)
     offer = next(filter(None, offers), "")
+    share, still = session.share, remaining(left, groups=groups)
+    if share is not None:
+        return BudgetExceeded(
+            f"this would cost {amount(cost, 'up')}, and {still} is left of your share",
+            why=f"{amount(share, 'down')} was reserved for {session.asker}",
+            fix=[*filter(None, [offer]), "ask the curator for a larger share"],
+            cost=spent,
+        )
     return BudgetExceeded(
-        f"this would cost {amount(cost, 'up')}, and {remaining(left, groups=groups)} is left",
-        why=f"everything that is ever released may cost {amount(session.budget)} together",
+        f"this would cost {amount(cost, 'up')}, and {still} is left",
+        why=f"the total budget for all releases is {amount(session.budget)}",
         fix=[*filter(None, [offer]), "ask the curator for a larger ceiling"],
         cost=spent,
     )
@@ -54,7 +62,7 @@ def _short_of_delta(
     return BudgetExceeded(
         f"choosing groups privately would cost δ {probability(delta, 'up')}, "
         f"and δ {probability(left, 'down')} is left for that",
-        why="a part of the session's δ pays for all such choices together",
+        why="a part of the budget's δ pays for all such choices together",
         fix=[
             *filter(None, [offer]),
             f"give the list: columns={{{listed}}}    public groups need no δ",

@@ -5,13 +5,14 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from importlib import import_module
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from deniable.errors import BadParameter
 from deniable.losses import Loss
+from deniable.losses.filters import Price
 from deniable.mechanisms import Mechanism
 from deniable.parameters import called
 from deniable.sensitive import Form
@@ -94,6 +95,8 @@ class Release:
     randomness: str = ""
     free: str = ""
     """Why this answer cost nothing this time, if it did."""
+    charged: Loss | None = None
+    """What was charged this time, if a part of the loss was paid for before."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "keys", MappingProxyType(dict(self.keys)))
@@ -238,8 +241,28 @@ class Release:
             shown.insert(half, ["…"] * len(columns))
         return [*self.keys, *self.answers], shown
 
-    def _cost(self) -> str:
-        return f"free: {self.free}" if self.free else f"spent {amount(self.loss, 'up')}"
+    @property
+    def cost(self) -> str:
+        """What was charged for this answer this time, in words."""
+        if self.free:
+            return f"free: {self.free}"
+        if self.charged is None:
+            return f"spent {amount(self.loss, 'up')}"
+        together = amount(self.loss, "up")
+        return f"spent {amount(self.charged, 'up')}, and {together} with what was paid before"
+
+    def after(self, first: Release) -> Release:
+        """This answer with what an earlier step towards it cost: one claim about both."""
+        prices = [Price.from_dict(each.provenance.price) for each in (first, self)]
+        paid = [each.loss for each in (first, self) if not each.free]
+        return replace(
+            self,
+            loss=first.loss + self.loss,
+            mechanisms=(*first.mechanisms, *self.mechanisms),
+            provenance=replace(self.provenance, price=sum(prices, Price.zero).to_dict()),
+            free=self.free if first.free else "",
+            charged=paid[0] if len(paid) == 1 else None,
+        )
 
     def _notes(self) -> list[str]:
         estimands = {n: a.estimand for n, a in self.answers.items() if a.estimand}
@@ -267,7 +290,7 @@ class Release:
     def __str__(self) -> str:
         version = self.provenance.data_version
         about = f" · data version {version}" if version else ""
-        facts = f"{self._cost()} · protects {self.unit}{about}"
+        facts = f"{self.cost} · protects {self.unit}{about}"
         lines = [box(*self._table()), facts, *self._notes()]
         return "\n".join(([self.provenance.question] if self.provenance.question else []) + lines)
 
@@ -275,7 +298,7 @@ class Release:
 
     def _repr_html_(self) -> str:
         made = [f"{m.get('mechanism')}: {_rest(m)}" for m in self.mechanisms]
-        how = {"cost": self._cost(), "protects": str(self.unit), "note": " ".join(self._notes())}
+        how = {"cost": self.cost, "protects": str(self.unit), "note": " ".join(self._notes())}
         source = {"table": self.provenance.table, "time": self.provenance.time}
         source |= {"ledger entry": self.provenance.entry_hash[:16]}
         source |= {"data version": self.provenance.data_version}

@@ -100,7 +100,7 @@ def certify(release: Release) -> Certificate:
         "uncertainty": where.note,
         "randomness": release.randomness,
         "ledger": {
-            "entry": where.entry,
+            "entry": "found by its hash" if where.entry is None else where.entry,
             "entry_hash": where.entry_hash,
             "charged": dict(where.price),
             "kept_in": where.ledger,

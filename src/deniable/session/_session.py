@@ -13,23 +13,22 @@ from types import MappingProxyType
 from typing import Any, Final, NoReturn, Self, TypeVar
 
 from deniable.errors import BadParameter, HiddenValue
-from deniable.ledger import Entry, Failures, Ledger
-from deniable.ledger.halts import failed
+from deniable.ledger import Account, Entry, Failures, Ledger
+from deniable.ledger.halts import failed, named
 from deniable.losses import Loss
 from deniable.mechanisms import Mechanism, Step
 from deniable.mechanisms.interactive import Handle
 from deniable.parameters import called
-from deniable.release import Provenance, Release, answer_of
+from deniable.release import Release, answer_of
 from deniable.release.numbers import amount
-from deniable.sampling.source import current
 from deniable.schema import Schema
 from deniable.sensitive import Sensitive
 from deniable.units import Unit
 
 from . import budgets, drawing, show
-from .asked import Columns, checked, columns_of, like, together
+from .asked import Columns, checked, columns_of, given_again, like, released, together
 from .drawing import Broken
-from .elsewhere import Commission, Work, recalled
+from .elsewhere import Commission, Work, standing, unwritten
 from .handles import Handles
 from .neighbours import check_proved
 from .progress import Progress
@@ -42,14 +41,25 @@ Steps = Generator[Any, Any, T]
 
 
 class Session:
-    """One door to the data: everything that leaves is noisy, priced beforehand and written down."""
+    """One door to the data: everything that leaves is noisy, priced beforehand and written down.
+
+    A session is the curator's, who sees the whole ledger, or one asker's: then all that it charges
+    is theirs, and they see their own lines and their own share.
+    """
 
     def __init__(
-        self, *, tables: Mapping[str, Table], schema: Schema | None, ledger: Ledger
+        self,
+        *,
+        tables: Mapping[str, Table],
+        schema: Schema | None,
+        ledger: Ledger,
+        asker: str | None = None,
     ) -> None:
         self.tables: Final = MappingProxyType(dict(tables))
         self.schema: Final = schema
-        self.ledger: Final = ledger
+        self.asker: Final = asker
+        self.ledger: Final = ledger if asker is None else Account(ledger, asker)
+        self._ledger: Final = ledger
         self.unit: Final[Unit] = ledger.unit
         self.budget: Final[Loss] = ledger.budget
         self.version: Final[str] = (schema and schema.version) or ""
@@ -57,13 +67,26 @@ class Session:
 
     @property
     def spent(self) -> Loss:
-        """What was charged so far: an upper bound."""
+        """What was charged so far: an upper bound; in an asker's session, to their share."""
         return self.ledger.spent
 
     @property
     def left(self) -> Loss:
-        """What may still be charged: rounded down."""
+        """What may still be charged: rounded down; in an asker's session, of their share."""
         return self.ledger.left
+
+    @property
+    def share(self) -> Loss | None:
+        """What was reserved for whom this session is for; None without shares."""
+        return self.ledger.share if isinstance(self.ledger, Account) else None
+
+    @called('s.for_("ann")')
+    def for_(self, asker: str) -> Self:
+        """The same data and ledger, opened for an asker; for the curator."""
+        self._refuse_askers("opens sessions for others")
+        return type(self)(
+            tables=self.tables, schema=self.schema, ledger=self._ledger, asker=named(asker)
+        )
 
     def spending(self, amount: object) -> Loss:
         """The amount, if this session counts in its currency; an error with its fix if not."""
@@ -73,7 +96,7 @@ class Session:
 
     @property
     def failures(self) -> Failures:
-        """What went wrong while data were read and stopped an asker: print it, for the curator."""
+        """What went wrong while data were read and stopped an asker; causes are the curator's."""
         return self.ledger.failures()
 
     @called('s.resume(asker="ann")')
@@ -82,9 +105,17 @@ class Session:
 
         The causes are erased from the ledger, and returned a last time.
         """
+        self._refuse_askers("lets a stopped asker go on")
         seen = Failures(each for each in self.failures if each.asker == asker)
-        self.ledger.resume(asker)
+        self._ledger.resume(asker)
         return seen
+
+    def _refuse_askers(self, what: str) -> None:
+        if self.asker is not None:
+            raise BadParameter(
+                f"this session is {self.asker}'s, and only the curator {what}",
+                fix="dp.open(...) without asker=",
+            )
 
     # ---- releasing
 
@@ -95,7 +126,6 @@ class Session:
         *,
         question: str | None = None,
         table: str = "",
-        asker: str | None = None,
         title: str = "",
         present: Callable[[list[Any]], Columns] | None = None,
         ready: AbstractContextManager[object] | None = None,
@@ -114,18 +144,18 @@ class Session:
         mechanism, found = together(steps), None
         if question is not None:
             found = self.fingerprint(mechanism, question=question, table=table)
-            stored = self.ledger.recall(found, asker=asker)
+            stored = self._recall(found, what=title or question)
             if stored is not None:
-                return Release.from_dict(stored.value)  # type: ignore[arg-type]
+                return stored
         parts = [(each.mechanism.draw, each.read) for each in steps]
         with ready or nullcontext():
             what = title or question or ""
-            entry = self._pay(mechanism, asker=asker, fingerprint=found, what=what)
+            entry = self._pay(mechanism, fingerprint=found, what=what)
             drawn = self._draw(parts, paid=mechanism, entry=entry, question=question or "")
         columns = (present or columns_of(steps))(drawn)
         loss = budgets.alone(mechanism, budget=self.budget)
-        release = self._released(
-            steps, columns, loss, entry=entry, question=question or "", table=table
+        release = released(
+            self, steps, columns, loss, entry=entry, question=question or "", table=table
         )
         if found is not None:
             self._keep(entry, release)
@@ -133,7 +163,7 @@ class Session:
 
     def fingerprint(self, mechanism: Mechanism, *, question: str, table: str) -> str:
         """By which the ledger finds the answer to a question again."""
-        return self.ledger.fingerprint(self._key(mechanism, question, table))
+        return self._ledger.fingerprint(self._key(mechanism, question, table))
 
     def _key(self, mechanism: Mechanism, question: str, table: str) -> dict[str, object]:
         about = {"data": self.version} if self.version else {}
@@ -146,7 +176,6 @@ class Session:
         work: Work,
         question: str,
         table: str = "",
-        asker: str | None = None,
         title: str = "",
     ) -> Release:
         """Charge steps together that are computed, drawn and committed elsewhere: see `elsewhere`.
@@ -157,20 +186,28 @@ class Session:
         drawing.refuse_watched()
         mechanism = together(ordered)
         asked = self._key(mechanism, question, table)
-        found, stored = recalled(self.ledger, asked, asker=asker, work=work)
-        if stored is not None:
-            return Release.from_dict(stored)
+        self._admit()
+        found, stands = standing(self._ledger, asked, asker=self.asker, work=work)
+        loss = budgets.alone(mechanism, budget=self.budget)
+
+        def write_down(entry: Entry, record: Mapping[str, object]) -> Release:
+            release = released(
+                self, ordered, work.columns, loss, entry=entry, question=question, table=table
+            )
+            self._ledger.answer(entry, release.to_dict() | {"elsewhere": record})
+            return release
+
+        if not stands and (lost := unwritten(self._ledger, found, work=work)) is not None:
+            write_down(*lost)
+            stands = True
+        if stands and (stored := self._recall(found, what=title or question)) is not None:
+            return stored
         with work.ready():
-            entry = self._pay(mechanism, asker=asker, fingerprint=found, what=title or question)
+            entry = self._pay(mechanism, fingerprint=found, what=title or question)
             leave = Commission(mechanisms=tuple(s.mechanism for s in ordered), entry=entry.hash)
             parts = [(lambda _: work.do(leave), Sensitive(lambda: None, l1=0))]
             (record,) = self._draw(parts, paid=mechanism, entry=entry, question=question)
-        loss = budgets.alone(mechanism, budget=self.budget)
-        release = self._released(
-            ordered, work.columns, loss, entry=entry, question=question, table=table
-        )
-        self.ledger.answer(entry, release.to_dict() | {"elsewhere": record})
-        return release
+        return write_down(entry, record)  # type: ignore[arg-type]
 
     def _keep(self, entry: Entry, release: Release) -> None:
         """Store the answer, if JSON can hold it; one that is not stored is paid for again."""
@@ -178,12 +215,21 @@ class Session:
             record = release.to_dict()
         except BadParameter:
             return
-        self.ledger.answer(entry, record)
+        self._ledger.answer(entry, record)
+
+    def _recall(self, found: str, *, what: str) -> Release | None:
+        """The stored answer, which an asker with a share pays for once, as if it were new."""
+        self._admit()
+        stored = self._ledger.recalled(found, asker=self.asker, what=self._versioned(what))
+        return None if stored is None else given_again(self, stored)
+
+    def _admit(self) -> None:
+        """An error where others have shares, and whoever this session is for has none."""
+        if isinstance(self.ledger, Account):
+            self.ledger.admit()
 
     @called("s.open(dp.SparseVector(epsilon=0.5, answers=3))")
-    def open(
-        self, mechanism: Mechanism, *, delta: float | None = None, asker: str | None = None
-    ) -> Handle:
+    def open(self, mechanism: Mechanism, *, delta: float | None = None) -> Handle:
         """Charge an interactive mechanism, or a plan fixed in advance, in full; ask by its handle.
 
         With `delta` a plan is paid for as one block: its tightest ε at that δ, and the δ itself.
@@ -191,11 +237,11 @@ class Session:
         if not isinstance(mechanism, Mechanism):
             raise BadParameter.of("mechanism", type(mechanism), must="a mechanism to open")
         interaction = mechanism.begin()  # noise only, no data; refuses what cannot be opened
-        entry = self._pay(mechanism, asker=asker, delta=delta, what="opened, to be asked by steps")
+        entry = self._pay(mechanism, delta=delta, what="opened, to be asked by steps")
         return self._handles.add(mechanism, interaction, entry)
 
     @called("s.run(each for each in [dp.Laplace(scale=2.0).on(dp.Sensitive(lambda: 3, l1=1))])")
-    def run(self, algorithm: Steps[T], *, name: str = "", asker: str | None = None) -> T:
+    def run(self, algorithm: Steps[T], *, name: str = "") -> T:
         """Drive an adaptive algorithm: each thing it yields is charged before it is computed.
 
         It may yield a step (and is sent the plain noisy value), a list of steps (charged together,
@@ -217,7 +263,7 @@ class Session:
                     count += 1
                     progress.text = f"{title}, step {count}"
                     try:
-                        answer = self._answer(wanted, what=f"{title}, step {count}", asker=asker)
+                        answer = self._answer(wanted, what=f"{title}, step {count}")
                     except Exception as error:  # noqa: BLE001  (the algorithm may stop early)
                         wanted = algorithm.throw(error)
                     else:
@@ -228,15 +274,15 @@ class Session:
         finally:
             algorithm.close()
 
-    def _answer(self, wanted: object, *, what: str, asker: str | None) -> object:
+    def _answer(self, wanted: object, *, what: str) -> object:
         """What one `yield` is sent: a noisy value, a list of them, or a handle."""
         if isinstance(wanted, Mechanism):
-            return self.open(wanted, asker=asker)
+            return self.open(wanted)
         steps = checked(wanted, unit=self.unit)
         if steps[0].handle is not None:
             return self._ask(steps[0])[0]
         mechanism = together(steps)
-        entry = self._pay(mechanism, asker=asker, what=what)
+        entry = self._pay(mechanism, what=what)
         parts = [(each.mechanism.draw, each.read) for each in steps]
         drawn = self._draw(parts, paid=mechanism, entry=entry, question=what)
         return drawn[0] if isinstance(wanted, Step) else like(wanted, drawn)
@@ -247,20 +293,27 @@ class Session:
         self,
         mechanism: Mechanism,
         *,
-        asker: str | None,
         what: str,
         fingerprint: str | None = None,
         delta: float | None = None,
     ) -> Entry:
         """Write the charge, durably, or raise with nothing written: the only call that charges."""
         drawing.refuse_inside("charged")
-        drawing.refuse_rehearsal(self.ledger)
+        drawing.refuse_rehearsal(self._ledger)
         check_proved(mechanism, self.unit)
-        what += f" · data version {self.version}" if self.version else ""
-        entry = self.ledger.charge(
-            mechanism, unit=self.unit, delta=delta, asker=asker, question=fingerprint, what=what
+        self._admit()
+        entry = self._ledger.charge(
+            mechanism,
+            unit=self.unit,
+            delta=delta,
+            asker=self.asker,
+            question=fingerprint,
+            what=self._versioned(what),
         )
         return drawing.charged(entry)
+
+    def _versioned(self, what: str) -> str:
+        return what + (f" · data version {self.version}" if self.version else "")
 
     def _draw(
         self,
@@ -277,7 +330,7 @@ class Session:
             return drawn
         if drawn.stopped_by is not None:
             raise drawn.stopped_by
-        self.ledger.stop(entry, cause=drawn.detail)
+        self._ledger.stop(entry, cause=drawn.detail)
         raise failed(spent="nothing more" if paid is None else self._amount(paid))
 
     def _amount(self, mechanism: Mechanism) -> str:
@@ -286,8 +339,8 @@ class Session:
     def _ask(self, step: Step[Any]) -> tuple[object, Entry, Mechanism | None]:
         """One question to a mechanism that this session opened: free, since it was paid before."""
         drawing.refuse_inside("asked")
-        drawing.refuse_rehearsal(self.ledger)
-        with self._handles.asking(step, admit=self.ledger.check_asker) as opened:
+        drawing.refuse_rehearsal(self._ledger)
+        with self._handles.asking(step, admit=self._ledger.check_asker) as opened:
             answering = opened.interaction.answering()
             parts = [(opened.interaction.ask, opened.read(step.value))]
             drawn = self._draw(parts, paid=None, entry=opened.entry, question="")
@@ -296,53 +349,15 @@ class Session:
     def _asked(self, step: Step[Any], *, question: str | None) -> Release:
         drawn, entry, answering = self._ask(step)
         keys, answer = answer_of(answering or step.mechanism, step.value.form, drawn)
-        release = self._released(
-            [step], (keys, {"value": answer}), 0 * self.budget, entry=entry, question=question or ""
-        )
+        columns, nothing = (keys, {"value": answer}), 0 * self.budget
+        release = released(self, [step], columns, nothing, entry=entry, question=question or "")
         return replace(release, free="paid when the mechanism was opened")
-
-    # ---- checks and records
-
-    def _released(
-        self,
-        steps: Sequence[Step[Any]],
-        columns: Columns,
-        loss: Loss,
-        *,
-        entry: Entry,
-        question: str,
-        table: str = "",
-    ) -> Release:
-        halts = self.ledger.halts()
-        provenance = Provenance(
-            question=question,
-            table=table or ", ".join(self.tables),
-            time=entry.time.isoformat(timespec="seconds"),
-            entry=entry.sequence,
-            entry_hash=entry.hash,
-            ledger=self.ledger.where,
-            price=entry.record["price"],  # type: ignore[arg-type]
-            budget=self.budget.to_dict(),
-            bounds=show.stated(self.tables),
-            resumptions=halts.resumptions,
-            failures=halts.failures,
-            data_version=self.version,
-        )
-        return Release(
-            keys=columns[0],
-            answers=columns[1],
-            loss=loss,
-            mechanisms=tuple(step.mechanism.to_dict() for step in steps),
-            unit=self.unit,
-            provenance=provenance,
-            randomness=(type(current()).__doc__ or "").split("\n")[0],
-        )
 
     # ---- manners
 
     def close(self) -> None:
         """Let go of the ledger."""
-        self.ledger.close()
+        self._ledger.close()
 
     def __enter__(self) -> Self:
         return self

@@ -1,18 +1,31 @@
-"""The steps that a session is asked to release: checked by public facts, priced together."""
+"""What a session is asked to release, and what it hands out.
+
+Steps are checked by public facts and priced together. An answer says where it came from, as far as
+whoever asked may know it.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 from deniable.errors import BadParameter, UnitMismatch
+from deniable.ledger import Entry
+from deniable.ledger.ledger import Recalled
+from deniable.losses import Loss
 from deniable.mechanisms import Mechanism, Step
 from deniable.mechanisms.combine import Composed
-from deniable.release import Noisy, answer_of, spread_of
+from deniable.release import Noisy, Provenance, Release, answer_of, spread_of
+from deniable.sampling.source import current
 from deniable.sensitive import Sensitive
 from deniable.units import Unit
 
+from . import show
 from .neighbours import check_entries
+
+if TYPE_CHECKING:
+    from ._session import Session
 
 Columns = tuple[Mapping[str, tuple[object, ...]], Mapping[str, Noisy]]
 """The keys and the noisy columns of a release."""
@@ -68,3 +81,74 @@ def columns_of(steps: Sequence[Step[Any]]) -> Callable[[list[Any]], Columns]:
         return {}, {f"value_{n}": Noisy(cells=(one,), spread=spread) for n, (one, spread) in pairs}
 
     return present
+
+
+# ---- what it hands out
+
+
+def released(
+    session: Session,
+    steps: Sequence[Step[Any]],
+    columns: Columns,
+    loss: Loss,
+    *,
+    entry: Entry,
+    question: str,
+    table: str = "",
+) -> Release:
+    """A new answer, and the charge that paid for it."""
+    provenance = Provenance(
+        question=question,
+        table=table or ", ".join(session.tables),
+        price=entry.record["price"],  # type: ignore[arg-type]
+        data_version=session.version,
+        **_stated(session, entry),
+    )
+    return Release(
+        keys=columns[0],
+        answers=columns[1],
+        loss=loss,
+        mechanisms=tuple(step.mechanism.to_dict() for step in steps),
+        unit=session.unit,
+        provenance=provenance,
+        randomness=(type(current()).__doc__ or "").split("\n")[0],
+    )
+
+
+def given_again(session: Session, stored: Recalled) -> Release:
+    """A stored answer; an asker sees it as if it had been drawn when they paid for it.
+
+    Else it would tell what others asked: by its time, its line, or the order of its facts.
+    """
+    release = Release.from_dict(stored.answer.value)  # type: ignore[arg-type]
+    if session.asker is None:
+        return release
+    provenance = replace(release.provenance, **_stated(session, stored.paid))
+    return replace(
+        release,
+        mechanisms=tuple(Mechanism.from_dict(each).to_dict() for each in release.mechanisms),
+        provenance=provenance,
+        free="" if stored.new else provenance.before,
+    )
+
+
+def _stated(session: Session, paid: Entry | None) -> dict[str, Any]:
+    """What is public about an answer whoever first asked, and where it was paid for.
+
+    The number of a line tells how many were written before it: that is the curator's to know.
+    """
+    halts = session.ledger.halts()
+    facts = {
+        "ledger": session.ledger.where,
+        "budget": session.budget.to_dict(),
+        "bounds": show.stated(session.tables),
+        "resumptions": halts.resumptions,
+        "failures": halts.failures,
+    }
+    if paid is None:
+        return facts | {"entry": None, "entry_hash": ""}
+    return facts | {
+        "time": paid.time.isoformat(timespec="seconds"),
+        "entry": paid.sequence if session.asker is None else None,
+        "entry_hash": paid.hash,
+    }

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from importlib import import_module
 from typing import Any, Protocol
 
-from deniable.ledger import Ledger
+from deniable.ledger import Entry, Ledger
 from deniable.mechanisms import Mechanism
 from deniable.release import Noisy
 
@@ -55,25 +55,43 @@ class Work(Protocol):
         """Entered before the charge: raises, by public facts alone, if it cannot be done."""
 
     def stands(self, record: Mapping[str, Any]) -> bool:
-        """Whether the answer that a record tells of is still where it was committed."""
+        """Whether the answer that a record tells of is where it was committed, and whole."""
+
+    def committed(self) -> tuple[str, dict[str, object]] | None:
+        """The hash of the charge that paid for what is committed there, and a record of it."""
 
     def do(self, commission: Commission) -> dict[str, object]:
         """Compute, draw and commit; the record (plain JSON) by which the answer is found again."""
 
 
-def recalled(
+def standing(
     ledger: Ledger, asked: Mapping[str, object], *, asker: str | None, work: Work
-) -> tuple[str, Mapping[str, Any] | None]:
-    """The stored answer that still stands, with its fingerprint; else a fingerprint to pay for.
+) -> tuple[str, bool]:
+    """The fingerprint of a question, and whether an answer is stored for it that still stands.
 
     An answer that was lost is paid for again and stored beside the first, under a next number.
     """
     for number in itertools.count():
         found = ledger.fingerprint({**asked, "number": number})
-        stored = ledger.recall(found, asker=asker)
+        stored = ledger.stored(found, asker=asker)
         if stored is None:
-            return found, None
-        record: Mapping[str, Any] = stored.value  # type: ignore[assignment]
+            return found, False
+        record: Mapping[str, Any] = stored.answer.value  # type: ignore[assignment]
         if work.stands(record["elsewhere"]):
-            return found, record
+            return found, True
     raise AssertionError("unreachable")
+
+
+def unwritten(
+    ledger: Ledger, question: str, *, work: Work
+) -> tuple[Entry, dict[str, object]] | None:
+    """The charge whose answer was committed, with its record, if no answer line tells of it.
+
+    So it is when the session dies between the commit and the line: what was paid for is there.
+    """
+    there = work.committed()
+    if there is None:
+        return None
+    paid = (e for e in ledger.entries if e.hash == there[0] and e.question == question)
+    charge = next(paid, None)
+    return None if charge is None else (charge, there[1])

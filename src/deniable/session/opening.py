@@ -9,6 +9,7 @@ from pathlib import Path
 
 from deniable.errors import BadParameter, MissingUnit, UnitMismatch
 from deniable.ledger import Ledger, open_ledger
+from deniable.ledger.halts import named
 from deniable.losses import Loss
 from deniable.schema import Column, Schema
 from deniable.units import Unit
@@ -26,6 +27,7 @@ def open(  # noqa: A001  (dp.open is the promised name)
     ledger: Ledger | str | Path | None = None,
     name: str | None = None,
     version: str | None = None,
+    asker: str | None = None,
 ) -> Session:
     """Open data for private questions.
 
@@ -34,7 +36,9 @@ def open(  # noqa: A001  (dp.open is the promised name)
     the schema. `budget` is the ceiling for everything that will ever be released from this ledger;
     an existing ledger brings its own. A frame is called `data`, a file by its stem, unless `name`
     says otherwise. `version` is your public name for the state of the data: answers stored about
-    one version are not given for another. The budget is one for all versions.
+    one version are not given for another. The budget is one for all versions. `asker` is whom the
+    session is for: it spends from their share, and shows nothing of others. Without it the session
+    is the curator's.
     """
     facts = _versioned(_schema(schema), version)
     whom = _unit(unit, facts, name or "data")
@@ -45,11 +49,13 @@ def open(  # noqa: A001  (dp.open is the promised name)
             why="without a ceiling every row can be learnt by asking often enough",
             fix="budget=dp.epsilon(1.0)",
         )
+    who = None if asker is None else named(asker)
     tables = sources.tables(source, schema=facts, unit=whom, name=name)
     return Session(
         tables=tables,
         schema=facts,
         ledger=_ledger(ledger, unit=whom, budget=limit, name=name or "+".join(tables)),
+        asker=who,
     )
 
 

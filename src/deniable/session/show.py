@@ -6,10 +6,11 @@ import math
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from deniable.ledger.show import left
+from deniable.ledger import Ledger
+from deniable.ledger.show import left as ledger_left
 from deniable.losses import Loss
 from deniable.release import card
-from deniable.release.numbers import amount
+from deniable.release.numbers import amount, remaining
 
 from .tables import Table
 
@@ -29,8 +30,8 @@ def as_text(session: Session) -> str:
             f"session on {', '.join(map(_table, session.tables.values()))}",
             f"  protects  {session.unit}",
             f"  spent     {_spent(session)}  {bar}",
-            *(f"  {name:<8}  {figure}" for name, figure in left(session.ledger).items()),
-            f"  ledger    {session.ledger.where}, {_lines(session)}",
+            *(f"  {name:<8}  {figure}" for name, figure in left(session).items()),
+            f"  ledger    {_ledger(session)}",
             *(f"  failures  {halts}" for halts in [str(session.ledger.halts())] if halts),
             *(f"  {note}" for note in _notes(session)),
         ]
@@ -42,8 +43,8 @@ def as_html(session: Session) -> str:
     facts = {
         "protects": str(session.unit),
         "spent": _spent(session),
-        **left(session.ledger),
-        "ledger": f"{session.ledger.where}, {_lines(session)}",
+        **left(session),
+        "ledger": _ledger(session),
     }
     columns = [
         [table.name, name, str(column)]
@@ -84,17 +85,36 @@ def _table(table: Table) -> str:
     return f"{table.name} ({shown})"
 
 
+def left(session: Session) -> dict[str, str]:
+    """What is left, by what it is of; to an asker with a share, of that."""
+    if isinstance(session.ledger, Ledger):
+        return ledger_left(session.ledger)
+    loss = session.left
+    return {"left": remaining(loss, groups=getattr(loss, "delta", 0.0) > 0)}
+
+
+def ceiling(session: Session) -> str:
+    """What spending is measured against: the budget, or an asker's share."""
+    share = session.share
+    if share is None:
+        return amount(session.budget)
+    return f"{amount(share, 'down')}, reserved for {session.asker}"
+
+
 def _spent(session: Session) -> str:
-    return f"{amount(session.spent, 'up')} of {amount(session.budget)}"
+    return f"{amount(session.spent, 'up')} of {ceiling(session)}"
 
 
-def _lines(session: Session) -> str:
+def _ledger(session: Session) -> str:
+    """Where it is, and for the curator how long."""
+    if session.asker is not None:
+        return f"{session.ledger.where}, as {session.asker} sees it"
     count = len(session.ledger.entries)
-    return f"{count} {'line' if count == 1 else 'lines'}"
+    return f"{session.ledger.where}, {count} {'line' if count == 1 else 'lines'}"
 
 
 def _part(session: Session) -> float:
-    return min(1.0, _figure(session.spent) / _figure(session.budget))
+    return min(1.0, _figure(session.spent) / _figure(session.share or session.budget))
 
 
 def _figure(loss: Loss) -> float:

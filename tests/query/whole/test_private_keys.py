@@ -182,20 +182,19 @@ def test_an_asker_with_a_share_is_not_told_what_others_spent():
         lines = len(session.ledger.entries)
         for sql in (BY_CITY, "SELECT COUNT(*) AS n FROM data"):
             with pytest.raises(BudgetExceeded) as caught:
-                session.sql(sql).release(spend=dp.epsilon(2), asker="ann")
+                session.for_("ann").sql(sql).release(spend=dp.epsilon(2))
             texts.add(str(caught.value))
         assert len(session.ledger.entries) == lines
-    (text,) = texts
-    assert "this would pass your share" in text
+    assert len(texts) == 2, "one per question, whatever others spent"
+    assert all("is left of your share" in text for text in texts)
 
 
 def test_groups_that_another_chose_are_not_paid_for_if_numbers_cannot_be():
     session = shared()
-    query = session.sql(BY_CITY)
-    query.release(spend=dp.epsilon(0.8))
+    session.sql(BY_CITY).release(spend=dp.epsilon(0.8))
     lines = len(session.ledger.entries)
-    with pytest.raises(BudgetExceeded, match="pass your share"):
-        query.release(spend=dp.epsilon(0.8), asker="ann")
+    with pytest.raises(BudgetExceeded, match="left of your share"):
+        session.for_("ann").sql(BY_CITY).release(spend=dp.epsilon(0.8))
     assert len(session.ledger.entries) == lines
 
 
@@ -213,10 +212,10 @@ def test_groups_that_were_charged_and_not_kept_are_not_paid_for_if_numbers_canno
 
 def test_an_asker_who_paid_is_answered_again_free_though_nothing_is_left():
     session = shared()
-    query = session.sql(BY_CITY)
-    first = query.release(spend=dp.epsilon(0.5), asker="ann")
+    query = session.for_("ann").sql(BY_CITY)
+    first = query.release(spend=dp.epsilon(0.5))
     lines = len(session.ledger.entries)
-    again = query.release(spend=dp.epsilon(0.5), asker="ann")
+    again = query.release(spend=dp.epsilon(0.5))
     assert again.free
     assert again.rows() == first.rows()
     assert len(session.ledger.entries) == lines

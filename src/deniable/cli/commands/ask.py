@@ -29,6 +29,7 @@ def ask(
     data: options.DataPath = None,
     ledger: options.LedgerPath = None,
     budget: options.Budget = None,
+    asker: options.Asker = None,
     failures: Annotated[
         Path | None,
         typer.Option(help="Where details of a failure go; they may hold people's values."),
@@ -43,10 +44,10 @@ def ask(
     paid, wanted = amounts.maybe("spend", spend), amounts.within(within)
     limit = amounts.maybe("budget", budget)
     if paid is None and wanted is None:
-        plan, said = explain.planned(place, sql, size=size, budget=limit)
+        plan, said = explain.planned(place, sql, size=size, budget=limit, asker=asker)
         explain.show(plan, sql, said, json=json)
         return
-    with place.open(budget=limit) as session:
+    with place.open(budget=limit, asker=asker) as session:
         question = session.sql(sql)
         with _details(session, failures):
             release = question.release(spend=paid, within=wanted, size=size)
@@ -56,11 +57,10 @@ def ask(
 
 
 def _say_left(session: Curator) -> None:
-    from deniable.ledger.show import left
-    from deniable.release.numbers import amount
+    from deniable.session.show import ceiling, left
 
-    figure, *of_delta = left(session.ledger).values()
-    talk.say(f"left: {figure} of {amount(session.budget)}")
+    figure, *of_delta = left(session).values()
+    talk.say(f"left: {figure} of {ceiling(session)}")
     for words in of_delta:
         talk.say(f"of δ: {words}")
 

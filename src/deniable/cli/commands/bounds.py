@@ -19,6 +19,7 @@ def bounds(
     data: options.DataPath = None,
     ledger: options.LedgerPath = None,
     budget: options.Budget = None,
+    asker: options.Asker = None,
     json: options.Json = False,
 ) -> None:
     """Estimate the bounds of a column, and spend."""
@@ -29,7 +30,7 @@ def bounds(
         fix = places.whose(target, facts, place.names(facts))
         raise BadParameter.of("the target", target, must="a column, as people.income", fix=fix)
     paid = amounts.loss("spend", spend)
-    with place.open(budget=amounts.maybe("budget", budget)) as session:
+    with place.open(budget=amounts.maybe("budget", budget), asker=asker) as session:
         low, high = session.bounds(column, spend=paid, table=table)
         left = session.left
     record = {"target": target, "low": low, "high": high, "left": left.to_dict()}

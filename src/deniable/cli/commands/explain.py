@@ -25,6 +25,7 @@ def explain(
     data: options.DataPath = None,
     ledger: options.LedgerPath = None,
     budget: options.Budget = None,
+    asker: options.Asker = None,
     json: options.Json = False,
 ) -> None:
     """Show the price and the ± of an answer; free.
@@ -39,6 +40,7 @@ def explain(
         within=amounts.within(within),
         size=size,
         budget=amounts.maybe("budget", budget),
+        asker=asker,
     )
     show(plan, sql, said, json=json)
 
@@ -51,12 +53,13 @@ def planned(
     within: Wanted = None,
     size: float | None,
     budget: Loss | None,
+    asker: str | None = None,
 ) -> tuple[Plan, str]:
     """The plan, and how to ask for it; at a tenth of the ceiling if no price or ± was said."""
     import deniable as dp
 
     session = (
-        place.open(budget=budget)
+        place.open(budget=budget, asker=asker)
         if place.started
         else place.look(budget=budget or spend or dp.epsilon(1.0))
     )
@@ -67,6 +70,7 @@ def planned(
     said = _wanted(within) if spend is None else f"--spend {amounts.typed(spend)}"
     said += "" if size is None else f" --size {size:g}"
     said += place.options(data=True, ledger=True)
+    said += "" if asker is None else f" --asker {shlex.quote(asker)}"
     if place.started:
         return plan, said
     said += f" --budget {'1' if budget is None else amounts.typed(budget)}"

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json as notation
+import shlex
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from deniable.cli import options, places, talk
+from deniable.cli import amounts, options, places, talk
 from deniable.errors import BadParameter
 
 if TYPE_CHECKING:
@@ -89,6 +90,25 @@ def resume(
         talk.say(f"line {entry.sequence}: questions of {_named(asker)} go on")
 
 
+@ledger.command("share")
+def share(
+    asker: Annotated[str, typer.Argument(help="For whom.")],
+    *,
+    amount: Annotated[str, typer.Option("--amount", help="How much: 0.5 (ε), 0.5,1e-8, rho=0.1.")],
+    schema: options.SchemaPath = None,
+    path: options.LedgerPath = None,
+    json: options.Json = False,
+) -> None:
+    """Reserve a part of the budget for one asker, for good."""
+    from deniable.ledger import open_ledger
+
+    with open_ledger(_where(path, schema)) as kept:
+        entry = kept.share(asker, amount=amounts.loss("amount", amount))
+        record = {"line": entry.sequence, "asker": asker, "left": kept.left.to_dict()}
+        talk.answer(f"reserved for {asker}: {amount}", record, json=json)
+    talk.next_step(f'deniable ask "SELECT COUNT(*) ..." --asker {shlex.quote(asker)}', "spends it")
+
+
 def _named(asker: str | None) -> str:
     from deniable.ledger.halts import called
 
@@ -126,6 +146,18 @@ def _progress(done: int, lines: int) -> None:
         talk.say(f"verifying: {done:,} of {lines:,} lines", style="dim")
 
 
+def _shares(kept: Ledger) -> dict[str, str]:
+    """What each asker used of what is reserved for them."""
+    from deniable.release.numbers import amount
+
+    spent = kept.filter.spent
+    found = [
+        f"{asker} spent {amount(spent(share.used), 'up')} of {amount(spent(share.reserved))}"
+        for asker, share in kept.shares().items()
+    ]
+    return {"shares": "\n          ".join(found)} if found else {}
+
+
 def _text(kept: Ledger, shown: list[Entry], count: int) -> str:
     from deniable.ledger.show import _priced, left
     from deniable.release.frame import box
@@ -136,6 +168,7 @@ def _text(kept: Ledger, shown: list[Entry], count: int) -> str:
         "protects": str(kept.unit),
         "spent": f"{amount(kept.spent, 'up')} of {amount(kept.budget)}",
         **left(kept),
+        **_shares(kept),
         **({"failures": str(halts)} if str(halts := kept.halts()) else {}),
     }
     lines = [f"{name:<9} {fact}" for name, fact in facts.items()]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from typing import ClassVar
@@ -44,6 +45,11 @@ class Filter(ABC):
     @abstractmethod
     def left(self, total: Price) -> Loss:
         """The most that one further charge, stated in the budget's kind, may cost; rounded down."""
+
+    def rest(self, reserved: Price, used: Price) -> Loss:
+        """The most that one further charge to a reserved part may cost; rounded down."""
+        part: Filter = dataclasses.replace(self, budget=self.spent(reserved))  # type: ignore[type-var]
+        return part.left(used)
 
     def block(self, epsilon: float, delta: float = 0.0) -> Price:
         """What a plan fixed in advance adds: (ε, δ)-private as a whole, charged at its start."""

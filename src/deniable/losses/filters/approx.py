@@ -98,6 +98,16 @@ class ApproxFilter(Filter):
         by_order = self._largest_response(difference(self.divergence, self._renyi(total)))
         return Approx(max(pure, by_order), delta=difference(self.reserve, total.delta))
 
+    def rest(self, reserved: Price, used: Price) -> Approx:
+        """The largest block that keeps both sums within what was reserved, not only one of them."""
+        pure = difference(reserved.epsilon, used.epsilon)
+        divergence = difference(self._renyi(reserved), self._renyi(used))
+        by_order = math.isinf(pure) or not rounding.within(
+            convert.pure_to_renyi(pure, self.order), divergence
+        )
+        epsilon = self._largest_response(divergence) if by_order else pure
+        return Approx(epsilon, delta=difference(reserved.delta, used.delta))
+
     def _largest_response(self, divergence: float) -> float:
         """The largest ε whose randomized response has at most this divergence at the order."""
 

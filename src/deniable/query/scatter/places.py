@@ -12,9 +12,10 @@ with the classes that obey it, whatever the cluster is set to.
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import os
 import re
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from deniable.errors import BadParameter
 from deniable.query.backends.engine import check_settings
@@ -32,7 +33,11 @@ _SETTINGS: Final = {
     "spark.sql.adaptive.enabled": "false",
     "spark.sql.execution.arrow.maxRecordsPerBatch": "65536",
 }
-_OPTIONS: Final = {"mapreduce.fileoutputcommitter.algorithm.version": "1"}
+_OPTIONS: Final = {
+    "mapreduce.fileoutputcommitter.algorithm.version": "1",
+    "mapreduce.fileoutputcommitter.marksuccessfuljobs": "true",
+}
+_PAID: Final = "deniable.paid"
 _JOB: Final = re.compile(r"part-\d+-([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})")
 
 
@@ -64,26 +69,60 @@ def pin(spark: Any) -> None:
     check_settings(_SETTINGS, {name: spark.conf.get(name) for name in _SETTINGS})
 
 
-def commit(frame: Any, path: str) -> None:
+def commit(frame: Any, path: str, *, paid: str) -> None:
     """Compute, draw and write in one stage, and commit; if that fails, nothing is to be seen.
 
-    The frame is of a session that is pinned.
+    The frame is of a session that is pinned. Every file says by which charge it was `paid`.
     """
     spark = frame.sparkSession
     try:
-        frame.write.mode("error").options(**_OPTIONS).parquet(path)
+        _marked(frame, paid).write.mode("error").options(**_OPTIONS).parquet(path)
     except BaseException:
         _remove_empty(spark, path)
         raise
 
 
-def job(spark: Any, path: str) -> str | None:
-    """The one job that wrote the files of a folder, by the number Spark gave it; None if none."""
+def _marked(frame: Any, paid: str) -> Any:
+    """The frame with the hash of its charge beside the first column, where Parquet keeps it."""
+    first, *others = (f"`{name.replace('`', '``')}`" for name in frame.columns)
+    named = frame[first].alias(frame.columns[0], metadata={_PAID: paid})
+    return frame.select(named, *others)
+
+
+class Found(NamedTuple):
+    """The files of one job in a folder."""
+
+    job: str
+    """The number that Spark gave it."""
+    files: str
+    """A hash of their names: another if one is missing."""
+    paid: str
+    """The hash of the charge that paid for them; empty if they do not say."""
+
+    @property
+    def record(self) -> dict[str, object]:
+        """By which the same files are known again."""
+        return {"job": self.job, "files": self.files}
+
+
+def found(spark: Any, path: str) -> Found | None:
+    """The files in a folder, if one job wrote them all; None if not."""
     if not exists(spark, path):
         return None
-    files = spark.read.schema("_ BOOLEAN").parquet(path).inputFiles()
-    jobs = {found[1] if (found := _JOB.search(file)) else None for file in files}
-    return jobs.pop() if len(jobs) == 1 else None
+    files = sorted(spark.read.schema("_ BOOLEAN").parquet(path).inputFiles())
+    jobs = {match[1] if (match := _JOB.search(file)) else None for file in files}
+    job = jobs.pop() if len(jobs) == 1 else None
+    if job is None:
+        return None
+    names = "\n".join(file.rpartition("/")[2] for file in files)
+    first = spark.read.parquet(path).schema[0]
+    paid = str(first.metadata.get(_PAID, ""))
+    return Found(job=job, files=hashlib.sha256(names.encode()).hexdigest(), paid=paid)
+
+
+def succeeded(spark: Any, path: str) -> bool:
+    """Whether the driver came to the end of its commit, and all files are there."""
+    return exists(spark, f"{path.rstrip('/')}/_SUCCESS")
 
 
 def _remove_empty(spark: Any, path: str) -> None:

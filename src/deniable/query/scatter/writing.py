@@ -51,9 +51,7 @@ from .written import Written, spark_schema
 _PROBES: Final = 8
 
 
-def write(
-    session: Session, allocation: Allocation, *, path: object, asker: str | None = None
-) -> Written:
+def write(session: Session, allocation: Allocation, *, path: object) -> Written:
     """The answer in Parquet files at a path that does not exist yet; asked again, it is free."""
     question = allocation.plan.question
     tables = _on_spark(session, question)
@@ -65,7 +63,6 @@ def write(
         work=work,
         question=f"{question!r}\n({question.fingerprint}){allocation.told} written to {work.path}",
         table=", ".join(session.tables),
-        asker=asker,
         title=title(question),
     )
     shown = replace(release.provenance, question=title(question))
@@ -139,18 +136,29 @@ class Scattered:
         self._integers.schema  # noqa: B018  (Connect looks when it is asked for columns)
 
     def stands(self, record: Mapping[str, Any]) -> bool:
-        """Whether the files are there that the same job wrote."""
-        return bool(record["job"] == places.job(self.spark, self.path))
+        """Whether the files are there that the same job wrote, and all of them."""
+        there = places.found(self.spark, self.path)
+        return there is not None and all(record.get(n, v) == v for n, v in there.record.items())
+
+    def committed(self) -> tuple[str, dict[str, object]] | None:
+        """The charge that paid for the files of a job that was committed, and their record."""
+        there = places.found(self.spark, self.path)
+        if there is None or not places.succeeded(self.spark, self.path):
+            return None
+        return there.paid, self._record(there)
 
     def do(self, commission: Commission) -> dict[str, object]:
         """Compute the integers, draw, commit."""
         draw = Draw.of(commission, self.allocation)
         noisy = self._integers.mapInArrow(draw.over, spark_schema(draw.columns))
-        places.commit(noisy, self.path)
-        job = places.job(self.spark, self.path)
-        if job is None:
+        places.commit(noisy, self.path, paid=commission.entry)
+        there = places.found(self.spark, self.path)
+        if there is None:
             raise RuntimeError("the executors do not write where the driver reads")
-        return {"path": self.path, "job": job}
+        return self._record(there)
+
+    def _record(self, there: places.Found) -> dict[str, object]:
+        return {"path": self.path, **there.record}
 
 
 def _not_here() -> NoReturn:

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 from deniable.losses import Loss
 from deniable.release import Certificate, Provenance, Release
-from deniable.release.numbers import amount
 from deniable.units import Unit
 
 from .columns import Field
@@ -66,7 +65,7 @@ class Written:
         return self.release.certificate()
 
     def __repr__(self) -> str:
-        cost = f"free: {self.free}" if self.free else f"spent {amount(self.loss, 'up')}"
+        cost = self.release.cost
         names = ", ".join(column.name for column in self.columns)
         return (
             f"{self.provenance.question}\nwritten to {self.path} as Parquet: {names}\n"

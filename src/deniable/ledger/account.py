@@ -1,0 +1,156 @@
+"""What one asker sees of a ledger: their own lines and their own share, and nothing of others.
+
+A share is a guarantee to its asker only if what they see does not depend on what others asked: not
+on others' lines, nor on how many there are, nor on totals. So an account numbers its own lines, and
+leaves out of each what it says about the whole ledger. The hash of a line stays as it is: by it the
+curator finds the line, and nobody can read anything off it.
+
+Without any share in a ledger, askers are names on one common budget; what is left of that is common
+knowledge. As soon as one asker has a share, others need one, too: the rest is the curator's.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Final
+
+from deniable.errors import BudgetExceeded
+from deniable.losses import Loss
+from deniable.losses.filters import Filter, Price
+from deniable.mechanisms import Mechanism
+from deniable.units import Unit
+
+from . import show
+from .entry import Entry, Standing, fits
+from .halts import Failures, Halts, named
+from .ledger import Ledger
+
+_OWN: Final = {
+    *("kind", "asker", "question", "what", "mechanisms"),
+    *("delta", "price", "standing", "time"),
+}
+
+
+class Account:
+    """The part of a ledger that is one asker's: what they may spend, spent, and asked."""
+
+    def __init__(self, ledger: Ledger, asker: str) -> None:
+        self.__ledger: Final = ledger
+        self.__read: tuple[int, dict[int, Entry]] = (0, {})
+        self.asker: Final = named(asker)
+        self.name: Final[str] = ledger.name
+        self.unit: Final[Unit] = ledger.unit
+        self.budget: Final[Loss] = ledger.budget
+        self.filter: Final[Filter] = ledger.filter
+        self.where: Final[str] = ledger.where
+        self.admit()
+
+    def admit(self) -> Standing | None:
+        """The asker's share; None where nobody has one, and an error where only others do."""
+        standing = self.__ledger.standing(self.asker)
+        if standing is None and self.__ledger.shares():
+            raise BudgetExceeded(
+                f"nothing is reserved for {self.asker} in this ledger",
+                why="it is divided into shares, and an asker spends from their own",
+                fix=f'the curator: ledger.share("{self.asker}", amount=dp.epsilon(0.1))',
+            )
+        return standing
+
+    # ---- how much
+
+    @property
+    def share(self) -> Loss | None:
+        """All that was ever reserved for this asker; None where nobody has a share."""
+        standing = self.admit()
+        return None if standing is None else self.filter.spent(standing.reserved)
+
+    @property
+    def spent(self) -> Loss:
+        """What this asker used of their share; without shares, what all spent together."""
+        standing = self.admit()
+        return self.__ledger.spent if standing is None else self.filter.spent(standing.used)
+
+    @property
+    def left(self) -> Loss:
+        """What this asker may still spend: rounded down."""
+        standing = self.admit()
+        if standing is None:
+            return self.__ledger.left
+        return self.filter.rest(standing.reserved, standing.used)
+
+    def left_after(self, price: Price) -> Loss | None:
+        """What this asker could spend after this price; None if it does not fit."""
+        standing = self.admit()
+        if standing is None:
+            return self.__ledger.left_after(price)
+        after = standing.use(price)
+        fitting = fits(after.used, after.reserved)
+        return self.filter.rest(after.reserved, after.used) if fitting else None
+
+    def price(self, mechanism: Mechanism, *, delta: float | None = None) -> Price:
+        """What one use of a mechanism costs here, in native units. Asking is free."""
+        return self.__ledger.price(mechanism, delta=delta)
+
+    def due(self, mechanism: Mechanism, *, question: str | None = None) -> Price:
+        """What asking would charge this asker now."""
+        self.admit()
+        return self.__ledger.due(mechanism, question=question, asker=self.asker)
+
+    def check(self, price: Price) -> None:
+        """Raise as a charge of this price would; nothing is written."""
+        self.admit()
+        self.__ledger.check(price, asker=self.asker)
+
+    # ---- what for
+
+    @property
+    def entries(self) -> tuple[Entry, ...]:
+        """This asker's lines, oldest first, numbered from 1; what was answered is not listed.
+
+        Whether an answer was drawn for this charge or stored before would tell what others asked.
+        """
+        return tuple(self._own().values())
+
+    def halts(self) -> Halts:
+        """Whether this asker is stopped after a failure, and how often they were resumed."""
+        halts = Halts()
+        if self.__ledger.halts() != halts:  # else nobody ever was, and no line need be read
+            for entry in self._own().values():
+                halts = halts.after(entry)
+        return halts
+
+    def failures(self) -> Failures:
+        """This asker's failures that wait for the curator, who alone sees their causes."""
+        own = [each for each in self.__ledger.failures() if each.asker == self.asker]
+        lines = self._own() if own else {}
+        return Failures(
+            replace(each, entry=lines[each.entry].sequence, detail="the curator sees it")
+            for each in own
+        )
+
+    def _own(self) -> dict[int, Entry]:
+        """This asker's lines as they see them, by their numbers in the ledger."""
+        seen, known = self.__read
+        own, entries = dict(known), self.__ledger.entries
+        for entry in entries[seen:] if seen else entries:
+            seen += 1
+            if entry.asker == self.asker:
+                own[entry.sequence] = _seen(entry, len(own) + 1, own)
+        self.__read = (seen, own)
+        return own
+
+    # ---- how it looks
+
+    def __repr__(self) -> str:
+        return show.account_as_text(self)
+
+    def _repr_html_(self) -> str:
+        return show.account_as_html(self)
+
+
+def _seen(entry: Entry, number: int, own: dict[int, Entry]) -> Entry:
+    """A line with its number among the asker's own, without what it says of the whole ledger."""
+    record = {name: value for name, value in entry.record.items() if name in _OWN}
+    if entry.charge is not None:
+        record["charge"] = own[entry.charge].sequence
+    return Entry(record=record | {"sequence": number}, hash=entry.hash)
