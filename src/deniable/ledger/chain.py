@@ -7,9 +7,8 @@ somewhere else and give it to `ledger.verify(anchor=…)`.
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping
-from contextlib import suppress
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 from deniable import parameters
@@ -18,11 +17,11 @@ from deniable.losses.filters import Filter, Price
 from deniable.mechanisms import Mechanism
 from deniable.mechanisms.combine import Composed
 
-from .entry import Entry, Standing, canonical, fits, names, row_of
+from .entry import Entry, Standing, canonical, fits, names
 from .halts import Halts
+from .state import State
 from .store import Row
-
-NOT_TRUSTED = "nothing was spent; this ledger admits nothing until it is put right"
+from .trust import NOT_TRUSTED, UNREADABLE, broken, check_link, intact
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,44 +51,69 @@ class Head:
 class Walk:
     """A walk along the lines that recomputes what each line claims.
 
-    Hashes, order, totals and the ceiling can be checked from any line on. A `whole` walk starts at
-    the header, so it also knows every share and every charge, and prices each charge again.
+    Hashes, order, totals and the ceiling can be checked from any line on, and shares from the
+    header on, or once the `state` is known. A `whole` walk starts at the header, and also prices
+    each charge again and pairs it with its answer.
     """
 
-    def __init__(self, start: Row, *, filter: Filter, where: str, whole: bool) -> None:  # noqa: A002
+    def __init__(
+        self,
+        start: Row,
+        *,
+        filter: Filter,  # noqa: A002
+        where: str,
+        whole: bool = False,
+    ) -> None:
         self._filter, self._where, self._whole = filter, where, whole
-        self._standings: dict[str, Standing] = {}
         self._unanswered: dict[int, str | None] = {}
         self._prices: dict[str, Price] = {}
-        self.at = self._intact(start)
-        self._believe(self.at)
+        self._strange = False
+        self.state: State | None = State() if start.sequence == 0 else None
+        self.at = intact(start, where=where)
+        with self._readable(start):
+            self._believe(self.at)
+            if self.state is not None:
+                self.state.take(self.at.record)
 
     def step(self, row: Row) -> Entry:
-        """Go to the next line, or raise LedgerFailure naming what is wrong with it."""
-        before, entry = self.at, self._intact(row)
-        if entry.sequence != before.sequence + 1:
-            raise self._broken(before.sequence + 1, "is missing")
-        if entry.previous != before.hash:
-            raise self._broken(entry.sequence, "does not follow from the line before it")
+        """Go to the next line, or raise LedgerFailure naming what is wrong with it.
+
+        After a failure the walk is of no further use.
+        """
+        before, entry = self.at, intact(row, where=self._where)
+        check_link(before, entry, where=self._where)
+        with self._readable(row):
+            self._check(before, entry)
+        self.at = entry
+        return entry
+
+    def _check(self, before: Entry, entry: Entry) -> None:
+        self._strange = self._strange or entry.kind == "unknown"
         if "unknown" in (before.kind, entry.kind):
             self._believe(entry)
         else:
             self._check_totals(entry)
             self._check_halts(before, entry)
+            if self.state is not None:
+                self._check_standing(entry, self.state)
             if self._whole:
                 self._check_price(entry)
-                self._check_standing(entry)
                 self._check_answer(entry)
-        self.at = entry
-        return entry
+        if self.state is not None:
+            self.state.take(entry.record)
+            stated = entry.record.get("state")
+            if not self._strange and stated not in (None, self.state.digest()):
+                raise self._broken(entry.sequence, "states other shares than those before it")
 
-    def _intact(self, row: Row) -> Entry:
-        """The line is what its hash and its looked-up parts say."""
-        with suppress(ValueError, KeyError, TypeError):
-            record = json.loads(row.line)
-            if row_of(row.line, record) == row:
-                return Entry(record=record, hash=row.hash)
-        raise self._broken(row.sequence, "was changed after it was written")
+    @contextmanager
+    def _readable(self, row: Row) -> Iterator[None]:
+        """Whatever a line holds that no version writes is a failure of the ledger."""
+        try:
+            yield
+        except LedgerFailure:
+            raise
+        except (*UNREADABLE, DeniableError):
+            raise self._broken(row.sequence, "holds what cannot be read") from None
 
     def _believe(self, entry: Entry) -> None:
         """Take the totals as they are stated: before the first step, and after a strange line."""
@@ -107,7 +131,7 @@ class Walk:
             self._stated = self._total.to_dict(), self._committed.to_dict()
         if (entry.record.get("total"), entry.record.get("committed")) != self._stated:
             raise self._broken(entry.sequence, "states a total that is not the sum")
-        if not self._filter.admits(self._committed):
+        if not (self._filter.admits(self._committed) and self._filter.admits(self._total)):
             raise self._broken(entry.sequence, "passes the ceiling")
 
     def _check_halts(self, before: Entry, entry: Entry) -> None:
@@ -137,9 +161,9 @@ class Walk:
         except DeniableError:
             raise self._broken(entry.sequence, "charges what has no price") from None
 
-    def _check_standing(self, entry: Entry) -> None:
+    def _check_standing(self, entry: Entry, state: State) -> None:
         asker, price = entry.asker, entry.price
-        old = self._standings.get(asker) if asker is not None else None
+        old = state.standings.get(asker) if asker is not None else None
         new = old
         if entry.kind == "share":
             new = (old or Standing.none()).reserve(_given(price))
@@ -149,7 +173,6 @@ class Walk:
             return
         if entry.standing != new or not fits(new.used, new.reserved):
             raise self._broken(entry.sequence, f"does not keep to the share of {asker}")
-        self._standings[asker] = new
 
     def _check_answer(self, entry: Entry) -> None:
         if entry.kind == "charge" and entry.repeats is None:
@@ -160,12 +183,7 @@ class Walk:
                 raise self._broken(entry.sequence, "is an answer without its charge")
 
     def _broken(self, sequence: int, how: str) -> LedgerFailure:
-        return LedgerFailure(
-            f"line {sequence} of the ledger {how}",
-            why="what was spent can no longer be proved from this ledger",
-            fix=f"restore {self._where} from a copy whose verify() passes",
-            cost=NOT_TRUSTED,
-        )
+        return broken(sequence, how, where=self._where)
 
 
 def price_of(mechanism: Mechanism, filter: Filter, delta: object) -> Price:  # noqa: A002

@@ -10,13 +10,13 @@ from deniable.losses.filters import filter_for
 from deniable.sampling.source import current
 from deniable.units import Unit
 
-from .entry import sealed
+from .entry import digest, sealed
 from .header import Header
 from .ledger import Ledger
 from .memory import MemoryStore
 from .postgres import PostgresStore
 from .sqlite import SqliteStore
-from .store import Store, settled
+from .store import CommitUnsure, Store, Writing
 
 _POSTGRES = ("postgresql://", "postgres://")
 
@@ -47,9 +47,7 @@ def open_ledger(
         raise MissingUnit.of(name)
     store = _store(where, create=create, patience=patience)
     try:
-        with store.reading() as lines:
-            started = lines.last() is not None
-        if not started:
+        if store.read(lambda lines: lines.last()) is None:
             _start(store, budget=budget, unit=unit, name=name)
         ledger = Ledger(store)
         ledger.header.agree(unit=unit, budget=budget, where=store.where)
@@ -77,11 +75,20 @@ def _start(store: Store, *, budget: Loss | None, unit: Unit | None, name: str) -
     """Write the header, unless another process just did."""
     if budget is None or unit is None:
         raise _nothing_there(store.where)
-    header = Header(name=name, unit=unit, budget=budget, filter=filter_for(budget))
-    with settled(), store.writing() as lines:
+    key = f"{current().integer(256):064x}"
+    header = Header(
+        name=name, unit=unit, budget=budget, filter=filter_for(budget), hash_of_key=digest(key)
+    )
+
+    def act(lines: Writing) -> None:
         if lines.last() is None:
             lines.append(sealed(header.to_record(), after=None))
-            lines.keep(f"{current().integer(256):064x}")
+            lines.keep(key)
+
+    try:
+        store.write(act)
+    except CommitUnsure as unsure:  # no charge is at stake: a failure like any other
+        raise unsure.failure from unsure
 
 
 def _nothing_there(where: str) -> LedgerFailure:

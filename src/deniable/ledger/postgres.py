@@ -16,17 +16,20 @@ has ended one way or the other. A charge that landed stays spent; its answer is 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING, Any
+import time
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from deniable.errors import BadParameter, DeniableError, LedgerFailure, MissingExtra
 
 from .sql import TABLES, OneConnection, SqlLines
-from .store import CommitUnsure, Reading, Writing, settled
+from .store import CommitUnsure, Reading, Writing
 
 if TYPE_CHECKING:
     import psycopg
+
+T = TypeVar("T")
 
 _GUARDS = (
     """CREATE FUNCTION refuse_change() RETURNS trigger LANGUAGE plpgsql AS
@@ -42,6 +45,8 @@ _GUARDS = (
 class PostgresStore:
     """One ledger in one schema; a charge waits `patience` seconds for others to finish."""
 
+    durable = True
+
     def __init__(self, address: str, *, create: bool, patience: float = 60.0) -> None:
         self._driver = _driver()
         self._url, _, name = address.partition("#")
@@ -55,29 +60,37 @@ class PostgresStore:
             self.close()
             raise
 
-    @contextmanager
-    def reading(self) -> Iterator[Reading]:
+    def read(self, look: Callable[[Reading], T]) -> T:
         """One consistent view; it waits for no one and makes no one wait."""
-        with settled(), self._transaction("REPEATABLE READ, READ ONLY") as connection:
-            yield _lines(connection)
+        isolation = "REPEATABLE READ, READ ONLY"
+        return self._settled(isolation, lambda connection: look(self._lines(connection)))
 
-    @contextmanager
-    def writing(self) -> Iterator[Writing]:
+    def write(self, act: Callable[[Writing], T]) -> T:
         """The only writer, from the first look at the total until the line is durable."""
-        with self._transaction("READ COMMITTED, READ WRITE") as connection:
+
+        def work(connection: psycopg.Connection) -> T:
             self._lock(connection)
-            yield _lines(connection)
+            return act(self._lines(connection))
+
+        return self._transaction("READ COMMITTED, READ WRITE", work)
 
     def close(self) -> None:
         """End the connection."""
         self._one.close()
 
-    @contextmanager
-    def _transaction(self, isolation: str) -> Iterator[psycopg.Connection]:
+    def _settled(self, isolation: str, work: Callable[[psycopg.Connection], T]) -> T:
+        """Where no charge is at stake, a commit that failed is a failure like any other."""
+        try:
+            return self._transaction(isolation, work)
+        except CommitUnsure as unsure:
+            raise unsure.failure from unsure
+
+    def _transaction(self, isolation: str, work: Callable[[psycopg.Connection], T]) -> T:
         with self._one.lock:
+            self._deadline = time.monotonic() + self._patience
             try:
                 connection = self._begin(isolation)
-                yield connection
+                result = work(connection)
             except self._driver.Error as error:
                 self._forget()
                 raise self._failure(error) from error
@@ -92,6 +105,7 @@ class PostgresStore:
             except self._driver.Error as error:
                 self._forget()
                 raise CommitUnsure(self._failure(error)) from error
+            return result
 
     def _begin(self, isolation: str) -> psycopg.Connection:
         """Start a transaction; a connection that died while idle is replaced once, at no risk."""
@@ -101,16 +115,15 @@ class PostgresStore:
             f"SET LOCAL synchronous_commit TO on; "
             f"SET LOCAL lock_timeout TO '{round(1000 * self._patience)}ms'"
         )
-        with self._one.held() as connection:
-            try:
+        connection = self._one.get()
+        if connection.info.transaction_status == self._driver.pq.TransactionStatus.IDLE:
+            with suppress(self._driver.OperationalError):
                 connection.execute(begin)
-            except self._driver.OperationalError:
-                self._forget()
-            else:
                 return connection
-        with self._one.held() as connection:
-            connection.execute(begin)
-            return connection
+        self._forget()
+        connection = self._one.get()
+        connection.execute(begin)
+        return connection
 
     def _lock(self, connection: psycopg.Connection) -> None:
         connection.execute("SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", (self._schema,))
@@ -147,9 +160,7 @@ class PostgresStore:
 
     def _prepare(self, *, create: bool) -> None:
         """Create the schema if there is none; another process may be doing the same."""
-        exists = "SELECT 1 FROM pg_tables WHERE schemaname = %s AND tablename = 'entries'"
-        with settled(), self._transaction("READ COMMITTED, READ ONLY") as connection:
-            found = connection.execute(exists, (self._schema,)).fetchone()
+        found = self._settled("READ COMMITTED, READ ONLY", self._is_ledger)
         if found:
             return
         if not create:
@@ -157,12 +168,26 @@ class PostgresStore:
                 f"there is no ledger at {self.where}",
                 fix="give budget= and unit= to start one",
             )
-        with settled(), self._transaction("READ COMMITTED, READ WRITE") as connection:
-            self._lock(connection)
-            if connection.execute(exists, (self._schema,)).fetchone() is None:
-                connection.execute(f"CREATE SCHEMA IF NOT EXISTS {self._schema}")
-                for statement in (*TABLES, *_GUARDS):
-                    connection.execute(statement)
+        self._settled("READ COMMITTED, READ WRITE", self._lay_out)
+
+    def _is_ledger(self, connection: psycopg.Connection) -> bool:
+        exists = "SELECT 1 FROM pg_tables WHERE schemaname = %s AND tablename = 'entries'"
+        return connection.execute(exists, (self._schema,)).fetchone() is not None
+
+    def _lay_out(self, connection: psycopg.Connection) -> None:
+        self._lock(connection)
+        if not self._is_ledger(connection):
+            connection.execute(f"CREATE SCHEMA IF NOT EXISTS {self._schema}")
+            for statement in (*TABLES, *_GUARDS):
+                connection.execute(statement)
+
+    def _lines(self, connection: psycopg.Connection) -> SqlLines:
+        def run(sql: str, values: Sequence[object]) -> list[tuple[object, ...]]:
+            cursor = connection.execute(sql.replace("?", "%s"), tuple(values))
+            return cursor.fetchall() if cursor.description else []
+
+        here = "SELECT tablename::text FROM pg_tables WHERE schemaname = current_schema()"
+        return SqlLines(run, tables=here, where=self.where)
 
     def _failure(self, error: psycopg.Error) -> LedgerFailure:
         cause, fix = "the server refused", ""
@@ -206,12 +231,3 @@ def _without_password(driver: Any, url: str) -> str:
             "the ledger's address cannot be read", fix="postgresql://user@host:5432/database"
         ) from None
     return f"postgresql://{parts.get('host') or 'localhost'}/{parts.get('dbname') or ''}"
-
-
-def _lines(connection: psycopg.Connection) -> SqlLines:
-    def run(sql: str, values: Sequence[object]) -> list[tuple[object, ...]]:
-        cursor = connection.execute(sql.replace("?", "%s"), tuple(values))
-        return cursor.fetchall() if cursor.description else []
-
-    here = "SELECT tablename::text FROM pg_tables WHERE schemaname = current_schema()"
-    return SqlLines(run, tables=here)

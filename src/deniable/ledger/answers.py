@@ -1,0 +1,59 @@
+"""Find a stored answer, and prove that it answers this question before it is shown again."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from deniable.losses.filters import Price
+
+from .entry import Entry
+from .store import Reading
+from .trust import broken, in_place, intact
+
+
+class Found(NamedTuple):
+    """A stored answer, the charge that paid for it, and whether this asker has paid for it."""
+
+    answer: Entry
+    charge: Entry
+    price: Price
+    paid: bool
+
+
+def find(
+    lines: Reading, question: str, asker: str | None, *, newest: Entry, where: str
+) -> Found | None:
+    """A stored answer, preferably one that this asker has paid for, else the oldest.
+
+    A damaged index can hide an answer, which is then paid for again; what it shows is proved.
+    """
+    rows = {row.sequence: row for row in lines.asked(question)}
+    about = {place: intact(row, where=where) for place, row in rows.items()}
+
+    def proved(entry: Entry) -> Entry:
+        if entry.question != question:
+            raise broken(entry.sequence, "is about another question", where=where)
+        return in_place(lines, rows[entry.sequence], newest=newest, where=where)
+
+    mine = {e.repeats: e for e in about.values() if asker is not None and e.asker == asker}
+    best: Found | None = None
+    for entry in about.values():
+        charge = about.get(entry.charge or 0)
+        if entry.kind != "answer" or charge is None:
+            continue
+        paid = charge.asker == asker or entry.sequence in mine
+        if best is None or (paid and not best.paid):
+            best = _pair(proved(entry), proved(charge), paid=paid, where=where)
+        if paid:
+            if charge.asker != asker:
+                proved(mine[entry.sequence])
+            break
+    return best
+
+
+def _pair(answer: Entry, charge: Entry, *, paid: bool, where: str) -> Found:
+    price = charge.price
+    honest = charge.kind == "charge" and charge.repeats is None
+    if price is None or not honest or charge.sequence >= answer.sequence:
+        raise broken(answer.sequence, "is an answer without its charge", where=where)
+    return Found(answer, charge, price, paid)
