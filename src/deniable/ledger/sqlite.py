@@ -49,6 +49,9 @@ _GUARDS = tuple(
 # secure_delete overwrites what is erased: the cause of a failure may hold people's values.
 _SETTINGS = ("journal_mode = DELETE", "synchronous = EXTRA", "fullfsync = ON", "secure_delete = ON")
 
+# A message of SQLite's that quotes damaged text cannot be decoded.
+_ERRORS = (sqlite3.Error, UnicodeDecodeError)
+
 _CAUSES = {
     "SQLITE_BUSY": (
         "others kept the ledger locked for too long",
@@ -119,7 +122,7 @@ class SqliteStore:
                 connection.execute(begin)
                 self._check_file()
                 result = work(connection)
-            except sqlite3.Error as error:
+            except _ERRORS as error:
                 self._forget()
                 raise self._failure(error) from error
             except DeniableError:  # a refusal: the connection is as good as before
@@ -130,7 +133,7 @@ class SqliteStore:
                 raise
             try:
                 connection.execute("COMMIT")
-            except sqlite3.Error as error:
+            except _ERRORS as error:
                 self._forget()
                 raise CommitUnsure(self._failure(error)) from error
             return result
@@ -138,12 +141,12 @@ class SqliteStore:
     def _forget(self) -> None:
         """Roll back and close: after a failure, a fresh connection reads what is really on disk."""
         self._roll_back()
-        with suppress(sqlite3.Error):
+        with suppress(*_ERRORS):
             self.close()
 
     def _roll_back(self) -> None:
         if self._one.now is not None:
-            with suppress(sqlite3.Error):
+            with suppress(*_ERRORS):
                 self._one.now.rollback()
 
     def _create(self) -> None:
@@ -212,7 +215,9 @@ class SqliteStore:
         if not _is_ledger(connection) and _holds_something(connection):
             raise self._cannot("SQLITE_NOTADB")
 
-    def _failure(self, error: sqlite3.Error) -> LedgerFailure:
+    def _failure(self, error: Exception) -> LedgerFailure:
+        if isinstance(error, UnicodeDecodeError):
+            return self._cannot("SQLITE_CORRUPT")
         name = getattr(error, "sqlite_errorname", "")
         known = next((prefix for prefix in _CAUSES if name.startswith(prefix)), None)
         if known is None:
