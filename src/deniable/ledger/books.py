@@ -231,7 +231,7 @@ class Books:
         walk = self._walk_from(lines, max(0, newest - TAIL))
         if walk.state is None:
             walk.state = State.looked_up(lines, where=self.where)
-            if walk.at.record.get("state") != walk.state.digest():
+            if walk.at.record.get("state") != walk.state.digest:
                 walk = self._walk_from(lines, 0)
         return walk
 

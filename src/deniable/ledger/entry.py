@@ -35,7 +35,7 @@ KINDS = ("header", "charge", "answer", "share", "note", "stop", "resume")
 Record = Mapping[str, object]
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Entry:
     """One line of a ledger: `record` is all of it as written, the properties what it says."""
 
@@ -45,7 +45,7 @@ class Entry:
     @property
     def sequence(self) -> int:
         """Its number, from 1; the header is 0."""
-        return int(str(self.record["sequence"]))
+        return cast(int, self.record["sequence"])
 
     @property
     def time(self) -> dt.datetime:
@@ -206,18 +206,30 @@ def row_of(line: str, record: Record) -> Row:
         kind=cast(str, record["kind"]),
         asker=cast("str | None", record.get("asker")),
         question=cast("str | None", record.get("question")),
-        mechanisms=together(record["mechanisms"]) if "mechanisms" in record else None,
+        mechanisms=together(record.get("mechanisms")),
     )
 
 
 def opened(row: Row) -> Entry:
     """The entry of a line that was just written; one that was read is `trust.intact`'s to open."""
-    return Entry(record=json.loads(row.line), hash=row.hash)
+    return Entry(json.loads(row.line), row.hash)
 
 
 def together(mechanisms: object) -> str | None:
     """The names of mechanisms that were charged together, as they are looked up."""
-    return ",".join(sorted(names(mechanisms))) or None
+    if mechanisms is None:
+        return None
+    text = repr(mechanisms)
+    if text not in _together:
+        if len(_together) >= _MOST:
+            _together.clear()
+        _together[text] = ",".join(sorted(names(mechanisms))) or None
+    return _together[text]
+
+
+_MOST = 10_000
+_together: dict[str, str | None] = {}
+"""Most mechanisms are charged again and again."""
 
 
 def names(part: object) -> set[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import threading
 import weakref
@@ -49,7 +50,8 @@ _DIFFERENT = """
 """
 
 
-_TEXT_OR_NULL = frozenset((str, type(None)))
+# The types that a row may have: numbers and texts as declared, and NULL in the last three columns.
+_ROWS = {(int, str, str, str, *rest) for rest in itertools.product((str, type(None)), repeat=3)}
 
 
 class SqlLines:
@@ -147,8 +149,7 @@ class SqlLines:
 
     def _row(self, found: tuple[object, ...]) -> Row:
         """A row of the declared types: a damaged file may hold others."""
-        kinds = tuple(map(type, found))
-        if kinds[:4] == (int, str, str, str) and _TEXT_OR_NULL.issuperset(kinds[4:]):
+        if tuple(map(type, found)) in _ROWS:
             return Row._make(found)
         raise broken(found[0], "was changed after it was written", where=self._where)
 
