@@ -32,7 +32,7 @@ from .halts import Halts, called, refused
 from .header import units_differ
 from .state import State
 from .steps import reached
-from .store import CommitUnsure, Reading, Row, Store, Writing
+from .store import CommitUnsure, Reading, Row, Store, Writing, refuse_seed
 from .trust import broken, intact
 
 Compose = Callable[[Writing, Entry, State], dict[str, object]]
@@ -71,6 +71,7 @@ class Ledger(Books):
         """
         if unit != self.unit:
             raise units_differ(self.unit, unit, where=self.where)
+        refuse_seed(self._store)
         price = self.price(mechanism, delta=delta)
         record = {
             "kind": "charge",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 from deniable.errors import BadParameter, LedgerFailure, MissingUnit
@@ -16,9 +17,17 @@ from .ledger import Ledger
 from .memory import MemoryStore
 from .postgres import PostgresStore
 from .sqlite import SqliteStore
-from .store import CommitUnsure, Store, Writing
+from .store import CommitUnsure, Store, Writing, refuse_seed
 
 _POSTGRES = ("postgresql://", "postgres://")
+
+# A scheme of two letters or more (one is a drive), or a setting such as host=… anywhere. A path
+# that looks like this is meant by ./ before it.
+_ADDRESS = re.compile(
+    r"^\s*[a-z][a-z0-9+._-]+:|^\s*\w+\s*="
+    r"|(^|[\s;])(host|hostaddr|user|password|passwd|pwd|dbname|database|server|service)\s*=",
+    re.IGNORECASE,
+)
 
 
 def open_ledger(
@@ -61,20 +70,36 @@ def _store(where: str | Path | None, *, create: bool, patience: float) -> Store:
     match where:
         case None:
             return MemoryStore()
-        case str() if where.startswith(_POSTGRES):
-            return PostgresStore(where, create=create, patience=patience)
+        case str() if where.lower().startswith(_POSTGRES):
+            scheme, rest = where.split(":", 1)
+            return PostgresStore(f"{scheme.lower()}:{rest}", create=create, patience=patience)
+        case Path() | str() if _ADDRESS.search(str(where)):
+            raise _not_understood()
         case Path() | str() if str(where):
             path = Path(where)
             if not create and not path.exists():
                 raise _nothing_there(str(path))
             return SqliteStore(path, create=create, patience=patience)
-    raise BadParameter.of("ledger", where, must="None, a path, or postgresql://...")
+    raise BadParameter.of("ledger", type(where), must="None, a path, or postgresql://...")
+
+
+def _not_understood() -> BadParameter:
+    """An error that does not repeat what was given: it may hold a password."""
+    return BadParameter(
+        "the ledger's address is not understood",
+        why="it looks like the address of a database, and is not one of postgresql://...",
+        fix=(
+            'ledger="postgresql://user@host:5432/database"    (the password from ~/.pgpass)',
+            'ledger="./name.db"    for a file, whatever its name looks like',
+        ),
+    )
 
 
 def _start(store: Store, *, budget: Loss | None, unit: Unit | None, name: str) -> None:
     """Write the header, unless another process just did."""
     if budget is None or unit is None:
         raise _nothing_there(store.where)
+    refuse_seed(store)
     key = f"{current().integer(256):064x}"
     header = Header(
         name=name, unit=unit, budget=budget, filter=filter_for(budget), hash_of_key=digest(key)

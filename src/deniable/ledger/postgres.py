@@ -9,6 +9,9 @@ it needs no right to UPDATE, so the role that charges can be granted SELECT and 
 Durability. Each transaction asks for synchronous_commit itself (a pooled connection may have been
 set otherwise), and a server that runs without fsync is refused.
 
+A server that does not answer. Every wait ends with the patience that was stated; whether a charge
+was kept is then looked up with as much patience again.
+
 A lost connection. Before COMMIT was sent nothing was written. After it, nobody can know until the
 table is read again: `ledger.py` does so once the lock is free, that is, once the lost transaction
 has ended one way or the other. A charge that landed stays spent; its answer is never released.
@@ -16,6 +19,7 @@ has ended one way or the other. A charge that landed stays spent; its answer is 
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -49,6 +53,8 @@ class PostgresStore:
 
     def __init__(self, address: str, *, create: bool, patience: float = 60.0) -> None:
         self._driver = _driver()
+        self._bounded = _bounded(self._driver, lambda: self._deadline)
+        self._deadline = time.monotonic() + patience
         self._url, _, name = address.partition("#")
         self._patience = patience
         self._schema = f"deniable_{_simple(name or 'ledger')}"
@@ -113,7 +119,7 @@ class PostgresStore:
             f"BEGIN ISOLATION LEVEL {isolation}; "
             f"SET LOCAL search_path TO {self._schema}; "
             f"SET LOCAL synchronous_commit TO on; "
-            f"SET LOCAL lock_timeout TO '{round(1000 * self._patience)}ms'"
+            f"SET LOCAL lock_timeout TO '{round(900 * self._patience)}ms'"
         )
         connection = self._one.get()
         if connection.info.transaction_status == self._driver.pq.TransactionStatus.IDLE:
@@ -141,11 +147,13 @@ class PostgresStore:
             self.close()
 
     def _connect(self) -> psycopg.Connection:
-        connection = self._driver.connect(
+        # In whole seconds, as libpq wants it; psycopg keeps to 2 at least.
+        seconds = max(2, math.ceil(self._deadline - time.monotonic()))
+        connection = self._bounded.connect(
             self._url,
             autocommit=True,
             prepare_threshold=None,  # so that it also works behind a connection pool
-            connect_timeout=max(2, round(self._patience)),
+            connect_timeout=seconds,
             application_name="deniable ledger",
         )
         row = connection.execute("SELECT current_setting('fsync')").fetchone()
@@ -214,20 +222,60 @@ def _driver() -> Any:
     return psycopg
 
 
+def _bounded(driver: Any, deadline: Callable[[], float]) -> Any:
+    """A class of connections on which no statement waits for longer than the deadline.
+
+    A server that stopped, or a network that swallows everything, is not noticed by the socket for
+    hours. psycopg asks its generators again every tenth of a second; past the deadline they raise.
+    """
+
+    def until(steps: Any) -> Any:
+        try:
+            wanted = next(steps)
+            while True:
+                ready = yield wanted
+                if not ready and time.monotonic() > deadline():
+                    raise driver.OperationalError("the server did not answer in time")
+                wanted = steps.send(ready)
+        except StopIteration as end:
+            return end.value
+
+    class Bounded(driver.Connection):  # type: ignore[misc]
+        def wait(self, gen: Any, *more: Any, **options: Any) -> Any:
+            return super().wait(until(gen), *more, **options)
+
+    return Bounded
+
+
 def _simple(name: str) -> str:
     """A name that is safe as part of a schema's name."""
     lowered = name.lower()
     if not (lowered.isascii() and lowered.replace("_", "").isalnum() and len(lowered) <= 50):
-        must = "up to 50 letters, digits and _ (it names a schema)"
-        raise BadParameter.of("the ledger's name after #", name, must=must)
+        raise BadParameter(  # without the name: it may be the rest of a password that holds a #
+            "the ledger's name after # must be up to 50 letters, digits and _",
+            why="it names a schema",
+            fix="postgresql://user@host/database#survey    (a # in a password is written %23)",
+        )
     return lowered
 
 
 def _without_password(driver: Any, url: str) -> str:
+    """The host and the database of an address, if it is read as its writer meant it.
+
+    A password with an unescaped @ or / would end up in part as host or database, and be shown.
+    """
     try:
         parts = driver.conninfo.conninfo_to_dict(url)
     except driver.ProgrammingError:
-        raise BadParameter(
-            "the ledger's address cannot be read", fix="postgresql://user@host:5432/database"
-        ) from None
-    return f"postgresql://{parts.get('host') or 'localhost'}/{parts.get('dbname') or ''}"
+        parts = None
+    if parts is not None:
+        host, port, name = (str(parts.get(key) or "") for key in ("host", "port", "dbname"))
+        if not set("@?#") & set(host + name) and port.replace(",", "").isdigit() >= bool(port):
+            return f"postgresql://{host or 'localhost'}/{name}"
+    raise BadParameter(
+        "the ledger's address cannot be read",
+        fix=(
+            "postgresql://user@host:5432/database    (the password from ~/.pgpass)",
+            "or, in a password, write @ as %40, / as %2F, # as %23 and % as %25",
+        ),
+    )

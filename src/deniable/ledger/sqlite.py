@@ -184,6 +184,7 @@ class SqliteStore:
         )
 
     def _connect(self) -> sqlite3.Connection:
+        self._check_file()
         connection = sqlite3.connect(
             f"file:{quote(str(self._path))}?mode=rw",
             uri=True,

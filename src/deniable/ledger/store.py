@@ -9,7 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple, Protocol, TypeVar
 
-from deniable.errors import LedgerFailure
+from deniable.errors import LedgerFailure, SeedOutsideTests
+from deniable.sampling.seeded import SeededSource
+from deniable.sampling.source import current
 
 T = TypeVar("T")
 
@@ -109,3 +111,13 @@ class CommitUnsure(Exception):
     def __init__(self, failure: LedgerFailure) -> None:
         super().__init__(failure.what)
         self.failure = failure
+
+
+def refuse_seed(store: Store) -> None:
+    """An error if noise or secrets that can be repeated would get into lines that last."""
+    if store.durable and isinstance(current(), SeededSource):
+        raise SeedOutsideTests(
+            "noise from a seed was asked for with a ledger that outlives the process",
+            why="a stored answer with predictable noise would pass for a private one",
+            fix="ledger=None: keep the books of tests in memory",
+        )
