@@ -46,13 +46,13 @@ class Interrupt:
         return left
 
 
-def interrupted(run, at):
+def interrupted(run, at, prepared):
     """Run something and interrupt it; the place where it was, or None if it came to its end."""
     interrupt = Interrupt(at)
     before = sys.gettrace()
     sys.settrace(interrupt)
     try:
-        run()
+        run(prepared)
     except KeyboardInterrupt:
         assert interrupt.where is not None
     finally:
@@ -60,11 +60,11 @@ def interrupted(run, at):
     return interrupt.where
 
 
-def each_line(run, check):
+def each_line(run, check, *, prepare=lambda: None):
     """Interrupt at each line in turn, until one run is not interrupted."""
     at, where = 1, "start"
     while where is not None:
-        where = interrupted(run, at)
+        where = interrupted(run, at, prepare())
         try:
             check()
         except BaseException as error:
@@ -74,17 +74,24 @@ def each_line(run, check):
 
 
 def asked(ledger):
-    return ledger.charge(SMALL, unit=ROWS, asker="bob", question=ledger.fingerprint("a"))
+    """A charge of an asker whom nobody has stopped yet."""
+    question, name = ledger.fingerprint("a"), f"asker {ledger.head().sequence}"
+    return ledger.charge(SMALL, unit=ROWS, asker=name, question=question)
 
 
+def stopped(ledger):
+    return ledger.stop(asked(ledger), cause="a cause").asker
+
+
+# What is done first, and what is interrupted then.
 OPERATIONS = {
-    "charge": lambda ledger: ledger.charge(SMALL, unit=ROWS, asker="ann"),
-    "answer": lambda ledger: ledger.answer(asked(ledger), 7),
-    "recall": lambda ledger: ledger.recall(ledger.fingerprint("q"), asker="ann"),
-    "share": lambda ledger: ledger.share("zoe", amount=dp.epsilon(2.0**-20)),
-    "stop": lambda ledger: ledger.stop(asked(ledger), cause="a cause"),
-    "resume": lambda ledger: "bob" in ledger.halts().stopped and ledger.resume("bob"),
-    "verify": lambda ledger: ledger.verify(),
+    "charge": (id, lambda ledger, _: ledger.charge(SMALL, unit=ROWS, asker="ann")),
+    "answer": (asked, lambda ledger, paid: ledger.answer(paid, 7)),
+    "recall": (id, lambda ledger, _: ledger.recall(ledger.fingerprint("q"), asker="ann")),
+    "share": (id, lambda ledger, _: ledger.share("zoe", amount=dp.epsilon(2.0**-20))),
+    "stop": (asked, lambda ledger, paid: ledger.stop(paid, cause="a cause")),
+    "resume": (stopped, lambda ledger, asker: ledger.resume(asker)),
+    "verify": (id, lambda ledger, _: ledger.verify()),
 }
 
 
@@ -101,7 +108,8 @@ def test_a_ledger_interrupted_at_any_line_stays_usable(fresh, name):
         assert ledger.head().sequence == noted.sequence
         assert ledger.recall(ledger.fingerprint("q")).value == 42
 
-    each_line(lambda: OPERATIONS[name](ledger), check)
+    prepare, run = OPERATIONS[name]
+    each_line(lambda prepared: run(ledger, prepared), check, prepare=lambda: prepare(ledger))
     elsewhere(ledger.head)
     ledger.verify()
     charges = [e for e in ledger.entries if e.kind == "charge" and e.repeats is None]
@@ -123,4 +131,4 @@ def test_opening_may_be_interrupted_at_any_line(place):
             ledger.note("opened")
             ledger.verify()
 
-    each_line(lambda: open_ledger(place, budget=dp.epsilon(1.0), unit=ROWS).close(), check)
+    each_line(lambda _: open_ledger(place, budget=dp.epsilon(1.0), unit=ROWS).close(), check)

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import threading
+import weakref
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import NamedTuple
 
 from deniable.losses.filters import Price
@@ -9,6 +13,34 @@ from deniable.losses.filters import Price
 from .entry import Entry
 from .store import Reading
 from .trust import broken, in_place, intact
+
+
+class Answered(Exception):
+    """The question was answered while this asker prepared to pay for it."""
+
+
+class _Turn:
+    """One asker of a question at a time; alive as long as somebody asks or waits."""
+
+    def __init__(self) -> None:
+        self.lock = threading.RLock()
+
+
+_turns: weakref.WeakValueDictionary[str, _Turn] = weakref.WeakValueDictionary()
+_lock = threading.Lock()
+
+
+@contextmanager
+def asking(question: str) -> Iterator[None]:
+    """Let one thread of this process at a time ask a question; the next finds its answer.
+
+    A question is a hash under its ledger's secret, and so names its ledger too. Whoever waits does
+    so for as long as the other computes; if that fails, the question is paid for again.
+    """
+    with _lock:
+        turn = _turns.setdefault(question, _Turn())
+    with turn.lock:
+        yield
 
 
 class Found(NamedTuple):

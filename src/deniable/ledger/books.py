@@ -49,6 +49,11 @@ class Books:
         """The file or database that holds the ledger; no password."""
         return self._store.where
 
+    @property
+    def durable(self) -> bool:
+        """Do the lines outlive this process?"""
+        return self._store.durable
+
     # ---- how much
 
     @property

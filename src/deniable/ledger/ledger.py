@@ -63,11 +63,13 @@ class Ledger(Books):
         asker: str | None = None,
         question: str | None = None,
         what: str = "",
+        once: bool = False,
     ) -> Entry:
         """Pay for one use of a mechanism, durably, or raise BudgetExceeded having written nothing.
 
         With `delta` a plan fixed in advance is paid as one block: its ε at this δ, and the δ itself
-        out of the filter's reserve.
+        out of the filter's reserve. With `once` nothing is paid, and Answered raised, if another
+        process has stored an answer to the question by now.
         """
         if unit != self.unit:
             raise units_differ(self.unit, unit, where=self.where)
@@ -83,8 +85,10 @@ class Ledger(Books):
             "price": price.to_dict(),
         }
 
-        def compose(_: Writing, last: Entry, state: State) -> dict[str, object]:
+        def compose(lines: Writing, last: Entry, state: State) -> dict[str, object]:
             self._refuse_stopped(last, asker)
+            if once and answers.find(lines, str(question), asker, newest=last, where=self.where):
+                raise answers.Answered
             return record | _state(*self._paid(price, asker, last, state))
 
         return self._write(compose)

@@ -9,11 +9,13 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
+from functools import partial
 from types import MappingProxyType
 from typing import Any, Final, NoReturn, Self, TypeVar
 
 from deniable.errors import BadParameter, HiddenValue
 from deniable.ledger import Entry, Failures, Ledger
+from deniable.ledger.answers import Answered, asking
 from deniable.ledger.halts import failed
 from deniable.losses import Loss
 from deniable.mechanisms import Mechanism, Step
@@ -110,16 +112,43 @@ class Session:
         steps = checked(step, unit=self.unit)
         if steps[0].handle is not None:
             return self._asked(steps[0], question=question)
-        mechanism, found = together(steps), None
-        if question is not None:
-            found = self.fingerprint(mechanism, question=question, table=table)
+        mechanism = together(steps)
+        pay = partial(
+            self._release, steps, mechanism, question=question, table=table, asker=asker,
+            title=title, present=present, ready=ready or nullcontext(),
+        )  # fmt: skip
+        if question is None:
+            return pay(found=None)
+        found = self.fingerprint(mechanism, question=question, table=table)
+        with asking(found):
             stored = self.ledger.recall(found, asker=asker)
-            if stored is not None:
-                return Release.from_dict(stored.value)  # type: ignore[arg-type]
+            if stored is None:
+                try:
+                    return pay(found=found)
+                except Answered:  # by another process, just now
+                    stored = self.ledger.recall(found, asker=asker)
+        assert stored is not None
+        return Release.from_dict(stored.value)  # type: ignore[arg-type]
+
+    def _release(
+        self,
+        steps: Sequence[Step[Any]],
+        mechanism: Mechanism,
+        *,
+        found: str | None,
+        question: str | None,
+        table: str,
+        asker: str | None,
+        title: str,
+        present: Callable[[list[Any]], Columns] | None,
+        ready: AbstractContextManager[object],
+    ) -> Release:
         parts = [(each.mechanism.draw, each.read) for each in steps]
-        with ready or nullcontext():
+        with ready:
             what = title or question or ""
-            entry = self._pay(mechanism, asker=asker, fingerprint=found, what=what)
+            entry = self._pay(
+                mechanism, asker=asker, fingerprint=found, what=what, once=found is not None
+            )
             drawn = self._draw(parts, paid=mechanism, entry=entry, question=question or "")
         columns = (present or columns_of(steps))(drawn)
         loss = budgets.alone(mechanism, budget=self.budget)
@@ -247,14 +276,16 @@ class Session:
         what: str,
         fingerprint: str | None = None,
         delta: float | None = None,
+        once: bool = False,
     ) -> Entry:
         """Write the charge, durably, or raise with nothing written: the only call that charges."""
         drawing.refuse_inside("charged")
         drawing.refuse_rehearsal(self.ledger)
         check_proved(mechanism, self.unit)
         entry = self.ledger.charge(
-            mechanism, unit=self.unit, delta=delta, asker=asker, question=fingerprint, what=what
-        )
+            mechanism, unit=self.unit, delta=delta, asker=asker, question=fingerprint, what=what,
+            once=once,
+        )  # fmt: skip
         return drawing.charged(entry)
 
     def _draw(
