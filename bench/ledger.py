@@ -48,22 +48,32 @@ def fill(ledger, lines):
     """Append charges and answers in one transaction: honest lines, without a flush for each."""
     price = ledger.price(COUNT)
     ledger._store._one.now.execute("PRAGMA cache_size = -400000")  # room for the indexes, once
-    with ledger._store.writing() as writing:
-        last = ledger._catch_up(writing)
-        total = price
-        for n in range(0, lines, 2):
-            question = ledger.fingerprint(n)
-            state = {"total": total.to_dict(), "committed": total.to_dict()}
-            charge = {
-                "kind": "charge", "asker": f"asker {n % 97}", "question": question,
-                "mechanisms": [COUNT.to_dict()], "price": price.to_dict(),
-            }  # fmt: skip
-            row = sealed(charge | state, after=last)
-            writing.append(row)
-            answer = {"kind": "answer", "charge": row.sequence, "question": question, "value": n}
-            row = sealed(answer | state, after=opened(row))
-            writing.append(row)
-            last, total = opened(row), total + price
+    ledger._store.write(lambda writing: _fill(ledger, lines, price, writing))
+
+
+def _fill(ledger, lines, price, writing):
+    last, now = ledger._catch_up(writing)
+    total = price
+
+    def append(record):
+        nonlocal last
+        now.take(record)
+        row = sealed(record | {"state": now.digest}, after=last)
+        writing.append(row)
+        last = opened(row)
+
+    for n in range(0, lines, 2):
+        question = ledger.fingerprint(n)
+        state = {"total": total.to_dict(), "committed": total.to_dict()}
+        charge = {
+            "kind": "charge", "asker": f"asker {n % 97}", "question": question,
+            "mechanisms": [COUNT.to_dict()], "price": price.to_dict(),
+        }  # fmt: skip
+        append(charge | state)
+        answer = {"kind": "answer", "charge": last.sequence, "question": question, "value": n}
+        append(answer | state)
+        total = total + price
+    ledger._walk = None  # what was taken above was not read from the lines
 
 
 def flushed(path):

@@ -122,7 +122,12 @@ def test_a_changed_ceiling_is_found(path):
 def test_a_tail_cut_off_shows_only_against_an_anchor(path):
     with open_ledger(path) as ledger:
         anchor = ledger.head()
-    meddle(path, ("DELETE FROM entries WHERE sequence > 6", ()))
+    cut = ("DELETE FROM entries WHERE sequence > 6", ())
+    damaged = path.with_name("damaged.db")
+    damaged.write_bytes(path.read_bytes())
+    meddle(damaged, cut)
+    assert_found(damaged, "line 7 of the ledger is missing")
+    meddle(path, cut, ("PRAGMA user_version = 7", ()))  # the count as well
     with open_ledger(path) as ledger:
         assert ledger.verify().sequence == 6, "the shorter chain is a perfect chain"
     kept = Head.from_dict(json.loads(json.dumps(anchor.to_dict())))
@@ -202,9 +207,9 @@ def test_progress_is_told(path, monkeypatch):
 
 def append(ledger, **record):
     """Write a line as a later version of deniable might."""
-    with ledger._store.writing() as lines:
-        row = sealed(record, after=ledger._catch_up(lines))
-        lines.append(row)
+    ledger._store.write(
+        lambda lines: lines.append(sealed(record, after=ledger._catch_up(lines)[0]))
+    )
 
 
 STATE = {"total": {"epsilon": 0.1}, "committed": {"epsilon": 0.1}}

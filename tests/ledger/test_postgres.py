@@ -61,7 +61,7 @@ def test_an_ambiguous_commit_is_decided_by_reading(ledger, landed, monkeypatch):
 
         def execute(self, sql, *values):
             if sql != "COMMIT" or "INSERT" not in self.seen:
-                self.seen = sql
+                self.seen += sql
                 return self._real.execute(sql, *values)
             if landed:
                 self._real.execute(sql)
@@ -70,6 +70,10 @@ def test_an_ambiguous_commit_is_decided_by_reading(ledger, landed, monkeypatch):
 
         def close(self):
             self._real.close()
+
+        @property
+        def info(self):
+            return self._real.info
 
         seen = ""
 

@@ -30,11 +30,11 @@ def ledger(path):
 
 
 def test_every_charge_is_flushed_to_the_disk(ledger):
-    with ledger._store._one.held() as connection:
-        settings = {
-            name: connection.execute(f"PRAGMA {name}").fetchone()[0]
-            for name in ("journal_mode", "synchronous", "fullfsync")
-        }
+    connection = ledger._store._one.get()
+    settings = {
+        name: connection.execute(f"PRAGMA {name}").fetchone()[0]
+        for name in ("journal_mode", "synchronous", "fullfsync")
+    }
     assert settings == {"journal_mode": "delete", "synchronous": 3, "fullfsync": 1}
 
 

@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
+import os
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import NoReturn, Self, overload
 
 from deniable.errors import LedgerFailure
 from deniable.losses import Loss
 from deniable.losses.filters import Filter, Price
-from deniable.mechanisms import Mechanism
 
 from . import chain, show
 from .chain import Head, Walk
-from .entry import KINDS, Entry, Standing, opened
+from .entry import Entry, Standing
 from .halts import Failure, Failures, Halts
 from .header import Header
+from .state import State
 from .store import Reading, Row, Store
+from .trust import broken, in_place, intact
 
 TAIL = 100  # lines checked whenever a ledger is opened
 PAGE = 1000  # lines read at a time, so that nobody waits long for a reader
@@ -28,25 +30,29 @@ class Books:
 
     def __init__(self, store: Store) -> None:
         self._store = store
-        self._strange_kinds: set[str] = set()
-        self._mechanisms: set[str] = set()
-        with store.reading() as lines:
-            self.header = Header.read(lines.since(0, limit=1), where=store.where)
-            self.name, self.unit = self.header.name, self.header.unit
-            self.budget: Loss = self.header.budget
-            self.filter: Filter = self.header.filter
-            self._key = bytes.fromhex(lines.key())
-            last = lines.last()
-            assert last is not None
-            start = lines.since(max(0, last.sequence - TAIL), limit=1)[0]
-            self._walk = Walk(start, filter=self.filter, where=store.where, whole=False)
-            self._learn(lines.kinds(), lines.mechanisms())
-            self._catch_up(lines)
+        self._walk: Walk | None = None
+        """Where the chain was checked to; None if a check was interrupted, and must start anew."""
+        self._seen: Head | None = None
+        """The newest line ever seen: it must still be there whenever a check starts anew."""
+        self.header, kept = store.read(self._first_look)
+        self.name, self.unit = self.header.name, self.header.unit
+        self.budget: Loss = self.header.budget
+        self.filter: Filter = self.header.filter
+        self._key = self.header.key(kept, where=store.where)
+        store.read(self._catch_up)
+
+    def _first_look(self, lines: Reading) -> tuple[Header, str]:
+        return Header.read(lines.since(0, limit=2), where=self.where), lines.key()
 
     @property
     def where(self) -> str:
         """The file or database that holds the ledger; no password."""
         return self._store.where
+
+    @property
+    def durable(self) -> bool:
+        """Do the lines outlive this process?"""
+        return self._store.durable
 
     # ---- how much
 
@@ -68,44 +74,51 @@ class Books:
     @property
     def strange(self) -> str | None:
         """What this version does not know among the lines: it may have cost anything."""
-        if self._strange_kinds:
-            return f"lines of the kind {min(self._strange_kinds)!r}"
-        unknown = self._mechanisms.difference(Mechanism.registry)
-        return f"the mechanism {min(unknown)!r}" if unknown else None
+        return self._now()[1].strange
 
     def standing(self, asker: str) -> Standing | None:
         """What was reserved for this asker and how much of it they used; None if nothing was."""
-        with self._store.reading() as lines:
-            return self._standing(lines, asker)
+        return self._now()[1].standings.get(asker)
 
     def shares(self) -> dict[str, Standing]:
         """Every share, by asker."""
-        with self._store.reading() as lines:
-            found = {asker: self._standing(lines, asker) for asker in lines.sharers()}
-        return {asker: standing for asker, standing in found.items() if standing is not None}
+        return dict(sorted(self._now()[1].standings.items()))
 
     # ---- who is stopped
 
     def halts(self) -> Halts:
         """Which askers are stopped after a failure, and how often askers were resumed."""
-        with self._store.reading() as lines:
-            return Halts.of(self._catch_up(lines))
+        return Halts.of(self._now()[0])
 
     def failures(self) -> Failures:
         """The failures that the curator has not passed over yet, with their causes."""
-        with self._store.reading() as lines:
-            waiting = dict(Halts.of(self._catch_up(lines)).stopped)
-            found = [_failure(lines, stop) for stop in self._waiting(lines, waiting)]
-        return Failures(found)
 
-    def _waiting(self, lines: Reading, waiting: dict[str | None, int]) -> list[Entry]:
+        def look(lines: Reading) -> Failures:
+            last, _ = self._catch_up(lines)
+            stops = self._waiting(lines, last, dict(Halts.of(last).stopped))
+            return Failures(self._failure(lines, last, stop) for stop in stops)
+
+        return self._store.read(look)
+
+    def _waiting(self, lines: Reading, last: Entry, waiting: dict[str | None, int]) -> list[Entry]:
         """The newest stop lines of each asker, as many as they have failures; oldest first."""
         newest: list[Entry] = []
         for row in reversed(lines.stops()):
             if waiting.get(row.asker, 0):
                 waiting[row.asker] -= 1
-                newest.append(opened(row))
+                newest.append(in_place(lines, row, newest=last, where=self.where))
         return newest[::-1]
+
+    def _failure(self, lines: Reading, last: Entry, stop: Entry) -> Failure:
+        (row,) = lines.since(stop.charge or 0, limit=1)
+        paid = in_place(lines, row, newest=last, where=self.where)
+        return Failure(
+            time=stop.time.isoformat(),
+            entry=paid.sequence,
+            asker=stop.asker,
+            question=paid.what or "(not named)",
+            detail=lines.cause(stop.sequence),
+        )
 
     # ---- the record
 
@@ -116,9 +129,7 @@ class Books:
 
     def head(self) -> Head:
         """Where the ledger ends now. Keep it outside: only against it does a tail cut off show."""
-        with self._store.reading() as lines:
-            last = self._catch_up(lines)
-        return Head(sequence=last.sequence, hash=last.hash, total=chain.totals(last)[0])
+        return _head(self._now()[0])
 
     def verify(
         self,
@@ -133,7 +144,7 @@ class Books:
         `progress(done, lines)` is called now and then.
         """
         walk: Walk | None = None
-        lines_now = len(self.entries)
+        lines_now = self._now()[0].sequence
         for row in rows(self._store):
             if walk is None:
                 walk = Walk(row, filter=self.filter, where=self.where, whole=True)
@@ -143,17 +154,19 @@ class Books:
                 chain.check_anchor(anchor, row, where=self.where)
             if progress is not None and row.sequence % PAGE == 0:
                 progress(row.sequence, lines_now)
-        assert walk is not None
+        if walk is None:
+            raise broken(0, "is missing", where=self.where)
         if anchor is not None and anchor.sequence > walk.at.sequence:
             chain.check_anchor(anchor, None, where=self.where)
-        return Head(sequence=walk.at.sequence, hash=walk.at.hash, total=chain.totals(walk.at)[0])
+        return _head(walk.at)
 
     def to_jsonl(self, path: str | Path | None = None) -> str | None:
         """Every line as it is hashed; the SHA-256 of a line is `previous` in the next."""
+        lines = (_line(row, self.where) for row in rows(self._store))
         if path is None:
-            return "".join(row.line + "\n" for row in rows(self._store))
-        with Path(path).open("w", encoding="ascii", newline="\n") as file:
-            file.writelines(row.line + "\n" for row in rows(self._store))
+            return "".join(lines)
+        with open(path, "w", encoding="ascii", newline="\n", opener=_private) as file:
+            file.writelines(lines)
         return None
 
     # ---- how it looks, and its end
@@ -183,11 +196,14 @@ class Books:
 
     # ---- inside
 
+    def _now(self) -> tuple[Entry, State]:
+        """The newest line, and what all lines add up to."""
+        return self._store.read(self._catch_up)
+
     def _state(self) -> tuple[Price, Price]:
         """What was charged, what was charged or reserved; ∞ if a line is not understood."""
-        with self._store.reading() as lines:
-            last = self._catch_up(lines)
-        if self.strange is None:
+        last, state = self._now()
+        if state.strange is None:
             return chain.totals(last)
         orders = len(self.filter.block(0.0).renyi)
         everything = Price(
@@ -195,54 +211,77 @@ class Books:
         )
         return everything, everything
 
-    def _standing(self, lines: Reading, asker: str | None) -> Standing | None:
-        row = None if asker is None else lines.latest_of(asker)
-        return None if row is None else opened(row).standing
+    def _catch_up(self, lines: Reading) -> tuple[Entry, State]:
+        """Check the lines that were written since the last look; the newest, and the state.
 
-    def _catch_up(self, lines: Reading) -> Entry:
-        """Check the lines that were written since the last look, and return the newest."""
-        while True:
-            seen = self._walk.at
-            rows = lines.since(seen.sequence, limit=PAGE)
-            if not rows or rows[0].hash != seen.hash:
-                anchor = Head(sequence=seen.sequence, hash=seen.hash, total=Price.zero)
-                chain.check_anchor(anchor, rows[0] if rows else None, where=self.where)
+        The walk is taken away while it moves: if that fails or is interrupted, the next look starts
+        a new one.
+        """
+        walk, self._walk = self._walk, None
+        if walk is None:
+            walk = self._start(lines)
+        self._follow(walk, lines)
+        assert walk.state is not None
+        self._walk, self._seen = walk, _head(walk.at)
+        return walk.at, walk.state
+
+    def _start(self, lines: Reading) -> Walk:
+        """A walk whose state is known: looked up and proved by the newest line, else walked."""
+        if Header.read(lines.since(0, limit=2), where=self.where) != self.header:
+            raise broken(0, "is another one than when it was opened", where=self.where)
+        if self._seen is not None:
+            chain.check_anchor(self._seen, _first(lines, self._seen.sequence), where=self.where)
+        last = lines.last()
+        newest = 0 if last is None else last.sequence
+        walk = self._walk_from(lines, max(0, newest - TAIL))
+        if walk.state is None:
+            walk.state = State.looked_up(lines, where=self.where)
+            if walk.at.record.get("state") != walk.state.digest:
+                walk = self._walk_from(lines, 0)
+        return walk
+
+    def _walk_from(self, lines: Reading, sequence: int) -> Walk:
+        row = _first(lines, sequence)
+        if row is None:
+            raise broken(sequence, "is missing", where=self.where)
+        walk = Walk(row, filter=self.filter, where=self.where)
+        self._follow(walk, lines)
+        return walk
+
+    def _follow(self, walk: Walk, lines: Reading) -> None:
+        """Walk to the newest line."""
+        more = True
+        while more:
+            rows = lines.since(walk.at.sequence, limit=PAGE)
+            if not rows or rows[0].hash != walk.at.hash:
+                chain.check_anchor(_head(walk.at), rows[0] if rows else None, where=self.where)
             for row in rows[1:]:
-                self._walk.step(row)
-                self._learn([row.kind], [row.mechanisms or ""])
-            if len(rows) < PAGE:
-                return self._walk.at
-
-    def _learn(self, kinds: Iterable[str], together: Iterable[str]) -> None:
-        self._strange_kinds.update(set(kinds).difference(KINDS))
-        self._mechanisms.update(name for names in together for name in names.split(",") if name)
+                walk.step(row)
+            more = len(rows) == PAGE
+        if walk.at.sequence + 1 < lines.written():
+            raise broken(walk.at.sequence + 1, "is missing", where=self.where)
 
 
-def _failure(lines: Reading, stop: Entry) -> Failure:
-    assert stop.charge is not None
-    paid = opened(lines.since(stop.charge, limit=1)[0])
-    return Failure(
-        time=stop.time.isoformat(),
-        entry=paid.sequence,
-        asker=stop.asker,
-        question=paid.what or "(not named)",
-        detail=lines.cause(stop.sequence),
-    )
+def _head(entry: Entry) -> Head:
+    return Head(sequence=entry.sequence, hash=entry.hash, total=chain.totals(entry)[0])
+
+
+def _first(lines: Reading, sequence: int) -> Row | None:
+    return next(iter(lines.since(sequence, limit=1)), None)
 
 
 class Entries(Sequence[Entry]):
-    """The lines of a ledger after its header, oldest first."""
+    """The lines of a ledger after its header, oldest first; each is what its hash says."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
 
     def __len__(self) -> int:
-        with self._store.reading() as lines:
-            last = lines.last()
+        last = self._store.read(lambda lines: lines.last())
         return 0 if last is None else last.sequence
 
     def __iter__(self) -> Iterator[Entry]:
-        return (opened(row) for row in rows(self._store, start=1))
+        return (self._opened(row) for row in rows(self._store, start=1))
 
     @overload
     def __getitem__(self, index: int) -> Entry: ...
@@ -252,16 +291,30 @@ class Entries(Sequence[Entry]):
         places = range(len(self))[index]
         if isinstance(places, range):
             return [self[place] for place in places]
-        with self._store.reading() as lines:
-            return opened(lines.since(places + 1, limit=1)[0])
+        row = self._store.read(lambda lines: _first(lines, places + 1))
+        if row is None or row.sequence != places + 1:
+            raise broken(places + 1, "is missing", where=self._store.where)
+        return self._opened(row)
+
+    def _opened(self, row: Row) -> Entry:
+        return intact(row, where=self._store.where)
 
 
 def rows(store: Store, *, start: int = 0) -> Iterator[Row]:
     """The lines from this one on, a page at a time."""
-    while True:
-        with store.reading() as lines:
-            page = lines.since(start, limit=PAGE)
+    more = True
+    while more:
+        page = store.read(lambda lines, start=start: lines.since(start, limit=PAGE))  # type: ignore[misc]
         yield from page
-        if len(page) < PAGE:
-            return
-        start = page[-1].sequence + 1
+        more = len(page) == PAGE
+        start += PAGE
+
+
+def _line(row: Row, where: str) -> str:
+    intact(row, where=where)
+    return row.line + "\n"
+
+
+def _private(path: str, flags: int) -> int:
+    """Open a file for its owner alone: an exported ledger holds the questions that were asked."""
+    return os.open(path, flags, 0o600)

@@ -7,9 +7,7 @@ somewhere else and give it to `ledger.verify(anchor=…)`.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
-from contextlib import suppress
 from dataclasses import dataclass
 
 from deniable import parameters
@@ -18,11 +16,13 @@ from deniable.losses.filters import Filter, Price
 from deniable.mechanisms import Mechanism
 from deniable.mechanisms.combine import Composed
 
-from .entry import Entry, Standing, canonical, fits, names, row_of
+from .entry import KINDS, Entry, Standing, fits, names
 from .halts import Halts
+from .state import State
 from .store import Row
+from .trust import NOT_TRUSTED, UNREADABLE, broken, check_link, intact
 
-NOT_TRUSTED = "nothing was spent; this ledger admits nothing until it is put right"
+_MOST = 10_000  # prices remembered: a bound on memory
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,44 +52,69 @@ class Head:
 class Walk:
     """A walk along the lines that recomputes what each line claims.
 
-    Hashes, order, totals and the ceiling can be checked from any line on. A `whole` walk starts at
-    the header, so it also knows every share and every charge, and prices each charge again.
+    Hashes, order, totals and the ceiling can be checked from any line on, and shares from the
+    header on, or once the `state` is known. A `whole` walk starts at the header, and also prices
+    each charge again and pairs it with its answer.
     """
 
-    def __init__(self, start: Row, *, filter: Filter, where: str, whole: bool) -> None:  # noqa: A002
+    def __init__(
+        self,
+        start: Row,
+        *,
+        filter: Filter,  # noqa: A002
+        where: str,
+        whole: bool = False,
+    ) -> None:
         self._filter, self._where, self._whole = filter, where, whole
-        self._standings: dict[str, Standing] = {}
         self._unanswered: dict[int, str | None] = {}
-        self._prices: dict[str, Price] = {}
-        self.at = self._intact(start)
-        self._believe(self.at)
+        self._paid: dict[str, tuple[Price, bool]] = {}
+        self._strange = False
+        self.state: State | None = State() if start.sequence == 0 else None
+        self.at = intact(start, where=where)
+        try:
+            self._believe(self.at)
+            if self.state is not None:
+                self.state.take(self.at.record)
+        except (*UNREADABLE, DeniableError) as error:
+            raise self._unreadable(start, error) from None
 
     def step(self, row: Row) -> Entry:
-        """Go to the next line, or raise LedgerFailure naming what is wrong with it."""
-        before, entry = self.at, self._intact(row)
-        if entry.sequence != before.sequence + 1:
-            raise self._broken(before.sequence + 1, "is missing")
-        if entry.previous != before.hash:
-            raise self._broken(entry.sequence, "does not follow from the line before it")
-        if "unknown" in (before.kind, entry.kind):
-            self._believe(entry)
-        else:
-            self._check_totals(entry)
-            self._check_halts(before, entry)
-            if self._whole:
-                self._check_price(entry)
-                self._check_standing(entry)
-                self._check_answer(entry)
+        """Go to the next line, or raise LedgerFailure naming what is wrong with it.
+
+        After a failure the walk is of no further use.
+        """
+        before, entry = self.at, intact(row, where=self._where)
+        check_link(before, entry, where=self._where)
+        try:
+            self._check(before, entry, row.kind)
+        except (*UNREADABLE, DeniableError) as error:
+            raise self._unreadable(row, error) from None
         self.at = entry
         return entry
 
-    def _intact(self, row: Row) -> Entry:
-        """The line is what its hash and its looked-up parts say."""
-        with suppress(ValueError, KeyError, TypeError):
-            record = json.loads(row.line)
-            if row_of(row.line, record) == row:
-                return Entry(record=record, hash=row.hash)
-        raise self._broken(row.sequence, "was changed after it was written")
+    def _check(self, before: Entry, entry: Entry, kind: str) -> None:
+        unknown = kind not in KINDS
+        self._strange = self._strange or unknown
+        if unknown or before.kind == "unknown":
+            self._believe(entry)
+        else:
+            self._check_totals(entry, kind)
+            self._check_halts(before, entry, kind)
+            if self.state is not None and entry.record.get("asker") is not None:
+                self._check_standing(entry, kind, self.state)
+            if self._whole:
+                self._check_answer(entry, kind)
+        if self.state is not None:
+            self.state.take(entry.record)
+            stated = entry.record.get("state")
+            if stated != self.state.digest and stated is not None and not self._strange:
+                raise self._broken(entry.sequence, "states other shares than those before it")
+
+    def _unreadable(self, row: Row, error: Exception) -> LedgerFailure:
+        """Whatever a line holds that no version writes is a failure of the ledger."""
+        if isinstance(error, LedgerFailure):
+            return error
+        return self._broken(row.sequence, "holds what cannot be read")
 
     def _believe(self, entry: Entry) -> None:
         """Take the totals as they are stated: before the first step, and after a strange line."""
@@ -97,38 +122,60 @@ class Walk:
             self._total, self._committed = totals(entry)
         self._stated = entry.record.get("total", {}), entry.record.get("committed", {})
 
-    def _check_totals(self, entry: Entry) -> None:
-        if entry.kind in ("charge", "share") and entry.repeats is None:
-            price = _given(entry.price)
-            if entry.kind == "charge":
-                self._total = self._total + price
-            if entry.kind == "share" or "standing" not in entry.record:
-                self._committed = self._committed + price
-            self._stated = self._total.to_dict(), self._committed.to_dict()
-        if (entry.record.get("total"), entry.record.get("committed")) != self._stated:
+    def _check_totals(self, entry: Entry, kind: str) -> None:
+        record = entry.record
+        if kind in ("charge", "share") and "repeats" not in record:
+            price, enough = self._price(entry, kind)
+            if not enough:
+                raise self._broken(entry.sequence, "was charged less than it costs")
+            self._add(price, kind, shared="standing" in record)
+            if not (self._filter.admits(self._committed) and self._filter.admits(self._total)):
+                raise self._broken(entry.sequence, "passes the ceiling")
+        if (record.get("total"), record.get("committed")) != self._stated:
             raise self._broken(entry.sequence, "states a total that is not the sum")
-        if not self._filter.admits(self._committed):
-            raise self._broken(entry.sequence, "passes the ceiling")
 
-    def _check_halts(self, before: Entry, entry: Entry) -> None:
-        stated = {name: entry.record[name] for name in ("halts",) if name in entry.record}
-        if stated != Halts.of(before).after(entry).to_record():
+    def _add(self, price: Price, kind: str, *, shared: bool) -> None:
+        """Add a price to the sums it belongs to; both at once where they are the same so far."""
+        if self._committed == self._total and kind == "charge" and not shared:
+            self._total = self._committed = self._total + price
+            stated = self._total.to_dict()
+            self._stated = stated, stated
+            return
+        if kind == "charge":
+            self._total = self._total + price
+        if kind == "share" or not shared:
+            self._committed = self._committed + price
+        self._stated = self._total.to_dict(), self._committed.to_dict()
+
+    def _price(self, entry: Entry, kind: str) -> tuple[Price, bool]:
+        """The price that a line states, and whether it is enough; most come again and again."""
+        record = entry.record
+        text = repr((record.get("mechanisms"), record.get("delta"), record["price"]))
+        if text not in self._paid:
+            if len(self._paid) >= _MOST:
+                self._paid.clear()
+            price = _given(entry.price)
+            self._paid[text] = price, kind == "share" or self._is_enough(entry, price)
+        return self._paid[text]
+
+    def _check_halts(self, before: Entry, entry: Entry, kind: str) -> None:
+        halts, stated = before.record.get("halts"), entry.record.get("halts")
+        if kind in ("stop", "resume") or halts is not None:
+            halts = Halts.of(before).after(entry).to_record().get("halts")
+        if stated != halts:
             raise self._broken(entry.sequence, "does not state who is stopped")
 
-    def _check_price(self, entry: Entry) -> None:
+    def _is_enough(self, entry: Entry, price: Price) -> bool:
         """Price it again: what a later proof made cheaper is fine, the reverse is told.
 
         Blocks are priced numerically; a later version may end a little higher, as sound as before.
+        What is not known here has no price, and nothing more can be charged after it.
         """
-        if entry.kind != "charge" or names(entry.mechanisms).difference(Mechanism.registry):
-            return
+        if not self._whole or names(entry.mechanisms).difference(Mechanism.registry):
+            return True
         delta = entry.record.get("delta")
-        text = canonical({"of": entry.mechanisms, "at": delta})
-        if text not in self._prices:
-            self._prices[text] = self._priced(entry, delta)
         slack = 1e-9 if delta is None else 1e-2
-        if not fits(self._prices[text], _given(entry.price), slack=slack):
-            raise self._broken(entry.sequence, "was charged less than it costs")
+        return fits(self._priced(entry, delta), price, slack=slack)
 
     def _priced(self, entry: Entry, delta: object) -> Price:
         try:
@@ -137,35 +184,28 @@ class Walk:
         except DeniableError:
             raise self._broken(entry.sequence, "charges what has no price") from None
 
-    def _check_standing(self, entry: Entry) -> None:
-        asker, price = entry.asker, entry.price
-        old = self._standings.get(asker) if asker is not None else None
-        new = old
-        if entry.kind == "share":
-            new = (old or Standing.none()).reserve(_given(price))
-        elif entry.kind == "charge" and old is not None:
-            new = old.use(_given(price))
-        if asker is None or new is None:
+    def _check_standing(self, entry: Entry, kind: str, state: State) -> None:
+        asker = str(entry.asker)
+        new = state.standings.get(asker)
+        if new is None and kind != "share":
             return
-        if entry.standing != new or not fits(new.used, new.reserved):
+        if kind == "share":
+            new = (new or Standing.none()).reserve(_given(entry.price))
+        elif kind == "charge" and new is not None:
+            new = new.use(_given(entry.price))
+        if new is None or entry.standing != new or not fits(new.used, new.reserved):
             raise self._broken(entry.sequence, f"does not keep to the share of {asker}")
-        self._standings[asker] = new
 
-    def _check_answer(self, entry: Entry) -> None:
-        if entry.kind == "charge" and entry.repeats is None:
+    def _check_answer(self, entry: Entry, kind: str) -> None:
+        if kind == "charge" and "repeats" not in entry.record:
             self._unanswered[entry.sequence] = entry.question
-        if entry.kind == "answer":
+        elif kind == "answer":
             paid = self._unanswered.pop(entry.charge or 0, None)
             if paid is None or paid != entry.question:
                 raise self._broken(entry.sequence, "is an answer without its charge")
 
     def _broken(self, sequence: int, how: str) -> LedgerFailure:
-        return LedgerFailure(
-            f"line {sequence} of the ledger {how}",
-            why="what was spent can no longer be proved from this ledger",
-            fix=f"restore {self._where} from a copy whose verify() passes",
-            cost=NOT_TRUSTED,
-        )
+        return broken(sequence, how, where=self._where)
 
 
 def price_of(mechanism: Mechanism, filter: Filter, delta: object) -> Price:  # noqa: A002

@@ -35,7 +35,7 @@ KINDS = ("header", "charge", "answer", "share", "note", "stop", "resume")
 Record = Mapping[str, object]
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Entry:
     """One line of a ledger: `record` is all of it as written, the properties what it says."""
 
@@ -45,7 +45,7 @@ class Entry:
     @property
     def sequence(self) -> int:
         """Its number, from 1; the header is 0."""
-        return int(str(self.record["sequence"]))
+        return cast(int, self.record["sequence"])
 
     @property
     def time(self) -> dt.datetime:
@@ -99,11 +99,7 @@ class Entry:
     def standing(self) -> Standing | None:
         """The asker's share after this line, if they have one."""
         found = self.record.get("standing")
-        if not isinstance(found, dict):
-            return None
-        return Standing(
-            reserved=Price.from_dict(found["reserved"]), used=Price.from_dict(found["used"])
-        )
+        return None if found is None else Standing.from_dict(found)
 
     @property
     def charge(self) -> int | None:
@@ -149,6 +145,15 @@ class Standing:
     def none() -> Standing:
         """Nothing reserved, nothing used."""
         return Standing(reserved=Price.zero, used=Price.zero)
+
+    @staticmethod
+    def from_dict(record: object) -> Standing:
+        """The standing that `to_dict` wrote."""
+        if not isinstance(record, Mapping):
+            raise BadParameter.of("standing", record, must="what was reserved and used")
+        return Standing(
+            reserved=Price.from_dict(record["reserved"]), used=Price.from_dict(record["used"])
+        )
 
     def reserve(self, price: Price) -> Standing:
         """With more reserved."""
@@ -201,13 +206,30 @@ def row_of(line: str, record: Record) -> Row:
         kind=cast(str, record["kind"]),
         asker=cast("str | None", record.get("asker")),
         question=cast("str | None", record.get("question")),
-        mechanisms=",".join(sorted(names(record.get("mechanisms")))) or None,
+        mechanisms=together(record.get("mechanisms")),
     )
 
 
 def opened(row: Row) -> Entry:
-    """The entry that a line holds."""
-    return Entry(record=json.loads(row.line), hash=row.hash)
+    """The entry of a line that was just written; one that was read is `trust.intact`'s to open."""
+    return Entry(json.loads(row.line), row.hash)
+
+
+def together(mechanisms: object) -> str | None:
+    """The names of mechanisms that were charged together, as they are looked up."""
+    if mechanisms is None:
+        return None
+    text = repr(mechanisms)
+    if text not in _together:
+        if len(_together) >= _MOST:
+            _together.clear()
+        _together[text] = ",".join(sorted(names(mechanisms))) or None
+    return _together[text]
+
+
+_MOST = 10_000
+_together: dict[str, str | None] = {}
+"""Most mechanisms are charged again and again."""
 
 
 def names(part: object) -> set[str]:

@@ -12,8 +12,9 @@ from deniable.losses.filters import Filter
 from deniable.release.numbers import amount, parameters_of
 from deniable.units import Unit
 
-from .entry import FORMAT, Record, canonical, digest, opened
+from .entry import FORMAT, Entry, Record, canonical, digest
 from .store import Row
+from .trust import NOT_TRUSTED, UNREADABLE, check_link, intact
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -24,6 +25,20 @@ class Header:
     unit: Unit
     budget: Loss
     filter: Filter
+    hash_of_key: str = ""
+    """The SHA-256 of the secret under which questions are hashed; empty in early ledgers."""
+
+    def key(self, kept: str, *, where: str) -> bytes:
+        """The secret, if what is kept of it is whole."""
+        whole = len(kept) == 64 and not set(kept) - set("0123456789abcdef")
+        if whole and self.hash_of_key in ("", digest(kept)):
+            return bytes.fromhex(kept)
+        raise LedgerFailure(
+            f"the secret of {where} is damaged",
+            why="with another secret no stored answer would be found again",
+            fix=f"restore {where} from a copy",
+            cost=NOT_TRUSTED,
+        )
 
     def to_record(self) -> dict[str, object]:
         """As it is written, in line 0."""
@@ -34,18 +49,14 @@ class Header:
             "unit": self.unit.to_dict(),
             "budget": self.budget.to_dict(),
             "filter": self.filter.to_dict(),
+            "key": self.hash_of_key or None,
         }
 
     @staticmethod
     def read(rows: Sequence[Row], *, where: str) -> Header:
-        """The header in the first line, or LedgerFailure if it cannot be understood."""
-        if not rows or rows[0].sequence != 0 or rows[0].hash != digest(rows[0].line):
-            raise LedgerFailure(
-                f"{where} has no header, or it was changed",
-                why="without its first line nobody knows what the ceiling was",
-                fix="restore it from a copy whose verify() passes",
-            )
-        header = Header._understood(opened(rows[0]).record)
+        """The header in the first of the first two lines, if the second says that it is whole."""
+        first = Header._first(rows, where=where)
+        header = Header._understood(first.record)
         if header is None:
             raise LedgerFailure(
                 f"{where} was written by a later version of deniable",
@@ -55,14 +66,31 @@ class Header:
         return header
 
     @staticmethod
+    def _first(rows: Sequence[Row], *, where: str) -> Entry:
+        first: Entry | None = None
+        with suppress(LedgerFailure):
+            first = intact(rows[0], where=where) if rows else None
+        if first is not None and (first.sequence, first.kind) == (0, "header"):
+            for row in rows[1:]:
+                check_link(first, intact(row, where=where), where=where)
+            return first
+        raise LedgerFailure(
+            f"{where} has no header, or it was changed",
+            why="without its first line nobody knows what the ceiling was",
+            fix="restore it from a copy whose verify() passes",
+            cost=NOT_TRUSTED,
+        )
+
+    @staticmethod
     def _understood(record: Record) -> Header | None:
         unit, budget, filter_ = (record.get(name) for name in ("unit", "budget", "filter"))
         if record.get("format") != FORMAT or not isinstance(unit, dict):
             return None
         if not isinstance(budget, dict) or not isinstance(filter_, dict):
             return None
-        with suppress(DeniableError):
+        with suppress(DeniableError, *UNREADABLE):
             return Header(
+                hash_of_key=str(record.get("key", "")),
                 name=str(record.get("name")),
                 unit=Unit.from_dict(unit),
                 budget=Loss.from_dict(budget),

@@ -17,7 +17,6 @@ import hashlib
 import hmac
 from collections.abc import Callable
 from contextlib import suppress
-from typing import NamedTuple
 
 from deniable.errors import BadParameter, BudgetExceeded, LedgerFailure
 from deniable.losses import Loss
@@ -25,15 +24,18 @@ from deniable.losses.filters import Price
 from deniable.mechanisms import Mechanism
 from deniable.units import Unit
 
-from . import chain, show
+from . import answers, chain, show
+from .answers import Recalled
 from .books import Books
 from .entry import Entry, Standing, canonical, fits, opened, sealed
 from .halts import Halts, called, named, refuse_alike, refused
 from .header import units_differ
+from .state import State
 from .steps import reached
-from .store import CommitUnsure, Reading, Row, Store, Writing
+from .store import CommitUnsure, Reading, Row, Store, Writing, refuse_seed
+from .trust import broken, intact
 
-Compose = Callable[[Writing, Entry], dict[str, object]]
+Compose = Callable[[Writing, Entry, State], dict[str, object]]
 
 
 _LONGEST_CAUSE = 100_000  # characters; the end of a traceback says most
@@ -61,14 +63,17 @@ class Ledger(Books):
         asker: str | None = None,
         question: str | None = None,
         what: str = "",
+        once: bool = False,
     ) -> Entry:
         """Pay for one use of a mechanism, durably, or raise BudgetExceeded having written nothing.
 
         With `delta` a plan fixed in advance is paid as one block: its ε at this δ, and the δ itself
-        out of the filter's reserve.
+        out of the filter's reserve. With `once` nothing is paid, and Answered raised, if another
+        process has stored an answer to the question by now.
         """
         if unit != self.unit:
             raise units_differ(self.unit, unit, where=self.where)
+        refuse_seed(self._store)
         price = self.price(mechanism, delta=delta)
         record = {
             "kind": "charge",
@@ -80,13 +85,12 @@ class Ledger(Books):
             "price": price.to_dict(),
         }
 
-        def compose(lines: Writing, last: Entry) -> dict[str, object]:
-            self._refuse_unknown()
+        def compose(lines: Writing, last: Entry, state: State) -> dict[str, object]:
             self._refuse_stopped(last, asker)
-            total, committed = chain.totals(last)
-            standing = self._standing(lines, asker)
-            after = self._paid(price, committed=committed, standing=standing)
-            return record | _state(total + price, *after)
+            again = once and question is not None
+            if again and answers.find(lines, str(question), asker, newest=last, where=self.where):
+                raise answers.Answered
+            return record | _state(*self._paid(price, asker, last, state))
 
         return self._write(compose)
 
@@ -99,31 +103,27 @@ class Ledger(Books):
     ) -> Price:
         """What asking would charge now: nothing for a stored answer that this asker sees free."""
         if question is not None:
-            found, shared = self._found(question, asker)
+            found, shared = self._found(question, _checked(asker))
             if found is not None and (found.paid or not shared):
                 return Price.zero
         return self.price(mechanism)
 
     def check(self, price: Price, *, asker: str | None = None) -> None:
         """Raise as a charge of this price would; nothing is written."""
-        self._refuse_unknown()
-        with self._store.reading() as lines:
-            last = self._catch_up(lines)
-            standing = self._standing(lines, _checked(asker))
+        last, state = self._now()
         self._refuse_stopped(last, asker)
-        _, committed = chain.totals(last)
-        self._paid(price, committed=committed, standing=standing)
+        self._paid(price, _checked(asker), last, state)
 
     def share(self, asker: str, *, amount: Loss) -> Entry:
         """Reserve an amount for one asker: they spend within it, and nobody else from it."""
         price = self.filter.price_of(amount)
         record = {"kind": "share", "asker": named(asker), "price": price.to_dict()}
 
-        def compose(lines: Writing, last: Entry) -> dict[str, object]:
-            self._refuse_unknown()
-            refuse_alike(asker, lines.sharers())
+        def compose(_: Writing, last: Entry, state: State) -> dict[str, object]:
+            _refuse_unknown(state)
+            refuse_alike(asker, list(state.standings))
             total, committed = chain.totals(last)
-            standing = (self._standing(lines, asker) or Standing.none()).reserve(price)
+            standing = state.standings.get(asker, Standing.none()).reserve(price)
             return record | _state(total, self._admitted(committed, price), standing)
 
         return self._write(compose)
@@ -147,8 +147,8 @@ class Ledger(Books):
             "kind": "answer", "charge": charge.sequence, "question": question, "value": value,
         }  # fmt: skip
 
-        def compose(lines: Writing, last: Entry) -> dict[str, object]:
-            about = [opened(row) for row in lines.asked(question)]
+        def compose(lines: Writing, last: Entry, _: State) -> dict[str, object]:
+            about = [intact(row, where=self.where) for row in lines.asked(question)]
             if all(entry.hash != charge.hash for entry in about):
                 raise BadParameter("this charge is not in this ledger")
             if any(entry.charge == charge.sequence for entry in about):
@@ -169,25 +169,28 @@ class Ledger(Books):
         self, question: str, *, asker: str | None = None, what: str = ""
     ) -> Recalled | None:
         """The same, with the charge by which this asker pays for it and whether it is new."""
-        found, shared = self._found(question, asker)
+        found, shared = self._found(question, _checked(asker))
         if found is None or found.paid or not shared:
             return found
         return found._replace(paid=self._repeat(found, asker, what), new=True)
 
     def stored(self, question: str, *, asker: str | None = None) -> Recalled | None:
         """What `recalled` would show, for the session alone to look at: nothing is charged."""
-        return self._found(question, asker)[0]
+        return self._found(question, _checked(asker))[0]
 
     def _found(self, question: str, asker: str | None) -> tuple[Recalled | None, bool]:
         """The stored answer, and whether this asker has a share."""
-        with self._store.reading() as lines:
-            found = _find(lines, question, _checked(asker))
-            return found, self._standing(lines, asker) is not None
+
+        def look(lines: Reading) -> tuple[Recalled | None, bool]:
+            last, state = self._catch_up(lines)
+            found = answers.find(lines, question, asker, newest=last, where=self.where)
+            return found, asker in state.standings
+
+        return self._store.read(look)
 
     def _repeat(self, found: Recalled, asker: str | None, what: str) -> Entry:
         """Charge a stored answer to a share, and not to the ceiling."""
-        price = found.charge.price
-        assert price is not None
+        price = found.price
         record = {
             "kind": "charge",
             "asker": asker,
@@ -198,10 +201,9 @@ class Ledger(Books):
             "repeats": found.answer.sequence,
         }
 
-        def compose(lines: Writing, last: Entry) -> dict[str, object]:
+        def compose(_: Writing, last: Entry, state: State) -> dict[str, object]:
             self._refuse_stopped(last, asker)
-            standing = self._standing(lines, asker)
-            assert standing is not None  # a share is never taken back
+            standing = state.standings[asker or ""]  # a share is never taken back
             return record | _state(*chain.totals(last), self._used(standing, price))
 
         return self._write(compose)
@@ -209,15 +211,13 @@ class Ledger(Books):
     def note(self, what: str) -> Entry:
         """Write down something for later readers; it costs nothing."""
         record = {"kind": "note", "what": what}
-        return self._write(lambda _, last: record | _state(*chain.totals(last), None))
+        return self._write(lambda _, last, __: record | _state(*chain.totals(last), None))
 
     # ---- failures
 
     def check_asker(self, asker: str | None) -> None:
         """Raise AskerStopped if a failure of this asker's question waits for the curator."""
-        with self._store.reading() as lines:
-            last = self._catch_up(lines)
-        self._refuse_stopped(last, asker)
+        self._refuse_stopped(self._now()[0], asker)
 
     def stop(self, charge: Entry, *, cause: str) -> Entry:
         """Stop the asker of a charge, durably, because reading rows for it failed.
@@ -238,10 +238,10 @@ class Ledger(Books):
         asker = charge.asker
         record = {"kind": "stop", "asker": asker, "charge": charge.sequence}
 
-        def compose(lines: Writing, last: Entry) -> dict[str, object]:
+        def compose(lines: Writing, last: Entry, now: State) -> dict[str, object]:
             if cause:
                 lines.keep_cause(last.sequence + 1, _storable(cause))
-            state = _state(*chain.totals(last), self._standing(lines, asker))
+            state = _state(*chain.totals(last), now.standings.get(asker or ""))
             return record | state | Halts.of(last).stop(asker).to_record()
 
         return self._write(compose)
@@ -253,13 +253,13 @@ class Ledger(Books):
         """
         record = {"kind": "resume", "asker": _checked(asker)}
 
-        def compose(lines: Writing, last: Entry) -> dict[str, object]:
+        def compose(lines: Writing, last: Entry, now: State) -> dict[str, object]:
             halts = Halts.of(last)
             if asker not in halts.stopped and asker not in self._unwritten:
                 raise _not_stopped(asker, halts)
-            for stop in self._waiting(lines, {asker: halts.stopped.get(asker, 0)}):
+            for stop in self._waiting(lines, last, {asker: halts.stopped.get(asker, 0)}):
                 lines.forget_cause(stop.sequence)
-            state = _state(*chain.totals(last), self._standing(lines, asker))
+            state = _state(*chain.totals(last), now.standings.get(asker or ""))
             return record | state | halts.resume(asker).to_record()
 
         entry = self._write(compose)
@@ -274,33 +274,39 @@ class Ledger(Books):
 
     def _write(self, compose: Compose) -> Entry:
         row: Row | None = None
+
+        def act(lines: Writing) -> Row:
+            nonlocal row
+            last, state = self._catch_up(lines)
+            reached("begun")
+            record = Halts.of(last).to_record() | compose(lines, last, state)
+            _refuse_to_hide(state, where=self.where)
+            row = sealed(record | {"state": state.digest_after(record)}, after=last)
+            reached("checked")
+            lines.append(row)
+            if lines.last() != row:
+                raise broken(row.sequence, "cannot be found where it was written", where=self.where)
+            reached("appended")
+            return row
+
         try:
-            with self._store.writing() as lines:
-                last = self._catch_up(lines)
-                reached("begun")
-                record = Halts.of(last).to_record() | compose(lines, last)
-                if (strange := self.strange) is not None:
-                    raise LedgerFailure(
-                        f"{self.where} holds {strange}, which this version does not know",
-                        why="adding to what is not understood could hide what it cost",
-                        fix="pip install --upgrade deniable",
-                    )
-                row = sealed(record, after=last)
-                reached("checked")
-                lines.append(row)
-                reached("appended")
+            kept = self._store.write(act)
         except CommitUnsure as unsure:
             assert row is not None
             raise self._decided(unsure.failure, row) from unsure
         reached("committed")
-        return opened(row)
+        return opened(kept)
 
     def _decided(self, failure: LedgerFailure, row: Row) -> LedgerFailure:
         """Read whether a line whose commit failed was kept; if it was, it counts."""
         found: list[Row] | None = None
-        with suppress(LedgerFailure, CommitUnsure), self._store.writing() as lines:
-            # Our turn again: the failed transaction has ended, one way or the other.
+
+        def look(lines: Writing) -> None:  # our turn again: the failed transaction has ended
+            nonlocal found
             found = lines.since(row.sequence, limit=1)
+
+        with suppress(LedgerFailure, CommitUnsure):
+            self._store.write(look)
         if found is None:
             failure.cost = "unknown until the ledger can be read again; no answer was released"
         elif found and found[0].hash == row.hash:
@@ -309,22 +315,19 @@ class Ledger(Books):
 
     # ---- checks
 
-    def _refuse_unknown(self) -> None:
-        strange = self.strange
-        if strange is not None:
-            raise BudgetExceeded(
-                f"the ledger holds {strange}, which this version does not know",
-                why="what is not understood may have cost anything, so it counts as everything",
-                fix="pip install --upgrade deniable (or import the module that defines it)",
-            )
-
     def _paid(
-        self, price: Price, *, committed: Price, standing: Standing | None
-    ) -> tuple[Price, Standing | None]:
-        """What is committed, and used of a share, after a charge: to the share if there is one."""
+        self, price: Price, asker: str | None, last: Entry, state: State
+    ) -> tuple[Price, Price, Standing | None]:
+        """The state after a charge, if the ceiling and the asker's share, if any, admit it."""
+        _refuse_unknown(state)
+        total, committed = chain.totals(last)
+        standing = state.standings.get(asker or "")
         if standing is None:
-            return self._admitted(committed, price), None
-        return committed, self._used(standing, price)
+            committed = self._admitted(committed, price)
+        else:
+            standing = self._used(standing, price)
+        # Within `committed`, as the proof above says; checked all the same.
+        return self._admitted(total, price), committed, standing
 
     def _admitted(self, committed: Price, price: Price) -> Price:
         after = committed + price
@@ -349,27 +352,22 @@ class Ledger(Books):
         )
 
 
-class Recalled(NamedTuple):
-    """A stored answer, and how the asker who is shown it paid for it."""
-
-    answer: Entry
-    charge: Entry
-    paid: Entry | None
-    """The asker's own charge; None if only others paid."""
-    new: bool = False
-    """Whether the asker's share was charged for it just now."""
+def _refuse_unknown(state: State) -> None:
+    if state.strange is not None:
+        raise BudgetExceeded(
+            f"the ledger holds {state.strange}, which this version does not know",
+            why="what is not understood may have cost anything, so it counts as everything",
+            fix="pip install --upgrade deniable (or import the module that defines it)",
+        )
 
 
-def _find(lines: Reading, question: str, asker: str | None) -> Recalled | None:
-    """A stored answer, preferably one that this asker has paid for, else the oldest."""
-    about = {row.sequence: opened(row) for row in lines.asked(question)}
-    repeated = {e.repeats: e for e in about.values() if asker is not None and e.asker == asker}
-    found = [
-        Recalled(entry, charge, charge if charge.asker == asker else repeated.get(entry.sequence))
-        for entry in about.values()
-        if entry.charge is not None and (charge := about.get(entry.charge)) is not None
-    ]
-    return min(found, key=lambda one: not one.paid, default=None)
+def _refuse_to_hide(state: State, *, where: str) -> None:
+    if state.strange is not None:
+        raise LedgerFailure(
+            f"{where} holds {state.strange}, which this version does not know",
+            why="adding to what is not understood could hide what it cost",
+            fix="pip install --upgrade deniable",
+        )
 
 
 def _state(total: Price, committed: Price, standing: Standing | None) -> dict[str, object]:

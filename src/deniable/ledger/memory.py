@@ -5,33 +5,40 @@ from __future__ import annotations
 import os
 import threading
 from collections import defaultdict
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
+from typing import NamedTuple, TypeVar
 
 from deniable.errors import LedgerFailure
 
 from .store import Reading, Row, Writing
+
+T = TypeVar("T")
 
 
 class MemoryStore:
     """Lines in a list, safe with threads; not for forked children: each copy would spend anew."""
 
     where = "memory"
+    durable = False
 
     def __init__(self) -> None:
-        self._lines = _Lines()
+        self._rows: list[Row] = []
+        self._of: dict[tuple[str, str], set[int]] = defaultdict(set)
+        self._kept = _Kept(lines=0, causes={}, key="")
         self._lock = threading.RLock()
         self._process = os.getpid()
 
-    @contextmanager
-    def reading(self) -> Iterator[Reading]:
+    def read(self, look: Callable[[Reading], T]) -> T:
         """Look things up."""
         with self._lock:
-            yield self._lines
+            return look(_Lines(self._rows, self._of, self._kept))
 
-    @contextmanager
-    def writing(self) -> Iterator[Writing]:
-        """Append to a list of what is new, and take it over at the end."""
+    def write(self, act: Callable[[Writing], T]) -> T:
+        """Collect what is new, and take it over at the end.
+
+        Rows and indexes are filled first and count only once `_kept` says so, in one assignment:
+        what an interrupted writer left in them is overwritten by the next, and never seen.
+        """
         if os.getpid() != self._process:
             raise LedgerFailure(
                 "a ledger in memory cannot be shared with another process",
@@ -39,40 +46,54 @@ class MemoryStore:
                 fix='ledger="ledger.db"    (a file that all processes open)',
             )
         with self._lock:
-            size, causes = len(self._lines.rows), dict(self._lines.causes)
-            try:
-                yield self._lines
-            except BaseException:
-                self._lines.cut(size)
-                self._lines.causes = causes
-                raise
+            lines = _Lines(self._rows, self._of, self._kept)
+            result = act(lines)
+            self._rows[self._kept.lines :] = lines.new
+            for row in lines.new:
+                for column in _INDEXED:
+                    self._of[column, getattr(row, column)].add(row.sequence)
+            self._kept = _Kept(lines=len(self._rows), causes=lines.causes, key=lines.secret)
+            return result
 
     def close(self) -> None:
         """Nothing to let go of."""
 
 
+class _Kept(NamedTuple):
+    lines: int
+    causes: dict[int, str]
+    key: str
+
+
 class _Lines:
-    def __init__(self) -> None:
-        self.rows: list[Row] = []
-        self.causes: dict[int, str] = {}
-        self._of: dict[tuple[str, str], list[int]] = defaultdict(list)
-        self._key = ""
+    """The lines as they were when a transaction began, and what it adds."""
+
+    def __init__(self, rows: list[Row], of: dict[tuple[str, str], set[int]], kept: _Kept) -> None:
+        self._rows, self._of, self._count = rows, of, kept.lines
+        self.new: list[Row] = []
+        self.causes = dict(kept.causes)
+        self.secret = kept.key
 
     def last(self) -> Row | None:
-        return self.rows[-1] if self.rows else None
+        if self.new:
+            return self.new[-1]
+        return self._rows[self._count - 1] if self._count else None
 
     def since(self, sequence: int, *, limit: int) -> list[Row]:
-        return self.rows[sequence : sequence + limit]
+        return self._rows[sequence : min(sequence + limit, self._count)]
+
+    def written(self) -> int:
+        return self._count
 
     def latest_of(self, asker: str) -> Row | None:
-        found = self._of.get(("asker", asker))
-        return self.rows[found[-1]] if found else None
+        found = self._where("asker", asker)
+        return found[-1] if found else None
 
     def asked(self, question: str) -> list[Row]:
-        return [self.rows[n] for n in self._of.get(("question", question), ())]
+        return self._where("question", question)
 
     def sharers(self) -> list[str]:
-        shares = (self.rows[n].asker for n in self._of.get(("kind", "share"), ()))
+        shares = (row.asker for row in self._where("kind", "share"))
         return sorted({asker for asker in shares if asker is not None})
 
     def kinds(self) -> list[str]:
@@ -82,23 +103,19 @@ class _Lines:
         return self._values("mechanisms")
 
     def stops(self) -> list[Row]:
-        return [self.rows[n] for n in self._of.get(("kind", "stop"), ())]
+        return self._where("kind", "stop")
 
     def cause(self, sequence: int) -> str:
         return self.causes.get(sequence, "")
 
     def key(self) -> str:
-        return self._key
+        return self.secret
 
     def append(self, row: Row) -> None:
-        self.rows.append(row)
-        for column in _INDEXED:
-            value = getattr(row, column)
-            if value is not None:
-                self._of[column, value].append(row.sequence)
+        self.new.append(row)
 
     def keep(self, key: str) -> None:
-        self._key = key
+        self.secret = key
 
     def keep_cause(self, sequence: int, cause: str) -> None:
         self.causes[sequence] = cause
@@ -106,15 +123,14 @@ class _Lines:
     def forget_cause(self, sequence: int) -> None:
         self.causes.pop(sequence, None)
 
-    def cut(self, size: int) -> None:
-        for row in reversed(self.rows[size:]):
-            for column in _INDEXED:
-                if getattr(row, column) is not None:
-                    self._of[column, getattr(row, column)].pop()
-        del self.rows[size:]
+    def _where(self, column: str, value: str) -> list[Row]:
+        places = sorted(self._of.get((column, value), ()))
+        found = (self._rows[place] for place in places if place < self._count)
+        return [row for row in found if getattr(row, column) == value]
 
     def _values(self, column: str) -> list[str]:
-        return sorted(value for name, value in self._of if name == column and self._of[name, value])
+        values = [value for name, value in list(self._of) if name == column and value is not None]
+        return sorted(value for value in values if self._where(column, value))
 
 
 _INDEXED = ("kind", "asker", "question", "mechanisms")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 from deniable.errors import BadParameter, LedgerFailure, MissingUnit
@@ -10,15 +11,23 @@ from deniable.losses.filters import filter_for
 from deniable.sampling.source import current
 from deniable.units import Unit
 
-from .entry import sealed
+from .entry import digest, sealed
 from .header import Header
 from .ledger import Ledger
 from .memory import MemoryStore
 from .postgres import PostgresStore
 from .sqlite import SqliteStore
-from .store import Store, settled
+from .store import CommitUnsure, Store, Writing, refuse_seed
 
 _POSTGRES = ("postgresql://", "postgres://")
+
+# A scheme of two letters or more (one is a drive), or a setting such as host=… anywhere. A path
+# that looks like this is meant by ./ before it.
+_ADDRESS = re.compile(
+    r"^\s*[a-z][a-z0-9+._-]+:|^\s*\w+\s*="
+    r"|(^|[\s;])(host|hostaddr|user|password|passwd|pwd|dbname|database|server|service)\s*=",
+    re.IGNORECASE,
+)
 
 
 def open_ledger(
@@ -47,9 +56,7 @@ def open_ledger(
         raise MissingUnit.of(name)
     store = _store(where, create=create, patience=patience)
     try:
-        with store.reading() as lines:
-            started = lines.last() is not None
-        if not started:
+        if store.read(lambda lines: lines.last()) is None:
             _start(store, budget=budget, unit=unit, name=name)
         ledger = Ledger(store)
         ledger.header.agree(unit=unit, budget=budget, where=store.where)
@@ -63,25 +70,50 @@ def _store(where: str | Path | None, *, create: bool, patience: float) -> Store:
     match where:
         case None:
             return MemoryStore()
-        case str() if where.startswith(_POSTGRES):
-            return PostgresStore(where, create=create, patience=patience)
+        case str() if where.lower().startswith(_POSTGRES):
+            scheme, rest = where.split(":", 1)
+            return PostgresStore(f"{scheme.lower()}:{rest}", create=create, patience=patience)
+        case Path() | str() if _ADDRESS.search(str(where)):
+            raise _not_understood()
         case Path() | str() if str(where):
             path = Path(where)
             if not create and not path.exists():
                 raise _nothing_there(str(path))
             return SqliteStore(path, create=create, patience=patience)
-    raise BadParameter.of("ledger", where, must="None, a path, or postgresql://...")
+    raise BadParameter.of("ledger", type(where), must="None, a path, or postgresql://...")
+
+
+def _not_understood() -> BadParameter:
+    """An error that does not repeat what was given: it may hold a password."""
+    return BadParameter(
+        "the ledger's address is not understood",
+        why="it looks like the address of a database, and is not one of postgresql://...",
+        fix=(
+            'ledger="postgresql://user@host:5432/database"    (the password from ~/.pgpass)',
+            'ledger="./name.db"    for a file, whatever its name looks like',
+        ),
+    )
 
 
 def _start(store: Store, *, budget: Loss | None, unit: Unit | None, name: str) -> None:
     """Write the header, unless another process just did."""
     if budget is None or unit is None:
         raise _nothing_there(store.where)
-    header = Header(name=name, unit=unit, budget=budget, filter=filter_for(budget))
-    with settled(), store.writing() as lines:
+    refuse_seed(store)
+    key = f"{current().integer(256):064x}"
+    header = Header(
+        name=name, unit=unit, budget=budget, filter=filter_for(budget), hash_of_key=digest(key)
+    )
+
+    def act(lines: Writing) -> None:
         if lines.last() is None:
             lines.append(sealed(header.to_record(), after=None))
-            lines.keep(f"{current().integer(256):064x}")
+            lines.keep(key)
+
+    try:
+        store.write(act)
+    except CommitUnsure as unsure:  # no charge is at stake: a failure like any other
+        raise unsure.failure from unsure
 
 
 def _nothing_there(where: str) -> LedgerFailure:

@@ -9,6 +9,9 @@ it needs no right to UPDATE, so the role that charges can be granted SELECT and 
 Durability. Each transaction asks for synchronous_commit itself (a pooled connection may have been
 set otherwise), and a server that runs without fsync is refused.
 
+A server that does not answer. Every wait ends with the patience that was stated; whether a charge
+was kept is then looked up with as much patience again.
+
 A lost connection. Before COMMIT was sent nothing was written. After it, nobody can know until the
 table is read again: `ledger.py` does so once the lock is free, that is, once the lost transaction
 has ended one way or the other. A charge that landed stays spent; its answer is never released.
@@ -16,17 +19,21 @@ has ended one way or the other. A charge that landed stays spent; its answer is 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING, Any
+import math
+import time
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from deniable.errors import BadParameter, DeniableError, LedgerFailure, MissingExtra
 
 from .sql import TABLES, OneConnection, SqlLines
-from .store import CommitUnsure, Reading, Writing, settled
+from .store import CommitUnsure, Reading, Writing
 
 if TYPE_CHECKING:
     import psycopg
+
+T = TypeVar("T")
 
 _GUARDS = (
     """CREATE FUNCTION refuse_change() RETURNS trigger LANGUAGE plpgsql AS
@@ -42,8 +49,12 @@ _GUARDS = (
 class PostgresStore:
     """One ledger in one schema; a charge waits `patience` seconds for others to finish."""
 
+    durable = True
+
     def __init__(self, address: str, *, create: bool, patience: float = 60.0) -> None:
         self._driver = _driver()
+        self._bounded = _bounded(self._driver, lambda: self._deadline)
+        self._deadline = time.monotonic() + patience
         self._url, _, name = address.partition("#")
         self._patience = patience
         self._schema = f"deniable_{_simple(name or 'ledger')}"
@@ -55,29 +66,37 @@ class PostgresStore:
             self.close()
             raise
 
-    @contextmanager
-    def reading(self) -> Iterator[Reading]:
+    def read(self, look: Callable[[Reading], T]) -> T:
         """One consistent view; it waits for no one and makes no one wait."""
-        with settled(), self._transaction("REPEATABLE READ, READ ONLY") as connection:
-            yield _lines(connection)
+        isolation = "REPEATABLE READ, READ ONLY"
+        return self._settled(isolation, lambda connection: look(self._lines(connection)))
 
-    @contextmanager
-    def writing(self) -> Iterator[Writing]:
+    def write(self, act: Callable[[Writing], T]) -> T:
         """The only writer, from the first look at the total until the line is durable."""
-        with self._transaction("READ COMMITTED, READ WRITE") as connection:
+
+        def work(connection: psycopg.Connection) -> T:
             self._lock(connection)
-            yield _lines(connection)
+            return act(self._lines(connection))
+
+        return self._transaction("READ COMMITTED, READ WRITE", work)
 
     def close(self) -> None:
         """End the connection."""
         self._one.close()
 
-    @contextmanager
-    def _transaction(self, isolation: str) -> Iterator[psycopg.Connection]:
+    def _settled(self, isolation: str, work: Callable[[psycopg.Connection], T]) -> T:
+        """Where no charge is at stake, a commit that failed is a failure like any other."""
+        try:
+            return self._transaction(isolation, work)
+        except CommitUnsure as unsure:
+            raise unsure.failure from unsure
+
+    def _transaction(self, isolation: str, work: Callable[[psycopg.Connection], T]) -> T:
         with self._one.lock:
+            self._deadline = time.monotonic() + self._patience
             try:
                 connection = self._begin(isolation)
-                yield connection
+                result = work(connection)
             except self._driver.Error as error:
                 self._forget()
                 raise self._failure(error) from error
@@ -92,6 +111,7 @@ class PostgresStore:
             except self._driver.Error as error:
                 self._forget()
                 raise CommitUnsure(self._failure(error)) from error
+            return result
 
     def _begin(self, isolation: str) -> psycopg.Connection:
         """Start a transaction; a connection that died while idle is replaced once, at no risk."""
@@ -99,18 +119,17 @@ class PostgresStore:
             f"BEGIN ISOLATION LEVEL {isolation}; "
             f"SET LOCAL search_path TO {self._schema}; "
             f"SET LOCAL synchronous_commit TO on; "
-            f"SET LOCAL lock_timeout TO '{round(1000 * self._patience)}ms'"
+            f"SET LOCAL lock_timeout TO '{round(900 * self._patience)}ms'"
         )
-        with self._one.held() as connection:
-            try:
+        connection = self._one.get()
+        if connection.info.transaction_status == self._driver.pq.TransactionStatus.IDLE:
+            with suppress(self._driver.OperationalError):
                 connection.execute(begin)
-            except self._driver.OperationalError:
-                self._forget()
-            else:
                 return connection
-        with self._one.held() as connection:
-            connection.execute(begin)
-            return connection
+        self._forget()
+        connection = self._one.get()
+        connection.execute(begin)
+        return connection
 
     def _lock(self, connection: psycopg.Connection) -> None:
         connection.execute("SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", (self._schema,))
@@ -128,11 +147,13 @@ class PostgresStore:
             self.close()
 
     def _connect(self) -> psycopg.Connection:
-        connection = self._driver.connect(
+        # In whole seconds, as libpq wants it; psycopg keeps to 2 at least.
+        seconds = max(2, math.ceil(self._deadline - time.monotonic()))
+        connection = self._bounded.connect(
             self._url,
             autocommit=True,
             prepare_threshold=None,  # so that it also works behind a connection pool
-            connect_timeout=max(2, round(self._patience)),
+            connect_timeout=seconds,
             application_name="deniable ledger",
         )
         row = connection.execute("SELECT current_setting('fsync')").fetchone()
@@ -147,9 +168,7 @@ class PostgresStore:
 
     def _prepare(self, *, create: bool) -> None:
         """Create the schema if there is none; another process may be doing the same."""
-        exists = "SELECT 1 FROM pg_tables WHERE schemaname = %s AND tablename = 'entries'"
-        with settled(), self._transaction("READ COMMITTED, READ ONLY") as connection:
-            found = connection.execute(exists, (self._schema,)).fetchone()
+        found = self._settled("READ COMMITTED, READ ONLY", self._is_ledger)
         if found:
             return
         if not create:
@@ -157,12 +176,26 @@ class PostgresStore:
                 f"there is no ledger at {self.where}",
                 fix="give budget= and unit= to start one",
             )
-        with settled(), self._transaction("READ COMMITTED, READ WRITE") as connection:
-            self._lock(connection)
-            if connection.execute(exists, (self._schema,)).fetchone() is None:
-                connection.execute(f"CREATE SCHEMA IF NOT EXISTS {self._schema}")
-                for statement in (*TABLES, *_GUARDS):
-                    connection.execute(statement)
+        self._settled("READ COMMITTED, READ WRITE", self._lay_out)
+
+    def _is_ledger(self, connection: psycopg.Connection) -> bool:
+        exists = "SELECT 1 FROM pg_tables WHERE schemaname = %s AND tablename = 'entries'"
+        return connection.execute(exists, (self._schema,)).fetchone() is not None
+
+    def _lay_out(self, connection: psycopg.Connection) -> None:
+        self._lock(connection)
+        if not self._is_ledger(connection):
+            connection.execute(f"CREATE SCHEMA IF NOT EXISTS {self._schema}")
+            for statement in (*TABLES, *_GUARDS):
+                connection.execute(statement)
+
+    def _lines(self, connection: psycopg.Connection) -> SqlLines:
+        def run(sql: str, values: Sequence[object]) -> list[tuple[object, ...]]:
+            cursor = connection.execute(sql.replace("?", "%s"), tuple(values))
+            return cursor.fetchall() if cursor.description else []
+
+        here = "SELECT tablename::text FROM pg_tables WHERE schemaname = current_schema()"
+        return SqlLines(run, tables=here, where=self.where)
 
     def _failure(self, error: psycopg.Error) -> LedgerFailure:
         cause, fix = "the server refused", ""
@@ -189,29 +222,60 @@ def _driver() -> Any:
     return psycopg
 
 
+def _bounded(driver: Any, deadline: Callable[[], float]) -> Any:
+    """A class of connections on which no statement waits for longer than the deadline.
+
+    A server that stopped, or a network that swallows everything, is not noticed by the socket for
+    hours. psycopg asks its generators again every tenth of a second; past the deadline they raise.
+    """
+
+    def until(steps: Any) -> Any:
+        try:
+            wanted = next(steps)
+            while True:
+                ready = yield wanted
+                if not ready and time.monotonic() > deadline():
+                    raise driver.OperationalError("the server did not answer in time")
+                wanted = steps.send(ready)
+        except StopIteration as end:
+            return end.value
+
+    class Bounded(driver.Connection):  # type: ignore[misc]
+        def wait(self, gen: Any, *more: Any, **options: Any) -> Any:
+            return super().wait(until(gen), *more, **options)
+
+    return Bounded
+
+
 def _simple(name: str) -> str:
     """A name that is safe as part of a schema's name."""
     lowered = name.lower()
     if not (lowered.isascii() and lowered.replace("_", "").isalnum() and len(lowered) <= 50):
-        must = "up to 50 letters, digits and _ (it names a schema)"
-        raise BadParameter.of("the ledger's name after #", name, must=must)
+        raise BadParameter(  # without the name: it may be the rest of a password that holds a #
+            "the ledger's name after # must be up to 50 letters, digits and _",
+            why="it names a schema",
+            fix="postgresql://user@host/database#survey    (a # in a password is written %23)",
+        )
     return lowered
 
 
 def _without_password(driver: Any, url: str) -> str:
+    """The host and the database of an address, if it is read as its writer meant it.
+
+    A password with an unescaped @ or / would end up in part as host or database, and be shown.
+    """
     try:
         parts = driver.conninfo.conninfo_to_dict(url)
     except driver.ProgrammingError:
-        raise BadParameter(
-            "the ledger's address cannot be read", fix="postgresql://user@host:5432/database"
-        ) from None
-    return f"postgresql://{parts.get('host') or 'localhost'}/{parts.get('dbname') or ''}"
-
-
-def _lines(connection: psycopg.Connection) -> SqlLines:
-    def run(sql: str, values: Sequence[object]) -> list[tuple[object, ...]]:
-        cursor = connection.execute(sql.replace("?", "%s"), tuple(values))
-        return cursor.fetchall() if cursor.description else []
-
-    here = "SELECT tablename::text FROM pg_tables WHERE schemaname = current_schema()"
-    return SqlLines(run, tables=here)
+        parts = None
+    if parts is not None:
+        host, port, name = (str(parts.get(key) or "") for key in ("host", "port", "dbname"))
+        if not set("@?#") & set(host + name) and port.replace(",", "").isdigit() >= bool(port):
+            return f"postgresql://{host or 'localhost'}/{name}"
+    raise BadParameter(
+        "the ledger's address cannot be read",
+        fix=(
+            "postgresql://user@host:5432/database    (the password from ~/.pgpass)",
+            "or, in a password, write @ as %40, / as %2F, # as %23 and % as %25",
+        ),
+    )

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import threading
 import weakref
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from typing import Generic, Protocol, TypeVar
 
 from .store import Row
+from .trust import broken
 
 
 class Closable(Protocol):
@@ -49,6 +50,10 @@ _DIFFERENT = """
 """
 
 
+# The types that a row may have: numbers and texts as declared, and NULL in the last three columns.
+_ROWS = {(int, str, str, str, *rest) for rest in itertools.product((str, type(None)), repeat=3)}
+
+
 class SqlLines:
     """The lines of a ledger in a table, through a function that runs one statement."""
 
@@ -57,9 +62,9 @@ class SqlLines:
         run: Callable[[str, Sequence[object]], list[tuple[object, ...]]],
         *,
         tables: str,
+        where: str,
     ) -> None:
-        self._run = run
-        self._tables = tables
+        self._run, self._tables, self._where = run, tables, where
 
     def last(self) -> Row | None:
         """The newest line."""
@@ -68,6 +73,10 @@ class SqlLines:
     def since(self, sequence: int, *, limit: int) -> list[Row]:
         """The lines from this one on, in order."""
         return self._rows("WHERE sequence >= ? ORDER BY sequence LIMIT ?", sequence, limit)
+
+    def written(self) -> int:
+        """Nothing is known of the lines but the lines; a store that knows more overrides this."""
+        return 0
 
     def latest_of(self, asker: str) -> Row | None:
         """The newest line of this asker."""
@@ -103,7 +112,8 @@ class SqlLines:
 
     def key(self) -> str:
         """The secret under which questions are hashed."""
-        return str(self._run("SELECT key FROM secret", ())[0][0])
+        found = self._run("SELECT key FROM secret", ())
+        return str(found[0][0]) if len(found) == 1 else ""
 
     def append(self, row: Row) -> None:
         """Write the next line; the primary key refuses a second line of the same number."""
@@ -135,7 +145,13 @@ class SqlLines:
         return rows[0] if rows else None
 
     def _rows(self, condition: str, *values: object) -> list[Row]:
-        return [Row._make(found) for found in self._run(_SELECT + condition, values)]
+        return [self._row(found) for found in self._run(_SELECT + condition, values)]
+
+    def _row(self, found: tuple[object, ...]) -> Row:
+        """A row of the declared types: a damaged file may hold others."""
+        if tuple(map(type, found)) in _ROWS:
+            return Row._make(found)
+        raise broken(found[0], "was changed after it was written", where=self._where)
 
 
 class OneConnection(Generic[C]):
@@ -152,13 +168,11 @@ class OneConnection(Generic[C]):
         weakref.finalize(self, _close, self._open)
         _all.add(self)  # type: ignore[arg-type]  # all that is done with them is closing
 
-    @contextmanager
-    def held(self) -> Iterator[C]:
-        """The connection, for this thread alone."""
-        with self.lock:
-            if not self._open:
-                self._open.append(self._connect())
-            yield self._open[0]
+    def get(self) -> C:
+        """The connection, opened if there is none; to be used while holding the lock."""
+        if not self._open:
+            self._open.append(self._connect())
+        return self._open[0]
 
     @property
     def now(self) -> C | None:

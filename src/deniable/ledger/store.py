@@ -6,11 +6,14 @@ a line means, what it costs and whether it may be written is decided once, in `l
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager
-from typing import NamedTuple, Protocol
+from collections.abc import Callable
+from typing import NamedTuple, Protocol, TypeVar
 
-from deniable.errors import LedgerFailure
+from deniable.errors import LedgerFailure, SeedOutsideTests
+from deniable.sampling.seeded import SeededSource
+from deniable.sampling.source import current
+
+T = TypeVar("T")
 
 
 class Row(NamedTuple):
@@ -33,6 +36,9 @@ class Reading(Protocol):
 
     def since(self, sequence: int, *, limit: int) -> list[Row]:
         """The lines from this one on, in order, at most `limit` of them."""
+
+    def written(self) -> int:
+        """How many lines were written at least, by a count that is kept apart from the lines."""
 
     def latest_of(self, asker: str) -> Row | None:
         """The newest line of this asker."""
@@ -76,15 +82,24 @@ class Writing(Reading, Protocol):
 
 
 class Store(Protocol):
-    """A place for one ledger. Leaving `writing()` normally means: what was appended is durable."""
+    """A place for one ledger.
+
+    What is done with the lines is handed over as a function, so that an interrupt at any point
+    leaves no lock held and no transaction half open.
+    """
 
     where: str
+    durable: bool
+    """Do the lines outlive this process?"""
 
-    def reading(self) -> AbstractContextManager[Reading]:
-        """Look things up, waiting for no other asker."""
+    def read(self, look: Callable[[Reading], T]) -> T:
+        """Look things up in one consistent view, waiting for no other asker."""
 
-    def writing(self) -> AbstractContextManager[Writing]:
-        """Wait for the turn, look things up, append; an exception takes everything back."""
+    def write(self, act: Callable[[Writing], T]) -> T:
+        """Wait for the turn, look things up, append: durable on return, undone by an exception.
+
+        CommitUnsure if the last step failed, so that nobody knows without reading.
+        """
 
     def close(self) -> None:
         """Let go of the file or connection."""
@@ -98,10 +113,11 @@ class CommitUnsure(Exception):
         self.failure = failure
 
 
-@contextmanager
-def settled() -> Iterator[None]:
-    """Where no charge is at stake, a commit that failed is a failure like any other."""
-    try:
-        yield
-    except CommitUnsure as unsure:
-        raise unsure.failure from unsure
+def refuse_seed(store: Store) -> None:
+    """An error if noise or secrets that can be repeated would get into lines that last."""
+    if store.durable and isinstance(current(), SeededSource):
+        raise SeedOutsideTests(
+            "noise from a seed was asked for with a ledger that outlives the process",
+            why="a stored answer with predictable noise would pass for a private one",
+            fix="ledger=None: keep the books of tests in memory",
+        )

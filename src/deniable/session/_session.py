@@ -14,6 +14,7 @@ from typing import Any, Final, NoReturn, Self, TypeVar
 
 from deniable.errors import BadParameter, HiddenValue
 from deniable.ledger import Account, Entry, Failures, Ledger
+from deniable.ledger.answers import Answered, asking
 from deniable.ledger.halts import failed, named
 from deniable.losses import Loss
 from deniable.mechanisms import Mechanism, Step
@@ -141,25 +142,30 @@ class Session:
         steps = checked(step, unit=self.unit)
         if steps[0].handle is not None:
             return self._asked(steps[0], question=question)
-        mechanism, found = together(steps), None
+        mechanism, what, found = together(steps), title or question or "", None
         if question is not None:
             found = self.fingerprint(mechanism, question=question, table=table)
-            stored = self._recall(found, what=title or question)
-            if stored is not None:
+        with asking(found):
+            if found is not None and (stored := self._recall(found, what=what)) is not None:
                 return stored
-        parts = [(each.mechanism.draw, each.read) for each in steps]
-        with ready or nullcontext():
-            what = title or question or ""
-            entry = self._pay(mechanism, fingerprint=found, what=what)
-            drawn = self._draw(parts, paid=mechanism, entry=entry, question=question or "")
-        columns = (present or columns_of(steps))(drawn)
-        loss = budgets.alone(mechanism, budget=self.budget)
-        release = released(
-            self, steps, columns, loss, entry=entry, question=question or "", table=table
-        )
-        if found is not None:
-            self._keep(entry, release)
-        return release
+            parts = [(each.mechanism.draw, each.read) for each in steps]
+            try:
+                with ready or nullcontext():
+                    entry = self._pay(mechanism, fingerprint=found, what=what, once=True)
+                    drawn = self._draw(parts, paid=mechanism, entry=entry, question=what)
+            except Answered:  # by another process, just now
+                assert found is not None
+                stored = self._recall(found, what=what)
+                assert stored is not None
+                return stored
+            columns = (present or columns_of(steps))(drawn)
+            loss = budgets.alone(mechanism, budget=self.budget)
+            release = released(
+                self, steps, columns, loss, entry=entry, question=question or "", table=table
+            )
+            if found is not None:
+                self._keep(entry, release)
+            return release
 
     def fingerprint(self, mechanism: Mechanism, *, question: str, table: str) -> str:
         """By which the ledger finds the answer to a question again."""
@@ -296,6 +302,7 @@ class Session:
         what: str,
         fingerprint: str | None = None,
         delta: float | None = None,
+        once: bool = False,
     ) -> Entry:
         """Write the charge, durably, or raise with nothing written: the only call that charges."""
         drawing.refuse_inside("charged")
@@ -309,6 +316,7 @@ class Session:
             asker=self.asker,
             question=fingerprint,
             what=self._versioned(what),
+            once=once,
         )
         return drawing.charged(entry)
 

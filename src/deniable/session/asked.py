@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from deniable.errors import BadParameter, UnitMismatch
 from deniable.ledger import Entry
-from deniable.ledger.ledger import Recalled
+from deniable.ledger.answers import Recalled
 from deniable.losses import Loss
 from deniable.mechanisms import Mechanism, Step
 from deniable.mechanisms.combine import Composed

@@ -6,8 +6,11 @@ whose text is for the curator alone: no exception, no traceback whose frames hol
 
 from __future__ import annotations
 
+import functools
 import math
+import threading
 import traceback
+import weakref
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -17,7 +20,6 @@ from typing import Any, Protocol
 from deniable import sensitive
 from deniable.errors import BadParameter
 from deniable.ledger import Entry, Ledger
-from deniable.ledger.memory import MemoryStore
 from deniable.sensitive import Sensitive
 
 _computing: ContextVar[bool] = ContextVar("computing", default=False)
@@ -48,7 +50,7 @@ def watched(watcher: Watcher) -> Iterator[None]:
 
 def refuse_rehearsal(ledger: Ledger) -> None:
     """An error if frozen noise would be charged to, or stored in, a ledger that outlives it."""
-    if _watcher.get() is not None and not isinstance(ledger._store, MemoryStore):  # noqa: SLF001
+    if _watcher.get() is not None and ledger.durable:
         raise BadParameter(
             "a rehearsal keeps its books in memory",
             why="its noise is frozen: a stored answer would pass for a private one",
@@ -82,15 +84,45 @@ class Broken:
 
 
 def refuse_inside(what: str) -> None:
-    """An error if a value is being computed: what is asked may not depend on rows either."""
-    if _computing.get():
+    """An error if a value is being computed: what is asked may not depend on rows either.
+
+    A thread that was started while a value was computed counts as inside for as long as it lives:
+    it may have seen rows. Threads started elsewhere may charge meanwhile.
+    """
+    if _is_inside():
         raise BadParameter(f"nothing may be {what} while a value is computed")
+
+
+_started_inside: weakref.WeakSet[threading.Thread] = weakref.WeakSet()
+
+
+def _is_inside() -> bool:
+    return _computing.get() or threading.current_thread() in _started_inside
+
+
+@functools.cache
+def _watch_threads() -> None:
+    """From the first computation on, remember which threads are started inside one.
+
+    A new thread does not inherit the context, so that `_computing` alone would let it charge; and
+    Python has no hook for the start of a thread in all versions that we support.
+    """
+    start = threading.Thread.start
+
+    @functools.wraps(start)
+    def remembered(thread: threading.Thread) -> None:
+        if _is_inside():
+            _started_inside.add(thread)
+        start(thread)
+
+    threading.Thread.start = remembered  # type: ignore[assignment, method-assign]
 
 
 def answers(
     parts: Iterable[tuple[Callable[[Any], object], Sensitive[Any]]],
 ) -> list[object] | Broken:
     """The noisy answers of mechanisms that were charged, in order."""
+    _watch_threads()
     token = _computing.set(True)
     try:
         return [finite(_answer(draw, value)) for draw, value in parts]

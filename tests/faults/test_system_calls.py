@@ -1,0 +1,25 @@
+"""Whichever system call of a ledger fails, and however: nothing is lost, uncharged or overspent."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+HERE = Path(__file__).parent
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform == "win32", reason="runs in forked processes")
+def test_every_system_call_of_every_operation_may_fail():
+    done = subprocess.run(
+        [sys.executable, str(HERE / "failing.py")],
+        check=False, capture_output=True, text=True, timeout=850,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    report = json.loads(done.stdout)
+    assert report["runs"] > 2000
+    assert report["kill killed"] > 400
+    assert report["EIO failed"] > 200
+    assert report["short done"] > 50, "what was written short is written to the end"
