@@ -172,3 +172,56 @@ def test_another_version_draws_nothing():
     Commission(mechanisms=(), entry="").check()
     with pytest.raises(RuntimeError, match="where it was paid"):
         Commission(mechanisms=(), entry="", version="0.0").check()
+
+
+# ---- askers, and answers that were committed and not written down
+
+
+def shared(session, name="ann", amount=0.25):
+    session.ledger.share(name, amount=dp.epsilon(amount))
+    return session.for_(name)
+
+
+def test_it_is_charged_to_the_asker_the_session_is_for(session):
+    ann = shared(session)
+    shelf = Shelf(session)
+    asked(ann, shelf)
+    assert [entry.asker for entry in charges(session)] == ["ann"]
+    assert ann.spent == dp.epsilon(0.1)
+
+
+def test_an_answer_of_another_is_paid_from_the_share_once_and_only_if_it_stands(session):
+    ann, shelf = shared(session), Shelf(session)
+    asked(session, shelf)
+    mine = asked(ann, shelf)
+    assert not mine.free
+    assert asked(ann, shelf).free
+    assert ann.spent == dp.epsilon(0.1)
+    assert len(shelf.kept) == 1
+    shelf.kept.clear()
+    asked(ann, shelf)  # lost: drawn anew, and paid for
+    assert ann.spent == dp.epsilon(0.1) + dp.epsilon(0.1)
+    with pytest.raises(BudgetExceeded, match="what is left of your share"):
+        asked(ann, Shelf(session))
+    assert ann.spent == dp.epsilon(0.1) + dp.epsilon(0.1), "nothing is paid for what is lost"
+
+
+def test_what_was_committed_before_the_session_died_is_found_again(session, monkeypatch):
+    shelf = Shelf(session)
+    with monkeypatch.context() as patch:
+        patch.setattr(type(session.ledger), "answer", lambda *_: 1 / 0)
+        with pytest.raises(ZeroDivisionError):
+            asked(session, shelf)
+    (name,), (paid,) = shelf.kept, charges(session)
+    shelf.lost = ("0" * 64, {"name": name})
+    shelf.refuses = True
+    with pytest.raises(BadParameter, match="not there"):  # another's charge paid for it
+        asked(session, shelf)
+    shelf.lost = (paid.hash, {"name": name})
+    found = asked(session, shelf)
+    assert found.provenance.entry_hash == paid.hash
+    assert found.free
+    assert asked(session, shelf).free
+    with pytest.raises(BadParameter, match="not there"):  # it answers its own question only
+        asked(session, shelf, scale=20.0)
+    assert len(charges(session)) == 1

@@ -15,10 +15,8 @@ import pytest
 import deniable as dp
 from deniable.curator import Curator
 from deniable.errors import AskerStopped, BadParameter, BudgetExceeded, DataFailure
-from deniable.ledger import open_ledger
 from deniable.losses.filters import Price
 from deniable.release import Release
-from deniable.release.numbers import parameters_of
 
 ROWS = dp.rows()
 TABLE = pa.table(
@@ -347,80 +345,3 @@ def test_the_curator_sees_all():
     assert {entry.asker for entry in charges(s)} == {"ann", OTHER}
     assert s.spent == dp.epsilon(0.1) + dp.epsilon(0.1)
     assert s.left.epsilon == pytest.approx(2.0), "shares count in full"
-
-
-# ---- how much is left, in every currency
-
-
-@pytest.mark.parametrize(
-    ("budget", "share", "spend"),
-    [
-        (dp.epsilon(2), dp.epsilon(0.5), dp.epsilon),
-        (dp.rho(2), dp.rho(0.5), dp.rho),
-        (dp.mu(2), dp.mu(0.5), dp.mu),
-        (dp.epsilon(2, delta=1e-6), dp.epsilon(0.5), dp.epsilon),
-        (dp.epsilon(2, delta=1e-6), dp.epsilon(0.5, delta=1e-8), dp.epsilon),
-    ],
-    ids=str,
-)
-def test_what_is_left_of_a_share_can_be_spent_and_no_more(budget, share, spend):
-    s = curator(open_ledger(budget=budget, unit=ROWS))
-    s.ledger.share("ann", amount=share)
-    ann = s.for_("ann")
-    figure = type(spend(1.0)).__dataclass_fields__
-    name = next(iter(figure))
-    assert getattr(ann.left, name) == pytest.approx(getattr(share, name))
-    for part in (0.3, 0.2):
-        ann.count(spend=spend(part * getattr(share, name)))
-    left = getattr(ann.left, name)
-    assert 0 < left < getattr(share, name)
-    with pytest.raises(BudgetExceeded):
-        ann.sum("age", spend=spend(1.001 * left))
-    ann.sum("age", spend=spend(left))
-    assert getattr(ann.left, name) < 1e-6
-    assert "reserved for ann" in str(ann)
-
-
-def test_a_share_in_rho_pays_for_gaussian_noise_under_an_epsilon_delta_budget():
-    s = curator(open_ledger(budget=dp.epsilon(2, delta=1e-6), unit=ROWS))
-    s.ledger.share("ann", amount=dp.rho(0.01))
-    ann = s.for_("ann")
-    left = ann.left.epsilon
-    assert 0 < left < 1
-    ann.release(dp.Gaussian(sigma=10.0).on(dp.Sensitive(lambda: 4, l2=1)))  # ρ 0.005
-    assert 0 < ann.left.epsilon < left
-    with pytest.raises(BudgetExceeded, match="share"):
-        ann.release(dp.Gaussian(sigma=9.0).on(dp.Sensitive(lambda: 4, l2=1)))
-    assert ann.left.epsilon > 0
-
-
-# ---- what was charged is what is said
-
-
-@pytest.mark.parametrize("budget", [dp.epsilon(4), dp.rho(4), dp.mu(4)], ids=str)
-@pytest.mark.parametrize("way", AUTO)
-def test_automatic_bounds_say_what_was_charged_for_both_steps(way, budget):
-    s = curator(open_ledger(budget=budget, unit=ROWS))
-    spend = type(budget)(1.0)
-    release = s.mean("paid", spend=spend, bounds="auto")
-    total = sum((entry.price for entry in charges(s)), Price.zero)
-    assert len(charges(s)) == 2
-    assert release.certificate()["ledger"]["charged"] == total.to_dict()
-    assert s.ledger.filter.spent(total) == s.spent
-    (lost,), (spent,) = (parameters_of(loss).values() for loss in (release.loss, s.spent))
-    assert (lost, spent) == pytest.approx((1.0, 1.0))
-    assert re.search(r"spent . 1 ", str(release))
-    again = s.mean("paid", spend=spend, bounds="auto")
-    assert again.free
-    assert again.certificate()["ledger"]["charged"] == total.to_dict()
-
-
-def test_a_part_that_was_paid_before_is_not_said_to_be_spent_again():
-    s = curator()
-    s.mean("paid", spend=dp.epsilon(1), bounds="auto")
-    before = s.spent
-    release = s.sum("paid", spend=dp.epsilon(1), bounds="auto")  # the same search, stored
-    assert s.spent == before + dp.epsilon(0.75)
-    assert "spent ε 0.75, and ε 1 with what was paid before" in str(release)
-    assert release.charged == dp.epsilon(0.75)
-    assert release.loss == dp.epsilon(1)

@@ -19,13 +19,15 @@ def too_much(
 ) -> BudgetExceeded:
     """What is asked, what is left, and what could be had for that."""
     left, groups = session.left, allocation.selection is not None
+    of = "ceiling" if session.share is None else "share"
     cost = budgets.alone(allocation.mechanism, budget=session.budget)
     if isinstance(cost, Approx) and isinstance(left, Approx) and groups:
         delta = session.ledger.price(allocation.mechanism).delta
         if not within(delta, left.delta):
             rest = replace(left, epsilon=min(left.epsilon, cost.epsilon))
             offer = _offer(session, allocation, rest, "groups need more people", size=size)
-            return _short_of_delta(allocation, delta, left=left.delta, offer=offer, spent=spent)
+            fix = (offer, f"ask the curator for a {of} with a larger delta")
+            return _short_of_delta(allocation, delta, left=left.delta, fix=fix, spent=spent)
     rests = [_without_delta(left), left] if groups else [_without_delta(left)]
     offers = (_offer(session, allocation, rest, "what is left", size=size) for rest in rests)
     offer = next(filter(None, offers), "")
@@ -54,7 +56,7 @@ def paid_before(error: DeniableError, release: Release, what: str) -> None:
 
 
 def _short_of_delta(
-    allocation: Allocation, delta: float, *, left: float, offer: str, spent: str
+    allocation: Allocation, delta: float, *, left: float, fix: tuple[str, str], spent: str
 ) -> BudgetExceeded:
     """Groups are paid for with δ, too: no ε makes up for it."""
     private = [key.name for key in allocation.plan.question.keys if key.values is None]
@@ -63,11 +65,10 @@ def _short_of_delta(
         f"choosing groups privately would cost δ {probability(delta, 'up')}, "
         f"and δ {probability(left, 'down')} is left for that",
         why="a part of the budget's δ pays for all such choices together",
-        fix=[
-            *filter(None, [offer]),
-            f"give the list: columns={{{listed}}}    public groups need no δ",
-            "ask the curator for a ceiling with a larger delta",
-        ],
+        fix=filter(
+            None,
+            [fix[0], f"give the list: columns={{{listed}}}    public groups need no δ", fix[1]],
+        ),
         cost=spent,
     )
 

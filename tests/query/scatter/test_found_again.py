@@ -119,3 +119,17 @@ def test_an_asker_pays_for_anothers_files_from_their_share(session, tmp_path, mo
     assert mine.provenance.entry is None
     assert ann.sql(COUNT).release_to(path, spend=SPEND).free
     assert ann.spent == SPEND
+
+
+def test_spark_connect_finds_it_again_too(connect, tmp_path, monkeypatch):
+    frame = connect.range(60).selectExpr(
+        "id AS who", "concat('c', id % 5) AS city", "2020 AS year", "id % 700 AS pay"
+    )
+    session = opened(frame, unit=dp.rows(), keys=CITIES, budget=dp.epsilon(4))
+    path = tmp_path / "answer"
+    died(session, path, monkeypatch)
+    assert session.sql(COUNT).release_to(path, spend=SPEND).free
+    parts(path)[-1].unlink()
+    with pytest.raises(BadParameter, match="already"):
+        session.sql(COUNT).release_to(path, spend=SPEND)
+    assert len(charges(session)) == 1
