@@ -14,6 +14,7 @@ import deniable as dp
 from deniable.curator import open as open_curator
 from deniable.query import query as asked
 from deniable.query.answer import answer
+from deniable.query.execute import execute
 
 REPETITIONS, ALARM = 3000, 1e-8
 
@@ -31,7 +32,7 @@ def covered(session, sql, spend):
     with without_noise():
         exact = query.release(spend=spend).value
     allocation = query._allocate(spend, None, None)
-    once = asked._aligned(query._execute(), [()], allocation)
+    once = asked._aligned(execute(query.plan, tables=session.tables), [()], allocation)
     many = [np.repeat(vector, REPETITIONS, axis=0) for vector in once]
     drawn = [m.draw(vector) for m, vector in zip(allocation.noise, many, strict=True)]
     found = answer(allocation, [()] * REPETITIONS, drawn)[1]["x"].intervals(0.95)
