@@ -8,9 +8,9 @@ Answers are on the safe side: the number returned was itself tried and found to 
 
 from __future__ import annotations
 
-import functools
 import math
 from collections.abc import Callable
+from contextvars import ContextVar
 from typing import Protocol, cast
 
 from . import parameters
@@ -102,14 +102,33 @@ def _loss(priced: Priced, kind: type[Target]) -> Target:
 
 _FARTHEST = 600.0  # of ln s; parameters.positive allows about 624
 
+looseness: ContextVar[float] = ContextVar("looseness", default=1.0)
+"""How many times their usual tolerance prices may be above the truth: more while far from the end
+of a search. They are upper bounds however loose."""
+_LOOSE = 300.0
+
 
 def _least(price: Callable[[float], float], target: float, *, relative: float) -> float:
     if not target > 0:
         raise BadParameter.of("to", target, must="above 0", why="only silence loses nothing")
+    seen: dict[float, float] = {}
+    excess = _excess(price, target, seen)
+    before = looseness.set(_LOOSE)
+    try:
+        low, high = _bracket(excess, 0.0, 0.0, math.log(2))
+        low = last_met(excess, low, high, width=max(relative, 1e-4))
+        slope = _slope(seen, low)
+    finally:
+        looseness.reset(before)
+    return math.exp(-_polished(_excess(price, target, {}), low, slope, width=relative))
 
-    @functools.cache
-    def excess(x: float) -> float:
-        """Increasing in x = −ln s; at most 0 where the target is met."""
+
+def _excess(
+    price: Callable[[float], float], target: float, seen: dict[float, float]
+) -> Callable[[float], float]:
+    """Increasing in x = −ln s; at most 0 where the target is met. Each x is priced once."""
+
+    def computed(x: float) -> float:
         try:
             paid = price(math.exp(-x))
         except NoBound:
@@ -118,24 +137,57 @@ def _least(price: Callable[[float], float], target: float, *, relative: float) -
             return math.log(paid / target) if paid > 0 else -math.inf
         return max(math.log(paid / target), 5e-324)
 
-    low = high = 0.0
-    step = math.log(2)
+    def excess(x: float) -> float:
+        if x not in seen:
+            seen[x] = computed(x)
+        return seen[x]
+
+    return excess
+
+
+def _slope(seen: dict[float, float], x: float) -> float:
+    """About the slope at x: towards the nearest point that is far enough from it to tell."""
+    others = [other for other in seen if abs(other - x) > 1e-5 and math.isfinite(seen[other])]
+    if not others or not math.isfinite(seen[x]):
+        return math.inf
+    nearest = min(others, key=lambda other: abs(other - x))
+    return (seen[nearest] - seen[x]) / (nearest - x)
+
+
+def _bracket(
+    excess: Callable[[float], float], low: float, high: float, step: float
+) -> tuple[float, float]:
+    """Where the target is met, and where it is not, from two points that may be one."""
+    first, grow = step, 2 if step > 0.1 else 16
     while excess(low) > 0:
-        high, low, step = low, low - step, 2 * step
+        high, low, step = low, low - step, grow * step
         if low < -_FARTHEST:
             raise NoBound(
                 "no amount of noise was found to meet that loss",
                 why="the price stayed above it up to a scale of 10²⁶⁰",
                 fix="ask for a larger loss, or for a definition in which something is proved",
             )
+    step = first
     while high == low or excess(high) <= 0:
-        low, high, step = high, high + step, 2 * step
+        low, high, step = high, high + step, grow * step
         if high > _FARTHEST:
             raise BadParameter(
                 "that loss is met without noise",
                 why="the price stayed below it down to a scale of 10⁻²⁶⁰",
             )
-    return math.exp(-last_met(excess, low, high, width=relative))
+    return low, high
+
+
+def _polished(excess: Callable[[float], float], x: float, slope: float, *, width: float) -> float:
+    """`last_met` from a point that is nearly right: two secant steps, then both sides are tried."""
+    before, found = x, excess(x)
+    if 0 < slope < math.inf and abs(found) < 0.1 * slope:
+        x -= found / slope
+        change = excess(x) - found
+        if change and 0.5 < change / (slope * (x - before)) < 2:
+            x -= excess(x) * (x - before) / change
+    low, high = _bracket(excess, x - 0.4 * width, x + 0.4 * width, 16 * width)
+    return last_met(excess, low, high, width=width)
 
 
 def last_met(excess: Callable[[float], float], low: float, high: float, *, width: float) -> float:

@@ -7,7 +7,8 @@ at which it is finite,
 
 **Never below the truth.** The trapezoid rule of step d on this line equals Σₘ e^(cmΛ) δ(ε + mΛ),
 Λ = 2π/d, by Poisson summation; every term is ≥ 0 and the one of m = 0 is δ(ε), so the *untruncated*
-sum is an upper bound. What is cut off is bounded through |D(c + it)| ≤ D(c)·Π decayᵢ. Where that
+sum is an upper bound. Of the terms below ε the least they can be is taken off: δ(x) ≥ 1 − e^x, as
+Q has a mass of at most 1. What is cut off is bounded through |D(c + it)| ≤ D(c)·Π decayᵢ. Where that
 does not fall fast enough (losses with atoms), a Gaussian mechanism of tiny μ = τ is added to the
 list, which can only raise δ and brings e^(−τ²t²/2). Errors of each log_mgf, times its count, and of
 the floating-point sum are bounded node by node and added.
@@ -23,9 +24,11 @@ in which no atom has a share of the tilted law above 1/4096.
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -39,7 +42,7 @@ List = Sequence[tuple[Pair, int]]
 
 SLACK = 1e-9
 """Relative excess of δ allowed to each of aliasing and truncation."""
-SMOOTHING = 2e-7
+SMOOTHING = 6e-7
 """How much ln δ, or ε, may grow by the Gaussian that is added to losses with atoms."""
 MOST_NODES = 2**21
 FEW_NODES = 2**15
@@ -54,6 +57,8 @@ class Tilt:
     """About ln D(c)."""
     window: float
     """Λ: beyond it aliases are negligible."""
+    steep: float
+    """About −d ln δ/dε: c at the saddle."""
 
 
 @dataclass(frozen=True)
@@ -71,21 +76,46 @@ class Line:
     tau: float
     """μ of the Gaussian that was added, or 0."""
     atoms: Atoms | None
+    origin: float
+    finite: float
+    """The mass of all finite losses, rounded down."""
+
+    @cached_property
+    def size(self) -> float:
+        """Σ |term|."""
+        return float(np.abs(self.terms).sum())
+
+    @cached_property
+    def moment(self) -> float:
+        """Σ t |term|."""
+        return float((self.t * np.abs(self.terms)).sum())
 
     def log_delta(self, gap: float) -> float:
         """ln of a number that is never below δ at `gap` below the origin."""
         phase = self.t * gap
         real = self.terms.real * np.cos(phase) - self.terms.imag * np.sin(phase)
-        size = np.abs(self.terms)
-        slips = ULP * float(size @ (16 + 4 * np.abs(phase)))
-        total = math.fsum(real) + self.rest + (self.errors + slips) * (1 + 1e-9)
+        # NumPy adds pairwise: fewer than 40 roundings for any number of terms.
+        slips = ULP * (56 * self.size + 4 * abs(gap) * self.moment)
+        total = float(real.sum()) + self.rest + (self.errors + slips) * (1 + 1e-9)
         exponent = self.tilt.log_d + self.tilt.c * gap
         slip = 8 * ULP * (1 + abs(self.tilt.log_d) + self.tilt.c * abs(gap))
         if self.tau and self.atoms is not None:
             total -= self._kinks(self.atoms, gap, exponent + slip)
+        total -= self._aliases(gap, exponent + slip)
         if total <= 0:  # not where δ is as small as the errors: those were added
             return -math.inf
         return exponent + math.log(total) + slip
+
+    def _aliases(self, gap: float, log_scale: float) -> float:
+        """Σ e^(−cmΛ) δ(ε − mΛ) over m > 0, rounded down, in units of e^log_scale."""
+        m = self.tilt.window * np.arange(1, 2 + min(64, math.ceil(40 / self._turn)))
+        least = self.finite - 2 * np.exp(np.minimum(self.origin - gap - m, 0.0))
+        logs = -self.tilt.c * m * (1 + 1e-12) - log_scale
+        return math.fsum(np.maximum(least, 0.0) * np.exp(np.minimum(logs, 700.0))) * (1 - 1e-12)
+
+    @property
+    def _turn(self) -> float:
+        return self.tilt.c * self.tilt.window
 
     def _kinks(self, atoms: Atoms, gap: float, log_scale: float) -> float:
         """Σ p κ(ε − l) over the known atoms, rounded down, in units of e^log_scale."""
@@ -127,9 +157,12 @@ def line(pairs: List, tilt: Tilt, *, tolerance: float, atoms: Atoms | None) -> L
     kept = size + errors > 1e-3 * SLACK / (1 + count) * size[0]
     kept[0] = True
     rest = _rest(pairs, tilt.c, step, count) + float((size + errors)[~kept].sum())
-    above = Tilt(tilt.c, peak, tilt.window)
+    above = dataclasses.replace(tilt, log_d=peak)
     wrong = float(errors[kept].sum())
-    return Line(above, t[kept], terms[kept], wrong, rest * (1 + 1e-9), tau, atoms)
+    origin = math.fsum(times * pair.origin() for pair, times in pairs)
+    finite = 1 - math.fsum(times * (pair.infinite_mass() + 1e-12) for pair, times in pairs) - 1e-11
+    rest *= 1 + 1e-9
+    return Line(above, t[kept], terms[kept], wrong, rest, tau, atoms, origin, finite)
 
 
 def plan(pairs: List, tilt: Tilt, *, tolerance: float) -> tuple[float, int, float]:
@@ -138,7 +171,7 @@ def plan(pairs: List, tilt: Tilt, *, tolerance: float) -> tuple[float, int, floa
     count = _count(pairs, tilt, step, most=FEW_NODES)
     if count <= FEW_NODES:
         return 0.0, count, step
-    tau = math.sqrt(2 * tolerance / (tilt.c * (1 + tilt.c)))
+    tau = math.sqrt(2 * tolerance / (tilt.steep * (1 + tilt.steep)))
     smooth = [*pairs, (GaussianPair(mu=tau), 1)]
     return tau, _count(smooth, tilt, step, most=MOST_NODES), step
 
@@ -177,19 +210,26 @@ class Saddle:
         return self._gentle(c, self.gap(epsilon), log_delta), epsilon
 
     def _gentle(self, c: float, gap: float, log_delta: float) -> Tilt:
-        """A smaller tilt, if heavy tails then need less of a window; M(c)e^(−cε) ≤ e^6 δ."""
-        best = Tilt(c, self.log_d(c), self._window(c, gap, log_delta))
-        for share in (0.85, 0.7, 0.5, 0.3):
+        """A smaller tilt, if heavy tails then need less of a window.
+
+        M(c)e^(−cε) may then be e^6 δ, or more where the errors of few mechanisms allow.
+        """
+        best = Tilt(c, self.log_d(c), self._window(c, gap, log_delta), c)
+        most = max(6.0, 14 - math.log(sum(times for _, times in self.pairs)))
+        for share in (0.85, 0.7, 0.55, 0.4, 0.3, 0.2, 0.14, 0.1):
             smaller = share * c
             log_d = self.log_d(smaller)
-            if log_d + smaller * gap > log_delta + 6:
+            if log_d + smaller * gap > log_delta + most:
                 break
-            other = Tilt(smaller, log_d, self._window(smaller, gap, log_delta))
+            other = Tilt(smaller, log_d, self._window(smaller, gap, log_delta), c)
             best = min(best, other, key=lambda t: t.window)
         return best
 
     def _window(self, c: float, gap: float, log_delta: float) -> float:
-        """Λ with e^(−cΛ) and e^(cΛ) δ(ε + Λ) both below SLACK · δ, the latter by Chernoff at sc."""
+        """Λ with e^(cΛ) δ(ε + Λ) below SLACK · δ by Chernoff at sc, and so the aliases below ε.
+
+        Of those e^(−cΛ)(1 − 2e^(ε−Λ)) is taken off, which costs digits if it is far above δ.
+        """
         need = -log_delta - math.log(SLACK) + math.log(4 + c * c)
         above = rounding.from_ticks(self.highest - self.origin) + gap  # no loss is further up
         right = [
@@ -197,7 +237,9 @@ class Saddle:
             for s in (1.02, 1.05, 1.1, 1.25, 1.5, 2.0, 3.0)
         ]
         enough = [x for x in (above, *right) if math.isfinite(x)] or [4 * need / c]
-        return max(need / c, min(enough))
+        epsilon = max(0.0, rounding.from_ticks(self.origin) - gap)
+        left = max((need + epsilon + 1) / (1 + c), (-log_delta - 4) / c)
+        return max(min(left, need / c), min(enough))
 
 
 def log_chernoff(c: float) -> float:

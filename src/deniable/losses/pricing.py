@@ -16,6 +16,7 @@ from typing import Protocol
 
 import numpy as np
 
+from deniable.calibration import looseness
 from deniable.errors import NoBound
 
 from . import rounding
@@ -32,7 +33,7 @@ def epsilon_at(pairs: List, delta: float, *, least: float = 0.0) -> float:
 
     Below `least` it does not matter: that is returned where Chernoff's bound shows it to do.
     """
-    pairs = _that_matter(pairs)
+    pairs = _trimmed(_that_matter(pairs), delta)
     highest = largest_loss(pairs)
     left = (delta - infinite_mass(pairs)) * (1 - 4 * ULP)
     if left < 0:
@@ -53,10 +54,11 @@ def epsilon_at(pairs: List, delta: float, *, least: float = 0.0) -> float:
     if least and _chernoff(pairs, saddle.at(least).c, saddle.gap(least)) <= target:
         return least
     tilt, start = saddle.within(target)
-    # ε may move by SMOOTHING, or by as much of each 100.
-    tolerance = SMOOTHING * tilt.c * max(1.0, start / 100)
+    # ε may move by SMOOTHING, or by as much of each 100; in a search by more, but not of a small ε.
+    loose = max(1.0, looseness.get() * min(1.0, start))
+    tolerance = SMOOTHING * loose * tilt.steep * max(1.0, start / 100)
     engine = _engine(saddle, tilt, tolerance)
-    found = _least(engine.log_delta, target=target, start=start, slope=tilt.c)
+    found = _least(engine.log_delta, target=target, start=start, slope=tilt.steep)
     return min(highest, found, _epsilon_by_moments(pairs, target))
 
 
@@ -76,10 +78,20 @@ def delta_at(pairs: List, epsilon: float) -> float:
         if chernoff < _TINY and any(isinstance(pair, SampledPair) for pair, _ in pairs):
             # The windows of sampled tails so far out are too wide; Chernoff's bound still holds.
             return min(1.0, math.nextafter((math.exp(chernoff) + infinite) * (1 + 8 * ULP), 1.0))
-        engine = _engine(saddle, tilt, SMOOTHING / 4)
+        pairs = _trimmed(pairs, math.exp(min(0.0, chernoff)))
+        infinite, saddle = infinite_mass(pairs), Saddle(pairs)
+        engine = _engine(saddle, saddle.at(epsilon), SMOOTHING * looseness.get() / 4)
     found = min(0.0, engine.log_delta(epsilon), _delta_by_moments(pairs, epsilon))
     finite = min(math.exp(found), _sum_at_nothing(pairs))
     return min(1.0, math.nextafter((finite + infinite) * (1 + 8 * ULP), 1.0))
+
+
+def _trimmed(pairs: List, delta: float) -> List:
+    """The list with rare losses far out made infinite, of a total mass far below `delta`."""
+    if delta <= 0 or len(pairs) == pairs[0][1] == 1:
+        return pairs
+    share = 1e-12 * delta / len(pairs)
+    return [(pair.trimmed(share / times), times) for pair, times in pairs]
 
 
 def largest_loss(pairs: List) -> float:

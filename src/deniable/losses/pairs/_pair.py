@@ -98,6 +98,15 @@ class Pair(ABC):
     def largest_loss(self) -> float:
         """The supremum of the finite losses, rounded up."""
 
+    def trimmed(self, mass: float) -> Pair:
+        """The pair with its largest losses, of at most `mass` under P, made infinite.
+
+        That can only raise a price, and by no more than `mass`; but rare losses far out would have
+        the contour reach as far.
+        """
+        del mass
+        return self
+
     def delta_alone(self, epsilon: float) -> float | None:
         """δ(ε) of a single use in closed form, rounded up; None where there is none."""
         del epsilon

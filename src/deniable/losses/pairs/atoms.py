@@ -80,7 +80,7 @@ def heaviest(pairs: Sequence[tuple[Pair, int]], c: float) -> Atoms | None:
         total = _product(total, law)
         slack += 32 * ULP * times * (3 + math.log(times)) + 8 * ULP * float(np.abs(law.logs).max())
     shares = np.exp(total.shares)
-    wrong = 16 * ULP * float(shares @ (c * np.abs(total.deficits) + np.abs(total.logs)))
+    wrong = 16 * ULP * float((shares * (c * np.abs(total.deficits) + np.abs(total.logs))).sum())
     left = max(0.0, 1 - math.fsum(shares)) + slack + wrong
     blur = len(laws) * 64 * _SAME * float(np.abs(total.deficits).max())
     return Atoms(

@@ -55,9 +55,21 @@ class AtomicPair(Pair):
         top = float(logs.max())
         return top + math.log(float(np.exp(logs - top).sum()) * stride)
 
+    def trimmed(self, mass: float) -> Pair:
+        """Without the rarest of the largest losses."""
+        losses, masses = self.atoms()
+        above = np.cumsum(masses[::-1])[::-1]  # of each atom and those above it
+        kept = max(1, int(np.count_nonzero(above > mass)))
+        if kept == len(losses):
+            return self
+        lost = float(above[kept]) * (1 + 1e-9) + self.infinite_mass()
+        origin = None if self.origin() else 0.0
+        return ComputedAtoms(losses[:kept], masses[:kept], origin, lost=lost)
+
     def log_moment(self, c: float) -> float:
         """ln Σ pⱼ e^(c lⱼ) on the real line, where it takes no complex exponentials."""
         losses, masses = self.atoms()
+        losses, masses = losses[masses > 0], masses[masses > 0]
         exponents = np.log(masses) + c * losses
         top = float(exponents.max())
         reach = c * max(abs(float(losses[0])), float(losses[-1])) + abs(top)
@@ -97,13 +109,19 @@ class AtomicPair(Pair):
 class ComputedAtoms(AtomicPair):
     """Atoms that follow from another pair's: rising losses and their masses, both rounded up."""
 
-    def __init__(self, losses: Reals, masses: Reals, origin: float | None = None) -> None:
-        self._atoms = losses, masses
+    def __init__(
+        self, losses: Reals, masses: Reals, origin: float | None = None, *, lost: float = 0.0
+    ) -> None:
+        self._atoms, self._lost = (losses, masses), lost
         self._origin = float(losses[-1]) if origin is None else origin
 
     def origin(self) -> float:
         """As given."""
         return self._origin
+
+    def infinite_mass(self) -> float:
+        """As given."""
+        return self._lost
 
     def atoms(self) -> tuple[Reals, Reals]:
         """As computed."""

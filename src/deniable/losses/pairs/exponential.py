@@ -90,9 +90,9 @@ class ExponentialMixture(SampledMoments):
         """The share s is right within 1 + a ulp."""
         return (1 + self.reach) * self.deficits(x)
 
-    def table(self, low: float, high: float) -> Reals:
+    def table(self, low: float, high: float, points: int) -> Reals:
         """Dense near the largest loss."""
-        return np.concatenate([[low], np.geomspace(2.0**-60 * high, high, 1500)])
+        return np.concatenate([[low], np.geomspace(2.0**-60 * high, high, points - 1)])
 
     def _share(self) -> float:
         if self.added:

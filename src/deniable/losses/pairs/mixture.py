@@ -18,7 +18,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ._pair import ULP, Reals
-from .quadrature import WIDEST, SampledMoments, log_mixed, log_shrinks
+from .quadrature import WIDEST, SampledMoments, log_between, log_mixed, log_shrinks
 
 _DIGITS = 45.0
 """What lies outside of the limits is below e^(−45) ≈ 3e-20, relatively."""
@@ -34,6 +34,8 @@ class NormalMixture(SampledMoments):
     mu: float
     rate: float
     added: bool
+    cut: float = math.inf
+    """x beyond which losses are taken to be infinite when removing."""
 
     def origin(self) -> float:
         """The largest loss when adding, else 0; rounded up."""
@@ -75,14 +77,14 @@ class NormalMixture(SampledMoments):
 
     def limits(self, c: float) -> tuple[float, float, float]:
         """M(c) ≥ 1: what is below e^(−45) of that does not count."""
-        low, high = -9.5, (1 + c) * self.mu + 9.5
+        low, high = -9.5, min((1 + c) * self.mu + 9.5, self.cut)
         if self.added:
             low, high = -math.sqrt(2 * (_DIGITS + 3 - c * math.log1p(-self.rate))), 9.5
         return low, high, min(WIDEST / self.mu, WIDEST)
 
     def log_beyond(self, low: float, high: float, c: float) -> float:
         """By Mills' ratio; ln r rises by at most μ."""
-        ends = self.log_weights(np.array([low, high]), c)
+        ends = self.log_weights(np.array([low, high, min(self.cut, 1e6)]), c)
         if self.added:  # D ≥ 0 on the left, and no less than D(high) on the right
             left = -(low**2) / 2 - _HALF_LOG_TAU - math.log(-low) if low < -1 else 0.0
             right = float(ends[1]) if high > 1 else -c * float(self.deficits(np.array([high]))[0])
@@ -90,7 +92,7 @@ class NormalMixture(SampledMoments):
         left = float(ends[0]) - math.log(-low) if low < -1 else math.inf
         rate = high - (1 + c) * self.mu
         right = float(ends[1]) - math.log(rate) if rate > 0.5 else math.inf
-        return float(np.logaddexp(left, right))
+        return float(np.logaddexp(left, min(right, log_between(max(ends[1:]), high, self.cut))))
 
     def precision(self, x: Reals) -> Reals:
         """Those of m count as far as it moves the loss."""
@@ -109,17 +111,19 @@ class NormalMixture(SampledMoments):
         """
         if t <= 0:
             return 1.0
-        spread = _spread(self, c)
-        worst = 0.0
+        spread, worst = _spread(self, c), 0.0
         while True:
+            times = t * 1.25 ** np.arange(32)
             with np.errstate(over="ignore"):
-                phase = float(np.min(1 - spread.above + 2 * spread.amplitude / t))
-            reach = np.searchsorted(spread.distance, _NEAR / (1.25 * t), side="right")
-            close = 1 - t**2 * float(np.max(_CURVE * spread.variance[reach]))
-            if phase <= close or t > 1e300:
-                return min(1.0, max(worst, phase))
-            worst = max(worst, close)
-            t *= 1.25
+                phase = np.min(1 - spread.above + 2 * spread.amplitude / times[:, None], axis=1)
+            reach = np.searchsorted(spread.distance, _NEAR / (1.25 * times[:, None]), side="right")
+            close = 1 - times**2 * np.max(_CURVE * spread.variance[reach], axis=1)
+            enough = np.flatnonzero((phase <= close) | (times > 1e300))
+            last = enough[0] if len(enough) else len(times)
+            worst = float(close[:last].max(initial=worst))
+            if len(enough):
+                return min(1.0, max(worst, float(phase[last])))
+            t = float(times[-1]) * 1.25
 
 
 class Spread(NamedTuple):

@@ -25,7 +25,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ._pair import Reals
-from .quadrature import WIDEST, SampledMoments, log_mixed, log_shrinks
+from .quadrature import WIDEST, SampledMoments, log_between, log_mixed, log_shrinks
 
 _HALF_LOG_TAU = math.log(math.tau) / 2
 
@@ -36,6 +36,8 @@ class ReplacedMixture(SampledMoments):
 
     mu: float
     rate: float
+    cut: float = math.inf
+    """x beyond which losses are taken to be infinite."""
 
     def origin(self) -> float:
         """0: losses have no largest value."""
@@ -67,15 +69,18 @@ class ReplacedMixture(SampledMoments):
 
     def limits(self, c: float) -> tuple[float, float, float]:
         """On the left r₊ ≤ 1 and L ≤ 0."""
-        return -9.5, (1 + 2 * c) * self.mu + 9.5, min(WIDEST / self.mu, WIDEST)
+        return -9.5, min((1 + 2 * c) * self.mu + 9.5, self.cut), min(WIDEST / self.mu, WIDEST)
 
     def log_beyond(self, low: float, high: float, c: float) -> float:
         """By Mills' ratio; beyond `high` the exponent rises no faster than there."""
         left = -(low**2) / 2 - _HALF_LOG_TAU - math.log(-low) if low < -1 else math.inf
         share = float(self._share(np.array([-high]))[0])
         rate = high - self.mu * (1 + c + c * share)
-        right = float(self.log_weights(np.array([high]), c)[0])
-        return float(np.logaddexp(left, right - math.log(rate) if rate > 0.5 else math.inf))
+        ends = self.log_weights(np.array([high, min(self.cut, 1e6)]), c)
+        right = float(ends[0]) - math.log(rate) if rate > 0.5 else math.inf
+        bend = 1 + c * self.mu**2 / 4
+        right = min(right, log_between(max(ends), high, self.cut, bend))
+        return float(np.logaddexp(left, right))
 
     def precision(self, x: Reals) -> Reals:
         """Those of both exponents count as far as they move the loss."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from dataclasses import dataclass
 from functools import lru_cache
@@ -204,11 +205,57 @@ class SampledPair(Pair):
         sign = 1.0 if self.direction == "remove" else -1.0
         return sign * log_mixed(sign * losses, self.rate)
 
+    def trimmed(self, mass: float) -> Pair:
+        """Without the far end of a tail."""
+        exact = self._exact()
+        if isinstance(exact, ComputedAtoms):
+            fewer = exact.trimmed(mass)
+            return self if fewer is exact else fewer
+        if not isinstance(self.inner, GaussianPair) or self.direction == "add":
+            return self
+        return _trimmed(self, self.inner.mu, mass)
+
     def dominates(self, other: Pair) -> bool:
         """Sampling more, from a pair that dominates."""
         if not isinstance(other, SampledPair) or self.direction != other.direction:
             return self == other
         return self.rate >= other.rate and self.inner.dominates(other.inner)
+
+
+@dataclass(frozen=True, kw_only=True)
+class TrimmedPair(SampledPair):
+    """A sampled Gaussian whose losses at x > `cut`, of `lost` under P, are taken to be infinite."""
+
+    cut: float
+    lost: float
+
+    def infinite_mass(self) -> float:
+        """What was cut off."""
+        return self.lost
+
+    def largest_loss(self) -> float:
+        """The loss at the cut, rounded up."""
+        loss = -float(self._exact().deficits(np.array([self.cut]))[0])  # type: ignore[union-attr]
+        return loss * (1 + 64 * ULP) + 64 * ULP
+
+    def _exact(self) -> NormalMixture | ReplacedMixture:
+        return dataclasses.replace(super()._exact(), cut=self.cut)  # type: ignore[type-var, return-value]
+
+
+def _trimmed(pair: SampledPair, mu: float, mass: float) -> Pair:
+    """P(x > cut) = (1 − q)Φ(−cut) + qΦ(μ − cut): half of `mass` for each."""
+    from scipy.special import ndtr, ndtri
+
+    q, half = pair.rate, max(mass / 2, 1e-290)
+    cut = max(-float(ndtri(half)), mu - float(ndtri(half / q)) if half < q / 2 else mu)
+    lost = (1 - q) * float(ndtr(-cut)) + q * float(ndtr(mu - cut))
+    return TrimmedPair(
+        inner=pair.inner,
+        rate=q,
+        direction=pair.direction,
+        cut=cut,
+        lost=lost * (1 + 1e-9),
+    )
 
 
 def _replaced(pairs: Pairs, rate: float) -> Pairs:
@@ -278,4 +325,5 @@ def _sampled_atoms(pair: SampledPair) -> ComputedAtoms:
     elif pair.direction == "remove":
         masses[0] += 2.0**-46  # what rounding may hide, counted as the least loss there is
     origin = None if pair.inner.origin() else 0.0
-    return ComputedAtoms(losses + 16 * ULP * np.abs(losses), masses, origin)
+    infinite = pair.infinite_mass()
+    return ComputedAtoms(losses + 16 * ULP * np.abs(losses), masses, origin, lost=infinite)

@@ -44,14 +44,14 @@ def sums(losses: Reals, weights: Reals, step: float, count: int) -> tuple[Comple
     # A place is right within 4 ulp of itself: its phase by t · l · 4 ulp.
     phase = 4 * ULP * theta * float(np.abs(place).max(initial=0.0))
     alias = 1.01 * np.exp(-4 * math.pi * KAPPA * (math.pi - theta))
-    slips = 8 * ULP * math.log2(points) * math.sqrt(points) * float(np.linalg.norm(spread))
+    slips = 8 * ULP * math.log2(points) * math.sqrt(points) * math.sqrt(float((spread**2).sum()))
     slips += (_CUT + 128 * ULP * shape[0]) * size
     return found, (alias + phase) * size + slips / shape + 16 * ULP * np.abs(found)
 
 
 def _spread(place: Reals, weights: Reals, points: int) -> Reals:
     """The lattice with every weight spread over `TAPS` of its points, cyclically."""
-    total = np.zeros(points)
+    total = np.zeros(points + TAPS)
     taps = np.arange(TAPS)
     fixed = np.exp(-(taps**2) / (4 * KAPPA))
     for start in range(0, len(place), _BLOCK):
@@ -65,9 +65,10 @@ def _spread(place: Reals, weights: Reals, points: int) -> Reals:
         for tap in range(TAPS):
             parts[tap] = part * fixed[tap]
             part *= growth
-        where = (first.astype(np.int64) + taps[:, None]) % points
-        total += np.bincount(where.ravel(), parts.ravel(), points)
-    return total
+        where = first.astype(np.int64) % points + taps[:, None]
+        total += np.bincount(where.ravel(), parts.ravel(), len(total))
+    total[:TAPS] += total[points:]
+    return total[:points]
 
 
 def log_sums(
