@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.losses import truth
 
+import deniable as dp
 from deniable.losses import Profile
 from deniable.losses.pairs import (
     ApproxPair,
@@ -153,3 +154,9 @@ def test_small_deltas_of_sampled_laplace_noise_cost_its_largest_loss():
     assert profile.epsilon_at(1e-20) == pytest.approx(largest, rel=1e-12)
     assert profile.epsilon_at(1e-6) == pytest.approx(largest - 1e-6 / 0.0403, rel=1e-5)
     assert profile.epsilon_at(1e-3) < largest
+
+
+@pytest.mark.parametrize("epsilon", [1e-9, 1.0, 700.0, 1e9, 1e15])
+def test_atoms_too_rare_for_a_float_are_no_reason_to_warn(epsilon):
+    each = dp.Laplace.calibrate(epsilon=epsilon)
+    assert (each + each).epsilon_at(1e-6) <= 2 * epsilon * (1 + 1e-12)

@@ -100,7 +100,9 @@ def _binomial(law: Law, times: int) -> Law:
     first = max(0, round(times * chance) - MOST // 2)
     j = np.arange(first, min(times, first + MOST) + 1, dtype=np.float64)
     ways = gammaln(times + 1) - gammaln(j + 1) - gammaln(times - j + 1)
-    pairs = [(times - j) * part[0] + np.where(j > 0, j * part[1], 0.0) for part in law]
+    # ln of a mass may be −∞: 0 times it is nothing.
+    often = np.maximum(j, 1.0)
+    pairs = [(times - j) * part[0] + np.where(j > 0, often * part[1], 0.0) for part in law]
     return _kept(Law(pairs[0], pairs[1] + ways, pairs[2] + ways))
 
 
