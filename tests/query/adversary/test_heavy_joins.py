@@ -23,6 +23,7 @@ FACTS = dp.Schema(
         ),
     }
 )
+NAMES = {"a": "id string, j bigint, x bigint, g string", "b": "id string, j bigint, y bigint"}
 OTHERS = 40
 GROUPS = "CASE WHEN i % 10 < 3 THEN 'u' ELSE 'v' END"
 
@@ -123,6 +124,17 @@ def test_postgres_keeps_the_same_rows(server):
     finally:
         with psycopg.connect(server, autocommit=True) as connection:
             connection.execute("DROP TABLE IF EXISTS a, b")
+
+
+def test_spark_keeps_the_same_rows(spark):
+    here = in_duckdb(HEAVY)
+    there = {
+        name: spark.createDataFrame(here.table(name).fetchall(), NAMES[name]) for name in NAMES
+    }
+    for sql in (ASKED["left"], ASKED["more keys"]):
+        for rows in (20, 1_100):
+            theirs, ours = cells(there, sql, rows), cells(here, sql, rows)
+            assert list(theirs.values()) == list(ours.values())
 
 
 # ---- who is not heavy loses nothing
