@@ -156,6 +156,11 @@ class Join(Relation):
     same_person: bool = False
     unique: bool = False
 
+    @property
+    def multiplies(self) -> bool:
+        """Whether a person with n rows here and m rows there may have n·m rows together."""
+        return self.same_person and not (_one_each(self.left) or _one_each(self.right))
+
     def _columns(self) -> tuple[Column, ...]:
         right = self.right.columns
         if self.kind is JoinKind.LEFT:
@@ -239,3 +244,10 @@ class PerPerson(Relation):
 
     def _first(self) -> Relation:
         return self.source
+
+
+def _one_each(relation: Relation) -> bool:
+    """Whether nobody has more than one row."""
+    while isinstance(relation, Filter | Project):
+        relation = relation.source
+    return isinstance(relation, PerPerson) and not relation.keys

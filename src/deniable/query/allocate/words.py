@@ -9,9 +9,9 @@ from typing import Final
 
 from deniable.losses import Approx, Loss
 from deniable.mechanisms import Laplace, QuantileSearch
-from deniable.query.algebra import COUNTED, RANKED, Call, Function, Key, Question, columns_of
+from deniable.query.algebra import COUNTED, RANKED, Call, Function, Join, Key, Question, columns_of
 from deniable.query.algebra.show import aggregate_text, relation_lines
-from deniable.query.bound import IntegerPlan, Measure, Parts, Tally
+from deniable.query.bound import IntegerPlan, Measure, Parts, Tally, relations_in
 from deniable.release import Plan
 from deniable.release.numbers import amount, digits
 
@@ -57,10 +57,20 @@ def _relation(plan: IntegerPlan) -> Iterator[str]:
         elif line.startswith("  from "):  # what a join or a union brings in
             steps[-1] += f": {line.strip().removeprefix('from ')}"
     yield from steps
+    yield from _joined(plan)
     for parts in plan.parts.values():
         counted = parts.aggregate.argument is None or parts.aggregate.function in COUNTED
         held = "" if counted else "; values outside are moved to the nearer end"
         yield f"compute {aggregate_text(parts.aggregate)}{held}"
+
+
+def _joined(plan: IntegerPlan) -> Iterator[str]:
+    if any(isinstance(r, Join) and r.multiplies for r in relations_in(plan.question.relation)):
+        one, both = plan.joined
+        yield (
+            f"join at most {one:,} rows per person, table and value of the join columns, and "
+            f"{both:,} per table where both have more than {both:,}: evenly spaced among them"
+        )
 
 
 def _unit(plan: IntegerPlan) -> str:

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Final, TypeVar
 
-from deniable.errors import NotReady
+from deniable.errors import DeniableError, NotReady
 from deniable.session.tables import Table
 
 T = TypeVar("T")
@@ -25,7 +25,6 @@ def described(
 ) -> tuple[T, dict[str, str]]:
     """What `describe` finds of a table: anything, and its columns; files are checked before."""
     import duckdb
-    import pyarrow as pa
 
     if table.kind not in ("csv", "parquet"):
         return describe(table)
@@ -34,7 +33,9 @@ def described(
         found = describe(table)
         if table.kind == "csv" or set(table.header) <= set(found[1]):
             return found
-    except (duckdb.Error, pa.ArrowException, OSError):
+    except DeniableError:
+        raise
+    except (duckdb.Error, OSError, ValueError, KeyError):  # the last two are PyArrow's
         pass
     raise _replaced(table)  # out here, so that the engine's own words do not travel with it
 

@@ -9,11 +9,13 @@ rewriting    from a question to that plan
 from __future__ import annotations
 
 from .moves import Moves, joint_l1, joint_l2_squared
-from .plan import WEIGHT, Cells, Group, IntegerPlan, Parts
-from .rewriting import bound
+from .plan import KEPT_OF_BOTH, KEPT_OF_ONE, WEIGHT, Cells, Group, IntegerPlan, Parts
+from .rewriting import bound, relations_in
 from .tallies import Bins, Measure, Tally
 
 __all__ = [
+    "KEPT_OF_BOTH",
+    "KEPT_OF_ONE",
     "WEIGHT",
     "Bins",
     "Cells",
@@ -26,4 +28,5 @@ __all__ = [
     "bound",
     "joint_l1",
     "joint_l2_squared",
+    "relations_in",
 ]

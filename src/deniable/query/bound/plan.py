@@ -18,6 +18,11 @@ from .tallies import Measure, Tally
 
 # Weights are whole multiples of 2⁻²⁰.
 WEIGHT: Final = 2**20
+# Of a person's rows with equal join columns, how many each table keeps: of one, and where both
+# tables have more than the second number, of both. In between nothing overflows (`compile`).
+KEPT_OF_ONE: Final = 10_000
+KEPT_OF_BOTH: Final = 256
+MOST_KEPT: Final = 2**20
 
 Group = tuple[Scalar | None, ...]
 """The keys of a group, in the order of the question; None where its grouping set leaves one out."""
@@ -66,6 +71,16 @@ class IntegerPlan:
     def unit(self) -> Unit:
         """Whom the bounds are about."""
         return self.question.unit
+
+    @property
+    def joined(self) -> tuple[int, int]:
+        """How many of a person's rows with equal join columns a table keeps: of one, of both.
+
+        Whoever has n rows here and m there with n·m ≤ `rows` has min(n, m) ≤ √rows, and so loses
+        none of them (for `rows` up to 2²⁰).
+        """
+        rows = min(self.rows, MOST_KEPT)
+        return max(rows, KEPT_OF_ONE), max(math.isqrt(rows), KEPT_OF_BOTH)
 
     @property
     def private_keys(self) -> bool:

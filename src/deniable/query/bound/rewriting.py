@@ -74,7 +74,7 @@ def _check(question: Question) -> None:
             why=f"the session protects {question.unit}",
         )
     if question.person is None:
-        for each in _relations(question.relation):
+        for each in relations_in(question.relation):
             several = isinstance(each, Join) and not each.unique
             if several or isinstance(each, PerPerson) or (isinstance(each, Union) and each.private):
                 raise UnsupportedQuery(
@@ -84,9 +84,10 @@ def _check(question: Question) -> None:
                 )
 
 
-def _relations(relation: Relation) -> list[Relation]:
+def relations_in(relation: Relation) -> list[Relation]:
+    """A relation and all that it is made of."""
     below = [getattr(relation, name, None) for name in ("source", "left", "right")]
-    return [relation, *(r for b in below if isinstance(b, Relation) for r in _relations(b))]
+    return [relation, *(r for b in below if isinstance(b, Relation) for r in relations_in(b))]
 
 
 def _bins(plan: IntegerPlan) -> int:

@@ -23,6 +23,7 @@ from deniable.query.algebra import (
     Summed,
     Union,
 )
+from deniable.query.bound import KEPT_OF_BOTH, KEPT_OF_ONE
 from deniable.session.identity import identifies, refused
 
 from . import nodes as sql
@@ -32,6 +33,10 @@ from .nodes import Node
 from .reading import id_type, identity_text, may_leave_out, reading, reading_listed
 
 PERSON: Final = "p"
+_PLACE: Final = "i"
+_TOTAL: Final = "n"
+_BEYOND: Final = "beyond"
+_ROOM: Final = "room"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -67,9 +72,14 @@ class Rows:
 class Relations:
     """Compiles relations for one engine and its tables."""
 
-    def __init__(self, dialect: Dialect, tables: Mapping[str, Stored]) -> None:
-        self.dialect = dialect
-        self.tables = tables
+    def __init__(
+        self,
+        dialect: Dialect,
+        tables: Mapping[str, Stored],
+        *,
+        joined: tuple[int, int] = (KEPT_OF_ONE, KEPT_OF_BOTH),
+    ) -> None:
+        self.dialect, self.tables, self._joined = dialect, tables, joined
         self._count = 0
 
     def rows(self, relation: Relation, *, listed: frozenset[str] = frozenset()) -> Rows:
@@ -158,24 +168,31 @@ class Relations:
 
     def _join(self, relation: Join) -> Rows:
         left, right = self.rows(relation.left), self.rows(relation.right)
+        pairs = list(map(_alike, relation.on))
+        if relation.unique:
+            right = self._first(right, [b for _, b in pairs])
+        if relation.multiplies:
+            left = self._few(left, [a for a, _ in pairs])
+            right = self._few(right, [b for _, b in pairs])
         near, far = self.alias(), self.alias()
         (source, reads), (other, others) = left.named(near), right.named(far)
-        if relation.unique:
-            first = self._first(right, [b for _, b in map(_alike, relation.on)])
-            other, others = first.named(far)
-        equal = [
-            sql.eq(self.value(a, reads), self.value(b, others)) for a, b in map(_alike, relation.on)
-        ]
+        equal = [sql.eq(self.value(a, reads), self.value(b, others)) for a, b in pairs]
         if relation.same_person:
             own, theirs = sql.name(PERSON, table=near), sql.name(PERSON, table=far)
             equal.append(
                 sql.eq(self._identity(own, left, right), self._identity(theirs, right, left))
             )
+        if relation.multiplies:
+            equal.append(sql.le(sql.name(_BEYOND, table=far), sql.name(_ROOM, table=near)))
         names = [*left.columns, *right.columns]
         made = [(f"c{i}", (reads | others)[called]) for i, called in enumerate(names)]
         select = selected(made + _person(left, near), source)
         kind = "LEFT" if relation.kind is JoinKind.LEFT else "INNER"
         select = select.join(other, on=sql.both(equal), join_type=kind, copy=False)
+        if relation.multiplies:  # after the join, or rows of the left would seem to have no match
+            room = sql.name(_ROOM, table=far)
+            meets = sql.le(sql.name(_BEYOND, table=near), room)
+            select = select.where(sql.either([sql.missing(sql.copy(room)), meets]), copy=False)
         columns = {called: f"c{i}" for i, called in enumerate(names)}
         return Rows(select=select, columns=columns, person=left.person)
 
@@ -195,6 +212,55 @@ class Relations:
         first = sql.eq(sql.name("n", table=outer), sql.plain(1))
         select = selected(_through(held, outer), below).where(first, copy=False)
         return Rows(select=select, columns=rows.columns, person=rows.person)
+
+    def _few(self, rows: Rows, on: Sequence[Expression]) -> Rows:
+        """Of each person's rows with equal `on` at most `joined`, evenly spaced in their order.
+
+        Which are kept depends on nobody else's rows; rows that tie are the same in all columns.
+        `beyond` is 1 for rows that only meet rows with `room`: 1 where the person has few.
+        """
+        alias = self.alias()
+        source, read = rows.named(alias)
+        by = [sql.name(PERSON, table=alias), *(self.value(each, read) for each in on)]
+        ordered = self._ordered(rows, read)
+        order = exp.Order(expressions=ordered) if ordered else None
+        ranked = exp.Window(this=sql.function("ROW_NUMBER"), partition_by=by, order=order)
+        every = [sql.copy(each) for each in by]
+        counted = exp.Window(this=sql.function("COUNT", exp.Star()), partition_by=every)
+        whole = [
+            (called, self.dialect.to(Kind.INT, window))
+            for called, window in ((_PLACE, ranked), (_TOTAL, counted))
+        ]
+        numbered = selected([*_through(rows, alias), *whole], source)
+        held = Rows(select=numbered, columns=rows.columns, person=rows.person)
+        outer = self.alias()
+        below, _ = held.named(outer)
+        of_one, of_both = self._joined
+        one, zero = sql.plain(1), sql.plain(0)
+        few = sql.le(sql.name(_TOTAL, table=outer), self.dialect.whole(of_both))
+        flags = [
+            (_BEYOND, sql.case((self._spaced(of_both, outer), zero), default=one)),
+            (_ROOM, sql.case((few, sql.copy(one)), default=sql.copy(zero))),
+        ]
+        kept = sql.either([self._spaced(of_one, outer), self._spaced(of_both, outer)])
+        select = selected([*_through(held, outer), *flags], below).where(kept, copy=False)
+        return Rows(select=select, columns=rows.columns, person=rows.person)
+
+    def _spaced(self, most: int, alias: str) -> Node:
+        """Whether row i of n is kept: n ≤ c, or ⌊(ic + ⌊n/2⌋)/n⌋ grows at i, which it does c times.
+
+        With c ≤ 2²⁰ and n ≤ 2⁴² nothing overflows.
+        """
+        whole, quotient = self.dialect.whole, self.dialect.quotient
+        total = sql.name(_TOTAL, table=alias)
+
+        def reached(place: Node) -> Node:
+            half = quotient(sql.copy(total), whole(2))
+            return quotient(sql.add(sql.times(place, whole(most)), half), sql.copy(total))
+
+        place = sql.name(_PLACE, table=alias)
+        grows = sql.gt(reached(sql.copy(place)), reached(sql.subtract(place, whole(1))))
+        return sql.either([sql.le(total, whole(most)), grows])
 
     def _ordered(self, rows: Rows, read: Mapping[str, Node]) -> list[Node]:
         """Missing values last, on every engine."""

@@ -97,7 +97,8 @@ class _Writer:
         self.keys = tuple(sorted({i for chosen in self.sets for i in chosen}))
         self.binned = tallies[0].measure is Measure.HISTOGRAM
         self.person = plan.weight > 1
-        self.base = Base(Relations(dialect, tables), plan, self.tallies, self.keys)
+        relations = Relations(dialect, tables, joined=plan.joined)
+        self.base = Base(relations, plan, self.tallies, self.keys)
         self.parts: list[tuple[str, exp.Select]] = []
         self.read_twice: set[str] = set()
 
