@@ -72,10 +72,9 @@ def heaviest(pairs: Sequence[tuple[Pair, int]], c: float) -> Atoms | None:
         value, error = pair.log_mgf(np.array([complex(c)]))
         most = float(value[0].real + error[0])
         log_d += times * most
-        with np.errstate(divide="ignore"):
-            logs = np.log(points[1])
-        shares = logs - c * points[0] - most
-        law = _merged(Law(points[0], logs, shares))
+        there = points[1] > 0  # one too rare for a float is part of what is left
+        deficits, logs = points[0][there], np.log(points[1][there])
+        law = _merged(Law(deficits, logs, logs - c * deficits - most))
         law = _binomial(law, times) if len(law.logs) == 2 else _power(law, times)
         total = _product(total, law)
         slack += 32 * ULP * times * (3 + math.log(times)) + 8 * ULP * float(np.abs(law.logs).max())
@@ -100,9 +99,7 @@ def _binomial(law: Law, times: int) -> Law:
     first = max(0, round(times * chance) - MOST // 2)
     j = np.arange(first, min(times, first + MOST) + 1, dtype=np.float64)
     ways = gammaln(times + 1) - gammaln(j + 1) - gammaln(times - j + 1)
-    # ln of a mass may be −∞: 0 times it is nothing.
-    often = np.maximum(j, 1.0)
-    pairs = [(times - j) * part[0] + np.where(j > 0, often * part[1], 0.0) for part in law]
+    pairs = [(times - j) * part[0] + j * part[1] for part in law]
     return _kept(Law(pairs[0], pairs[1] + ways, pairs[2] + ways))
 
 
