@@ -19,7 +19,7 @@ from deniable.mechanisms.combine import Composed
 from .entry import KINDS, Entry, Standing, fits, names
 from .halts import Halts
 from .state import State
-from .store import Row
+from .stores.store import Row
 from .trust import NOT_TRUSTED, UNREADABLE, broken, check_link, intact
 
 _MOST = 10_000  # prices remembered: a bound on memory

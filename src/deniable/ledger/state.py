@@ -22,7 +22,7 @@ from collections.abc import Iterator
 from deniable.mechanisms import Mechanism
 
 from .entry import KINDS, Record, Standing, canonical, together
-from .store import Reading
+from .stores.store import Reading
 from .trust import intact
 
 _MODULUS = 1 << 256

@@ -115,7 +115,7 @@ def _watch_threads() -> None:
             _started_inside.add(thread)
         start(thread)
 
-    threading.Thread.start = remembered  # type: ignore[method-assign]
+    threading.Thread.start = remembered  # type: ignore[method-assign, assignment]
 
 
 def answers(

@@ -9,8 +9,9 @@ import weakref
 from collections.abc import Callable, Sequence
 from typing import Generic, Protocol, TypeVar
 
+from deniable.ledger.trust import broken
+
 from .store import Row
-from .trust import broken
 
 
 class Closable(Protocol):
