@@ -5,10 +5,13 @@ ledger       Ledger: charge, share, answer, recall; the one arbiter of spending
 account      the part of a ledger that one asker sees
 books        what a ledger says: spent, left, entries, head, verify
 chain        does a line follow from the one before?
+state        what all lines add up to, and the digest of it in each line
+trust        what a line must prove before a decision rests on it
+answers      stored answers, and one asker of a question at a time
 header       the first line: ceiling, filter, unit
 halts        who is stopped after a failure, what the curator is told, and names of askers
 entry        what a line holds and how it is hashed
-store        what a place for lines must do: memory, sqlite, postgres (sql: what those two share)
+stores       places for lines: memory, SQLite, Postgres
 steps        the named steps of writing a line, for tests that fail or kill at each
 """
 

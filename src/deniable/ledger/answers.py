@@ -11,7 +11,7 @@ from typing import NamedTuple
 from deniable.losses.filters import Price
 
 from .entry import Entry
-from .store import Reading
+from .stores.store import Reading
 from .trust import broken, in_place, intact
 
 

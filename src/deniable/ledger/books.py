@@ -18,7 +18,7 @@ from .entry import Entry, Standing
 from .halts import Failure, Failures, Halts
 from .header import Header
 from .state import State
-from .store import Reading, Row, Store
+from .stores.store import Reading, Row, Store
 from .trust import broken, in_place, intact
 
 TAIL = 100  # lines checked whenever a ledger is opened

@@ -19,7 +19,7 @@ from deniable.mechanisms.combine import Composed
 from .entry import KINDS, Entry, Standing, fits, names
 from .halts import Halts
 from .state import State
-from .store import Row
+from .stores.store import Row
 from .trust import NOT_TRUSTED, UNREADABLE, broken, check_link, intact
 
 _MOST = 10_000  # prices remembered: a bound on memory
@@ -66,7 +66,7 @@ class Walk:
         whole: bool = False,
     ) -> None:
         self._filter, self._where, self._whole = filter, where, whole
-        self._unanswered: dict[int, str | None] = {}
+        self._unanswered: dict[int, object] = {}
         self._paid: dict[str, tuple[Price, bool]] = {}
         self._strange = False
         self.state: State | None = State() if start.sequence == 0 else None
@@ -86,13 +86,14 @@ class Walk:
         before, entry = self.at, intact(row, where=self._where)
         check_link(before, entry, where=self._where)
         try:
-            self._check(before, entry, row.kind)
+            self._check(before, entry, row)
         except (*UNREADABLE, DeniableError) as error:
             raise self._unreadable(row, error) from None
         self.at = entry
         return entry
 
-    def _check(self, before: Entry, entry: Entry, kind: str) -> None:
+    def _check(self, before: Entry, entry: Entry, row: Row) -> None:
+        kind = row.kind
         unknown = kind not in KINDS
         self._strange = self._strange or unknown
         if unknown or before.kind == "unknown":
@@ -105,7 +106,7 @@ class Walk:
             if self._whole:
                 self._check_answer(entry, kind)
         if self.state is not None:
-            self.state.take(entry.record)
+            self.state.follow(entry.record, row.mechanisms)
             stated = entry.record.get("state")
             if stated != self.state.digest and stated is not None and not self._strange:
                 raise self._broken(entry.sequence, "states other shares than those before it")
@@ -129,14 +130,17 @@ class Walk:
             if not enough:
                 raise self._broken(entry.sequence, "was charged less than it costs")
             self._add(price, kind, shared="standing" in record)
-            if not (self._filter.admits(self._committed) and self._filter.admits(self._total)):
+            both = self._committed is self._total
+            if not (
+                self._filter.admits(self._committed) and (both or self._filter.admits(self._total))
+            ):
                 raise self._broken(entry.sequence, "passes the ceiling")
         if (record.get("total"), record.get("committed")) != self._stated:
             raise self._broken(entry.sequence, "states a total that is not the sum")
 
     def _add(self, price: Price, kind: str, *, shared: bool) -> None:
         """Add a price to the sums it belongs to; both at once where they are the same so far."""
-        if self._committed == self._total and kind == "charge" and not shared:
+        if self._committed is self._total and kind == "charge" and not shared:
             self._total = self._committed = self._total + price
             stated = self._total.to_dict()
             self._stated = stated, stated
@@ -198,7 +202,7 @@ class Walk:
 
     def _check_answer(self, entry: Entry, kind: str) -> None:
         if kind == "charge" and "repeats" not in entry.record:
-            self._unanswered[entry.sequence] = entry.question
+            self._unanswered[entry.sequence] = entry.record.get("question")
         elif kind == "answer":
             paid = self._unanswered.pop(entry.charge or 0, None)
             if paid is None or paid != entry.question:

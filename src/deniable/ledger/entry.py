@@ -27,7 +27,7 @@ from deniable.errors import BadParameter
 from deniable.losses.filters import Price
 from deniable.losses.rounding import within
 
-from .store import Row
+from .stores.store import Row
 
 FORMAT = 1
 KINDS = ("header", "charge", "answer", "share", "note", "stop", "resume")

@@ -13,7 +13,7 @@ from deniable.release.numbers import amount, parameters_of
 from deniable.units import Unit
 
 from .entry import FORMAT, Entry, Record, canonical, digest
-from .store import Row
+from .stores.store import Row
 from .trust import NOT_TRUSTED, UNREADABLE, check_link, intact
 
 

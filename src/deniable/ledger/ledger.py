@@ -32,7 +32,7 @@ from .halts import Halts, called, named, refuse_alike, refused
 from .header import units_differ
 from .state import State
 from .steps import reached
-from .store import CommitUnsure, Reading, Row, Store, Writing, refuse_seed
+from .stores.store import CommitUnsure, Reading, Row, Store, Writing, refuse_seed
 from .trust import broken, intact
 
 Compose = Callable[[Writing, Entry, State], dict[str, object]]

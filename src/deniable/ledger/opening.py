@@ -14,10 +14,10 @@ from deniable.units import Unit
 from .entry import digest, sealed
 from .header import Header
 from .ledger import Ledger
-from .memory import MemoryStore
-from .postgres import PostgresStore
-from .sqlite import SqliteStore
-from .store import CommitUnsure, Store, Writing, refuse_seed
+from .stores.memory import MemoryStore
+from .stores.postgres import PostgresStore
+from .stores.sqlite import SqliteStore
+from .stores.store import CommitUnsure, Store, Writing, refuse_seed
 
 _POSTGRES = ("postgresql://", "postgres://")
 

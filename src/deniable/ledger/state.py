@@ -22,7 +22,7 @@ from collections.abc import Iterator
 from deniable.mechanisms import Mechanism
 
 from .entry import KINDS, Record, Standing, canonical, together
-from .store import Reading
+from .stores.store import Reading
 from .trust import intact
 
 _MODULUS = 1 << 256
@@ -72,7 +72,10 @@ class State:
 
     def take(self, record: Record) -> None:
         """Go on by one line."""
-        names = together(record.get("mechanisms"))
+        self.follow(record, together(record.get("mechanisms")))
+
+    def follow(self, record: Record, names: str | None) -> None:
+        """Go on by one line whose mechanisms have these names."""
         known = names is None or ("mechanisms", names) in self._elements
         if known and ("kind", record["kind"]) in self._elements and "standing" not in record:
             return  # most lines add nothing

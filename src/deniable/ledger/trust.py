@@ -14,7 +14,7 @@ from typing import Any
 from deniable.errors import LedgerFailure
 
 from .entry import Entry, digest, together
-from .store import Reading, Row
+from .stores.store import Reading, Row
 
 NOT_TRUSTED = "nothing was spent; this ledger admits nothing until it is put right"
 

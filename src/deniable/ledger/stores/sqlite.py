@@ -28,10 +28,10 @@ from typing import TypeVar, cast
 from urllib.parse import quote
 
 from deniable.errors import DeniableError, LedgerFailure
+from deniable.ledger.trust import NOT_TRUSTED
 
 from .sql import TABLES, OneConnection, SqlLines
 from .store import CommitUnsure, Reading, Row, Writing
-from .trust import NOT_TRUSTED
 
 T = TypeVar("T")
 

@@ -156,15 +156,21 @@ class PostgresStore:
             connect_timeout=seconds,
             application_name="deniable ledger",
         )
+        try:
+            self._check_durable(connection)
+        except BaseException:
+            connection.close()
+            raise
+        return connection
+
+    def _check_durable(self, connection: psycopg.Connection) -> None:
         row = connection.execute("SELECT current_setting('fsync')").fetchone()
         if row != ("on",):
-            connection.close()
             raise LedgerFailure(
                 f"{self.where} is not durable: the server runs with fsync = off",
                 why="a power cut could forget charges whose answers were already shown",
                 fix="set fsync = on in postgresql.conf",
             )
-        return connection
 
     def _prepare(self, *, create: bool) -> None:
         """Create the schema if there is none; another process may be doing the same."""

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import itertools
 import os
 import threading
 import weakref
 from collections.abc import Callable, Sequence
 from typing import Generic, Protocol, TypeVar
 
+from deniable.ledger.trust import broken
+
 from .store import Row
-from .trust import broken
 
 
 class Closable(Protocol):
@@ -50,10 +50,6 @@ _DIFFERENT = """
 """
 
 
-# The types that a row may have: numbers and texts as declared, and NULL in the last three columns.
-_ROWS = {(int, str, str, str, *rest) for rest in itertools.product((str, type(None)), repeat=3)}
-
-
 class SqlLines:
     """The lines of a ledger in a table, through a function that runs one statement."""
 
@@ -68,7 +64,10 @@ class SqlLines:
 
     def last(self) -> Row | None:
         """The newest line."""
-        return self._one("ORDER BY sequence DESC LIMIT 1")
+        row = self._one("ORDER BY sequence DESC LIMIT 1")
+        if row is not None and type(row.sequence) is not int:  # a damaged file may hold anything
+            raise broken("last", "was changed after it was written", where=self._where)
+        return row
 
     def since(self, sequence: int, *, limit: int) -> list[Row]:
         """The lines from this one on, in order."""
@@ -145,13 +144,7 @@ class SqlLines:
         return rows[0] if rows else None
 
     def _rows(self, condition: str, *values: object) -> list[Row]:
-        return [self._row(found) for found in self._run(_SELECT + condition, values)]
-
-    def _row(self, found: tuple[object, ...]) -> Row:
-        """A row of the declared types: a damaged file may hold others."""
-        if tuple(map(type, found)) in _ROWS:
-            return Row._make(found)
-        raise broken(found[0], "was changed after it was written", where=self._where)
+        return list(map(Row._make, self._run(_SELECT + condition, values)))
 
 
 class OneConnection(Generic[C]):
