@@ -82,8 +82,11 @@ class DuckDB(Engine):
         """From DESCRIBE, which reads no rows."""
         made = {}
         for name, table in self._tables.items():
-            source = self._source(table)
+            view = self._view(table)
+            source = self._source(table) if view is None else sql.table(view)
             types = self._types(source)
+            if view is not None:
+                self._later[view] = table, types
             if table.kind == "duckdb":
                 types |= self._collated(source, [c for c in types if types[c] == "VARCHAR"])
             replaced = "?" if table.kind == "parquet" else ""
@@ -112,19 +115,21 @@ class DuckDB(Engine):
             return self._collated(source, texts[:half]) | self._collated(source, texts[half:])
         return {}
 
-    def _source(self, table: Table) -> Any:
-        """What to put after FROM: where rows come from elsewhere, a view that has none yet."""
+    def _view(self, table: Table) -> str | None:
+        """Where rows come from elsewhere, a view that has none yet."""
         _check_files(table)
-        match table.kind:
-            case "parquet" if not self._stops(table):
-                return _called("read_parquet", table.source, **_parquet_options())
-            case "duckdb":
-                return self._held_there(table)
+        if table.kind == "duckdb" or (table.kind == "parquet" and not self._stops(table)):
+            return None
         view = f"deniable_{next(_numbers)}"
         self._connection.register(view, _described(table))
         self._views.append(view)
-        self._later[view] = table, self._types(sql.table(view))
-        return sql.table(view)
+        return view
+
+    def _source(self, table: Table) -> Any:
+        """What to put after FROM for a table that DuckDB reads where it is."""
+        if table.kind == "duckdb":
+            return self._held_there(table)
+        return _called("read_parquet", table.source, **_parquet_options())
 
     def check(self, statements: Sequence[str]) -> None:
         """By DESCRIBE, which binds a statement, but neither plans nor runs it."""
