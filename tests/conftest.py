@@ -125,6 +125,8 @@ def _needs_spark():
 def pytest_collection_modifyitems(config, items):
     """All tests on Spark are slow, and run in one worker: there is one cluster."""
     for item in items:
+        # Workers must collect the same names, and an address differs in each of them.
+        assert " at 0x" not in item.nodeid, f"give {item.nodeid} ids without addresses"
         engines = getattr(item, "callspec", None)
         params = () if engines is None else engines.params.values()
         named = {*getattr(item, "fixturenames", ()), *map(str, params)}

@@ -1,6 +1,6 @@
 """Let each system call of a ledger's operations fail in each way, and look at what is left.
 
-    python failing.py [OPERATION ...]
+    python -m tests.faults.failing [OPERATION ...]
 
 Each run is a process of its own that works on a copy of the same ledger; the fault strikes at its
 n-th system call, for n = 1, 2, … until it strikes no more. Prints what it found as one JSON object;
@@ -16,7 +16,7 @@ import tempfile
 from collections import Counter
 from pathlib import Path
 
-from system_calls import KINDS, Fault
+from tests.faults.system_calls import KINDS, Fault
 
 import deniable as dp
 from deniable.ledger import open_ledger

@@ -7,15 +7,15 @@ from pathlib import Path
 
 import pytest
 
-HERE = Path(__file__).parent
+ROOT = Path(__file__).parents[2]
 
 
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="runs in forked processes")
 def test_every_system_call_of_every_operation_may_fail():
     done = subprocess.run(
-        [sys.executable, str(HERE / "failing.py")],
-        check=False, capture_output=True, text=True, timeout=850,
+        [sys.executable, "-m", "tests.faults.failing"],
+        cwd=ROOT, check=False, capture_output=True, text=True, timeout=850,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     report = json.loads(done.stdout)

@@ -82,7 +82,7 @@ WRONG += [
 ]
 
 
-@pytest.mark.parametrize("wrong", WRONG, ids=repr)
+@pytest.mark.parametrize("wrong", WRONG, ids=lambda wrong: repr(wrong).partition(" at 0x")[0])
 @pytest.mark.parametrize("form", [Form(whole=True), Form(whole=False)], ids=["whole", "real"])
 def test_what_is_not_one_number_is_refused(wrong, form):
     with pytest.raises(dp.BadParameter):

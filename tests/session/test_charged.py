@@ -37,7 +37,7 @@ def charges(s):
         (dp.epsilon(2, delta=1e-6), dp.epsilon(0.5), dp.epsilon),
         (dp.epsilon(2, delta=1e-6), dp.epsilon(0.5, delta=1e-8), dp.epsilon),
     ],
-    ids=str,
+    ids=lambda each: getattr(each, "__name__", str(each)),
 )
 def test_what_is_left_of_a_share_can_be_spent_and_no_more(budget, share, spend):
     s = curator(budget)

@@ -92,8 +92,12 @@ class DuckDB(Engine):
         return made
 
     def _described(self, table: Table) -> tuple[Any, dict[str, str]]:
-        source = self._source(table)
-        return source, self._types(source)
+        view = self._view(table)
+        source = self._source(table) if view is None else sql.table(view)
+        types = self._types(source)
+        if view is not None:
+            self._later[view] = table, types
+        return source, types
 
     def _types(self, source: Any) -> dict[str, str]:
         text = self.dialect.write(exp.Select().select("*").from_(sql.copy(source)))
@@ -117,18 +121,20 @@ class DuckDB(Engine):
             return self._collated(source, texts[:half]) | self._collated(source, texts[half:])
         return {}
 
-    def _source(self, table: Table) -> Any:
-        """What to put after FROM: where rows come from elsewhere, a view that has none yet."""
-        match table.kind:
-            case "parquet" if not self._stops(table):
-                return _called("read_parquet", table.source, **_parquet_options())
-            case "duckdb":
-                return self._held_there(table)
+    def _view(self, table: Table) -> str | None:
+        """Where rows come from elsewhere, a view that has none yet."""
+        if table.kind == "duckdb" or (table.kind == "parquet" and not self._stops(table)):
+            return None
         view = f"deniable_{next(_numbers)}"
         self._connection.register(view, _described(table))
         self._views.append(view)
-        self._later[view] = table, self._types(sql.table(view))
-        return sql.table(view)
+        return view
+
+    def _source(self, table: Table) -> Any:
+        """What to put after FROM for a table that DuckDB reads where it is."""
+        if table.kind == "duckdb":
+            return self._held_there(table)
+        return _called("read_parquet", table.source, **_parquet_options())
 
     def check(self, statements: Sequence[str]) -> None:
         """By DESCRIBE, which binds a statement, but neither plans nor runs it."""

@@ -17,12 +17,13 @@ and then one of four ways to add up:
 The rows that are counted must be the rows that are added up: a view that samples, or a file that
 is replaced, shows others when it is read again, and a person would get the weight of few rows for
 many. So every part is read once, by a window that counts beside the rows. DuckDB is quicker at a
-join, and makes joins of some windows by itself: there, what is read twice is stored first.
+join, and makes joins of some windows by itself: there, what is read twice is stored first, in the
+shortest types that hold it. A row of a person, a key and three numbers takes 15 bytes, and not 48.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -42,6 +43,8 @@ from .relations import PERSON, Relations, Stored, selected
 BIN: Final = "bin"
 # A statement longer than this is refused, before anything is sent.
 LONGEST: Final = 4_000_000
+# Numbers of 16 bits are added up in 64 bits, longer ones in 128.
+SHORT: Final = 2**15
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -101,23 +104,14 @@ class _Writer:
         self.base = Base(relations, plan, self.tallies, self.keys)
         self.parts: list[tuple[str, exp.Select]] = []
         self.read_twice: set[str] = set()
+        self.stores_rows = False
 
     def statement(self) -> Statement:
         """The whole of it."""
-        measure = self.tallies[0].measure
+        add_up = self._way()
+        self.stores_rows = add_up == self._joined_weights
         self.parts = [("base", self.base.select()), ("rows", self._rows())]
-        if not self.person:
-            final = self._plain()
-        elif measure is Measure.DISTINCT:
-            final = self._distinct()
-        elif self.plan.private_keys or (measure is Measure.PERSONS and self.keys):
-            final = self._capped()
-        elif measure is Measure.PERSONS:
-            final = self._final([_persons()], "rows")
-        elif not self._key_names():
-            final = self._by_person()
-        else:
-            final = self._weighted()
+        final = add_up()
         return Statement(
             text=self._text(final),
             keys=self.keys,
@@ -125,6 +119,21 @@ class _Writer:
             binned=self.binned,
             tallies=self.tallies,
         )
+
+    def _way(self) -> Callable[[], exp.Select]:
+        """How the rows are added up."""
+        measure = self.tallies[0].measure
+        if not self.person:
+            return self._plain
+        if measure is Measure.DISTINCT:
+            return self._distinct
+        if self.plan.private_keys or (measure is Measure.PERSONS and self.keys):
+            return self._capped
+        if measure is Measure.PERSONS:
+            return lambda: self._final([_persons()], "rows")
+        if not self._key_names():
+            return self._by_person
+        return self._joined_weights if self.dialect.joins_weights else self._weighted
 
     def _text(self, final: exp.Select) -> str:
         stored = self.read_twice if self.dialect.joins_weights else set()
@@ -144,10 +153,11 @@ class _Writer:
 
     def _rows(self) -> exp.Select:
         """Rows that are in some group of some set, with what they add."""
-        made: list[tuple[str, Node]] = [(f"k{i}", sql.name(f"k{i}")) for i in self.keys]
+        made: list[tuple[str, Node]] = [(f"k{i}", self._key(i)) for i in self.keys]
         for j, tally in enumerate(self.tallies):
             node = contribution(tally, base=self.base, dialect=self.dialect)
             if node is not None:
+                node = self._narrow(node, tally) if self.person else node
                 made.append((BIN if self.binned else f"v{j}", node))
         if self.person:
             made.append((PERSON, sql.name(PERSON)))
@@ -160,6 +170,21 @@ class _Writer:
         if len(self.tallies) == 1 and first.measure is Measure.PERSONS and first.where is not None:
             conditions.append(self.base.column(first.where))
         return select.where(sql.both(conditions), copy=False) if conditions else select
+
+    def _key(self, position: int) -> Node:
+        """A key; one from a public list in few bytes where rows are stored."""
+        values, column = self.plan.question.keys[position].values, sql.name(f"k{position}")
+        return self.dialect.coded(column, values) if self.stores_rows and values else column
+
+    def _narrow(self, node: Node, tally: Tally) -> Node:
+        """What a row adds in few bytes: where rows are stored, or where sums get shorter by it."""
+        low, high = tally.low, tally.high
+        if tally.bins is not None:
+            low, high = 0, tally.bins.count - 1
+        elif tally.measure not in (Measure.SUM, Measure.SQUARES):
+            low, high = 0, 1
+        short = tally.measure is Measure.SUM and low >= -SHORT and high < SHORT
+        return self.dialect.narrow(node, low, high) if self.stores_rows or short else node
 
     def _valid(self, position: int) -> Node:
         """The key is one of the list, or at least not missing."""
@@ -192,8 +217,6 @@ class _Writer:
         return self._final(columns, "rows")
 
     def _weighted(self) -> exp.Select:
-        if self.dialect.joins_weights:
-            return self._joined_weights()
         held = [j for j in range(len(self.tallies)) if self._has_value(j)]
         names = [*self._key_names(), *(f"v{j}" for j in held)]
         self._weigh("rows", names, total=_count())
@@ -211,9 +234,14 @@ class _Writer:
         weights = selected([(PERSON, sql.name(PERSON)), ("w", weight)], sql.table("persons"))
         self.parts.append(("weights", weights))
         columns = []
-        for j in range(len(self.tallies)):
-            w = sql.name("w", table="weights")
-            term = sql.times(sql.name(f"v{j}", table="rows"), w) if self._has_value(j) else w
+        for j, tally in enumerate(self.tallies):
+            term: Node = sql.name("w", table="weights")
+            if self._has_value(j):
+                value = sql.name(f"v{j}", table="rows")
+                if tally.measure is Measure.COUNT:
+                    term = sql.case((sql.present(value), term))
+                else:
+                    term = sql.times(self.dialect.to(Kind.INT, value), term)
             columns.append(self.dialect.summed(term))
         final = self._final(columns, "rows")
         same = sql.eq(sql.name(PERSON, table="rows"), sql.name(PERSON, table="weights"))
@@ -272,7 +300,10 @@ class _Writer:
 
     def _partial(self, position: int) -> Node:
         """What a person adds to one group, before the weight."""
-        return self.dialect.summed(sql.name(f"v{position}"))
+        value = sql.name(f"v{position}")
+        if self.tallies[position].measure is Measure.COUNT:
+            return sql.function("COUNT", value)
+        return self.dialect.summed(value)
 
     def _presence(self, position: int) -> Node:
         """Persons: one row each where there is one grouping set, else counted apart."""

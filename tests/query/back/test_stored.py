@@ -1,0 +1,90 @@
+"""Rows that DuckDB stores: short types, and the same numbers as in long ones."""
+
+import duckdb
+import pyarrow as pa
+import pytest
+
+import deniable as dp
+from deniable.curator import open as open_curator
+from deniable.query.backends import engine_for
+from deniable.query.backends.columns import needed
+from deniable.query.bound import Measure
+from deniable.query.compile import nodes as sql
+from deniable.query.compile.duckdb import DuckDB
+from deniable.query.execute import compiled_for, execute
+
+BORDERS = sorted(
+    {s * 2**b + d for s in (-1, 1) for b in (7, 8, 15, 16, 31, 32) for d in (-1, 0, 1)}
+)
+LISTS = {
+    "odd letters": ["", " ", "a'b", 'a"b', "é", "e\u0301", "a\\b", "a,b", "A", "a", "\U0001f600"],
+    "one": ["a"],
+    "a byte's worth": [f"k{i}" for i in range(255)],
+    "more than a byte's worth": [f"k{i}" for i in range(257)],
+    "too long for an ENUM": [f"{i}" * 100 for i in range(100, 200)],
+    "numbers": [-128, 0, 127],
+    "far numbers": [-(2**63), 3, 2**63 - 1],
+    "numbers beyond a byte": [0, 256],
+}
+
+
+@pytest.mark.parametrize("low", [each for each in BORDERS if each <= 0] + [0, 1])
+def test_a_narrow_number_is_the_same_number(low):
+    for high in (each for each in BORDERS if each >= low):
+        made = DuckDB().write(DuckDB().narrow(sql.name("v"), low, high))
+        asked = f"SELECT {made} FROM (VALUES ({low}::BIGINT), ({high}), (NULL)) AS t(v)"
+        assert duckdb.sql(asked).fetchall() == [(low,), (high,), (None,)]
+
+
+@pytest.mark.parametrize("values", LISTS.values(), ids=LISTS)
+@pytest.mark.parametrize("grouping", ["g", "ROLLUP (g)"])
+def test_weighted_sums_by_any_list_of_keys(values, grouping):
+    """Three people with two, four and one rows per key, and rows whose key is not on the list."""
+    kind = "text" if isinstance(values[0], str) else "int"
+    off = ["off the list", None] if kind == "text" else [2**40, -129, None]
+    people = [(1, 2, values[:1]), (2, 4, values[-1:]), (3, 1, off)]
+    rows = [(p, g, 7 * p) for p, times, keys in people for g in keys for _ in range(times)]
+    ids, keys, numbers = zip(*rows, strict=True)
+    typed = pa.array(keys, pa.string() if kind == "text" else pa.int64())
+    table = pa.table({"id": pa.array(ids), "g": typed, "y": pa.array(numbers)})
+    session, plan = asked(table, dp.keys(values), grouping)
+    found = execute(plan, tables=session.tables)
+    cells = {name: dict(zip(found.groups, n, strict=True)) for name, n in found.numbers.items()}
+    summed = next(t for t in plan.tallies if t.measure is Measure.SUM)
+    count, total = cells[plan.tallies[0].name], cells[summed.name]
+    wanted = dict.fromkeys(values, 0)
+    wanted[values[0]] += 2 * 2**20
+    wanted[values[-1]] += 2 * 2**20  # four rows, weighed as two
+    centre = int(summed.centre)
+    for value in values:
+        assert count[(value,)] == wanted[value]
+    both = sum(total[(value,)] for value in dict.fromkeys([values[0], values[-1]]))
+    assert both == 2 * 2**20 * (7 - centre) + 2 * 2**20 * (14 - centre)
+
+
+def asked(source, keys, grouping):
+    facts = {"id": dp.column("int"), "g": keys, "y": dp.bounds(0, 100, type="int")}
+    session = open_curator(
+        source,
+        unit=dp.person("id", rows=2),
+        budget=dp.epsilon(100, delta=1e-6),
+        schema=dp.Schema(columns=facts),
+        name="data",
+    )
+    text = f"SELECT g, COUNT(*) AS n, SUM(y) AS s, AVG(y) AS m FROM data GROUP BY {grouping}"
+    return session, session.sql(text).plan
+
+
+def test_a_stored_row_is_short():
+    """A person, one of a hundred keys, and three numbers below 256: 8 + 1 + 3 bytes."""
+    rows = pa.table({"id": [1], "g": ["k1"], "y": [1]})
+    session, plan = asked(rows, dp.keys([f"k{i}" for i in range(100)]), "g")
+    read = needed(plan.question.relation, session.tables)
+    with engine_for(read)(read) as engine:
+        (statement,) = compiled_for(plan, engine, secret="s")
+        head = statement.text[: statement.text.index(', "persons" AS')]
+        described = engine._connection.execute(f'DESCRIBE {head} SELECT * FROM "rows"').fetchall()
+    types = {name: kind for name, kind, *_ in described}
+    assert types.pop("p") == "BIGINT"
+    assert types.pop("k0").startswith("ENUM")
+    assert set(types.values()) <= {"TINYINT", "UTINYINT"}, types
