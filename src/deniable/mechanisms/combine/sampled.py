@@ -150,7 +150,12 @@ class Sampled(Mechanism):
         return self.of.shown_error(confidence, whole=whole)
 
     def reading(self, form: Form) -> Callable[[Any], Any]:
-        """Rows, each of the form that is declared, or rows and a function of them."""
+        """Rows, each of the form that is declared, or rows and a function of them.
+
+        Where units are replaced, rows are numbers, which is checked here: before the charge.
+        """
+        if self._replaces() and form.shape:
+            raise _not_a_number_each()
         return _reading(self.of, form)
 
     def draw(self, value: object) -> object:
@@ -158,9 +163,7 @@ class Sampled(Mechanism):
         rows, statistic = _rows_and_statistic(value)
         if self._replaces():
             if statistic is not None or rows.ndim != 1:
-                raise BadParameter(
-                    "where units are replaced, the value must be one number per unit"
-                )
+                raise _not_a_number_each()
             most = self.of.sensitivity  # type: ignore[attr-defined]  # checked when made
             most = math.floor(most) if rows.dtype == np.int64 else most
             rows = np.clip(rows, -most, most)
@@ -253,6 +256,14 @@ class SampledWithoutReplacement(Mechanism):
         if len(rows) != self.population:
             raise BadParameter(f"there must be {self.population} rows, as `population` says")
         return _answer(self.of, rows[permutation(self.population)[: self.size]], statistic)
+
+
+def _not_a_number_each() -> BadParameter:
+    return BadParameter(
+        "where units are replaced, the value must be one number per unit",
+        why="how far exchanging a row moves an answer does not say how far leaving it out does",
+        fix='one release for each column, or relation="add_remove"',
+    )
 
 
 def _check_inner(of: object) -> None:
