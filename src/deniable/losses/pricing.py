@@ -9,6 +9,7 @@ Each gives ln of an upper bound on δ(ε); every ε returned was checked against
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -59,9 +60,17 @@ def epsilon_at(pairs: List, delta: float, *, least: float = 0.0) -> float:
     tilt, start = saddle.within(target)
     # ε may move by SMOOTHING, or by as much of each 100; in a search by more, but not of a small ε.
     loose = max(1.0, looseness.get() * min(1.0, start))
-    tolerance = SMOOTHING * loose * tilt.steep * max(1.0, start / 100)
-    engine = _engine(saddle, tilt, tolerance)
-    found = _least(engine.log_delta, target=target, start=start, slope=tilt.steep)
+    tolerance = SMOOTHING * loose * max(1.0, start / 100)
+    found = start
+    for _ in range(3):
+        engine = _engine(saddle, tilt, tolerance * tilt.steep)
+        found = _least(engine.log_delta, target=target, start=found, slope=tilt.steep)
+        step = 0.1 / tilt.steep
+        steep = (engine.log_delta(found) - engine.log_delta(found + step)) / step
+        if not 1.5 * tilt.steep < steep < math.inf:
+            break
+        # δ falls faster than its saddle says, so that the smoothing moved ε by more.
+        tilt = dataclasses.replace(tilt, steep=steep)
     return min(highest, found, _epsilon_by_moments(pairs, target))
 
 
