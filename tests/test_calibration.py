@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import deniable as dp
+from deniable import calibration
 from deniable.calibration import (
     analytic_gaussian_sigma,
     calibrate,
@@ -159,3 +160,18 @@ def test_the_search_ends_on_the_safe_side_within_the_width(root, width):
         found = last_met(function, -100.0, 100.0, width=width)
         assert function(found) <= 0
         assert function(found + width + 1e-12) > 0
+
+
+def test_a_search_is_mostly_by_loose_prices():
+    """Of prices at their usual tolerance, which take the time, four or five are enough."""
+    tight = []
+
+    def made(sigma):
+        if calibration.looseness.get() == 1:
+            tight.append(sigma)
+        return 25 * dp.Gaussian(sigma=sigma, sensitivity=6).sampled(rate=0.001)
+
+    sigma = dp.calibrate(made, to=dp.epsilon(1.0, delta=1e-6))
+    assert len(tight) <= 6
+    assert made(sigma).epsilon_at(1e-6) <= 1.0
+    assert made(sigma * (1 - 1e-8)).epsilon_at(1e-6) > 1.0

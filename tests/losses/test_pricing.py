@@ -87,6 +87,28 @@ def test_at_no_delta_the_largest_loss_is_the_price():
     assert pricing.delta_at([(LaplacePair(ratio=0.5), 4)], 2.1) == 0
 
 
+@pytest.mark.parametrize("rate", [1e-3, 1e-6, 1e-10, 1e-20, 1e-40, 1e-300])
+@pytest.mark.parametrize("epsilon", [0.0, 1e-9, 0.3])
+def test_rarely_sampled_noise_is_below_its_total_variation_and_above_one_release(rate, epsilon):
+    pair = SampledPair(inner=GaussianPair(mu=1.0), rate=rate)
+    found = pricing.delta_at([(pair, 3)], epsilon)
+    assert found >= pair.delta_alone(epsilon) * (1 - 1e-9)
+    assert found <= 3 * pair.delta_alone(0.0) * (1 + 1e-9)
+
+
+@pytest.mark.parametrize("times", [2, 25])
+@pytest.mark.parametrize(("mu", "rate"), [(0.3, 1e-3), (1.5, 1e-3), (3.0, 0.2)])
+def test_trimming_raises_a_price_by_no_more_than_what_was_trimmed(mu, rate, times):
+    pair = SampledPair(inner=GaussianPair(mu=mu), rate=rate)
+    whole = [(pair, times)]
+    cut = [(pair.trimmed(1e-7), times)]
+    assert 0 < cut[0][0].infinite_mass() <= 1e-7
+    for epsilon in (0.01, 0.5, 2.0):
+        least = pricing.delta_at(whole, epsilon)
+        found = pricing.delta_at(cut, epsilon)
+        assert least * (1 - 1e-6) <= found <= least * (1 + 1e-6) + times * 1e-7
+
+
 def test_bounded_range_is_priced_by_the_better_of_its_two_theorems():
     many, one = [(BoundedRangePair(epsilon=0.1), 100)], [(BoundedRangePair(epsilon=1.0), 1)]
     assert pricing.epsilon_at(many, 1e-6) == pytest.approx(2.4001988, abs=1e-6)

@@ -8,10 +8,10 @@ at which it is finite,
 **Never below the truth.** The trapezoid rule of step d on this line equals Σₘ e^(cmΛ) δ(ε + mΛ),
 Λ = 2π/d, by Poisson summation; every term is ≥ 0 and the one of m = 0 is δ(ε), so the *untruncated*
 sum is an upper bound. Of the terms below ε the least they can be is taken off: δ(x) ≥ 1 − e^x, as
-Q has a mass of at most 1. What is cut off is bounded through |D(c + it)| ≤ D(c)·Π decayᵢ. Where that
-does not fall fast enough (losses with atoms), a Gaussian mechanism of tiny μ = τ is added to the
-list, which can only raise δ and brings e^(−τ²t²/2). Errors of each log_mgf, times its count, and of
-the floating-point sum are bounded node by node and added.
+Q has a mass of at most 1. What is cut off is bounded through |D(c + it)| ≤ D(c)·Π decayᵢ; where
+that does not fall fast enough (losses with atoms), a Gaussian mechanism of tiny μ = τ is added to
+the list, which can only raise δ and brings e^(−τ²t²/2). Errors of each log_mgf, times its count,
+and of the floating-point sum are bounded node by node and added.
 
 **Above it by little.** Λ is taken so large that the terms m ≠ 0 are below 1e-9 of δ (Chernoff), the
 cut so far out that the rest is below 1e-9, and τ² so small that M(c) grows by 2e-7 or, where ε is
@@ -44,7 +44,7 @@ SLACK = 1e-9
 """Relative excess of δ allowed to each of aliasing and truncation."""
 SMOOTHING = 6e-7
 """How much ln δ, or ε, may grow by the Gaussian that is added to losses with atoms."""
-MOST_NODES = 2**21
+MOST_NODES = 2**18
 FEW_NODES = 2**15
 
 
@@ -172,8 +172,12 @@ def plan(pairs: List, tilt: Tilt, *, tolerance: float) -> tuple[float, int, floa
     if count <= FEW_NODES:
         return 0.0, count, step
     tau = math.sqrt(2 * tolerance / (tilt.steep * (1 + tilt.steep)))
-    smooth = [*pairs, (GaussianPair(mu=tau), 1)]
-    return tau, _count(smooth, tilt, step, most=MOST_NODES), step
+    while True:
+        smooth = [*pairs, (GaussianPair(mu=tau), 1)]
+        count = _count(smooth, tilt, step, most=MOST_NODES)
+        if count <= MOST_NODES:
+            return tau, count, step
+        tau *= 2  # less tight, but soon
 
 
 class Saddle:

@@ -9,6 +9,7 @@ Each gives ln of an upper bound on δ(ε); every ε returned was checked against
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -17,11 +18,10 @@ from typing import Protocol
 import numpy as np
 
 from deniable.calibration import looseness
-from deniable.errors import NoBound
 
-from . import rounding
+from . import convert, rounding
 from .contour import SMOOTHING, Saddle, Tilt, line, log_chernoff, minimise
-from .pairs import BoundedRangePair, GaussianPair, Pair, SampledPair
+from .pairs import AtomsPair, BoundedRangePair, BranchedPair, GaussianPair, Pair, SampledPair
 from .pairs._pair import ULP
 from .pairs.atoms import heaviest
 
@@ -33,6 +33,10 @@ def epsilon_at(pairs: List, delta: float, *, least: float = 0.0) -> float:
 
     Below `least` it does not matter: that is returned where Chernoff's bound shows it to do.
     """
+    mu, pairs = _apart(pairs)
+    if mu:  # half of δ for each: what the rest adds is next to nothing
+        share = delta / 2
+        return rounding.add_up(convert.gdp_to_epsilon(mu, share), epsilon_at(pairs, share))
     pairs = _trimmed(_that_matter(pairs), delta)
     highest = largest_loss(pairs)
     left = (delta - infinite_mass(pairs)) * (1 - 4 * ULP)
@@ -56,39 +60,63 @@ def epsilon_at(pairs: List, delta: float, *, least: float = 0.0) -> float:
     tilt, start = saddle.within(target)
     # ε may move by SMOOTHING, or by as much of each 100; in a search by more, but not of a small ε.
     loose = max(1.0, looseness.get() * min(1.0, start))
-    tolerance = SMOOTHING * loose * tilt.steep * max(1.0, start / 100)
-    engine = _engine(saddle, tilt, tolerance)
-    found = _least(engine.log_delta, target=target, start=start, slope=tilt.steep)
+    tolerance = SMOOTHING * loose * max(1.0, start / 100)
+    found = start
+    for _ in range(3):
+        engine = _engine(saddle, tilt, tolerance * tilt.steep)
+        found = _least(engine.log_delta, target=target, start=found, slope=tilt.steep)
+        step = 0.1 / tilt.steep
+        steep = (engine.log_delta(found) - engine.log_delta(found + step)) / step
+        if not 1.5 * tilt.steep < steep < math.inf:
+            break
+        # δ falls faster than its saddle says, so that the smoothing moved ε by more.
+        tilt = dataclasses.replace(tilt, steep=steep)
     return min(highest, found, _epsilon_by_moments(pairs, target))
 
 
 def delta_at(pairs: List, epsilon: float) -> float:
     """A number not below δ(ε), and above it by no more than the engines' tolerance."""
+    mu, pairs = _apart(pairs)
+    if mu:
+        part = min(epsilon / 2, epsilon_at(pairs, 1e-15))
+        large = convert.gdp_to_delta(mu, math.nextafter(epsilon - part, 0.0))
+        return min(1.0, rounding.add_up(large, delta_at(pairs, part)))
     pairs = _that_matter(pairs)
     infinite = infinite_mass(pairs)
     if epsilon >= largest_loss(pairs):
         return infinite
-    engine = _alone(pairs)
+    engine, most = _alone(pairs), infinite + _sum_at_nothing(pairs)
     if engine is None:
-        saddle = Saddle(pairs)
-        tilt = saddle.at(epsilon)
-        chernoff = _chernoff(pairs, tilt.c, saddle.gap(epsilon))
-        if chernoff < _NOTHING:
-            return min(1.0, math.nextafter(infinite, 1.0))
-        if chernoff < _TINY and any(isinstance(pair, SampledPair) for pair, _ in pairs):
-            # The windows of sampled tails so far out are too wide; Chernoff's bound still holds.
-            return min(1.0, math.nextafter((math.exp(chernoff) + infinite) * (1 + 8 * ULP), 1.0))
-        pairs = _trimmed(pairs, math.exp(min(0.0, chernoff)))
+        pairs, bound = _trimmed_at(pairs, epsilon)
         infinite, saddle = infinite_mass(pairs), Saddle(pairs)
+        if bound < _NOTHING:
+            return min(1.0, most, math.nextafter(infinite, 1.0))
         engine = _engine(saddle, saddle.at(epsilon), SMOOTHING * looseness.get() / 4)
     found = min(0.0, engine.log_delta(epsilon), _delta_by_moments(pairs, epsilon))
-    finite = min(math.exp(found), _sum_at_nothing(pairs))
-    return min(1.0, math.nextafter((finite + infinite) * (1 + 8 * ULP), 1.0))
+    total = min(math.exp(found) + infinite, most)
+    return min(1.0, math.nextafter(total * (1 + 8 * ULP), 1.0))
+
+
+def _trimmed_at(pairs: List, epsilon: float) -> tuple[List, float]:
+    """The list trimmed by far less than its δ(ε), and ln of a bound on that for finite losses.
+
+    What may be trimmed follows from a bound on δ(ε), and Chernoff's is better for a trimmed list.
+    """
+    already, most = infinite_mass(pairs), min(1.0, _sum_at_nothing(pairs))
+    while True:
+        trimmed, log_bound = _trimmed(pairs, most), -math.inf
+        if epsilon < largest_loss(trimmed):
+            saddle = Saddle(trimmed)
+            log_bound = _chernoff(trimmed, saddle.at(epsilon).c, saddle.gap(epsilon))
+        bound = math.exp(min(0.0, log_bound)) + max(0.0, infinite_mass(trimmed) - already)
+        if bound == 0 or bound > most / 10:
+            return trimmed, log_bound
+        most = bound
 
 
 def _trimmed(pairs: List, delta: float) -> List:
     """The list with rare losses far out made infinite, of a total mass far below `delta`."""
-    if delta <= 0 or len(pairs) == pairs[0][1] == 1:
+    if delta <= 0 or not pairs or len(pairs) == pairs[0][1] == 1:
         return pairs
     share = 1e-12 * delta / len(pairs)
     return [(pair.trimmed(share / times), times) for pair, times in pairs]
@@ -113,9 +141,7 @@ def infinite_mass(pairs: List) -> float:
 
 
 _MOST_MU, _MOST_MU_SAMPLED = 1e6, 64.0
-"""Beyond, the moments of lists cannot be computed; Gaussians by themselves have a closed form."""
-_TINY = -230.0
-"""ln of a δ of about 1e-100."""
+"""Beyond, moments are not computed: noise so small beside the sensitivity hides nobody."""
 _NOTHING = -745.0
 """ln of the least double."""
 
@@ -272,23 +298,41 @@ def _between(
     return b
 
 
-def _that_matter(pairs: List) -> List:
+def _that_matter(pairs: List) -> list[tuple[Pair, int]]:
     """All but those that lose nothing."""
-    for pair, _ in pairs:
-        inner = pair.inner if isinstance(pair, SampledPair) else pair
-        most = _MOST_MU_SAMPLED if isinstance(pair, SampledPair) else _MOST_MU
-        if (
-            isinstance(inner, GaussianPair)
-            and inner.mu > most
-            and len(pairs) > 1 - (inner is not pair)
-        ):
-            raise NoBound(
-                f"a Gaussian mechanism of μ = {inner.mu:g} cannot be priced in this list",
-                why="noise so small beside the sensitivity hides nobody",
-                fix="more noise: sigma=...",
-            )
+    if pairs and _alone(pairs) is None:
+        pairs = [(_told(pair), times) for pair, times in pairs]
     return [
         (pair, times)
         for pair, times in pairs
         if times and (pair.largest_loss() > 0 or pair.infinite_mass() > 0)
     ]
+
+
+def _told(pair: Pair) -> Pair:
+    """A sample's answer with next to no noise, as if it told whether the unit is in the sample.
+
+    Nothing is easier to tell apart; so it is when adding, where that is a loss of −ln(1 − q).
+    """
+    if not isinstance(pair, SampledPair) or not isinstance(pair.inner, GaussianPair):
+        return pair
+    if pair.inner.mu <= _MOST_MU_SAMPLED:
+        return pair
+    q = pair.rate
+    if pair.direction == "add":
+        return AtomsPair(losses=(-math.log1p(-q) * (1 + 4 * ULP),), probabilities=(1.0,))
+    nothing = AtomsPair(losses=(0.0,), probabilities=(1.0,))
+    return BranchedPair(parts=(nothing,), weights=(1 - q,), reveals=q)
+
+
+def _apart(pairs: List) -> tuple[float, List]:
+    """μ of all Gaussians whose noise is next to none, and the rest of a list; 0 without any."""
+    large = [
+        (pair, times)
+        for pair, times in pairs
+        if isinstance(pair, GaussianPair) and pair.mu > _MOST_MU
+    ]
+    if not large or len(pairs) == 1:
+        return 0.0, pairs
+    squares = sum(times * rounding.square_ticks(p.mu) for p, times in large)
+    return rounding.from_square_ticks(squares), [each for each in pairs if each not in large]

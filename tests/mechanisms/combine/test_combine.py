@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import deniable as dp
+from deniable.errors import BadParameter
 from deniable.losses import amplify
 from deniable.mechanisms import (
     Composed,
@@ -253,3 +254,12 @@ def test_whole_answers_of_a_list_have_the_error_of_whole_answers():
     for m in (2 * LAPLACE, Parallel(parts=(LAPLACE,), unit=dp.rows()), LAPLACE.sampled(rate=0.5)):
         assert m.shown_error(0.95, whole=True) == LAPLACE.error(0.95, whole=True)
         assert m.error(0.95) == LAPLACE.error(0.95)
+
+
+def test_a_sample_of_replaced_units_refuses_vector_rows_before_anything_is_computed():
+    computed = []
+    sample = dp.Gaussian(sigma=1.0).sampled(rate=0.1, relation="replace")
+    value = dp.Sensitive(lambda: computed.append(1), l2=1, linf=1, shape=3)
+    with pytest.raises(BadParameter, match="one number per unit"):
+        sample.on(value)
+    assert not computed

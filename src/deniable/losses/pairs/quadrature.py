@@ -32,8 +32,8 @@ _PHASE = 40.0
 """Radians in half a panel: e^(1.86 · _ACROSS · _PHASE) is far below ρ^(2n)."""
 WIDEST = 0.7
 """The widest half-width of a panel in m: `_ACROSS` of it stays below 1."""
-_FAR = 60.0
-"""Where the tilted weight is below e^(−60) of its largest, it is bounded and left out."""
+_FAR = 100.0
+"""Where the tilted weight is below e^(−100) of its largest, it is bounded and left out."""
 
 
 def log_mixed(exponent: Reals, rate: float, rest: float | None = None) -> Reals:
@@ -106,7 +106,7 @@ class SampledMoments(ABC):
         return near_and_far(self._log_mgf, z)
 
     def rough_log_mgf(self, c: float) -> float:
-        """About ln E e^(−cD): the same rule with fewer nodes, as it is multiplied by large counts."""
+        """About ln E e^(−cD), by fewer nodes; but it is multiplied by counts."""
         edges = self._panels(c, 0.0, points=250)
         middle, half = (edges[1:] + edges[:-1]) / 2, np.diff(edges) / 2
         x = (middle[:, None] + half[:, None] * _FEW_NODES).ravel()

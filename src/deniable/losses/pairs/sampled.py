@@ -235,7 +235,7 @@ class TrimmedPair(SampledPair):
 
     def largest_loss(self) -> float:
         """The loss at the cut, rounded up."""
-        loss = -float(self._exact().deficits(np.array([self.cut]))[0])  # type: ignore[union-attr]
+        loss = -float(self._exact().deficits(np.array([self.cut]))[0])
         return loss * (1 + 64 * ULP) + 64 * ULP
 
     def _exact(self) -> NormalMixture | ReplacedMixture:

@@ -122,6 +122,9 @@ class Sampled(Mechanism):
         else:
             sigma = math.nextafter(1 / mu, 0.0)
             curve = amplify.sampled_gaussian_renyi(order, rate=self.rate, sigma=sigma)
+        inner = self.of.pairs()
+        if inner is not None and isinstance(inner.remove, GaussianPair):
+            return curve  # exact, where the moments of the pair would take long at large orders
         return min(curve, super().renyi(order))
 
     def pairs(self) -> Pairs | None:
@@ -150,7 +153,12 @@ class Sampled(Mechanism):
         return self.of.shown_error(confidence, whole=whole)
 
     def reading(self, form: Form) -> Callable[[Any], Any]:
-        """Rows, each of the form that is declared, or rows and a function of them."""
+        """Rows, each of the form that is declared, or rows and a function of them.
+
+        Where units are replaced, rows are numbers, which is checked here: before the charge.
+        """
+        if self._replaces() and form.shape:
+            raise _not_a_number_each()
         return _reading(self.of, form)
 
     def draw(self, value: object) -> object:
@@ -158,9 +166,7 @@ class Sampled(Mechanism):
         rows, statistic = _rows_and_statistic(value)
         if self._replaces():
             if statistic is not None or rows.ndim != 1:
-                raise BadParameter(
-                    "where units are replaced, the value must be one number per unit"
-                )
+                raise _not_a_number_each()
             most = self.of.sensitivity  # type: ignore[attr-defined]  # checked when made
             most = math.floor(most) if rows.dtype == np.int64 else most
             rows = np.clip(rows, -most, most)
@@ -253,6 +259,14 @@ class SampledWithoutReplacement(Mechanism):
         if len(rows) != self.population:
             raise BadParameter(f"there must be {self.population} rows, as `population` says")
         return _answer(self.of, rows[permutation(self.population)[: self.size]], statistic)
+
+
+def _not_a_number_each() -> BadParameter:
+    return BadParameter(
+        "where units are replaced, the value must be one number per unit",
+        why="how far exchanging a row moves an answer does not say how far leaving it out does",
+        fix='one release for each column, or relation="add_remove"',
+    )
 
 
 def _check_inner(of: object) -> None:
