@@ -1,13 +1,16 @@
 """A failure is an answer: one bit to its asker, and none after it until the curator resumes."""
 
 import multiprocessing
+import sys
 import threading
+import warnings
 
 import numpy as np
 import pyarrow as pa
 import pytest
 
 import deniable as dp
+from deniable import sensitivity
 from deniable.errors import AskerStopped, DataFailure
 from deniable.mechanisms import SparseVector
 from deniable.session import open as open_session
@@ -158,30 +161,115 @@ def test_the_curator_prints_the_cause_with_its_question():
     assert str(s.failures) == "no failures: nobody is stopped"
 
 
-def test_an_interrupt_is_charged_and_stops_nobody():
-    for stop in (KeyboardInterrupt, SystemExit):
-        s = session()
-
-        def compute(stop=stop):
-            raise stop
-
-        with pytest.raises(stop):
-            s.release(TINY.on(dp.Sensitive(compute, l1=1)))
-        by_release(s, 0)
-        assert not s.failures
-
-
-@pytest.mark.parametrize("error", [MemoryError, RecursionError, GeneratorExit, AssertionError])
-def test_every_other_exception_stops(error):
-    s = session()
-
+def raising(error):
     def compute():
         raise error
 
-    with pytest.raises(DataFailure):
-        s.release(TINY.on(dp.Sensitive(compute, l1=1)))
+    return dp.Sensitive(compute, l1=1)
+
+
+def test_an_interrupt_is_charged_and_stops_nobody():
+    s = session()
+    with pytest.raises(KeyboardInterrupt):
+        s.release(TINY.on(raising(KeyboardInterrupt(INCOME))))
+    by_release(s, 0)
+    assert not s.failures
+
+
+class Unprintable(Exception):
+    @property
+    def __notes__(self):
+        raise SystemExit(INCOME)
+
+
+class Mute(BaseException):
+    def __str__(self):
+        raise KeyboardInterrupt(INCOME)
+
+
+ERRORS = {
+    "memory": MemoryError,
+    "recursion": RecursionError,
+    "generator": GeneratorExit,
+    "assertion": AssertionError,
+    "exit code": lambda: SystemExit(INCOME),
+    "exit text": lambda: SystemExit(str(INCOME)),
+    "group": lambda: BaseExceptionGroup("two", [KeyboardInterrupt()]),
+    "exits while printed": lambda: Unprintable(INCOME),
+    "interrupts while printed": lambda: Mute(INCOME),
+}
+
+
+@pytest.mark.parametrize("make", ERRORS.values(), ids=list(ERRORS))
+def test_every_other_exception_stops_and_shows_nothing(make):
+    s = session()
+    with pytest.raises(DataFailure) as caught:
+        s.release(TINY.on(raising(make())))
+    assert caught.value.__context__ is caught.value.__cause__ is None
+    trace = caught.value.__traceback__.tb_next  # the first frame is the test's own
+    while trace is not None:
+        held = [v for v in trace.tb_frame.f_locals.values() if hasattr(v, "detail")]
+        assert not held
+        trace = trace.tb_next
     with pytest.raises(AskerStopped):
         by_release(s, 0)
+
+
+def test_a_function_of_samples_that_exits_answers_with_the_middle():
+    s = session()
+    steps = sensitivity.sample_and_aggregate(
+        [1, 2, 3], sys.exit, parts=1, low=0.0, high=1.0, epsilon=1e-3
+    )
+    assert 0 <= s.run(steps) <= 1
+    assert not s.failures
+
+
+def test_the_cause_does_not_say_that_nothing_was_spent():
+    s = session()
+    with pytest.raises(DataFailure):
+        s.release(TINY.on(raising(dp.BadParameter("wrong"))))
+    assert "wrong" in s.failures[0].detail
+    assert "nothing was spent" not in s.failures[0].detail
+
+
+def warning():
+    warnings.warn(f"overflow at {INCOME}", RuntimeWarning, stacklevel=1)
+    return 1
+
+
+@pytest.mark.parametrize("filters", ["always", "error"])
+def test_a_warning_reaches_the_curator_and_not_the_asker(filters, recwarn):
+    warnings.simplefilter(filters)
+    s = session()
+    s.release(TINY.on(dp.Sensitive(warning, l1=1)))
+    with pytest.raises(DataFailure):
+        s.release(TINY.on(dp.Sensitive(lambda: warning() / 0, l1=1)))
+    assert f"overflow at {INCOME}" in s.failures[0].detail
+    assert not recwarn.list
+
+
+def test_computations_that_overlap_leave_warnings_as_they_were():
+    before, show = list(warnings.filters), warnings.showwarning
+    first, second = threading.Event(), threading.Event()
+
+    def earlier():
+        first.set()
+        second.wait(60)
+        return warning()
+
+    def later():
+        second.set()
+        return warning()
+
+    s = session()
+    thread = threading.Thread(target=lambda: s.release(TINY.on(dp.Sensitive(earlier, l1=1))))
+    thread.start()
+    first.wait(60)
+    with pytest.warns(UserWarning, match="outside"):
+        warnings.warn("outside", stacklevel=1)
+    session().release(TINY.on(dp.Sensitive(later, l1=1)))
+    thread.join()
+    assert (list(warnings.filters), warnings.showwarning) == (before, show)
 
 
 def test_a_value_that_noise_cannot_be_added_to_stops_like_any_other_failure():

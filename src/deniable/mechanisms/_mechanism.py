@@ -11,7 +11,7 @@ import contextlib
 import dataclasses
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, TypeVar
 
 from deniable import parameters
@@ -61,6 +61,8 @@ class Mechanism(ABC):
     """The only neighbours its price is proved for; None: whichever move a value so far."""
     by_entry: ClassVar[bool] = False
     """Whether its answer has one noisy number for each number of the value, in the same places."""
+    of_samples: ClassVar[bool] = True
+    """Whether it may be asked about a sample, of which it is shown the sum of the rows."""
     registry: ClassVar[dict[str, type[Mechanism]]] = {}
 
     def __init_subclass__(cls) -> None:
@@ -243,6 +245,18 @@ class Mechanism(ABC):
     def priced_for(self) -> Relation | None:
         """The only neighbours its price is proved for; None: whichever move a value so far."""
         return self.relation
+
+    def within(self) -> Iterator[Mechanism]:
+        """This mechanism and every mechanism among its parameters, however deep."""
+        yield self
+        fields = dataclasses.fields(self) if dataclasses.is_dataclass(self) else ()
+        held = [getattr(self, field.name) for field in fields]
+        while held:
+            part = held.pop(0)
+            if isinstance(part, Mechanism):
+                yield from part.within()
+            elif isinstance(part, tuple | list):
+                held = [*part, *held]
 
     # ---- records
 

@@ -116,7 +116,9 @@ def _one_answer(
 ) -> float:
     try:
         answer = float(function(sample)) if sample else math.nan
-    except Exception:  # noqa: BLE001  whatever the function raises may depend on rows
+    except KeyboardInterrupt:
+        raise
+    except BaseException:  # noqa: BLE001  whatever the function raises may depend on rows
         answer = math.nan
     return (low + high) / 2 if math.isnan(answer) else min(max(answer, low), high)
 

@@ -336,9 +336,10 @@ class Session:
             drawn = drawing.answers(parts)
         if not isinstance(drawn, Broken):
             return drawn
-        if drawn.stopped_by is not None:
-            raise drawn.stopped_by
+        if drawn.interrupted:
+            raise KeyboardInterrupt
         self._ledger.stop(entry, cause=drawn.detail)
+        del drawn  # a traceback shows its frames' variables
         raise failed(spent="nothing more" if paid is None else self._amount(paid))
 
     def _amount(self, mechanism: Mechanism) -> str:

@@ -10,6 +10,7 @@ import functools
 import math
 import threading
 import traceback
+import warnings
 import weakref
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
@@ -18,7 +19,7 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from deniable import sensitive
-from deniable.errors import BadParameter
+from deniable.errors import BadParameter, DeniableError
 from deniable.ledger import Entry, Ledger
 from deniable.sensitive import Sensitive
 
@@ -77,10 +78,10 @@ def charged(entry: Entry) -> Entry:
 
 @dataclass(frozen=True, kw_only=True)
 class Broken:
-    """Something failed while data were read; or the program was told to stop meanwhile."""
+    """Something failed while data were read; or somebody pressed Ctrl-C meanwhile."""
 
     detail: str = field(default="", repr=False)
-    stopped_by: KeyboardInterrupt | SystemExit | None = None
+    interrupted: bool = False
 
 
 def refuse_inside(what: str) -> None:
@@ -125,20 +126,75 @@ def answers(
     _watch_threads()
     token = _computing.set(True)
     try:
-        return [finite(_answer(draw, value)) for draw, value in parts]
-    except (KeyboardInterrupt, SystemExit) as stop:
-        return Broken(stopped_by=_without_frames(stop))
-    except BaseException as error:  # noqa: BLE001  (all of them may depend on rows)
-        return Broken(detail="".join(traceback.format_exception(error)))
+        with _quiet() as told:
+            try:
+                return [finite(_answer(draw, value)) for draw, value in parts]
+            except KeyboardInterrupt:
+                return Broken(interrupted=True)
+            except BaseException as error:  # noqa: BLE001  (all may depend on rows, exit codes too)
+                return Broken(detail=_cause(error) + "".join(told))
     finally:
         _computing.reset(token)
 
 
-def _without_frames(stop: KeyboardInterrupt | SystemExit) -> KeyboardInterrupt | SystemExit:
-    """The same order to stop, its exit status kept; a text, which would be printed, counts as 1."""
-    if isinstance(stop, KeyboardInterrupt):
-        return KeyboardInterrupt()
-    return SystemExit(stop.code if stop.code is None or isinstance(stop.code, int) else 1)
+class _Quiet:
+    """Keeps warnings from whoever asked: one that a single row brings about tells of that row.
+
+    Python has one list of filters for all threads; so the first computation to begin changes it,
+    the last to end puts it back, and threads that compute nothing are warned as ever.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._inside = 0
+        self._before = warnings.catch_warnings()
+        self._show = warnings.showwarning
+
+    @contextmanager
+    def __call__(self) -> Iterator[list[str]]:
+        """The warnings so far, as text."""
+        told: list[str] = []
+        token = _told.set(told)
+        with self._lock:
+            self._inside += 1
+            if self._inside == 1:
+                self._before = warnings.catch_warnings()
+                self._before.__enter__()
+                self._show = warnings.showwarning
+                warnings.simplefilter("always")
+                warnings.showwarning = self._warned
+        try:
+            yield told
+        finally:
+            with self._lock:
+                self._inside -= 1
+                if not self._inside:
+                    self._before.__exit__(None, None, None)
+            _told.reset(token)
+
+    def _warned(self, message: Warning | str, *rest: Any, **named: Any) -> None:
+        if not _is_inside():
+            self._show(message, *rest, **named)
+        else:
+            _told.get().append(f"warned before: {message}\n")
+
+
+_told: ContextVar[list[str]] = ContextVar("told", default=[])  # noqa: B039  threads started inside
+_quiet = _Quiet()
+
+
+def _cause(error: BaseException) -> str:
+    """The error and where it was raised; an exception decides itself what its text is, and fails.
+
+    Nothing may leave from here either: what is raised while the text is made has the error, and
+    the frames of the computation, in its context.
+    """
+    try:
+        if isinstance(error, DeniableError):  # its last line would say that nothing was spent
+            error.cost = "the question was paid for"
+        return "".join(traceback.format_exception(error))
+    except BaseException:  # noqa: BLE001
+        return f"{type(error).__qualname__}, whose text could not be made\n"
 
 
 def _answer(draw: Callable[[Any], object], value: Sensitive[Any]) -> object:

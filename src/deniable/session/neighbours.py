@@ -9,8 +9,6 @@ not proved.
 
 from __future__ import annotations
 
-import dataclasses
-from collections.abc import Iterator
 from typing import Any, Final
 
 from deniable.errors import SensitivityMismatch, UnitMismatch
@@ -21,7 +19,7 @@ from deniable.units import Relation, Unit
 
 def check_proved(mechanism: Mechanism, unit: Unit) -> None:
     """UnitMismatch if the price of the mechanism, or of a part, is not proved for the unit."""
-    for part in _parts(mechanism):
+    for part in mechanism.within():
         stated = getattr(part, "unit", None)
         needed = Relation.ADD_REMOVE if getattr(part, "monotonic", False) else part.priced_for()
         if isinstance(stated, Unit) and stated != unit:
@@ -47,7 +45,7 @@ def _fix(part: Mechanism, unit: Unit) -> str:
 
 def check_entries(step: Step[Any], unit: Unit) -> None:
     """SensitivityMismatch if a sample is drawn row by row where a unit may have several rows."""
-    sampled = [p for p in _parts(step.mechanism) if isinstance(p, Sampled | OfFixedSize)]
+    sampled = [p for p in step.mechanism.within() if isinstance(p, Sampled | OfFixedSize)]
     if sampled and unit.rows > 1 and step.value.entries != 1:
         raise SensitivityMismatch(
             f"{type(sampled[0]).__name__} draws units, and {unit} may have {unit.rows} of the rows",
@@ -60,15 +58,3 @@ _WORDS: Final = {
     Relation.ADD_REMOVE: "added or removed",
     Relation.REPLACE: "replaced by another",
 }
-
-
-def _parts(value: object) -> Iterator[Mechanism]:
-    """The mechanism itself and every mechanism among its parameters, however deep."""
-    if isinstance(value, tuple | list):
-        for part in value:
-            yield from _parts(part)
-    elif isinstance(value, Mechanism):
-        yield value
-        if dataclasses.is_dataclass(value):
-            for field in dataclasses.fields(value):
-                yield from _parts(getattr(value, field.name))

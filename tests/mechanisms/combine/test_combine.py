@@ -9,16 +9,20 @@ import deniable as dp
 from deniable.errors import BadParameter
 from deniable.losses import amplify
 from deniable.mechanisms import (
+    BestOf,
+    Catastrophe,
     Composed,
     DiscreteLaplace,
     Gaussian,
     Laplace,
     Parallel,
     PartitionSelection,
+    ProposeTestRelease,
     RandomizedResponse,
     Sampled,
     SampledWithoutReplacement,
     Shuffled,
+    SmoothNoise,
 )
 
 LAPLACE, GAUSSIAN = Laplace(scale=10.0), Gaussian(sigma=5.0)
@@ -232,6 +236,60 @@ def test_only_mechanisms_can_be_combined(bad):
         Shuffled(of=bad, people=2, delta=0.1)
     with pytest.raises(dp.BadParameter):
         Composed(parts=((bad, 1),))
+
+
+NESTED = {
+    "sampled": LAPLACE.sampled(rate=0.5),
+    "of fixed size": SampledWithoutReplacement(of=LAPLACE, size=1, population=2),
+}
+COIN = dp.RandomizedResponse(epsilon=1.0)
+NOT_OF_SUMS = {
+    "local": COIN,
+    "shuffled": Shuffled(of=COIN, people=40, delta=1e-6),
+    "parallel": Parallel(parts=(LAPLACE, LAPLACE)),
+    "best of": BestOf(mechanism=LAPLACE, stop=0.5),
+    "tested": ProposeTestRelease(bound=1.0, epsilon_test=1.0, epsilon_release=1.0, delta=1e-6),
+    "smooth": SmoothNoise(epsilon=1.0, low=0.0, high=1.0),
+}
+AROUND = {
+    "itself": lambda m: m,
+    "a list": lambda m: 2 * m + GAUSSIAN,
+    "a catastrophe": lambda m: Catastrophe(delta=1e-6, of=m),
+}
+SAMPLES = {
+    "poisson": lambda m: m.sampled(rate=0.5),
+    "fixed size": lambda m: SampledWithoutReplacement(of=m, size=1, population=1),
+}
+around_it = pytest.mark.parametrize("around", AROUND.values(), ids=list(AROUND))
+in_a_sample = pytest.mark.parametrize("sample", SAMPLES.values(), ids=list(SAMPLES))
+
+
+@pytest.mark.parametrize("inner", NESTED.values(), ids=list(NESTED))
+@around_it
+@in_a_sample
+def test_a_sample_of_a_sample_is_refused_when_it_is_made(inner, around, sample):
+    """The inner one would take the columns of a sum for its rows."""
+    with pytest.raises(dp.BadParameter, match="cannot be asked about a sample"):
+        sample(around(inner))
+
+
+@pytest.mark.parametrize("inner", NOT_OF_SUMS.values(), ids=list(NOT_OF_SUMS))
+@around_it
+@in_a_sample
+def test_what_takes_no_sum_of_rows_is_refused_a_sample_before_the_charge(inner, around, sample):
+    """A coin inside a sample would report each number of a row at the price of one."""
+    mechanism = sample(around(inner))
+    value = dp.Sensitive(lambda: None, l1=1, l2=1, linf=1, entries=1, whole=True, shape=40)
+    with pytest.raises(dp.BadParameter, match="cannot be asked about a sample"):
+        mechanism.on(value)
+    with pytest.raises(dp.BadParameter, match="cannot be asked about a sample"):
+        mechanism.draw(np.ones((1, 40), dtype=int))
+
+
+def test_the_fix_for_a_sample_of_a_sample_is_one_sample():
+    with pytest.raises(dp.BadParameter, match=r"rate=q1 \* q2"):
+        LAPLACE.sampled(rate=0.5).sampled(rate=0.5)
+    assert LAPLACE.sampled(rate=0.25).pure() < LAPLACE.sampled(rate=0.5).pure()
 
 
 @pytest.mark.parametrize(

@@ -38,6 +38,7 @@ class Parallel(Mechanism):
 
     name: ClassVar[str] = "parallel"
     norm: ClassVar[Norm] = "linf"
+    of_samples: ClassVar[bool] = False
 
     parts: tuple[Mechanism, ...]
     unit: Unit = field(default_factory=Unit)

@@ -272,9 +272,28 @@ def _not_a_number_each() -> BadParameter:
 def _check_inner(of: object) -> None:
     if not isinstance(of, Mechanism):
         raise BadParameter.of("of", of, must="a dp.Mechanism")
+    for part in of.within():
+        if isinstance(part, Sampled | SampledWithoutReplacement):
+            raise BadParameter(
+                f"{type(part).__name__} cannot be asked about a sample",
+                why="the inner sample would take the sum of the outer one for its rows",
+                fix="one sample at the product of the rates: .sampled(rate=q1 * q2)",
+            )
+
+
+def _check_summed(of: Mechanism) -> None:
+    """Refuse what has a price on a sample, and takes something else than the sum of its rows."""
+    for part in of.within():
+        if not part.of_samples:
+            raise BadParameter(
+                f"{type(part).__name__} cannot be asked about a sample",
+                why="a sample's rows are added up, and it does not take a sum",
+                fix="a mechanism that does, such as dp.Laplace, dp.Gaussian or dp.Exponential",
+            )
 
 
 def _reading(of: Mechanism, form: Form) -> Callable[[Any], Any]:
+    _check_summed(of)
     read = of.reading(form)
     each = form if isinstance(of, RealNoise) else replace(form, whole=True)
 
@@ -300,6 +319,7 @@ def _rows_and_statistic(value: object) -> tuple[NDArray[Any], Callable[..., obje
 def _answer(
     mechanism: Mechanism, rows: NDArray[Any], statistic: Callable[..., object] | None
 ) -> object:
+    _check_summed(mechanism)
     if statistic is not None:
         return mechanism.draw(statistic(rows))
     if rows.dtype == np.int64:

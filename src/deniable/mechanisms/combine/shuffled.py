@@ -40,6 +40,7 @@ class Shuffled(Mechanism):
 
     name: ClassVar[str] = "shuffled"
     norm: ClassVar[Norm] = "linf"
+    of_samples: ClassVar[bool] = False
     relation: ClassVar[Relation | None] = Relation.REPLACE
 
     of: RandomizedResponse

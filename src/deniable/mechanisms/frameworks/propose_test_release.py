@@ -36,6 +36,7 @@ class ProposeTestRelease(Mechanism):
 
     name: ClassVar[str] = "propose_test_release"
     norm: ClassVar[Norm] = "linf"
+    of_samples: ClassVar[bool] = False
     sensitivity: ClassVar[float] = 1.0  # of the distance D
 
     bound: float

@@ -47,6 +47,7 @@ class SmoothNoise(Mechanism):
 
     name: ClassVar[str] = "smooth_noise"
     norm: ClassVar[Norm] = "linf"
+    of_samples: ClassVar[bool] = False
 
     epsilon: float
     low: float

@@ -50,6 +50,7 @@ class RandomizedResponse(Mechanism):
 
     name: ClassVar[str] = "randomized_response"
     norm: ClassVar[Norm] = "linf"
+    of_samples: ClassVar[bool] = False
     relation: ClassVar[Relation | None] = Relation.REPLACE
 
     epsilon: float

@@ -37,6 +37,7 @@ class BestOf(Mechanism):
 
     name: ClassVar[str] = "best_of"
     norm: ClassVar[Norm] = "linf"
+    of_samples: ClassVar[bool] = False
 
     mechanism: Mechanism
     stop: float
