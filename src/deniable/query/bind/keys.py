@@ -11,9 +11,21 @@ from deniable.query.algebra import Column, Expression, Key, Kind, Scalar, possib
 from deniable.snippets import Snippet
 from deniable.units import Unit
 
+from .scope import Binding
+
 # More could not even be written; how many can be collected, a query says when it is released.
 MOST_CELLS: Final = 2**40
 MOST_SETS: Final = 64
+
+
+def refuse_person(binding: Binding, *, asked: str) -> None:
+    """An error if groups are asked for by the column that identifies people, listed or not."""
+    if binding.person:
+        raise UnsupportedQuery(
+            f"{asked} would make a group for each person",
+            why="such a group is about one person alone",
+            fix="group by something that people share",
+        )
 
 
 def key_values(

@@ -21,7 +21,7 @@ from deniable.query.algebra import (
     literal,
 )
 from deniable.query.bind.aggregates import Aggregates, argument_of
-from deniable.query.bind.keys import check_cells, key_values
+from deniable.query.bind.keys import check_cells, key_values, refuse_person
 from deniable.query.bind.prune import prune
 from deniable.query.bind.scope import Binding, Names, Scope
 
@@ -85,12 +85,8 @@ class Answer(Rows):
     def _add_key(self, node: exp.Expr, items: list[Item]) -> None:
         expression = self.rows.lower(node)
         binding = binding_of(node, self.scope)
-        if binding is not None and binding.person:
-            raise UnsupportedQuery(
-                f"GROUP BY {binding.name} would make a group for each person",
-                why="such a group is about one person alone",
-                fix="group by something that people share",
-            )
+        if binding is not None:
+            refuse_person(binding, asked=f"GROUP BY {binding.name}")
         if isinstance(expression, Literal):
             raise UnsupportedQuery("GROUP BY a constant makes no groups", fix="leave it out")
         named = next((item.name for item in items if item.node == node), "")
