@@ -1,5 +1,7 @@
 """What people meet when they first use deniable: no fix does harm, no public fact is hidden."""
 
+import datetime as dt
+
 import pyarrow as pa
 import pytest
 
@@ -84,3 +86,68 @@ def test_a_table_that_the_schema_does_not_mention_is_private():
 def test_a_column_that_a_table_lacks_is_said_in_english():
     with pytest.raises(dp.UnknownName, match="`data` has no column `dayss`; did you mean `days`"):
         opened(schema=dp.Schema(columns={"dayss": DAYS}))
+
+
+# ---- dates without bounds
+
+DATED = pa.table({"day": pa.array([1], pa.date32()), "at": pa.array([1], pa.timestamp("us"))})
+
+
+def dated(**options):
+    return opened(DATED, unit=dp.rows(), name="visits", **options)
+
+
+@pytest.mark.parametrize(
+    "key",
+    ["day", "DATE_TRUNC('month', day)", "DATE_TRUNC('hour', at)", "DATE_TRUNC('year', at)"],
+)
+def test_groups_of_dates_ask_for_bounds_and_the_fix_works(key):
+    question = f"SELECT {key} AS k, COUNT(*) AS n FROM visits GROUP BY {key}"
+    with pytest.raises(dp.UnknownKeys) as caught:
+        dated().sql(question)
+    column = "at" if "at)" in key else "day"
+    assert f"deniable set visits.{column} --bounds 2000-01-01 2030-01-01" in caught.value.fix
+    typed = caught.value.fix.partition("schema=")[2].partition("\n")[0]
+    schema = eval(typed, {"dp": dp, "datetime": dt})
+    dated(schema=schema).sql(question).explain(spend=dp.epsilon(0.1))
+
+
+@pytest.mark.parametrize("bounded", [False, True])
+def test_a_plan_says_why_it_has_very_many_groups(bounded):
+    ends = dp.bounds(dt.date(2020, 1, 1), dt.date(2023, 12, 31), type="date")
+    schema = dp.Schema(columns={"day": ends}) if bounded else None
+    question = "SELECT YEAR(day) AS y, COUNT(*) AS n FROM visits GROUP BY YEAR(day)"
+    plan = str(dated(schema=schema).sql(question).explain(spend=dp.epsilon(0.1)))
+    assert ("y makes 9,999 groups, because `day` has no bounds" in plan) is not bounded
+
+
+# ---- what was spent
+
+
+def steps(count, *, then=lambda: None):
+    noise = dp.Laplace(scale=8.0)
+    for _ in range(count):
+        yield noise.on(dp.Sensitive(lambda: 3, l1=1))
+    then()
+    yield noise.on(dp.Sensitive(lambda: 1 / 0, l1=1))
+
+
+def unfit():
+    dp.Laplace(scale=-1.0)
+
+
+@pytest.mark.parametrize(
+    ("budget", "algorithm", "cost"),
+    [
+        (0.25, steps(5), "this step: nothing; the 2 steps before it: ε 0.25"),
+        (1.0, steps(3), "this step: ε 0.125 was spent; the 3 steps before it: ε 0.375"),
+        (1.0, steps(1, then=unfit), "this step: nothing; the step before it: ε 0.125"),
+        (0.1, steps(5), "nothing was spent"),
+        (1.0, steps(0), "ε 0.125 was spent"),
+    ],
+)
+def test_an_algorithm_that_ends_in_an_error_says_what_its_steps_spent(budget, algorithm, cost):
+    session = opened(unit=dp.rows(), budget=dp.epsilon(budget))
+    with pytest.raises(dp.DeniableError) as caught:
+        session.run(algorithm)
+    assert caught.value.cost == cost

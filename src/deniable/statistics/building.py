@@ -81,6 +81,7 @@ class About:
             name=name,
             unit=self.session.unit,
             private_keys=isinstance(self.session.budget, Approx),
+            names=self.names,
             snippet=None,
         )
         return Key(name=name, expression=found, values=values)

@@ -138,6 +138,7 @@ class Answer(Rows):
             name=name,
             unit=self.asking.unit,
             private_keys=self.asking.private_keys,
+            names=self.asking.names,
             snippet=None,
         )
         key = Key(name=self.names.fresh(name), expression=expression, values=values)

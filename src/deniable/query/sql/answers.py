@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import shlex
-
 from sqlglot import exp
 
-from deniable.errors import DeniableError, UnknownKeys, UnknownName, UnsupportedQuery
+from deniable.errors import DeniableError, UnknownName, UnsupportedQuery
 from deniable.query.algebra import (
     Aggregate,
-    Column,
     Expression,
     Function,
     Key,
@@ -93,19 +90,14 @@ class Answer(Rows):
         column = node.name if isinstance(node, exp.Column) else ""
         name = self.names.fresh(named or column or repr(expression))
         span = self.text.span_of(node)
-        try:
-            values = key_values(
-                expression,
-                name=column or named or repr(expression),
-                unit=self.asking.unit,
-                private_keys=self.asking.private_keys,
-                snippet=self.text.snippet(span, f"no public keys for `{column or name}`"),
-            )
-        except UnknownKeys as error:
-            if isinstance(expression, Column) and expression.name in self.asking.names.origin:
-                target = shlex.quote(".".join(self.asking.names.origin[expression.name]))
-                error.fix += f"\ndeniable set {target} --keys A,B,C"
-            raise
+        values = key_values(
+            expression,
+            name=column or named or repr(expression),
+            unit=self.asking.unit,
+            private_keys=self.asking.private_keys,
+            names=self.asking.names,
+            snippet=self.text.snippet(span, f"no public keys for `{column or name}`"),
+        )
         self.keys.append(Key(name=name, expression=expression, values=values, span=span))
 
     def output(self, item: Item) -> Output:
