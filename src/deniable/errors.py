@@ -329,14 +329,21 @@ class UnknownName(DeniableError, KeyError):
 
     @classmethod
     def of(
-        cls, kind: str, name: str, *, known: Iterable[str], snippet: Snippet | None = None
+        cls,
+        kind: str,
+        name: str,
+        *,
+        known: Iterable[str],
+        table: str | None = None,
+        snippet: Snippet | None = None,
     ) -> UnknownName:
         """No column `incom`; did you mean `income`?"""
         names = sorted(known)
         near = difflib.get_close_matches(name, names, n=1)
         guess = f"did you mean `{near[0]}`?" if near else ""
+        what = f"no {kind} `{name}`" if table is None else f"`{table}` has no {kind} `{name}`"
         return cls(
-            f"no {kind} `{name}`" + (f"; {guess}" if guess else ""),
+            what + (f"; {guess}" if guess else ""),
             fix=near[0] if near else "",
             hint=f"known: {', '.join(names)}" if names else "",
             snippet=snippet,

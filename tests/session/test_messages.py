@@ -51,7 +51,7 @@ def test_nobody_said_whom_to_protect():
 
 def test_a_column_that_is_not_there():
     text = told(lambda: opened(schema=Schema(columns={"incom": bounds(0, 1)})))
-    assert text.startswith("error[DP320]: no column of `data` `incom`; did you mean `income`?")
+    assert text.startswith("error[DP320]: `data` has no column `incom`; did you mean `income`?")
 
 
 def test_missing_values_without_a_rule():

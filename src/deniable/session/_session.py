@@ -12,7 +12,7 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import Any, Final, NoReturn, Self, TypeVar
 
-from deniable.errors import BadParameter, HiddenValue
+from deniable.errors import BadParameter, DeniableError, HiddenValue
 from deniable.ledger import Account, Entry, Failures, Ledger
 from deniable.ledger.answers import Answered, asking
 from deniable.ledger.halts import failed, named
@@ -27,7 +27,7 @@ from deniable.sensitive import Sensitive
 from deniable.units import Unit
 
 from . import budgets, drawing, show
-from .asked import Columns, checked, columns_of, given_again, like, released, together
+from .asked import Columns, checked, columns_of, given_again, like, released, tell_earlier, together
 from .drawing import Broken
 from .elsewhere import Commission, Work, standing, unwritten
 from .handles import Handles
@@ -262,6 +262,7 @@ class Session:
                 fix="session.run(algorithm(...))    call the function, do not pass it",
             )
         title, count = name or getattr(algorithm, "__name__", "algorithm"), 0
+        paid: list[Mechanism] = []
         try:
             with Progress(title) as progress:
                 wanted = next(algorithm)
@@ -269,7 +270,7 @@ class Session:
                     count += 1
                     progress.text = f"{title}, step {count}"
                     try:
-                        answer = self._answer(wanted, what=f"{title}, step {count}")
+                        answer = self._answer(wanted, what=progress.text, paid=paid)
                     except Exception as error:  # noqa: BLE001  (the algorithm may stop early)
                         wanted = algorithm.throw(error)
                     else:
@@ -277,18 +278,24 @@ class Session:
         except StopIteration as end:
             result: T = end.value
             return result
+        except DeniableError as error:
+            tell_earlier(error, paid, ledger=self._ledger)
+            raise
         finally:
             algorithm.close()
 
-    def _answer(self, wanted: object, *, what: str) -> object:
+    def _answer(self, wanted: object, *, what: str, paid: list[Mechanism]) -> object:
         """What one `yield` is sent: a noisy value, a list of them, or a handle."""
         if isinstance(wanted, Mechanism):
-            return self.open(wanted)
+            handle = self.open(wanted)
+            paid.append(wanted)
+            return handle
         steps = checked(wanted, unit=self.unit)
         if steps[0].handle is not None:
             return self._ask(steps[0])[0]
         mechanism = together(steps)
         entry = self._pay(mechanism, what=what)
+        paid.append(mechanism)
         parts = [(each.mechanism.draw, each.read) for each in steps]
         drawn = self._draw(parts, paid=mechanism, entry=entry, question=what)
         return drawn[0] if isinstance(wanted, Step) else like(wanted, drawn)

@@ -10,13 +10,15 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from deniable.errors import BadParameter, UnitMismatch
-from deniable.ledger import Entry
+from deniable.errors import NOTHING_SPENT, BadParameter, DeniableError, UnitMismatch
+from deniable.ledger import Entry, Ledger
 from deniable.ledger.answers import Recalled
 from deniable.losses import Loss
+from deniable.losses.filters import Price
 from deniable.mechanisms import Mechanism, Step
 from deniable.mechanisms.combine import Composed
 from deniable.release import Noisy, Provenance, Release, answer_of, spread_of
+from deniable.release.numbers import amount
 from deniable.sampling.source import current
 from deniable.sensitive import Sensitive
 from deniable.units import Unit
@@ -152,3 +154,15 @@ def _stated(session: Session, paid: Entry | None) -> dict[str, Any]:
         "entry": paid.sequence if session.asker is None else None,
         "entry_hash": paid.hash,
     }
+
+
+def tell_earlier(error: DeniableError, paid: Sequence[Mechanism], *, ledger: Ledger) -> None:
+    """Let an error that ends an algorithm say also what its earlier steps were charged."""
+    free = error.cost.startswith("nothing")  # refused, or paid when a mechanism was opened
+    earlier = paid if free else paid[:-1]
+    if not earlier:
+        return
+    price = sum(map(ledger.price, earlier), start=Price.zero)
+    steps = "the step before it" if len(earlier) == 1 else f"the {len(earlier)} steps before it"
+    this = error.cost.replace(NOTHING_SPENT, "nothing", 1)
+    error.cost = f"this step: {this}; {steps}: {amount(ledger.filter.spent(price), 'up')}"

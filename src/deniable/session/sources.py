@@ -21,7 +21,7 @@ from deniable.schema import Schema
 from deniable.units import Unit
 
 from . import identity, postgres
-from .tables import Found, Table, check_names, described, type_of
+from .tables import Found, Table, check_names, check_unit, described, type_of
 
 KINDS: Final = (
     "a path or glob (.csv, .parquet), a pandas, Polars, PyArrow, Spark or Ibis table, a DuckDB, "
@@ -42,7 +42,9 @@ def tables(
     wanted = _wanted(found, schema)
     if schema is not None and not schema.tables and len(wanted) > 1:
         schema = replace(schema, size=None)  # that of all tables together is that of none
-    return {each.name: _described(each, schema, unit) for each in wanted}
+    known = {each.name: _described(each, schema, unit) for each in wanted}
+    check_unit(unit, known)
+    return known
 
 
 def _of_mapping(name: object, part: object) -> list[Found]:
@@ -60,7 +62,7 @@ def _of_mapping(name: object, part: object) -> list[Found]:
 
 
 def _wanted(found: list[Found], schema: Schema | None) -> list[Found]:
-    """The tables the schema speaks of; all of them where it names none."""
+    """The tables, if the schema fits them; one that it does not mention is kept as it is stored."""
     if schema is None or not schema.tables:
         if schema is not None and schema.columns and len(found) > 1:
             raise BadParameter(
@@ -72,16 +74,18 @@ def _wanted(found: list[Found], schema: Schema | None) -> list[Found]:
     for name in schema.tables:
         if name not in by_name:
             raise UnknownName.of("table", name, known=by_name)
-    return [by_name[name] for name in schema.tables]
+    return found
 
 
 def _described(found: Found, schema: Schema | None, unit: Unit) -> Table:
-    facts = None if schema is None else schema.table(found.name)
+    facts = schema
+    if facts is not None and facts.tables:
+        facts = facts.tables.get(found.name)
     if unit.column is not None and (facts is None or not facts.public):
         identity.check(found, unit.column)
     if found.kind == "csv":
-        return _csv(found, facts, unit)
-    return described(found, facts, unit)
+        return _csv(found, facts)
+    return described(found, facts)
 
 
 def _typed(spelled: Mapping[str, str]) -> dict[str, Any]:
@@ -164,7 +168,7 @@ def _parquet(name: str, paths: list[str]) -> Found:
     return Found(name=name, kind="parquet", source=tuple(paths), **_typed(spelled))
 
 
-def _csv(found: Found, facts: Schema | None, unit: Unit) -> Table:
+def _csv(found: Found, facts: Schema | None) -> Table:
     """A CSV is read as the schema says; its first line only tells where each column is.
 
     That line could be a row if the file has no header: so nothing of it is ever shown.
@@ -189,7 +193,7 @@ def _csv(found: Found, facts: Schema | None, unit: Unit) -> Table:
             why="the first line of a CSV names its columns, and the schema must use the same names",
         )
     declared = dict.fromkeys(facts.columns)
-    table = described(Found(name=found.name, kind="csv", types=declared, source=()), facts, unit)
+    table = described(Found(name=found.name, kind="csv", types=declared, source=()), facts)
     return Table(**vars(table) | {"source": found.source, "header": header, "delimiter": delimiter})
 
 

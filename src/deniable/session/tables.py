@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import re
 import shlex
 from collections.abc import Mapping, Sequence
@@ -24,6 +25,8 @@ _SPELLINGS: Final = (
     (r"date(32|64)?(\[(day|ms)\])?", "date"),
     (r"(timestamp|datetime)[^<]*", "timestamp"),
 )
+
+_NEAR_SPELLING: Final = 0.8  # of difflib: patient and patients, not patient and parent
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -118,15 +121,13 @@ def check_names(names: Sequence[object], *, table: str) -> list[str]:
     return list(checked.values())
 
 
-def described(found: Found, schema: Schema | None, unit: Unit) -> Table:
+def described(found: Found, schema: Schema | None) -> Table:
     """The table with what the schema says of it; the schema's word on types is final."""
     facts = Schema() if schema is None else schema
     names = check_names(list(found.types), table=found.name)
     for name in facts.columns:
         if name not in found.types:
-            raise UnknownName.of(f"column of `{found.name}`", name, known=names)
-    if not facts.public:
-        _check_unit(unit, found.name, names)
+            raise UnknownName.of("column", name, known=names, table=found.name)
     typed = {name: Column(type=kind) for name, kind in found.types.items() if kind is not None}
     columns = {name: facts.columns.get(name) or typed.get(name) for name in names}
     return Table(
@@ -144,16 +145,38 @@ def described(found: Found, schema: Schema | None, unit: Unit) -> Table:
     )
 
 
-def _check_unit(unit: Unit, table: str, names: Sequence[str]) -> None:
-    if unit.column is None or unit.column in names:
-        return
-    guess = UnknownName.of("column", unit.column, known=names)
-    raise MissingUnit(
-        f"`{table}` has no column `{unit.column}`, so nobody knows whose its rows are",
-        why="the session protects one person, told by that column, in every table that is private",
-        fix=(
-            f'unit=dp.person("{guess.fix or names[0]}", rows=...)',
+def check_unit(unit: Unit, tables: Mapping[str, Table]) -> None:
+    """An error unless every private table says whose its rows are.
+
+    Another column is proposed only as another spelling of the same name that every private table
+    has: one that is merely there may identify something else, and people would go unprotected.
+    """
+    private = [{*t.columns, *t.unread} for t in tables.values() if not t.public]
+    for table in tables.values():
+        names = {*table.columns, *table.unread}
+        if table.public or unit.column is None or unit.column in names:
+            continue
+        near = difflib.get_close_matches(
+            unit.column, set.intersection(*private), n=1, cutoff=_NEAR_SPELLING
+        )
+        spelled = [f'unit=dp.person("{n}", rows={unit.rows})    if you misspelled it' for n in near]
+        raise MissingUnit(
+            f"`{table.name}` has no column `{unit.column}`, so nobody knows whose its rows are",
+            why="the session protects a person, identified by that column, in every private table",
+            fix=[*spelled, *_without_people(table.name, list(tables))],
+            hint=f"columns of `{table.name}`: {', '.join(sorted(names))}",
+        )
+
+
+def _without_people(table: str, tables: Sequence[str]) -> list[str]:
+    """How to open a table that is about nobody, or do without it."""
+    if len(tables) == 1:
+        return [
+            'unit=dp.person("...", rows=...)    the column that identifies people',
             "dp.Schema(..., public=True)    only if the table is about nobody",
-        ),
-        hint=guess.hint,
-    )
+        ]
+    facts = [f'"{each}": dp.Schema({"public=True" * (each == table)})' for each in tables]
+    return [
+        f"schema={{{', '.join(facts)}}}    only if `{table}` is about nobody",
+        f"leave `{table}` out of the source",
+    ]

@@ -11,7 +11,7 @@ from deniable.errors import BadParameter, UnknownName
 from deniable.losses import Approx
 from deniable.query.algebra import Aggregate, Expression, Function, Key, Order, Output, Question
 from deniable.query.bind.arguments import summable
-from deniable.query.bind.keys import check_cells, key_values
+from deniable.query.bind.keys import check_cells, key_values, refuse_person
 from deniable.query.bind.prune import prune
 from deniable.query.bind.scope import Names, Scope, scan
 from deniable.query.query import Query
@@ -75,11 +75,13 @@ class About:
     def key(self, name: str) -> Key:
         """A column to group by: its public values, or None if they must be chosen privately."""
         found = self.column(name)
+        refuse_person(self.scope.find(name), asked=f"grouping by `{name}`")
         values = key_values(
             found,
             name=name,
             unit=self.session.unit,
             private_keys=isinstance(self.session.budget, Approx),
+            names=self.names,
             snippet=None,
         )
         return Key(name=name, expression=found, values=values)

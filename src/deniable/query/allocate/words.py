@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Final
 
+from deniable.errors import MissingBounds
 from deniable.losses import Approx, Loss
 from deniable.mechanisms import Laplace, QuantileSearch
 from deniable.query.algebra import COUNTED, RANKED, Call, Function, Join, Key, Question, columns_of
@@ -21,6 +22,7 @@ from .released import Released
 from .trees import Tree
 
 _SIZES: Final = (100, 1_000, 10_000)
+_MANY_GROUPS: Final = 1_000
 
 
 def explained(allocation: Allocation, *, cost: Loss, left: Loss | None, size: float | None) -> Plan:
@@ -274,6 +276,7 @@ def _notes(allocation: Allocation, cost: Loss, size: float | None) -> Iterator[s
             "the number of rows is public where rows are replaced: dp.Schema(size=...) states it "
             "exactly, and then it needs no noise"
         )
+    yield from _many_groups(allocation.plan.question)
     if allocation.plan.picked:
         yield _picked(allocation, size)
     dated = [p.aggregate.name for p in allocation.plan.parts.values() if p.aggregate.moment]
@@ -289,6 +292,20 @@ def _notes(allocation: Allocation, cost: Loss, size: float | None) -> Iterator[s
         yield "nothing is spent: no data are read"
         return
     yield f"every ± is half as wide if you {_twice(cost)}; explain(within=...) prices a ±"
+
+
+def _many_groups(question: Question) -> Iterator[str]:
+    """Which groups are so many only because nobody stated the bounds of a column."""
+    for key in question.keys:
+        used = columns_of(key.expression)
+        loose = [n for n, c in used.items() if c.domain.values is None and not c.domain.bounded]
+        if key.values is not None and len(key.values) > _MANY_GROUPS and loose:
+            first = used[loose[0]]
+            lacking = MissingBounds.of(key.name, first.name, table="", type=first.kind.value)
+            yield (
+                f"{key.name} makes {len(key.values):,} groups, because `{first.name}` has no "
+                f"bounds; state plausible ones: {lacking.fix.partition(chr(10))[0]}"
+            )
 
 
 def _picked(allocation: Allocation, size: float | None) -> str:

@@ -3,17 +3,40 @@
 from __future__ import annotations
 
 import math
+import shlex
 from collections.abc import Sequence
 from typing import Final
 
-from deniable.errors import UnknownKeys, UnsupportedQuery
-from deniable.query.algebra import Column, Expression, Key, Kind, Scalar, possible_values
+from deniable.errors import MissingBounds, UnknownKeys, UnsupportedQuery
+from deniable.query.algebra import (
+    NUMBERS,
+    TIMES,
+    Column,
+    Expression,
+    Key,
+    Kind,
+    Scalar,
+    columns_of,
+    possible_values,
+)
 from deniable.snippets import Snippet
 from deniable.units import Unit
+
+from .scope import Binding, Names
 
 # More could not even be written; how many can be collected, a query says when it is released.
 MOST_CELLS: Final = 2**40
 MOST_SETS: Final = 64
+
+
+def refuse_person(binding: Binding, *, asked: str) -> None:
+    """An error if groups are asked for by the column that identifies people, listed or not."""
+    if binding.person:
+        raise UnsupportedQuery(
+            f"{asked} would make a group for each person",
+            why="such a group is about one person alone",
+            fix="group by something that people share",
+        )
 
 
 def key_values(
@@ -22,6 +45,7 @@ def key_values(
     name: str,
     unit: Unit,
     private_keys: bool,
+    names: Names,
     snippet: Snippet | None,
 ) -> tuple[Scalar, ...] | None:
     """All groups there can be, or None where they will be chosen privately."""
@@ -34,8 +58,15 @@ def key_values(
         return values
     capped = unit.column is None or unit.groups is not None
     if not (capped and private_keys):
-        plain = isinstance(expression, Column)
-        raise _unknown(name, unit=unit, capped=capped, plain=plain, snippet=snippet)
+        error = UnknownKeys.of(name, snippet=snippet)
+        hidden = error.fix.split("\n")[1]
+        if unit.column is None:
+            hidden = "or hide rare ones: open the session with a budget that has a delta"
+        elif capped:
+            error.hint = "the unit has groups=, but the budget has no delta"
+        listed, *typed = _listing(expression, error, names)
+        error.fix = "\n".join([listed, hidden, *typed])
+        raise error
     if expression.kind is Kind.FLOAT:
         raise UnsupportedQuery(
             f"`{name}` is a fraction: almost every row would be a group of its own",
@@ -65,16 +96,20 @@ def check_cells(keys: Sequence[Key], sets: Sequence[tuple[int, ...]]) -> None:
         )
 
 
-def _unknown(
-    name: str, *, unit: Unit, capped: bool, plain: bool, snippet: Snippet | None
-) -> UnknownKeys:
-    error = UnknownKeys.of(name, snippet=snippet)
-    listed, hidden = error.fix.split("\n")
-    if not plain:
-        listed = "group by something with a public list: FLOOR(...), bin(x, width), CASE, month(d)"
-    if unit.column is None:
-        hidden = "or hide rare ones: open the session with a budget that has a delta"
-    elif capped:
-        error.hint = "the unit has groups=, but the budget has no delta"
-    error.fix = f"{listed}\n{hidden}"
-    return error
+def _listing(expression: Expression, error: UnknownKeys, names: Names) -> list[str]:
+    """What would make the groups public: bounds where they are enough, else a list."""
+    plain = expression if isinstance(expression, Column) else None
+    for column in columns_of(expression).values():
+        ranged = column.kind is Kind.DATE or (plain is None and column.kind in NUMBERS | TIMES)
+        if ranged and not column.domain.bounded and column.name in names.origin:
+            table, called = names.origin[column.name]
+            kind = column.kind.value
+            fixes = MissingBounds.of(repr(expression), called, table=table, type=kind).fix
+            return [line for line in fixes.split("\n") if "spend" not in line]
+    if plain is None:
+        return ["group by something with a public list: FLOOR(...), bin(x, width), CASE, month(d)"]
+    listed = [error.fix.split("\n")[0]]
+    if plain.name in names.origin:
+        target = shlex.quote(".".join(names.origin[plain.name]))
+        listed.append(f"deniable set {target} --keys A,B,C")
+    return listed

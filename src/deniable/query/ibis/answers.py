@@ -18,7 +18,7 @@ from deniable.query.algebra import (
     Question,
 )
 from deniable.query.bind.aggregates import Aggregates, argument_of
-from deniable.query.bind.keys import check_cells, key_values
+from deniable.query.bind.keys import check_cells, key_values, refuse_person
 from deniable.query.bind.prune import prune
 from deniable.query.bind.scope import Names, Scope
 
@@ -129,12 +129,8 @@ class Answer(Rows):
     def _add_key(self, name: str, value: Node) -> None:
         expression = self.rows.lower(value)
         binding = self.rows.plain(value)
-        if binding is not None and binding.person:
-            raise UnsupportedQuery(
-                f"group_by({binding.name!r}) would make a group for each person",
-                why="such a group is about one person alone",
-                fix="group by something that people share",
-            )
+        if binding is not None:
+            refuse_person(binding, asked=f"group_by({binding.name!r})")
         if isinstance(expression, Literal):
             raise UnsupportedQuery("group_by a constant makes no groups", fix="leave it out")
         values = key_values(
@@ -142,6 +138,7 @@ class Answer(Rows):
             name=name,
             unit=self.asking.unit,
             private_keys=self.asking.private_keys,
+            names=self.asking.names,
             snippet=None,
         )
         key = Key(name=self.names.fresh(name), expression=expression, values=values)

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import shlex
-
 from sqlglot import exp
 
-from deniable.errors import DeniableError, UnknownKeys, UnknownName, UnsupportedQuery
+from deniable.errors import DeniableError, UnknownName, UnsupportedQuery
 from deniable.query.algebra import (
     Aggregate,
-    Column,
     Expression,
     Function,
     Key,
@@ -21,7 +18,7 @@ from deniable.query.algebra import (
     literal,
 )
 from deniable.query.bind.aggregates import Aggregates, argument_of
-from deniable.query.bind.keys import check_cells, key_values
+from deniable.query.bind.keys import check_cells, key_values, refuse_person
 from deniable.query.bind.prune import prune
 from deniable.query.bind.scope import Binding, Names, Scope
 
@@ -85,31 +82,22 @@ class Answer(Rows):
     def _add_key(self, node: exp.Expr, items: list[Item]) -> None:
         expression = self.rows.lower(node)
         binding = binding_of(node, self.scope)
-        if binding is not None and binding.person:
-            raise UnsupportedQuery(
-                f"GROUP BY {binding.name} would make a group for each person",
-                why="such a group is about one person alone",
-                fix="group by something that people share",
-            )
+        if binding is not None:
+            refuse_person(binding, asked=f"GROUP BY {binding.name}")
         if isinstance(expression, Literal):
             raise UnsupportedQuery("GROUP BY a constant makes no groups", fix="leave it out")
         named = next((item.name for item in items if item.node == node), "")
         column = node.name if isinstance(node, exp.Column) else ""
         name = self.names.fresh(named or column or repr(expression))
         span = self.text.span_of(node)
-        try:
-            values = key_values(
-                expression,
-                name=column or named or repr(expression),
-                unit=self.asking.unit,
-                private_keys=self.asking.private_keys,
-                snippet=self.text.snippet(span, f"no public keys for `{column or name}`"),
-            )
-        except UnknownKeys as error:
-            if isinstance(expression, Column) and expression.name in self.asking.names.origin:
-                target = shlex.quote(".".join(self.asking.names.origin[expression.name]))
-                error.fix += f"\ndeniable set {target} --keys A,B,C"
-            raise
+        values = key_values(
+            expression,
+            name=column or named or repr(expression),
+            unit=self.asking.unit,
+            private_keys=self.asking.private_keys,
+            names=self.asking.names,
+            snippet=self.text.snippet(span, f"no public keys for `{column or name}`"),
+        )
         self.keys.append(Key(name=name, expression=expression, values=values, span=span))
 
     def output(self, item: Item) -> Output:

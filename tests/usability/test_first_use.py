@@ -1,0 +1,153 @@
+"""What people meet when they first use deniable: no fix does harm, no public fact is hidden."""
+
+import datetime as dt
+
+import pyarrow as pa
+import pytest
+
+import deniable as dp
+
+VISITS = pa.table({"patient": [1, 2], "code": ["A", "B"], "days": [1.0, 2.0]})
+CODES = pa.table({"code": ["A", "B"], "name": ["flu", "cold"]})
+TABLES = {"visits": VISITS, "codes": CODES}
+PERSON = dp.person("patient", rows=20)
+DAYS = dp.bounds(0, 30)
+
+
+def opened(source=VISITS, **options):
+    return dp.open(source, **{"unit": PERSON, "budget": dp.epsilon(1.0)} | options)
+
+
+# ---- whom to protect
+
+
+@pytest.mark.parametrize("column", ["code", "patent_no", "pat", "name", "person", "parent"])
+def test_no_other_column_is_proposed_as_the_person(column):
+    other = pa.table({column: ["A"], "name_of_it": ["flu"]})
+    with pytest.raises(dp.MissingUnit) as caught:
+        opened({"visits": VISITS, "codes": other})
+    assert "dp.person" not in str(caught.value)
+    assert "leave `codes` out" in caught.value.fix
+
+
+def test_the_fix_for_a_table_about_nobody_can_be_pasted():
+    with pytest.raises(dp.MissingUnit) as caught:
+        opened(TABLES)
+    typed = caught.value.fix.partition("schema=")[2].partition("    ")[0]
+    assert opened(TABLES, schema=eval(typed, {"dp": dp})).tables["codes"].public
+
+
+@pytest.mark.parametrize(("other", "proposed"), [("patient", True), ("code", False)])
+def test_a_near_spelling_is_proposed_if_every_private_table_has_it(other, proposed):
+    second = pa.table({other: [1], "cost": [2.0]})
+    with pytest.raises(dp.MissingUnit) as caught:
+        opened({"visits": VISITS, "bills": second}, unit=dp.person("patients", rows=20))
+    assert ('unit=dp.person("patient", rows=20)' in caught.value.fix) is proposed
+
+
+# ---- groups that are one person each
+
+GROUPED = {
+    "mean": lambda s: s.mean("days", by="patient", spend=dp.epsilon(0.1)),
+    "count": lambda s: s.count(by=["code", "patient"], spend=dp.epsilon(0.1)),
+    "histogram": lambda s: s.histogram("patient", spend=dp.epsilon(0.1)),
+    "crosstab": lambda s: s.crosstab("code", "patient", spend=dp.epsilon(0.1)),
+    "top_k": lambda s: s.top_k("patient", k=1, spend=dp.epsilon(0.1)),
+    "sql": lambda s: s.sql("SELECT patient, COUNT(*) FROM data GROUP BY patient"),
+}
+
+
+@pytest.mark.parametrize("ask", GROUPED.values(), ids=GROUPED)
+@pytest.mark.parametrize("patient", [dp.column("text"), dp.keys(["1", "2"])], ids=["", "listed"])
+def test_nothing_groups_by_person(ask, patient):
+    people = VISITS.set_column(0, "patient", pa.array(["1", "2"]))
+    facts = {"patient": patient, "days": DAYS, "code": dp.keys(["A", "B"])}
+    session = opened(people, schema=dp.Schema(columns=facts))
+    with pytest.raises(dp.UnsupportedQuery, match="would make a group for each person") as caught:
+        ask(session)
+    assert "dp.keys" not in caught.value.fix
+
+
+# ---- schemas that say little
+
+
+def test_a_table_that_the_schema_does_not_mention_is_kept():
+    session = opened(TABLES, schema={"codes": dp.Schema(public=True)})
+    assert set(session.tables) == {"visits", "codes"}
+    assert not session.tables["visits"].public
+    assert session.tables["visits"] == opened({"visits": VISITS}).tables["visits"]
+
+
+def test_a_table_that_the_schema_does_not_mention_is_private():
+    with pytest.raises(dp.MissingUnit, match="`codes` has no column `patient`"):
+        opened(TABLES, schema={"visits": dp.Schema(columns={"days": DAYS})})
+
+
+def test_a_column_that_a_table_lacks_is_said_in_english():
+    with pytest.raises(dp.UnknownName, match="`data` has no column `dayss`; did you mean `days`"):
+        opened(schema=dp.Schema(columns={"dayss": DAYS}))
+
+
+# ---- dates without bounds
+
+DATED = pa.table({"day": pa.array([1], pa.date32()), "at": pa.array([1], pa.timestamp("us"))})
+
+
+def dated(**options):
+    return opened(DATED, unit=dp.rows(), name="visits", **options)
+
+
+@pytest.mark.parametrize(
+    "key",
+    ["day", "DATE_TRUNC('month', day)", "DATE_TRUNC('hour', at)", "DATE_TRUNC('year', at)"],
+)
+def test_groups_of_dates_ask_for_bounds_and_the_fix_works(key):
+    question = f"SELECT {key} AS k, COUNT(*) AS n FROM visits GROUP BY {key}"
+    with pytest.raises(dp.UnknownKeys) as caught:
+        dated().sql(question)
+    column = "at" if "at)" in key else "day"
+    assert f"deniable set visits.{column} --bounds 2000-01-01 2030-01-01" in caught.value.fix
+    typed = caught.value.fix.partition("schema=")[2].partition("\n")[0]
+    schema = eval(typed, {"dp": dp, "datetime": dt})
+    dated(schema=schema).sql(question).explain(spend=dp.epsilon(0.1))
+
+
+@pytest.mark.parametrize("bounded", [False, True])
+def test_a_plan_says_why_it_has_very_many_groups(bounded):
+    ends = dp.bounds(dt.date(2020, 1, 1), dt.date(2023, 12, 31), type="date")
+    schema = dp.Schema(columns={"day": ends}) if bounded else None
+    question = "SELECT YEAR(day) AS y, COUNT(*) AS n FROM visits GROUP BY YEAR(day)"
+    plan = str(dated(schema=schema).sql(question).explain(spend=dp.epsilon(0.1)))
+    assert ("y makes 9,999 groups, because `day` has no bounds" in plan) is not bounded
+
+
+# ---- what was spent
+
+
+def steps(count, *, then=lambda: None):
+    noise = dp.Laplace(scale=8.0)
+    for _ in range(count):
+        yield noise.on(dp.Sensitive(lambda: 3, l1=1))
+    then()
+    yield noise.on(dp.Sensitive(lambda: 1 / 0, l1=1))
+
+
+def unfit():
+    dp.Laplace(scale=-1.0)
+
+
+@pytest.mark.parametrize(
+    ("budget", "algorithm", "cost"),
+    [
+        (0.25, steps(5), "this step: nothing; the 2 steps before it: ε 0.25"),
+        (1.0, steps(3), "this step: ε 0.125 was spent; the 3 steps before it: ε 0.375"),
+        (1.0, steps(1, then=unfit), "this step: nothing; the step before it: ε 0.125"),
+        (0.1, steps(5), "nothing was spent"),
+        (1.0, steps(0), "ε 0.125 was spent"),
+    ],
+)
+def test_an_algorithm_that_ends_in_an_error_says_what_its_steps_spent(budget, algorithm, cost):
+    session = opened(unit=dp.rows(), budget=dp.epsilon(budget))
+    with pytest.raises(dp.DeniableError) as caught:
+        session.run(algorithm)
+    assert caught.value.cost == cost
