@@ -135,8 +135,12 @@ def test_opening_an_sqlite_table_reads_none_of_its_rows():
     assert "people" in read
     read.clear()
     assert dp.open(table, **options).tables["people"].unread == ("x",)
-    assert dp.open(table.filter(_.u > 0), **options).tables["data"].unread == ("u", "x")
     assert "people" not in read
+    ran = []
+    connection.con.set_trace_callback(ran.append)
+    assert dp.open(table.filter(_.u > 0), **options).tables["data"].unread == ("u", "x")
+    assert ran
+    assert all("EXPLAIN" in text for text in ran if '"people"' in text)  # a program, not run
 
 
 # ---- SQLite, where anything can be anywhere

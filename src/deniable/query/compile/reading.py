@@ -6,6 +6,7 @@ import datetime as dt
 import math
 import re
 from collections.abc import Sequence
+from typing import Final
 
 from sqlglot import exp
 
@@ -54,10 +55,11 @@ def _of_kind(stored: Node, spelling: str, kind: Kind, dialect: Dialect) -> Node:
 
 
 def id_type(read: Read, *, spelling: str, dialect: Dialect) -> str:
-    """The type of ids as they are read."""
+    """The type of ids as they are read; all that is stored as text is the engine's plain text."""
     spelling = uncollated(spelling)
-    as_stated = dialect.stored(spelling) is Kind.TEXT and read.kind is not None
-    return dialect.types[read.kind] if as_stated and read.kind else spelling
+    if dialect.stored(spelling) is not Kind.TEXT:
+        return spelling
+    return dialect.types[read.kind or Kind.TEXT]
 
 
 def _identity(stored: Node, spelling: str, stated: Kind | None, dialect: Dialect) -> Node:
@@ -69,39 +71,69 @@ def _identity(stored: Node, spelling: str, stated: Kind | None, dialect: Dialect
     kind = dialect.stored(spelling)
     if kind is Kind.TEXT and stated not in (None, Kind.TEXT):
         value = _of_kind(stored, spelling, stated, dialect)
-        if stated is not Kind.FLOAT:
-            return value
-        small = sql.lt(sql.function("ABS", sql.copy(value)), dialect.real(2.0**53))
-        return sql.case((small, without_sign_of_zero(value, dialect)))
+        return _exact_float(value, dialect) if stated is Kind.FLOAT else value
     if kind is Kind.FLOAT:
         known = dialect.stored_without_nan(stored, spelling)
         if _is_decimal(spelling):
             return dialect.decimal_in_one_way(known)
-        return without_sign_of_zero(known, dialect)
+        return _exact_float(known, dialect)
     if kind in TIMES:  # no engine can write the last of its moments as text
         known = sql.present(_raw(sql.copy(stored), spelling, dialect))
         return sql.case((known, stored))
-    return stored if kind is not None else dialect.to(Kind.TEXT, stored)
+    return dialect.to(Kind.TEXT, stored) if kind in (None, Kind.TEXT) else stored
 
 
-def identity_text(node: Node, *, spelling: str, dialect: Dialect) -> Node:
-    """An id as text, to be compared with ids of another stored type; different ids stay different.
+def _exact_float(value: Node, dialect: Dialect) -> Node:
+    """A float below 2⁵³, to which no other whole number is rounded; others are nobody's."""
+    small = sql.lt(sql.function("ABS", sql.copy(value)), dialect.real(2.0**53))
+    return sql.case((small, without_sign_of_zero(value, dialect)))
 
-    Whole numbers below 2⁵³ are the same however they are stored, and 0 is -0. Other numbers are as
-    the engine writes them, so that each can be read back.
+
+WHOLE_NUMBERS: Final = "whole numbers"
+"""The type of ids from columns that store numbers differently: the digits of whole numbers."""
+
+
+def common_id_type(one: str, other: str, *, dialect: Dialect) -> str | None:
+    """The type in which ids of two stored types are equal if and only if they are one person.
+
+    None if there is none. Text and text meet as text, floats as float64. Other numbers meet as
+    whole numbers: a fraction has no one spelling that a decimal and a float share.
     """
+    kinds = {_id_family(one, dialect), _id_family(other, dialect)}
+    if one == other:
+        return one
+    if kinds == {Kind.TEXT}:
+        return dialect.types[Kind.TEXT]
+    if kinds == {Kind.FLOAT} and not (_is_decimal(one) or _is_decimal(other)):
+        return dialect.types[Kind.FLOAT]
+    return WHOLE_NUMBERS if kinds <= {Kind.INT, Kind.FLOAT} else None
+
+
+def _id_family(spelling: str, dialect: Dialect) -> Kind | None:
+    if spelling == WHOLE_NUMBERS:
+        return Kind.INT
+    known = {name: kind for kind, name in dialect.types.items()}
+    return known.get(spelling) or dialect.stored(spelling)
+
+
+def id_as(wanted: str, node: Node, *, spelling: str, dialect: Dialect) -> Node:
+    """An id of one stored type in the common type of two; a fraction among whole numbers is none.
+
+    Floats are below 2⁵³ here; the text of a decimal ends in the zeros of its scale.
+    """
+    if wanted == spelling:
+        return node
+    if wanted != WHOLE_NUMBERS:
+        return sql.typed(node, wanted)
     words = dialect.to(Kind.TEXT, node)
-    if dialect.stored(spelling) is not Kind.FLOAT:
+    if _id_family(spelling, dialect) is Kind.INT:
         return words
     if _is_decimal(spelling):
-        padded = dialect.matches(sql.copy(words), "-?[0-9]+[.][0-9]+")
-        bare = sql.function("REGEXP_REPLACE", sql.copy(words), sql.text("[.]?0+$"), sql.text(""))
-        return sql.case((padded, bare), default=words)
-    number = dialect.to(Kind.FLOAT, node)
-    small = sql.lt(sql.function("ABS", sql.copy(number)), dialect.real(2.0**53))
-    whole = sql.eq(sql.copy(number), dialect.step("FLOOR", sql.copy(number)))
-    digits = dialect.to(Kind.TEXT, dialect.to(Kind.INT, sql.copy(number)))
-    return sql.case((sql.both([small, whole]), digits), default=dialect.to(Kind.TEXT, number))
+        whole = dialect.matches(sql.copy(words), "-?[0-9]+([.]0*)?")
+        bare = sql.function("REGEXP_REPLACE", words, sql.text("[.]0*$"), sql.text(""))
+        return sql.case((whole, bare))
+    whole = sql.eq(sql.copy(node), dialect.step("FLOOR", sql.copy(node)))
+    return sql.case((whole, dialect.to(Kind.TEXT, dialect.to(Kind.INT, sql.copy(node)))))
 
 
 def _is_decimal(spelling: str) -> bool:

@@ -8,6 +8,7 @@ from typing import Final
 
 from sqlglot import exp
 
+from deniable.errors import UnsupportedQuery
 from deniable.query.algebra import (
     Expression,
     Filter,
@@ -30,7 +31,14 @@ from . import nodes as sql
 from .dialect import Dialect, uncollated
 from .expressions import compiled
 from .nodes import Node
-from .reading import id_type, identity_text, may_leave_out, reading, reading_listed
+from .reading import (
+    common_id_type,
+    id_as,
+    id_type,
+    may_leave_out,
+    reading,
+    reading_listed,
+)
 
 PERSON: Final = "p"
 _PLACE: Final = "i"
@@ -138,9 +146,8 @@ class Relations:
         if not identifies(spelling):
             raise refused(read.source, spelling, table="the table")
         person = reading(read, spelling=spelling, dialect=self.dialect)
-        text = self.dialect.types[Kind.TEXT] if read.kind is Kind.TEXT else uncollated(spelling)
         held_as_text = self.dialect.stored(uncollated(spelling)) is Kind.TEXT
-        if not (table.replaced and held_as_text and self._id_type(read, table) == text):
+        if not (table.replaced and held_as_text and read.kind in (None, Kind.TEXT)):
             return person
         doubtful = self.dialect.contains(sql.copy(person), sql.text(table.replaced))
         return sql.case((sql.negated(doubtful), person))
@@ -179,9 +186,8 @@ class Relations:
         equal = [sql.eq(self.value(a, reads), self.value(b, others)) for a, b in pairs]
         if relation.same_person:
             own, theirs = sql.name(PERSON, table=near), sql.name(PERSON, table=far)
-            equal.append(
-                sql.eq(self._identity(own, left, right), self._identity(theirs, right, left))
-            )
+            met = self._met(left, right)
+            equal.append(sql.eq(self._id_as(met, own, left), self._id_as(met, theirs, right)))
         if relation.multiplies:
             equal.append(sql.le(sql.name(_BEYOND, table=far), sql.name(_ROOM, table=near)))
         names = [*left.columns, *right.columns]
@@ -271,17 +277,16 @@ class Relations:
         sides = [self.rows(relation.left), self.rows(relation.right)]
         names = {column.name: f"c{i}" for i, column in enumerate(relation.columns)}
         selects = []
-        for side, other in zip(sides, reversed(sides), strict=True):
+        person = self._met(*sides)
+        for side in sides:
             alias = self.alias()
             source, read = side.named(alias)
             made: list[tuple[str, Node]] = [(names[ours], read[ours]) for ours in names]
             if side.person is not None:
                 own = sql.name(PERSON, table=alias)
-                made.append((PERSON, self._identity(own, side, other)))
+                made.append((PERSON, self._id_as(person, own, side)))
             selects.append(selected(made, source))
         both = exp.Union(this=selects[0], expression=selects[1], distinct=False)
-        alike = sides[0].person == sides[1].person
-        person = sides[0].person if alike else self.dialect.types[Kind.TEXT]
         together = exp.TableAlias(this=exp.to_identifier(self.alias(), quoted=True))
         listed = [*names.values(), *([] if person is None else [PERSON])]
         select = selected(
@@ -290,14 +295,28 @@ class Relations:
         )
         return Rows(select=select, columns=names, person=person)
 
-    def _identity(self, node: Node, rows: Rows, others: Rows) -> Node:
-        """Ids that are stored differently are compared as text.
+    def _met(self, left: Rows, right: Rows) -> str | None:
+        """The type in which the ids of both are compared.
 
         An engine would make them alike by a cast that can fail on a row, or merge two ids.
         """
-        if rows.person is None or rows.person == others.person:
+        if left.person is None or right.person is None:
+            return left.person
+        met = common_id_type(left.person, right.person, dialect=self.dialect)
+        if met is None:
+            raise UnsupportedQuery(
+                f"people are told apart by {left.person} in one table and by {right.person} in "
+                "another",
+                why="ids of different types can be equal and yet differ, so that one person could "
+                "count as two",
+                fix="a view of one of the tables, with the id CAST to the other's type",
+            )
+        return met
+
+    def _id_as(self, wanted: str | None, node: Node, rows: Rows) -> Node:
+        if wanted is None or rows.person is None:
             return node
-        return identity_text(node, spelling=rows.person, dialect=self.dialect)
+        return id_as(wanted, node, spelling=rows.person, dialect=self.dialect)
 
     def _per_person(self, relation: PerPerson) -> Rows:
         below = self.rows(relation.source)
