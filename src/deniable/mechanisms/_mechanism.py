@@ -249,8 +249,8 @@ class Mechanism(ABC):
     def within(self) -> Iterator[Mechanism]:
         """This mechanism and every mechanism among its parameters, however deep."""
         yield self
-        fields = dataclasses.fields(self) if dataclasses.is_dataclass(self) else ()
-        held = [getattr(self, field.name) for field in fields]
+        named = getattr(self, "__dataclass_fields__", ())
+        held = [getattr(self, name) for name in named if hasattr(self, name)]
         while held:
             part = held.pop(0)
             if isinstance(part, Mechanism):

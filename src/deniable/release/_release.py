@@ -21,7 +21,7 @@ from deniable.units import Unit
 from . import card
 from .certificate import Certificate, certify
 from .frame import Frame, box
-from .noisy import Additive, Noisy, decode, encode
+from .noisy import Additive, Noisy, decode, encode, marked, unmarked
 from .numbers import amount, plus_minus
 
 if TYPE_CHECKING:
@@ -172,7 +172,7 @@ class Release:
 
     def to_dict(self) -> dict[str, object]:
         """A record from which the same release can be read back."""
-        return {
+        record = {
             "keys": {name: [encode(k) for k in keys] for name, keys in self.keys.items()},
             "answers": {name: answer.to_dict() for name, answer in self.answers.items()},
             "order": [*self.keys, *self.answers],
@@ -182,10 +182,12 @@ class Release:
             "provenance": self.provenance.to_dict(),
             "randomness": self.randomness,
         }
+        return {name: marked(part) for name, part in record.items()}
 
     @staticmethod
     def from_dict(record: Mapping[str, object]) -> Release:
         """The release that `to_dict` wrote; as an answer given again it is free."""
+        record = unmarked(record)
         parts: Mapping[str, Mapping[str, object]] = record  # type: ignore[assignment]
         keys: Mapping[str, list[object]] = record["keys"]  # type: ignore[assignment]
         answers: Mapping[str, Mapping[str, object]] = record["answers"]  # type: ignore[assignment]

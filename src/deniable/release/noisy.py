@@ -308,3 +308,21 @@ def decode(record: object) -> object:
     kind, text = next(iter(record.items()))
     when: dt.date = getattr(dt, kind).fromisoformat(text)
     return when
+
+
+def marked(record: Any) -> Any:
+    """A record in which JSON can hold every number: ∞ and NaN, which noise can make, as text."""
+    if isinstance(record, float) and not math.isfinite(record):
+        return {"float": repr(record)}
+    if isinstance(record, Mapping):
+        return {name: marked(part) for name, part in record.items()}
+    return [marked(part) for part in record] if isinstance(record, list) else record
+
+
+def unmarked(record: Any) -> Any:
+    """The record that `marked` was given."""
+    if isinstance(record, Mapping):
+        if record.keys() == {"float"} and isinstance(record["float"], str):
+            return float(record["float"])
+        return {name: unmarked(part) for name, part in record.items()}
+    return [unmarked(part) for part in record] if isinstance(record, list) else record

@@ -7,7 +7,7 @@ a crash loses budget, never privacy.
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import replace
 from types import MappingProxyType
 from typing import Any, Final, NoReturn, Self, TypeVar
@@ -216,12 +216,12 @@ class Session:
         return write_down(entry, record)  # type: ignore[arg-type]
 
     def _keep(self, entry: Entry, release: Release) -> None:
-        """Store the answer, if JSON can hold it; one that is not stored is paid for again."""
-        try:
-            record = release.to_dict()
-        except BadParameter:
-            return
-        self._ledger.answer(entry, record)
+        """Store the answer, if JSON can hold it; one that is not stored is paid for again.
+
+        It was paid for, so whoever asked gets it either way.
+        """
+        with suppress(BadParameter):
+            self._ledger.answer(entry, release.to_dict())
 
     def _recall(self, found: str, *, what: str) -> Release | None:
         """The stored answer, which an asker with a share pays for once, as if it were new."""
