@@ -3,6 +3,7 @@
 import datetime as dt
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 import deniable as dp
@@ -151,3 +152,31 @@ def test_an_algorithm_that_ends_in_an_error_says_what_its_steps_spent(budget, al
     with pytest.raises(dp.DeniableError) as caught:
         session.run(algorithm)
     assert caught.value.cost == cost
+
+
+# ---- files that change or are missing
+
+
+def truncate(path):
+    path.write_bytes(path.read_bytes()[:-20])
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (lambda p: pq.write_table(VISITS.drop(["days"]), p), "no longer has a column `days`"),
+        (truncate, "is not a readable Parquet file any more"),
+        (lambda p: p.write_bytes(b""), "is not a readable Parquet file any more"),
+    ],
+)
+@pytest.mark.parametrize("files", ["*.parquet", "b.parquet"])
+def test_a_file_that_changed_says_how(tmp_path, change, said, files):
+    for name in ("a.parquet", "b.parquet"):
+        pq.write_table(VISITS, tmp_path / name)
+    schema = dp.Schema(columns={"days": dp.bounds(0, 30, missing="drop")})
+    session = opened(tmp_path / files, schema=schema)
+    change(tmp_path / "b.parquet")
+    with pytest.raises(dp.NotReady) as caught:
+        session.sum("days", spend=dp.epsilon(0.1))
+    assert f"`b.parquet` {said}" in str(caught.value)
+    assert str(caught.value).endswith("cost: nothing was spent")

@@ -31,7 +31,7 @@ def described(
     _check_there(table)
     try:
         found = describe(table)
-        if table.kind == "csv" or set(table.header) <= set(found[1]):
+        if table.kind == "csv" or not _difference(table):
             return found
     except DeniableError:
         raise
@@ -76,9 +76,29 @@ def _refused(path: str, reason: str) -> NotReady:
     )
 
 
+def _difference(table: Table) -> str:
+    """What the public can know of how files changed: no Parquet any more, or a column is gone.
+
+    Each file is looked at, since engines take the columns of all files from the first.
+    """
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    for path in table.source if table.kind == "parquet" else ():  # type: ignore[attr-defined]
+        try:
+            names = parquet.read_schema(path).names
+        except (pa.ArrowException, OSError):
+            return f"`{Path(path).name}` is not a readable Parquet file any more"
+        gone = [column for column in table.header if column not in names]
+        if gone:
+            return f"`{Path(path).name}` no longer has a column `{gone[0]}`"
+    return ""
+
+
 def _replaced(table: Table) -> NotReady:
     return NotReady(
-        f"the files of `{table.name}` no longer have the columns that they had when opened",
+        _difference(table)
+        or f"the files of `{table.name}` no longer have the columns that they had when opened",
         why="a file was replaced or changed since the session was opened",
         fix=(
             "put the file back, and ask again",
