@@ -5,8 +5,10 @@ A person writes their id in several ways; each spelling with a bound of its own 
 
 import datetime as dt
 import decimal
+import fractions
 
 import duckdb
+import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
@@ -225,3 +227,38 @@ def test_an_id_whose_type_is_changed_after_opening_is_not_read():
 @pytest.mark.parametrize("kind", ["VARCHAR COLLATE other", "BIT", "MAP(INTEGER, INTEGER)", "xml"])
 def test_types_that_nobody_thought_of_are_refused(kind):
     assert not identifies(kind)
+
+
+D, F = decimal.Decimal, fractions.Fraction
+HOUR = dt.timezone(dt.timedelta(hours=1))
+SPELLINGS = {
+    "decimals": [D("0.1"), D("0.10"), D("1E-1"), F(1, 10)],
+    "halves": [0.5, D("0.50"), F(1, 2), np.float32(0.5), np.float16(0.5), np.longdouble(0.5)],
+    "singles": [np.float32(0.1), float(np.float32(0.1)), D(float(np.float32(0.1)))],
+    "whole": [1, True, np.True_, 1.0, D("1.00"), F(1), np.int8(1), np.uint64(1), np.float32(1)],
+    "long": [2**70, 2.0**70, D(2**70), D(2**70) * D("1.0")],
+    "longer": [10**400, D("1E+400"), D("10E+399")],
+    "large": [1e300, int(1e300), D(1e300)],
+    "small": [2.0**-1074, D(2.0**-1074), F(1, 2**1074)],
+    "endless": [float("inf"), D("Infinity"), np.float32("inf")],
+    "zero": [0, -0.0, D("-0.00"), F(0)],
+    "moments": [
+        dt.datetime(2020, 1, 1, tzinfo=dt.UTC),
+        dt.datetime(2020, 1, 1, 1, tzinfo=HOUR),
+        pd.Timestamp("2020-01-01 01:00", tz=HOUR),
+    ],
+}
+
+
+@pytest.mark.parametrize("name", SPELLINGS)
+def test_one_value_in_many_types_is_one_person_in_a_column_of_objects(name):
+    values = SPELLINGS[name]
+    assert len(set(values)) == 1
+    frame = pd.DataFrame({"id": pd.Series(values, dtype=object)})
+    assert number(frame, COUNT, unit=ONE) <= 1
+
+
+def test_values_that_differ_are_different_people_in_a_column_of_objects():
+    values = [0.1, D("0.1"), np.float32(0.1), D("0.3"), 0.3, 2**53, 2**53 + 1, D("0.01"), -0.1]
+    frame = pd.DataFrame({"id": pd.Series(values, dtype=object)})
+    assert number(frame, COUNT, unit=ONE) == len(set(values))

@@ -4,17 +4,23 @@ What the engine's own readers fail at, or look at values for, is settled before,
 
     moments     lose their zone, which is UTC underneath
     text        whose bytes are no UTF-8 is missing
-    objects     are text as Python writes them; those that it cannot write are missing
+    objects     are text as Python writes them, equal numbers alike, and True as 1;
+                those that it cannot write are missing
     the rest    that the engine has no type for, or only for some values, is text
 """
 
 from __future__ import annotations
 
+import datetime as dt
+import math
 from collections.abc import Iterable, Iterator
 from decimal import Decimal
+from fractions import Fraction
+from numbers import Complex, Integral, Number, Rational, Real
 from typing import Any, Final
 
-_WHOLE: Final = 2**63
+# Digits that Python writes of a whole number, at most (sys.int_info.default_max_str_digits).
+_LONGEST: Final = 4300
 # How objects are written that are no value.
 _NOTHING: Final = frozenset({"None", "nan", "NaN", "NaT", "<NA>"})
 
@@ -164,18 +170,75 @@ def _texts(pa: Any, values: Iterable[object]) -> Any:
 
 
 def _text(value: object) -> str | None:
-    r"""As Python writes it; numbers that are equal are written alike.
+    r"""As Python writes it; numbers and moments that are equal are written alike.
 
-    >>> [_text(value) for value in (1, 1.0, Decimal("1.00"))]
-    ['1', '1', '1']
+    >>> [_text(value) for value in (1, 1.0, Decimal("1.00"), Fraction(1), Decimal(2**70), 2.0**70)]
+    ['1', '1', '1', '1', '1180591620717411303424', '1180591620717411303424']
     >>> [_text(value) for value in ("a", 1, 0.1, True, None, float("nan"), "\udc80", 10**5000)]
-    ['a', '1', '0.1', 'True', None, None, None, None]
+    ['a', '1', '0.1', '1', None, None, None, None]
     """
     try:
-        if isinstance(value, float | Decimal) and -_WHOLE < value < _WHOLE and value == int(value):
-            value = int(value)
-        text = str.__str__(value) if isinstance(value, str) else str(value)
+        if isinstance(value, str):
+            text = str.__str__(value)
+        elif isinstance(value, Number):
+            return _number(value)
+        elif type(value).__name__ in ("bool", "bool_"):  # NumPy's, which is no number
+            return _number(bool(value))
+        else:
+            text = str(_in_utc(value) if isinstance(value, dt.datetime) else value)
         text.encode()
     except Exception:  # noqa: BLE001  (an object may raise whatever it likes)
         return None
     return None if text in _NOTHING and not isinstance(value, str) else text
+
+
+def _in_utc(moment: dt.datetime) -> dt.datetime:
+    return moment if moment.utcoffset() is None else moment.astimezone(dt.UTC)
+
+
+def _number(value: Any) -> str | None:
+    """One text for each number, whatever its type: that of the float that equals it, if one does.
+
+    A fraction that no float equals is a decimal with one 0 more than it needs, because 0.1 is the
+    text of the float nearest to it. What is neither is missing, as are numbers too long to write.
+
+    >>> [_number(each) for each in (0.5, Decimal("0.50"), Fraction(1, 2))]
+    ['0.5', '0.5', '0.5']
+    >>> [_number(each) for each in (0.1, Decimal("0.1"), Decimal("0.100"), Fraction(1, 10))]
+    ['0.1', '0.10', '0.10', '0.10']
+    >>> [_number(each) for each in (Fraction(1, 3), 1 + 0j, Decimal("1E+99999"), math.inf)]
+    [None, None, None, 'inf']
+    """
+    if isinstance(value, Decimal) and value.is_finite() and abs(value.adjusted()) > _LONGEST:
+        return None
+    if isinstance(value, Complex) and not isinstance(value, Real):
+        return None
+    if value != value or abs(value) == math.inf:  # noqa: PLR0124  (NaN, of any type)
+        return None if value != value else str(float(value))  # noqa: PLR0124
+    if isinstance(value, Integral):
+        return str(int(value))
+    exact = Fraction(value) if isinstance(value, Decimal | Rational) else _fraction(value)
+    if exact.denominator == 1:
+        return str(exact.numerator)
+    near = float(exact)
+    if Fraction(near) == exact:
+        return repr(near)
+    return _decimal(exact)
+
+
+def _fraction(value: Any) -> Fraction:
+    return Fraction(*map(int, value.as_integer_ratio()))
+
+
+def _decimal(exact: Fraction) -> str | None:
+    """The digits of a fraction whose denominator divides a power of ten, and one 0."""
+    twos = (exact.denominator & -exact.denominator).bit_length() - 1
+    fives, rest = 0, exact.denominator >> twos
+    while rest % 5 == 0:
+        fives, rest = fives + 1, rest // 5
+    places = max(twos, fives)
+    if rest != 1 or places > _LONGEST:
+        return None
+    digits = str(abs(exact.numerator) * 10**places // exact.denominator).rjust(places + 1, "0")
+    sign = "-" if exact < 0 else ""
+    return f"{sign}{digits[:-places]}.{digits[-places:]}0"

@@ -28,6 +28,9 @@ _STORED: Final = (
     (r"date", Kind.DATE),
     (r"timestamp.*", Kind.TIMESTAMP),
 )
+# Code points of a text that are read: LOWER, TRIM and regular expressions fail on a text that takes
+# a quarter of the gigabyte that PostgreSQL can hold, and one row must not stop a question.
+LONGEST_READ: Final = 2**20
 # eˣ is a float that is neither subnormal nor infinite for x between these.
 _LEAST_LOG: Final = -708.0
 _MOST_LOG: Final = 709.0
@@ -180,6 +183,11 @@ class Postgres(Dialect):
     def narrowed(self, node: Node, spelling: str) -> Node:  # noqa: ARG002  (all of them fit)
         """All stored whole numbers have at most 64 bits."""
         return self.to(Kind.INT, node)
+
+    def as_text(self, node: Node) -> Node:
+        """Up to a length that every function takes."""
+        whole = self.to(Kind.TEXT, node)
+        return sql.function("SUBSTR", whole, sql.plain(1), sql.plain(LONGEST_READ))
 
     def as_float(self, node: Node, spelling: str) -> Node:
         """A numeric can have thousands of digits; what float64 cannot hold fails."""
