@@ -1,6 +1,11 @@
 """Sample and aggregate: noise covers what one unit moves, and nobody can foresee the parts."""
 
+import datetime as dt
+import decimal
+import fractions
+
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pytest
 
@@ -9,6 +14,7 @@ from deniable import sensitivity
 from deniable.sampling.seeded import SeededSource
 from deniable.sampling.source import using
 from deniable.sensitive import compute
+from deniable.sensitivity.sample_aggregate import _parts
 from deniable.session import open as open_session
 
 OTHERS = [f"person {i}" for i in range(40)]
@@ -120,3 +126,46 @@ def test_people_whose_unit_is_not_theirs_are_refused(unit):
             )
         )
     assert not session.ledger.entries
+
+
+# ---- one person, however written
+
+NOON = dt.datetime(2020, 1, 1, 12, tzinfo=dt.UTC)
+DAY = dt.datetime.fromisoformat("2020-01-01")
+EQUAL = {
+    "decimals": [decimal.Decimal("1.50"), decimal.Decimal("1.5"), 1.5, np.float32(1.5)],
+    "fractions": [fractions.Fraction(3, 2), 1.5],
+    "truth": [True, 1, 1.0, np.True_, np.int8(1)],
+    "tuples": [(1, 2), (1.0, 2), (np.int64(1), decimal.Decimal("2.0"))],
+    "sets": [frozenset("abcdefgh"), frozenset("hgfedcba")],
+    "texts": ["a", np.str_("a")],
+    "bytes": [b"a", np.bytes_(b"a")],
+    "zones": [NOON.astimezone(dt.timezone(dt.timedelta(minutes=15 * k))) for k in range(40)],
+    "moments": [DAY, pd.Timestamp(DAY), np.datetime64(DAY)],
+    "units": [np.datetime64("2020-01-01", unit) for unit in ("D", "h", "s", "ms", "us", "ns")],
+    "days": [DAY.date(), np.datetime64("2020-01-01", "D")],
+    "zoned": [NOON, pd.Timestamp(NOON), pd.Timestamp(NOON).tz_convert("Asia/Tokyo")],
+    "spans": [dt.timedelta(days=1), pd.Timedelta("1D"), np.timedelta64(24, "h")],
+}
+NOBODY = [
+    None, float("nan"), np.nan, np.float32("nan"), pd.NA, pd.NaT, np.datetime64("NaT"),
+    np.timedelta64("NaT"), decimal.Decimal("NaN"), decimal.Decimal("sNaN"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("people", EQUAL.values(), ids=list(EQUAL))
+def test_equal_values_name_one_person(people):
+    """No false alarms; two people would pass for one five times over with a chance of 1e-30."""
+    assert all(person == people[0] for person in people)
+    for _ in range(5):
+        assert len(set(_parts(len(people), people, 10**6))) == 1
+
+
+def test_other_values_name_other_people():
+    """50 people in 10⁹ parts: two of them meet with a chance of 1.3e-6 at most, twice of 2e-12."""
+    people = [*range(10), *"abcdefghij", *((k, "a") for k in range(30))]
+    assert any(len(set(_parts(50, people, 10**9))) == 50 for _ in range(2))
+
+
+def test_rows_that_are_nobodys_are_dropped():
+    assert set(_parts(len(NOBODY), NOBODY, 10)) == {None}

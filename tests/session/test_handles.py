@@ -47,12 +47,26 @@ def test_an_opened_mechanism_is_charged_once_and_asked_freely():
         s.release(handle.on(secret(0.0)))
 
 
-def test_a_free_answer_says_that_it_was_paid_before():
+@pytest.mark.parametrize(
+    "mechanism",
+    [
+        SparseVector(epsilon=1.0, answers=2, threshold=1000.0),
+        2 * EIGHTH,
+        EIGHTH + dp.Laplace(scale=2.0),
+    ],
+    ids=["sparse", "plan", "list"],
+)
+def test_a_free_answer_says_what_was_paid_before_for_all_of_them(mechanism):
     s = session()
-    handle = s.open(SparseVector(epsilon=1.0, answers=1, threshold=1000.0))
-    r = s.release(handle.on(secret(0.0)))
-    assert r.loss == dp.epsilon(0)
-    assert "paid when the mechanism was opened" in str(r)
+    handle = s.open(mechanism)
+    for _ in range(2):
+        r = s.release(handle.on(secret(1e6)))
+        assert r.loss == mechanism.loss(dp.Pure) == s.spent
+        assert "free: paid when the mechanism was opened" in str(r)
+        claim = r.certificate()["claim"]
+        assert claim["this_release"] != "ε 0"
+        assert "paid when the mechanism was opened; this loss covers all its" in claim["paid"]
+    assert "paid" not in s.release(EIGHTH.on(secret(0.0))).certificate()["claim"]
 
 
 def test_a_plan_fixed_in_advance_is_charged_in_full_at_its_start():

@@ -3,20 +3,26 @@
 Labels tell as much as values do: the index and the columns of a frame, the keys of a dictionary and
 their order, data types, names, categories nobody has, the length, the wording of a text, and the
 type and text of a raised exception. Each is a leaf of its own, at a path from the answer inwards.
+
+Iterators and functions are refused. An object of an unknown class with a `__repr__` of its own is
+taken at its word: what that text leaves out is not looked into.
 """
 
 from __future__ import annotations
 
 import dataclasses
+import functools
 import re
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from itertools import chain
+from types import BuiltinFunctionType, FunctionType, MethodType
 from typing import Any
 
 import numpy as np
 
+from deniable.errors import BadParameter
 from deniable.release import Release
 
 from .frames import LIBRARIES
@@ -28,7 +34,8 @@ TYPE: Step = ("type", None)
 _TYPE_OF_ALL: Path = (TYPE,)
 _DEEPEST = 24
 _LONG_TEXT = 40
-_NUMBER = re.compile(r"[-+]?\d+(?:[._]?\d+)*(?:[eE][-+]?\d+)?")
+_NUMBER = re.compile(r"[-+]?\d+(?:_\d+)*(?:\.\d+(?:_\d+)*)?(?:[eE][-+]?\d+)?")
+_CODE = (FunctionType, BuiltinFunctionType, MethodType, functools.partial)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -89,6 +96,8 @@ def _single(answer: object, path: Path) -> Iterator[tuple[Path, object]]:
         answer = answer.as_py()
     elif isinstance(answer, np.ndarray):
         answer = answer.item()
+    elif isinstance(answer, memoryview | bytearray):
+        answer = bytes(answer)
     yield path, answer
     if isinstance(answer, str | bytes):
         text = answer if isinstance(answer, str) else answer.decode("latin-1")
@@ -117,6 +126,12 @@ def parts_of(answer: object) -> Parts | None:
             return _of_mapping({name: answer[name] for name in answer.dtype.names}, answer)
         case np.ndarray() if answer.ndim:
             return _of_array(answer, answer)
+    if isinstance(answer, (Iterator, *_CODE)):
+        raise BadParameter(
+            f"the auditor cannot look into a {type_name(answer)}",
+            why="reading an iterator uses it up, and what a function knows does not show",
+            fix="answer with list(...), or with what the function returns",
+        )
     for base in type(answer).__mro__:
         library = LIBRARIES.get(base.__module__.partition(".")[0])
         if library is not None:

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from ._release import Release
 
 FORMAT: Final = 1
+OPENED: Final = "paid when the mechanism was opened"
+"""Why an answer by a handle is free: its loss is that of the opening."""
 _DELTAS: Final = (1e-5, 1e-6, 1e-7, 1e-9)
 _HEADINGS: Final = ("Releases", "Privacy", "Error", "Assumes", "Numerics")
 _FLAVOURS: Final = {
@@ -129,6 +131,8 @@ def _claim(release: Release) -> dict[str, object]:
         "unit": unit.to_dict(),
         "neighbours": _neighbours(unit),
     }
+    if release.free == OPENED:
+        claim["paid"] = f"{OPENED}; this loss covers all its answers together"
     if budget:
         ceiling = Loss.from_dict(budget)
         claim["all_releases_together"] = f"at most {amount(ceiling)} ({definition(ceiling)})"

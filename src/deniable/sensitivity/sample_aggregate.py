@@ -11,10 +11,11 @@ It is run on rows of other people, so it must be the curator's own.
 
 from __future__ import annotations
 
+import datetime as dt
 import hashlib
 import math
 from collections.abc import Callable, Generator, Hashable, Iterable, Sequence
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,7 +23,6 @@ from numpy.typing import NDArray
 from deniable import parameters, units
 from deniable.errors import BadParameter, MissingUnit
 from deniable.mechanisms import IntervalExponential, Laplace, Step
-from deniable.mechanisms._reading import plain_key
 from deniable.sampling import below, current
 from deniable.sampling.lattice import Lattice
 from deniable.sensitive import Sensitive
@@ -124,19 +124,55 @@ def _one_answer(
 
 
 def _parts(count: int, people: Iterable[Hashable] | None, parts: int) -> list[int | None]:
-    """The part of each row, decided by a secret and by whom the row belongs to; None if nobody.
-
-    Values that are equal name one person, however they are written: 7, 7.0 and NumPy's 7.
-    """
+    """The part of each row, decided by a secret and by whom the row belongs to; None if nobody."""
     if people is None:  # every row is placed by a coin of its own: adding one moves no other
         return [int(part) for part in below(parts, count)]
     key = current().words(4).tobytes()
-    owners = [plain_key(person) for person in people]
-    nobody = [owner is None or (isinstance(owner, float) and math.isnan(owner)) for owner in owners]
-    return [
-        None if missing else _hashed(repr(owner).encode(), key) % parts
-        for owner, missing in zip(owners, nobody, strict=True)
-    ]
+    names = [_named(person) for person in people]
+    return [None if name is None else _hashed(name, key) % parts for name in names]
+
+
+def _named(person: Hashable) -> bytes | None:
+    """The same bytes for values that are equal, however they are written; None for a missing one.
+
+    Python gives equal values equal hashes: 7, 7.0, `Decimal("7.00")` and NumPy's 7. It does not
+    matter that other values may share a hash: two people are then in one part, and each of them
+    still touches one part and moves nobody else.
+    """
+    plain = _plain(person)
+    return None if plain is None else str(hash(plain)).encode()
+
+
+def _plain(person: Any) -> Hashable:
+    """A moment as its second in UTC, whichever library wrote it; None for all that is missing."""
+    try:
+        if person is None or person != person:  # noqa: PLR0124  NaN and NaT
+            return None
+    except (TypeError, ArithmeticError):  # a missing value of pandas, a signalling NaN
+        return None
+    if isinstance(person, np.datetime64 | np.timedelta64):
+        kind = "datetime64[s]" if isinstance(person, np.datetime64) else "timedelta64[s]"
+        person = person.astype(kind).item()
+    match person:
+        case tuple():
+            return tuple(map(_plain, person))
+        case frozenset():
+            return frozenset(map(_plain, person))
+        case dt.datetime():
+            return _second(person)
+        case dt.date():
+            return tuple(person.timetuple()[:6])
+        case dt.timedelta():
+            return person // dt.timedelta(seconds=1)
+    name: Hashable = person
+    return name
+
+
+def _second(moment: dt.datetime) -> Hashable:
+    try:
+        return tuple(moment.utctimetuple()[:6])
+    except OverflowError:  # at an end of the calendar, in a zone that leaves it
+        return "beyond the calendar"
 
 
 def _hashed(name: bytes, key: bytes) -> int:

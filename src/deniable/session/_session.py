@@ -21,6 +21,7 @@ from deniable.mechanisms import Mechanism, Step
 from deniable.mechanisms.interactive import Handle
 from deniable.parameters import called
 from deniable.release import Release, answer_of
+from deniable.release.certificate import OPENED
 from deniable.release.numbers import amount
 from deniable.schema import Schema
 from deniable.sensitive import Sensitive
@@ -363,11 +364,12 @@ class Session:
         return drawn[0], opened.entry, answering
 
     def _asked(self, step: Step[Any], *, question: str | None) -> Release:
+        loss = budgets.alone(step.mechanism, budget=self.budget)
         drawn, entry, answering = self._ask(step)
         keys, answer = answer_of(answering or step.mechanism, step.value.form, drawn)
-        columns, nothing = (keys, {"value": answer}), 0 * self.budget
-        release = released(self, [step], columns, nothing, entry=entry, question=question or "")
-        return replace(release, free="paid when the mechanism was opened")
+        columns = (keys, {"value": answer})
+        release = released(self, [step], columns, loss, entry=entry, question=question or "")
+        return replace(release, free=OPENED)
 
     # ---- manners
 

@@ -1,6 +1,7 @@
 """Mechanisms made of mechanisms cost and answer as their parts do."""
 
 import math
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -321,3 +322,22 @@ def test_a_sample_of_replaced_units_refuses_vector_rows_before_anything_is_compu
     with pytest.raises(BadParameter, match="one number per unit"):
         sample.on(value)
     assert not computed
+
+
+@pytest.mark.parametrize("mechanism", [Laplace(scale=1.0), Gaussian(sigma=1.0)], ids=str)
+@pytest.mark.parametrize("move", [1e-200, 1e-9, 1e-3])
+@pytest.mark.parametrize("shape", [(), (3,)], ids=str)
+def test_rows_of_a_fixed_sample_are_added_up_exactly_before_the_noise(
+    mechanism, move, shape, monkeypatch
+):
+    """Rounded before it, an exchanged row would move the sum by a step of the lattice."""
+    seen = []
+    monkeypatch.setattr(type(mechanism), "draw", lambda _, value: seen.append(value) or 0.0)
+    sample = SampledWithoutReplacement(of=mechanism, size=2, population=2)
+    step = mechanism.lattice.width
+    for first in (step, Fraction(step) - Fraction(move)):
+        rows = np.empty((2, *shape), dtype=object)
+        rows[0], rows[1] = Fraction(first), Fraction(1, 3)
+        sample.draw(rows)
+    one, other = (np.asarray(value, dtype=object) for value in seen)
+    assert all(difference == Fraction(move) for difference in np.ravel(one - other))

@@ -1,5 +1,6 @@
 """What the mechanisms that pick promise beyond the conformance suite."""
 
+import itertools
 import math
 from decimal import Decimal
 
@@ -192,10 +193,10 @@ def test_the_best_of_several_runs_does_not_depend_on_their_order(scores, random)
 
     shuffled = list(scores)
     random.shuffle(shuffled)
-    numbers = [score for score in scores if not math.isnan(score)]
+    numbers = [score for score in scores if math.isfinite(score)]
     for order in (scores, shuffled, scores[::-1]):
         found = best([(score, None) for score in order])
-        assert found == max(numbers) if numbers else math.isnan(found)
+        assert found == max(numbers) if numbers else found is None
 
 
 @pytest.mark.parametrize("kind", ALL)
@@ -213,3 +214,23 @@ def test_a_score_that_is_not_a_number_ranks_last(kind, missing):
 def test_more_candidates_than_there_are_is_refused_before_the_charge():
     with pytest.raises(dp.BadParameter, match="fewer candidates"):
         TopK(k=3, epsilon=1.0).on(dp.Sensitive(list, linf=1, shape=2))
+
+
+NOT_FINITE = [
+    (math.nan, 1.0),
+    (math.inf, 1.0),
+    (1e9, math.nan),
+    (1e9, np.array([1.0, math.inf])),
+    (1e9, [1.0, (2.0, math.nan)]),
+    (np.float32("nan"), "text"),
+]
+
+
+@pytest.mark.parametrize("run", NOT_FINITE, ids=repr)
+def test_a_run_that_is_not_finite_ranks_last_and_fails_nobody(run):
+    s = dp.open(pa.table({"x": [1]}), unit=dp.rows(), budget=dp.epsilon(100))
+    tuner = BestOf(mechanism=dp.Laplace(scale=1.0), stop=0.5)
+    assert s.release(tuner.on(dp.Sensitive(lambda: lambda: run, linf=1))).value == (None, None)
+    assert not s.failures
+    runs = itertools.chain([run, (-5.0, "kept")], itertools.repeat(run))
+    assert tuner.release(lambda: next(runs)) in [(None, None), (-5.0, "kept")]

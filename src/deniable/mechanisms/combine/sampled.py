@@ -16,7 +16,7 @@ from deniable.errors import BadParameter
 from deniable.losses import amplify, convert, rounding
 from deniable.losses.pairs import ApproxPair, GaussianPair, Pairs, sampled
 from deniable.mechanisms._mechanism import Mechanism, Norm
-from deniable.mechanisms._reading import as_array, read_numbers
+from deniable.mechanisms._reading import as_array, read_numbers, read_real
 from deniable.mechanisms.numbers._additive import RealNoise, as_numbers
 from deniable.sampling import permutation, poisson_mask
 from deniable.sampling.lattice import Lattice
@@ -181,8 +181,7 @@ class SampledWithoutReplacement(Mechanism):
     Privacy    (ε, δ) → (ln(1 + q(e^ε − 1)), qδ), q = m/n                    [BBG18, Thm 9]
     Error      that of M, about the sum over the sample; multiply by n/m for the sum over all
     Assumes    units are replaced, and their number n is public; what M assumes of such neighbours
-    Numerics   the sample is drawn exactly; rows are summed in integers, floats on M's lattice and
-               rounded towards 0
+    Numerics   the sample is drawn exactly; rows are summed exactly, and rounded after the noise
 
     Rows come as for `Sampled`. Under replace, M's sensitivity is how far *exchanging* one row moves
     the answer.
@@ -258,7 +257,10 @@ class SampledWithoutReplacement(Mechanism):
         rows, statistic = _rows_and_statistic(value)
         if len(rows) != self.population:
             raise BadParameter(f"there must be {self.population} rows, as `population` says")
-        return _answer(self.of, rows[permutation(self.population)[: self.size]], statistic)
+        sample = rows[permutation(self.population)[: self.size]]
+        if statistic is None and rows.dtype != np.int64 and isinstance(self.of, RealNoise):
+            return self.of.draw(_real_sum(sample))
+        return _answer(self.of, sample, statistic)
 
 
 def _not_a_number_each() -> BadParameter:
@@ -332,6 +334,17 @@ def _answer(
         )
     drawn = mechanism.draw_points(_exact_sum(_steps(rows, mechanism.lattice)))
     return drawn if drawn.ndim else drawn.item()
+
+
+def _real_sum(rows: NDArray[Any]) -> NDArray[Any]:
+    """The exact sum over rows, to be rounded after the noise.
+
+    Rounded before it, a row that is exchanged for another could move each number by a step more.
+    """
+    columns = rows.reshape(len(rows), -1).T.tolist()
+    exact = np.empty(len(columns), dtype=object)
+    exact[:] = [sum(map(Fraction, column), Fraction(0)) for column in columns]
+    return read_real(exact.reshape(rows.shape[1:]))
 
 
 def _steps(rows: NDArray[Any], lattice: Lattice) -> NDArray[Any]:

@@ -9,6 +9,8 @@ from fractions import Fraction
 from functools import cached_property
 from typing import Any, ClassVar
 
+import numpy as np
+
 from deniable import parameters
 from deniable.errors import BadParameter
 from deniable.mechanisms._mechanism import Mechanism, Norm
@@ -75,15 +77,16 @@ class BestOf(Mechanism):
         """A function to call for each run; what it returns carries its own noise."""
         return lambda value: value
 
-    def draw(self, value: Run) -> tuple[float, object]:
-        """The best (score, answer) of a random number of runs; a score that is NaN ranks last.
+    def draw(self, value: Run) -> tuple[float | None, object]:
+        """The best (score, answer) of a random number of runs; what is not finite ranks last.
 
-        The proof needs one order of all answers: with a NaN that neither wins nor loses, the answer
+        Such a run, which may have a NaN for its score or in its answer, counts as (None, None). The
+        proof needs one order of all answers: with a NaN that neither wins nor loses, the answer
         would depend on which run came first, and that costs another ε.
         """
-        best = value()
+        best = _outcome(value())
         while not bernoulli(Fraction(self.stop), 1)[0]:
-            run = value()
+            run = _outcome(value())
             best = run if _rank(run[0]) > _rank(best[0]) else best
         return best
 
@@ -98,7 +101,18 @@ class BestOf(Mechanism):
         return cls(mechanism=Mechanism.from_dict(inner), stop=float(str(record["stop"])))
 
 
-def _rank(score: float) -> tuple[bool, float]:
-    """Where a score stands: whatever is not equal to itself is below everything else."""
-    number = float(score)
-    return (False, 0.0) if math.isnan(number) else (True, number)
+def _outcome(run: tuple[float, object]) -> tuple[float | None, object]:
+    score, answer = run
+    return (score, answer) if _finite(score) and _finite(answer) else (None, None)
+
+
+def _finite(part: object) -> bool:
+    if isinstance(part, list | tuple):
+        return all(map(_finite, part))
+    kind = getattr(getattr(part, "dtype", None), "kind", "f" if isinstance(part, float) else "")
+    return kind not in "fc" or not kind or bool(np.isfinite(part).all())  # type: ignore[call-overload]
+
+
+def _rank(score: float | None) -> tuple[bool, float]:
+    """Where a score stands: whatever has none is below everything else."""
+    return (False, 0.0) if score is None else (True, float(score))
