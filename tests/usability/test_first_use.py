@@ -1,6 +1,7 @@
 """What people meet when they first use deniable: no fix does harm, no public fact is hidden."""
 
 import datetime as dt
+import shlex
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -180,3 +181,33 @@ def test_a_file_that_changed_says_how(tmp_path, change, said, files):
         session.sum("days", spend=dp.epsilon(0.1))
     assert f"`b.parquet` {said}" in str(caught.value)
     assert str(caught.value).endswith("cost: nothing was spent")
+
+
+# ---- stopped, or not covered
+
+
+@pytest.mark.parametrize("asker", ["ann", "o'neil", "ann b"])
+def test_a_stopped_asker_is_resumed_by_name(asker):
+    session = opened(unit=dp.rows(), asker=asker)
+    broken = dp.Laplace(scale=8.0).on(dp.Sensitive(lambda: 1 / 0, l1=1))
+    for kind in (dp.DataFailure, dp.AskerStopped):
+        with pytest.raises(kind) as caught:
+            session.release(broken)
+        assert f's.resume(asker="{asker}")' in caught.value.fix
+        assert f"deniable ledger resume --asker {shlex.quote(asker)}" in caught.value.fix
+
+
+@pytest.mark.parametrize("kind", ["Laplace", "DiscreteLaplace", "Gaussian", "DiscreteGaussian"])
+@pytest.mark.parametrize("bound", [10_000, 3_000_000])
+def test_the_fix_for_a_larger_sensitivity_can_be_pasted(kind, bound):
+    made = getattr(dp, kind)(**{"scale" if "Laplace" in kind else "sigma": 2.0})
+    value = dp.Sensitive(lambda: 3, l1=bound, l2=bound, whole=True)
+    with pytest.raises(dp.SensitivityMismatch) as caught:
+        made.on(value)
+    eval(caught.value.fix, {"dp": dp}).on(value)
+
+
+@pytest.mark.parametrize(("value", "said"), [(3, "an int"), (3.0, "a float"), ([], "a list")])
+def test_a_bare_value_is_named_with_its_article(value, said):
+    with pytest.raises(dp.BadParameter, match=f"you gave {said}$|you gave {said}\n"):
+        dp.Laplace(scale=2.0).on(value)

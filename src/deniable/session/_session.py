@@ -346,7 +346,8 @@ class Session:
         if drawn.stopped_by is not None:
             raise drawn.stopped_by
         self._ledger.stop(entry, cause=drawn.detail)
-        raise failed(spent="nothing more" if paid is None else self._amount(paid))
+        spent = "nothing more" if paid is None else self._amount(paid)
+        raise failed(spent=spent, asker=self.asker)
 
     def _amount(self, mechanism: Mechanism) -> str:
         return amount(budgets.alone(mechanism, budget=self.budget), "up")
