@@ -3,6 +3,7 @@
 import datetime as dt
 import shlex
 
+import duckdb
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -211,3 +212,29 @@ def test_the_fix_for_a_larger_sensitivity_can_be_pasted(kind, bound):
 def test_a_bare_value_is_named_with_its_article(value, said):
     with pytest.raises(dp.BadParameter, match=f"you gave {said}$|you gave {said}\n"):
         dp.Laplace(scale=2.0).on(value)
+
+
+# ---- files that are not there, or are databases
+
+
+def test_a_missing_file_names_its_folder_and_the_nearest_name(tmp_path):
+    pq.write_table(VISITS, tmp_path / "visits.parquet")
+    with pytest.raises(dp.BadParameter) as caught:
+        opened(tmp_path / "visit.parquet")
+    assert f"no file visit.parquet in {tmp_path}; did you mean `visits.parquet`?" in str(
+        caught.value
+    )
+    assert opened(caught.value.fix).tables
+    with pytest.raises(dp.BadParameter, match="there is no folder"):
+        opened(tmp_path / "nowhere" / "visits.parquet")
+
+
+@pytest.mark.parametrize("there", [True, False])
+def test_the_file_of_a_database_is_opened_by_its_connection(tmp_path, there):
+    path = tmp_path / "clinic.duckdb"
+    if there:
+        duckdb.connect(str(path)).execute("CREATE TABLE visits (patient INTEGER)").close()
+    with pytest.raises(dp.BadParameter) as caught:
+        opened(str(path))
+    assert "dp.open(duckdb.connect(" in caught.value.fix
+    assert 'clinic.duckdb", read_only=True), ...)' in caught.value.fix
