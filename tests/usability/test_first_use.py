@@ -14,7 +14,7 @@ VISITS = pa.table({"patient": [1, 2], "code": ["A", "B"], "days": [1.0, 2.0]})
 CODES = pa.table({"code": ["A", "B"], "name": ["flu", "cold"]})
 TABLES = {"visits": VISITS, "codes": CODES}
 PERSON = dp.person("patient", rows=20)
-DAYS = dp.bounds(0, 30)
+DAYS = dp.bounds(0, 30, missing="drop")
 
 
 def opened(source=VISITS, **options):
@@ -238,3 +238,14 @@ def test_the_file_of_a_database_is_opened_by_its_connection(tmp_path, there):
         opened(str(path))
     assert "dp.open(duckdb.connect(" in caught.value.fix
     assert 'clinic.duckdb", read_only=True), ...)' in caught.value.fix
+
+
+def test_errors_tell_one_story_about_ceilings(tmp_path):
+    schema = dp.Schema(columns={"days": DAYS})
+    session = opened(schema=schema, ledger=tmp_path / "v.ledger")
+    with pytest.raises(dp.BudgetExceeded) as refused:
+        session.sum("days", spend=dp.epsilon(2.0))
+    with pytest.raises(dp.LedgerFailure, match="a ceiling that could be raised would be none"):
+        opened(schema=schema, ledger=tmp_path / "v.ledger", budget=dp.epsilon(2.0))
+    assert "larger ceiling" not in refused.value.fix
+    assert "the ceiling of a ledger is never raised" in refused.value.fix
