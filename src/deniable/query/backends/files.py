@@ -24,11 +24,11 @@ def described(
     table: Table, describe: Callable[[Table], tuple[T, dict[str, str]]]
 ) -> tuple[T, dict[str, str]]:
     """What `describe` finds of a table: anything, and its columns; files are checked before."""
+    if table.kind not in ("csv", "parquet"):
+        return describe(table)
     import duckdb
     import pyarrow as pa
 
-    if table.kind not in ("csv", "parquet"):
-        return describe(table)
     _check_there(table)
     try:
         found = describe(table)
