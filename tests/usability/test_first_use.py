@@ -249,3 +249,12 @@ def test_errors_tell_one_story_about_ceilings(tmp_path):
         opened(schema=schema, ledger=tmp_path / "v.ledger", budget=dp.epsilon(2.0))
     assert "larger ceiling" not in refused.value.fix
     assert "the ceiling of a ledger is never raised" in refused.value.fix
+
+
+@pytest.mark.parametrize("unit", [dp.rows(), PERSON])
+def test_another_unit_is_written_as_one_types_it(unit):
+    other = dp.person("id", rows=3)
+    step = dp.Laplace(scale=8.0).on(dp.Sensitive(lambda: 3, l1=1, unit=other))
+    with pytest.raises(dp.UnitMismatch) as caught:
+        opened(unit=unit).release(step)
+    assert f"unit=dp.{unit!r})" in caught.value.fix
