@@ -157,14 +157,14 @@ def check_unit(unit: Unit, tables: Mapping[str, Table]) -> None:
         names = {*table.columns, *table.unread}
         if table.public or unit.column is None or unit.column in names:
             continue
-        near = difflib.get_close_matches(
-            unit.column, set.intersection(*private), n=1, cutoff=_NEAR_SPELLING
-        )
-        spelled = [f'unit=dp.person("{n}", rows={unit.rows})    if you misspelled it' for n in near]
+        folded = {name.lower(): name for name in set.intersection(*private)}
+        found = difflib.get_close_matches(unit.column.lower(), folded, n=1, cutoff=_NEAR_SPELLING)
+        near = [folded[name] for name in found]
+        spelled = [f'unit=dp.person("{n}", rows={unit.rows})' for n in near]
         raise MissingUnit(
             f"`{table.name}` has no column `{unit.column}`, so nobody knows whose its rows are",
             why="the session protects a person, identified by that column, in every private table",
-            fix=[*spelled, *_without_people(table.name, list(tables))],
+            fix=[*spelled, *_without_people(table.name, list(tables))[len(tables) == len(near) :]],
             hint=f"columns of `{table.name}`: {', '.join(sorted(names))}",
         )
 
