@@ -110,6 +110,12 @@ def one_of(name: str, value: object, choices: Collection[str]) -> str:
     return value
 
 
+def a_kind(value: object) -> str:
+    """The type of a value with its article: an int, a float."""
+    name = type(value).__name__
+    return f"an {name}" if name[0].lower() in "aeio" else f"a {name}"
+
+
 # ---- calls
 
 

@@ -172,7 +172,7 @@ def test_a_failure_on_the_data_is_opaque_and_its_details_go_where_the_curator_sa
     assert said.stderr.startswith("error[DP601]")
     assert "deniable ledger resume" in said.stderr
     assert say("ask", average, "--spend", "0.1", code=1).stderr.startswith("error[DP602]")
-    assert "cause" in say("ledger", "resume").stdout
+    assert "cause" in say("ledger", "resume", "--yes").stdout
     say("ask", average, "--spend", "0.1", "--failures", "failures.txt", code=1)
     assert Path("failures.txt").read_text()
     assert Path("failures.txt").stat().st_mode & 0o077 == 0

@@ -80,7 +80,9 @@ def test_a_failure_is_shown_to_the_curator_and_resumed(described, say, read, spo
     assert found["stopped"] == [{"asker": None, "failures": 1}]
     assert [entry["kind"] for entry in found["entries"]] == ["charge", "stop"]
     assert say("ask", COUNT, "--spend", "0.1", code=1).stderr.startswith("error[DP602]")
-    said = say("ledger", "resume")
+    assert "--yes" in say("ledger", "resume", code=1).stderr
+    assert "ledger resume\n      questions of the unnamed asker are stopped" in say().stdout
+    said = say("ledger", "resume", "--yes")
     assert "question  SELECT AVG(age)" in said.stdout
     assert "Traceback" in said.stdout
     assert "line 3: questions of the unnamed asker go on" in said.stderr

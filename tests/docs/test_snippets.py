@@ -48,6 +48,12 @@ def test_every_snippet_runs(page: Path, tmp_path: Path, monkeypatch):
     run(page, tmp_path)
 
 
+def test_the_readme_runs_a_second_time_beside_the_ledger_of_the_first(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for _ in range(2):
+        run(ROOT / "README.md", tmp_path)
+
+
 @pytest.mark.parametrize("page", PAGES, ids=name)
 def test_every_link_leads_somewhere(page: Path):
     targets = [t for t in LINK.findall(page.read_text()) if "://" not in t]

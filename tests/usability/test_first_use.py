@@ -1,7 +1,9 @@
 """What people meet when they first use deniable: no fix does harm, no public fact is hidden."""
 
 import datetime as dt
+import shlex
 
+import duckdb
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -12,7 +14,7 @@ VISITS = pa.table({"patient": [1, 2], "code": ["A", "B"], "days": [1.0, 2.0]})
 CODES = pa.table({"code": ["A", "B"], "name": ["flu", "cold"]})
 TABLES = {"visits": VISITS, "codes": CODES}
 PERSON = dp.person("patient", rows=20)
-DAYS = dp.bounds(0, 30)
+DAYS = dp.bounds(0, 30, missing="drop")
 
 
 def opened(source=VISITS, **options):
@@ -180,3 +182,79 @@ def test_a_file_that_changed_says_how(tmp_path, change, said, files):
         session.sum("days", spend=dp.epsilon(0.1))
     assert f"`b.parquet` {said}" in str(caught.value)
     assert str(caught.value).endswith("cost: nothing was spent")
+
+
+# ---- stopped, or not covered
+
+
+@pytest.mark.parametrize("asker", ["ann", "o'neil", "ann b"])
+def test_a_stopped_asker_is_resumed_by_name(asker):
+    session = opened(unit=dp.rows(), asker=asker)
+    broken = dp.Laplace(scale=8.0).on(dp.Sensitive(lambda: 1 / 0, l1=1))
+    for kind in (dp.DataFailure, dp.AskerStopped):
+        with pytest.raises(kind) as caught:
+            session.release(broken)
+        assert f's.resume(asker="{asker}")' in caught.value.fix
+        assert f"deniable ledger resume --asker {shlex.quote(asker)}" in caught.value.fix
+
+
+@pytest.mark.parametrize("kind", ["Laplace", "DiscreteLaplace", "Gaussian", "DiscreteGaussian"])
+@pytest.mark.parametrize("bound", [10_000, 3_000_000])
+def test_the_fix_for_a_larger_sensitivity_can_be_pasted(kind, bound):
+    made = getattr(dp, kind)(**{"scale" if "Laplace" in kind else "sigma": 2.0})
+    value = dp.Sensitive(lambda: 3, l1=bound, l2=bound, whole=True)
+    with pytest.raises(dp.SensitivityMismatch) as caught:
+        made.on(value)
+    eval(caught.value.fix, {"dp": dp}).on(value)
+
+
+@pytest.mark.parametrize(("value", "said"), [(3, "an int"), (3.0, "a float"), ([], "a list")])
+def test_a_bare_value_is_named_with_its_article(value, said):
+    with pytest.raises(dp.BadParameter, match=f"you gave {said}$|you gave {said}\n"):
+        dp.Laplace(scale=2.0).on(value)
+
+
+# ---- files that are not there, or are databases
+
+
+def test_a_missing_file_names_its_folder_and_the_nearest_name(tmp_path):
+    pq.write_table(VISITS, tmp_path / "visits.parquet")
+    with pytest.raises(dp.BadParameter) as caught:
+        opened(tmp_path / "visit.parquet")
+    assert f"no file visit.parquet in {tmp_path}; did you mean `visits.parquet`?" in str(
+        caught.value
+    )
+    assert opened(caught.value.fix).tables
+    with pytest.raises(dp.BadParameter, match="there is no folder"):
+        opened(tmp_path / "nowhere" / "visits.parquet")
+
+
+@pytest.mark.parametrize("there", [True, False])
+def test_the_file_of_a_database_is_opened_by_its_connection(tmp_path, there):
+    path = tmp_path / "clinic.duckdb"
+    if there:
+        duckdb.connect(str(path)).execute("CREATE TABLE visits (patient INTEGER)").close()
+    with pytest.raises(dp.BadParameter) as caught:
+        opened(str(path))
+    assert "dp.open(duckdb.connect(" in caught.value.fix
+    assert 'clinic.duckdb", read_only=True), ...)' in caught.value.fix
+
+
+def test_errors_tell_one_story_about_ceilings(tmp_path):
+    schema = dp.Schema(columns={"days": DAYS})
+    session = opened(schema=schema, ledger=tmp_path / "v.ledger")
+    with pytest.raises(dp.BudgetExceeded) as refused:
+        session.sum("days", spend=dp.epsilon(2.0))
+    with pytest.raises(dp.LedgerFailure, match="a ceiling that could be raised would be none"):
+        opened(schema=schema, ledger=tmp_path / "v.ledger", budget=dp.epsilon(2.0))
+    assert "larger ceiling" not in refused.value.fix
+    assert "the ceiling of a ledger is never raised" in refused.value.fix
+
+
+@pytest.mark.parametrize("unit", [dp.rows(), PERSON])
+def test_another_unit_is_written_as_one_types_it(unit):
+    other = dp.person("id", rows=3)
+    step = dp.Laplace(scale=8.0).on(dp.Sensitive(lambda: 3, l1=1, unit=other))
+    with pytest.raises(dp.UnitMismatch) as caught:
+        opened(unit=unit).release(step)
+    assert f"unit=dp.{unit!r})" in caught.value.fix

@@ -16,6 +16,7 @@ Case tells names apart, but no two shares have names that differ in case or widt
 from __future__ import annotations
 
 import re
+import shlex
 import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -136,31 +137,37 @@ class Failures(list[Failure]):
         return "\n\n".join([note, *map(str, self)])
 
 
-def failed(*, spent: str) -> DataFailure:
+def failed(*, spent: str, asker: str | None = None) -> DataFailure:
     """The error for who asked, when the stop line is written."""
     return DataFailure(
         "something failed while the data were read",
         why="the cause may depend on people's values, so only the curator sees it; "
         "no further question is answered before that",
-        fix=(
-            "the curator reads the cause in print(s.failures), then calls s.resume()",
-            _IN_A_TERMINAL,
-        ),
+        fix=_resuming(asker),
         cost=f"{spent} was spent",
     )
 
 
 def refused(asker: str | None) -> AskerStopped:
     """The error for a stopped asker."""
-    name = "" if asker is None else f"asker={asker!r}"
     return AskerStopped(
         f"questions of {called(asker)} are stopped, because one failed while the data were read",
         why="a failure can depend on one person, so the curator looks at each before the next",
-        fix=(f"the curator reads print(s.failures), then calls s.resume({name})", _IN_A_TERMINAL),
+        fix=_resuming(asker),
     )
 
 
-_IN_A_TERMINAL = "or, in a terminal: deniable ledger resume"
+def _resuming(asker: str | None) -> tuple[str, str]:
+    name = "" if asker is None else f'asker="{asker}"' if '"' not in asker else f"asker={asker!r}"
+    return (
+        f"the curator reads the cause in print(s.failures), then calls s.resume({name})",
+        f"or, in a terminal: {command(asker)}",
+    )
+
+
+def command(asker: str | None) -> str:
+    """What the curator types in a terminal to let an asker go on."""
+    return "deniable ledger resume" + ("" if asker is None else f" --asker {shlex.quote(asker)}")
 
 
 def called(asker: str | None) -> str:

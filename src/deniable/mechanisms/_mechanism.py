@@ -172,7 +172,8 @@ class Mechanism(ABC):
         """This mechanism applied to a private value, as a step a session can release."""
         if not isinstance(value, Sensitive):
             raise BadParameter(
-                f"{type(self).__name__}.on takes a dp.Sensitive; you gave a {type(value).__name__}",
+                f"{type(self).__name__}.on takes a dp.Sensitive; "
+                f"you gave {parameters.a_kind(value)}",
                 why="a bare value has no bound on how far one unit can move it",
                 fix="mechanism.on(dp.Sensitive(lambda: ..., l1=1))",
             )
@@ -189,6 +190,13 @@ class Mechanism(ABC):
         """
         return lambda value: read_numbers(value, form)
 
+    def _covering(self, bound: float) -> str:
+        """A mechanism of this kind that covers values which one unit moves that far."""
+        amount = "rho=0.005" if self.norm == "l2" else "epsilon=0.1"
+        made = f".calibrate({amount}" if hasattr(self, "calibrate") else "(..."
+        written = int(bound) if float(bound).is_integer() else bound
+        return f"dp.{type(self).__name__}{made}, sensitivity={written})"
+
     def _check_covers(self, value: Sensitive[Any]) -> None:
         bound = value.bound(self.norm)
         covered = float(getattr(self, "sensitivity", math.inf))
@@ -200,7 +208,7 @@ class Mechanism(ABC):
                 why="noise smaller than what one unit can change does not hide them",
                 fix=f"dp.Sensitive(..., {self.norm}={covered:g})"
                 if bound is None
-                else f"dp.{type(self).__name__}(..., sensitivity={bound:g})",
+                else self._covering(bound),
             )
 
     def begin(self) -> Interaction:

@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterable
 from typing import Any, TypeVar, final
 
 from deniable.errors import BadParameter
+from deniable.parameters import a_kind
 from deniable.sensitive import Form, Sensitive
 
 from ._mechanism import Mechanism, Step
@@ -64,7 +65,7 @@ class Handle:
         """One question to the opened mechanism, as a free step."""
         if not isinstance(value, Sensitive):
             raise BadParameter(
-                f"an opened mechanism takes a dp.Sensitive; you gave a {type(value).__name__}",
+                f"an opened mechanism takes a dp.Sensitive; you gave {a_kind(value)}",
                 fix="handle.on(dp.Sensitive(lambda: ..., linf=1))",
             )
         return Step(self.mechanism, value, handle=self)

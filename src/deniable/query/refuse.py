@@ -13,25 +13,30 @@ from deniable.release import Release
 from deniable.release.numbers import amount, digits, parameters_of, probability, remaining
 from deniable.session import Session, budgets
 
+_FIXED = "ask for less: the ceiling of a ledger is never raised"
+
 
 def too_much(
     session: Session, allocation: Allocation, *, size: float | None, spent: str = NOTHING_SPENT
 ) -> BudgetExceeded:
     """What is asked, what is left, and what could be had for that."""
     left, groups = session.left, allocation.selection is not None
-    of = "ceiling" if session.share is None else "share"
+    share = session.share
     cost = budgets.alone(allocation.mechanism, budget=session.budget)
     if isinstance(cost, Approx) and isinstance(left, Approx) and groups:
         delta = session.ledger.price(allocation.mechanism).delta
         if not within(delta, left.delta):
             rest = replace(left, epsilon=min(left.epsilon, cost.epsilon))
             offer = _offer(session, allocation, rest, "groups need more people", size=size)
-            fix = (offer, f"ask the curator for a {of} with a larger delta")
+            fix = (
+                offer,
+                _FIXED if share is None else "ask the curator for a share with more delta",
+            )
             return _short_of_delta(allocation, delta, left=left.delta, fix=fix, spent=spent)
     rests = [_without_delta(left), left] if groups else [_without_delta(left)]
     offers = (_offer(session, allocation, rest, "what is left", size=size) for rest in rests)
     offer = next(filter(None, offers), "")
-    share, still = session.share, remaining(left, groups=groups)
+    still = remaining(left, groups=groups)
     if share is not None:
         return BudgetExceeded(
             f"this would cost {amount(cost, 'up')}, and {still} is left of your share",
@@ -42,7 +47,7 @@ def too_much(
     return BudgetExceeded(
         f"this would cost {amount(cost, 'up')}, and {still} is left",
         why=f"the total budget for all releases is {amount(session.budget)}",
-        fix=[*filter(None, [offer]), "ask the curator for a larger ceiling"],
+        fix=[*filter(None, [offer]), _FIXED],
         cost=spent,
     )
 

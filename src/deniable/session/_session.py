@@ -348,7 +348,8 @@ class Session:
             raise KeyboardInterrupt
         self._ledger.stop(entry, cause=drawn.detail)
         del drawn  # a traceback shows its frames' variables
-        raise failed(spent="nothing more" if paid is None else self._amount(paid))
+        spent = "nothing more" if paid is None else self._amount(paid)
+        raise failed(spent=spent, asker=self.asker)
 
     def _amount(self, mechanism: Mechanism) -> str:
         return amount(budgets.alone(mechanism, budget=self.budget), "up")

@@ -53,7 +53,7 @@ def checked(wanted: object, *, unit: Unit) -> list[Step[Any]]:
             raise UnitMismatch(
                 f"the value is bounded for {step.value.unit}; the session protects {unit}",
                 why="how far one unit moves a value holds for that unit and relation only",
-                fix=f"dp.Sensitive(..., unit={unit!r}) with bounds for that unit",
+                fix=f"dp.Sensitive(..., unit=dp.{unit!r}) with bounds for that unit",
             )
         steps.append(step)
     return steps

@@ -21,7 +21,7 @@ from deniable.schema import Schema
 from deniable.units import Unit
 
 from . import identity, postgres
-from .tables import Found, Table, check_names, check_unit, described, type_of
+from .tables import Found, Table, check_names, check_unit, connecting, described, no_file, type_of
 
 KINDS: Final = (
     "a path or glob (.csv, .parquet), a pandas, Polars, PyArrow, Spark or Ibis table, a DuckDB, "
@@ -122,12 +122,12 @@ def _file(text: str, name: str | None) -> Found:
     path = Path(text).expanduser().absolute()
     paths = [path] if path.exists() else sorted(map(Path, glob.glob(str(path), recursive=True)))  # noqa: PTH207
     if not paths:
-        raise BadParameter(f"there is no file {text}")
+        raise no_file(path)
     kinds = {p.suffix.lower() for p in paths}
     if any(p.is_dir() for p in paths):
         raise BadParameter(f"{text} is a folder", fix=f"{text.rstrip('/')}/*.parquet")
     if len(kinds) > 1 or not kinds <= {".csv", ".parquet"}:
-        raise BadParameter(f"{text} is neither .csv nor .parquet", fix=KINDS)
+        raise BadParameter(f"{text} is neither .csv nor .parquet", fix=connecting(text) or KINDS)
     called = name or _stem(path)
     if kinds == {".csv"}:
         return Found(name=called, kind="csv", types={}, source=tuple(map(str, paths)))

@@ -7,6 +7,7 @@ import re
 import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from types import MappingProxyType
 from typing import Final
 
@@ -156,14 +157,14 @@ def check_unit(unit: Unit, tables: Mapping[str, Table]) -> None:
         names = {*table.columns, *table.unread}
         if table.public or unit.column is None or unit.column in names:
             continue
-        near = difflib.get_close_matches(
-            unit.column, set.intersection(*private), n=1, cutoff=_NEAR_SPELLING
-        )
-        spelled = [f'unit=dp.person("{n}", rows={unit.rows})    if you misspelled it' for n in near]
+        folded = {name.lower(): name for name in set.intersection(*private)}
+        found = difflib.get_close_matches(unit.column.lower(), folded, n=1, cutoff=_NEAR_SPELLING)
+        near = [folded[name] for name in found]
+        spelled = [f'unit=dp.person("{n}", rows={unit.rows})' for n in near]
         raise MissingUnit(
             f"`{table.name}` has no column `{unit.column}`, so nobody knows whose its rows are",
             why="the session protects a person, identified by that column, in every private table",
-            fix=[*spelled, *_without_people(table.name, list(tables))],
+            fix=[*spelled, *_without_people(table.name, list(tables))[len(tables) == len(near) :]],
             hint=f"columns of `{table.name}`: {', '.join(sorted(names))}",
         )
 
@@ -180,3 +181,22 @@ def _without_people(table: str, tables: Sequence[str]) -> list[str]:
         f"schema={{{', '.join(facts)}}}    only if `{table}` is about nobody",
         f"leave `{table}` out of the source",
     ]
+
+
+def no_file(path: Path) -> BadParameter:
+    """Where a file was looked for, and the name that is nearest to it there."""
+    if not path.parent.is_dir():
+        return BadParameter(f"there is no file {path.name}: there is no folder {path.parent}")
+    near = difflib.get_close_matches(path.name, [each.name for each in path.parent.iterdir()], n=1)
+    guess = f"; did you mean `{near[0]}`?" if near else ""
+    return BadParameter(
+        f"there is no file {path.name} in {path.parent}{guess}",
+        fix=str(path.with_name(near[0])) if near else connecting(path.name),
+    )
+
+
+def connecting(path: str) -> str:
+    """How to open the file of a database: by its connection; nothing for other files."""
+    if not path.lower().endswith((".duckdb", ".ddb", ".db")):
+        return ""
+    return f'dp.open(duckdb.connect("{path}", read_only=True), ...)'

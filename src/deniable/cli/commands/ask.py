@@ -68,10 +68,13 @@ def _say_left(session: Curator) -> None:
 @contextmanager
 def _details(session: Curator, file: Path | None) -> Iterator[None]:
     """Details of a failure go to the curator's file, if one was named; nobody else sees them."""
+    from deniable.ledger.halts import command
+
     try:
         yield
     except DataFailure as error:
-        error.fix = "the curator sees the cause, and lets questions go on: deniable ledger resume"
+        resume = command(session.asker)
+        error.fix = f"the curator sees the cause, and lets questions go on: {resume}"
         if file is not None:
             file.touch(mode=0o600)
             with file.open("a", encoding="utf-8") as details:

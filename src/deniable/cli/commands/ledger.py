@@ -76,12 +76,19 @@ def resume(
     is written instead counts in every later certificate.
     """
     from deniable.ledger import open_ledger
+    from deniable.ledger.halts import command
 
     with open_ledger(_where(path, schema)) as kept:
         failures = kept.failures()
         if not json:
             talk.answer(failures, None, json=False)
-        if failures and not yes and sys.stdin.isatty():
+        if failures and not yes:
+            if not sys.stdin.isatty():
+                raise BadParameter(
+                    "somebody must have read the causes before questions go on",
+                    why="off a terminal nobody can be asked; the causes are erased afterwards",
+                    fix=f"{command(asker)} --yes",
+                )
             typer.confirm("Let questions go on?", abort=True, err=True)
         entry = kept.resume(asker)
         if json:

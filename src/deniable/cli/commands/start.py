@@ -46,6 +46,23 @@ def _going_on(path: Path) -> str:
             f"  deniable ask {count} --spend 0.1 --budget 1{said}"
         )
     return (
-        f"{path}\n  deniable ledger{said}\n      what is left\n"
+        f"{path}\n{_stopped(place)}  deniable ledger{said}\n      what is left\n"
         f"  deniable explain {count}{said}\n      free"
+    )
+
+
+def _stopped(place: places.Place) -> str:
+    """Whose questions are stopped, and how the curator lets them go on."""
+    from deniable.ledger import open_ledger
+    from deniable.ledger.halts import called, command
+
+    try:
+        with open_ledger(place.ledger_name()) as kept:
+            stopped = list(kept.halts().stopped)
+    except DeniableError as error:
+        return f"{error}\n"
+    return "".join(
+        f"  {command(asker)}{place.options()}\n      questions of {called(asker)} are stopped: "
+        "one failed while the data were read\n"
+        for asker in stopped
     )

@@ -24,10 +24,10 @@ def described(
     table: Table, describe: Callable[[Table], tuple[T, dict[str, str]]]
 ) -> tuple[T, dict[str, str]]:
     """What `describe` finds of a table: anything, and its columns; files are checked before."""
-    import duckdb
-
     if table.kind not in ("csv", "parquet"):
         return describe(table)
+    import duckdb
+
     _check_there(table)
     try:
         found = describe(table)
