@@ -106,7 +106,7 @@ def test_the_fixes_of_errors_can_be_pasted(people, say):
         (["set", "people.age", "--bounds", "9", "0"], "fix:  --bounds 0 9\n"),
         (
             ["init", "people.parquet", "--unit", "User_Id", "--rows", "2", "--force"],
-            "fix:  --unit user_id --rows 10\n",
+            "fix:  --unit user_id --rows 2\n",
         ),
         (["init", "people.parquet", "--force"], "hint: columns: user_id, age, income, city\n"),
         (
