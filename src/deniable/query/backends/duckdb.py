@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import glob
 import itertools
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, ClassVar, Final
 
 from sqlglot import exp
@@ -84,7 +84,7 @@ class DuckDB(Engine):
         """From DESCRIBE, which reads no rows."""
         made = {}
         for name, table in self._tables.items():
-            source, types = files.described(table, self._described)
+            source, types = files.described(table, self._described, columns=self._columns)
             if table.kind == "duckdb":
                 types |= self._collated(source, [c for c in types if types[c] == "VARCHAR"])
             replaced = "?" if table.kind == "parquet" else ""
@@ -98,6 +98,10 @@ class DuckDB(Engine):
         if view is not None:
             self._later[view] = table, types
         return source, types
+
+    def _columns(self, path: str) -> Collection[str]:
+        """Those of one Parquet file."""
+        return self._types(_called("read_parquet", [path], **_parquet_options()))
 
     def _types(self, source: Any) -> dict[str, str]:
         text = self.dialect.write(exp.Select().select("*").from_(sql.copy(source)))

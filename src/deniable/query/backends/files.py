@@ -8,7 +8,7 @@ the curator says by `version=` that it is another.
 from __future__ import annotations
 
 import csv
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from pathlib import Path
 from typing import Final, TypeVar
 
@@ -21,9 +21,15 @@ _LONGEST_LINE: Final = 1 << 20
 
 
 def described(
-    table: Table, describe: Callable[[Table], tuple[T, dict[str, str]]]
+    table: Table,
+    describe: Callable[[Table], tuple[T, dict[str, str]]],
+    *,
+    columns: Callable[[str], Collection[str]],
 ) -> tuple[T, dict[str, str]]:
-    """What `describe` finds of a table: anything, and its columns; files are checked before."""
+    """What `describe` finds of a table: anything, and its columns; files are checked before.
+
+    `columns` gives those of one Parquet file.
+    """
     if table.kind not in ("csv", "parquet"):
         return describe(table)
     import duckdb
@@ -31,13 +37,15 @@ def described(
     _check_there(table)
     try:
         found = describe(table)
-        if table.kind == "csv" or not _difference(table):
+        if table.kind == "csv" or not _difference(table, columns):
             return found
     except DeniableError:
         raise
     except (duckdb.Error, OSError, ValueError, KeyError):  # the last two are PyArrow's
         pass
-    raise _replaced(table)  # out here, so that the engine's own words do not travel with it
+    raise _replaced(
+        table, _difference(table, columns)
+    )  # out here, so that the engine's own words do not travel with it
 
 
 def _check_there(table: Table) -> None:
@@ -76,18 +84,17 @@ def _refused(path: str, reason: str) -> NotReady:
     )
 
 
-def _difference(table: Table) -> str:
+def _difference(table: Table, columns: Callable[[str], Collection[str]]) -> str:
     """What the public can know of how files changed: no Parquet any more, or a column is gone.
 
     Each file is looked at, since engines take the columns of all files from the first.
     """
-    import pyarrow as pa
-    from pyarrow import parquet
+    import duckdb
 
     for path in table.source if table.kind == "parquet" else ():  # type: ignore[attr-defined]
         try:
-            names = parquet.read_schema(path).names
-        except (pa.ArrowException, OSError):
+            names = columns(path)
+        except (duckdb.Error, OSError):
             return f"`{Path(path).name}` is not a readable Parquet file any more"
         gone = [column for column in table.header if column not in names]
         if gone:
@@ -95,9 +102,9 @@ def _difference(table: Table) -> str:
     return ""
 
 
-def _replaced(table: Table) -> NotReady:
+def _replaced(table: Table, difference: str = "") -> NotReady:
     return NotReady(
-        _difference(table)
+        difference
         or f"the files of `{table.name}` no longer have the columns that they had when opened",
         why="a file was replaced or changed since the session was opened",
         fix=(
