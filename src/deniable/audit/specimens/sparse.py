@@ -63,7 +63,7 @@ def _stream(
         claim={"epsilon": 1.0},
         wrong=wrong,
         right=right or _ours(answers=5),
-        samples=100_000,
+        samples=400_000,
         right_samples=_FEW,
     )
 
