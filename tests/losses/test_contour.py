@@ -127,3 +127,12 @@ def test_two_laplaces_agree_with_one_integral(first, second, place):
         first, lambda e: truth.laplace(second, e), epsilon, kinks=(-second, second)
     )
     check([(LaplacePair(ratio=first), 1), (LaplacePair(ratio=second), 1)], epsilon, exact)
+
+
+@pytest.mark.parametrize("times", [2, 23, 80])
+@pytest.mark.parametrize("place", [0.05, 0.25, 0.5, 0.9])
+def test_no_alias_falls_on_the_highest_atom(times, place):
+    """There it would be smoothed like the atom itself, and the price be too high by that."""
+    epsilon = place * 2.0 * times
+    exact = truth.responses(2.0, times, epsilon)
+    check([(ApproxPair(epsilon=2.0), times)], epsilon, exact)

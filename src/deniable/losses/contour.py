@@ -235,7 +235,9 @@ class Saddle:
         Of those e^(−cΛ)(1 − 2e^(ε−Λ)) is taken off, which costs digits if it is far above δ.
         """
         need = -log_delta - math.log(SLACK) + math.log(4 + c * c)
-        above = rounding.from_ticks(self.highest - self.origin) + gap  # no loss is further up
+        # No loss is further up; and an alias at the highest atom would be smoothed with it.
+        smeared = 12 * math.sqrt(2 * SMOOTHING / (c * (1 + c)))
+        above = rounding.from_ticks(self.highest - self.origin) + gap + smeared
         right = [
             (self.log_d(c * s) - self.log_d(c) + (s - 1) * c * gap + need) / ((s - 1) * c)
             for s in (1.02, 1.05, 1.1, 1.25, 1.5, 2.0, 3.0)
