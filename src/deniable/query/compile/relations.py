@@ -228,8 +228,9 @@ class Relations:
         alias = self.alias()
         source, read = rows.named(alias)
         by = [sql.name(PERSON, table=alias), *(self.value(each, read) for each in on)]
-        ordered = self._ordered(rows, read)
-        order = exp.Order(expressions=ordered) if ordered else None
+        # Spark wants an order, also where all of a person's rows are the same.
+        ordered = self._ordered(rows, read) or [exp.Ordered(this=sql.copy(by[0]))]
+        order = exp.Order(expressions=ordered)
         ranked = exp.Window(this=sql.function("ROW_NUMBER"), partition_by=by, order=order)
         every = [sql.copy(each) for each in by]
         counted = exp.Window(this=sql.function("COUNT", exp.Star()), partition_by=every)
