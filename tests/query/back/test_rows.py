@@ -87,23 +87,24 @@ def test_every_engine_finds_the_rows_that_the_reference_finds(holding):
         assert exact == wanted * (1 if "DISTINCT" in sql else WEIGHT), sql
 
 
-def test_ids_that_are_stored_differently_are_compared_as_text(holding):
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "SELECT COUNT(*) AS n FROM people JOIN visits USING (user_id)",
+        "SELECT COUNT(*) AS n FROM people WHERE user_id IN (SELECT user_id FROM visits)",
+        "SELECT COUNT(*) AS n FROM (SELECT age FROM people UNION ALL SELECT stay FROM visits)",
+    ],
+)
+def test_ids_of_numbers_do_not_meet_ids_of_text(holding, sql):
     """A cast to one type could fail on a row, or make one id of two."""
     as_text = {"user_id": "text", "stay": "float", "zip": "text"}
-    odd = [*DATA["visits"][:4], {"user_id": "no number", "stay": 1.0, "zip": "a"}]
-    texts = [r | {"user_id": None if r["user_id"] is None else str(r["user_id"])} for r in odd]
+    texts = [r | {"user_id": None if r["user_id"] is None else "x"} for r in DATA["visits"][:4]]
     held = tables(holding)
     facts = VISITS | {"user_id": dp.column("text")}
     held["visits"] = holding.table("visits", texts, facts, as_text)
     unit = dp.person("user_id", rows=9)
-    for sql, wanted in (
-        ("SELECT COUNT(*) AS n FROM people JOIN visits USING (user_id)", 4),
-        ("SELECT COUNT(*) AS n FROM people WHERE user_id IN (SELECT user_id FROM visits)", 2),
-        ("SELECT COUNT(*) AS n FROM (SELECT age FROM people UNION ALL SELECT stay FROM visits)", 9),
-    ):
-        plan = bound(question_from_sql(sql, tables=held, unit=unit))
-        cells = execute(plan, tables=held)
-        assert int(cells.numbers[plan.parts["n"].count.name][0]) == wanted * WEIGHT
+    with pytest.raises(dp.UnsupportedQuery):
+        execute(bound(question_from_sql(sql, tables=held, unit=unit)), tables=held)
 
 
 def test_a_person_on_both_sides_of_a_union_counts_as_one(holding):

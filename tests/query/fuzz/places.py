@@ -74,7 +74,7 @@ class Place:
     def _source(self, engine, table):
         if self.kind == "spark":  # where every session of the cluster sees it
             return exp.table_(table.inner, db="global_temp", quoted=True)
-        return sql.table(table.inner) if self.kind == "postgres" else engine._source(table)
+        return sql.table(table.inner) if self.kind == "postgres" else engine._described(table)[0]
 
     def _run(self, engine, texts):
         """All data sets in one state; on Spark, where a statement is dear, in one statement."""
