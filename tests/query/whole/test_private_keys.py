@@ -136,7 +136,7 @@ def test_where_delta_is_short_that_is_said_and_what_does_work():
     )
     assert "spend=" not in caught.value.fix
     assert 'columns={"city": dp.keys([...])}' in caught.value.fix
-    assert "delta" in caught.value.fix
+    assert "need no δ" in caught.value.fix
     assert len(session.ledger.entries) == lines
     public = opened(dp.epsilon(5, delta=1e-6), city=dp.keys(["Oslo"]))
     public.sql(BY_CITY).release(spend=dp.epsilon(0.3))
