@@ -166,6 +166,8 @@ def test_whole_answers_at_the_ends_of_64_bits_say_that_the_truth_may_lie_beyond(
         release = s.release(mechanism.on(dp.Sensitive(lambda t=truth: t, l1=1, whole=True)))
         (pair,) = release.answers["value"].intervals(1 - 1e-9)
         assert pair[0] <= truth <= pair[1]
-        beyond = abs(truth) > 2**62
+        assert any(map(math.isinf, pair)) == (abs(truth) > 2**62)
+        # What is shown is at 95 %, of which noise may fall short.
+        beyond = any(map(math.isinf, release.answers["value"].intervals(0.95)[0]))
         assert ("the truth may lie far beyond" in str(release)) == beyond
         assert ("±" in str(release).split("\n")[3]) != beyond
