@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Hashable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Generic, NoReturn, TypeVar
 
 from . import parameters
@@ -42,10 +42,18 @@ class Form:
     whole: bool | None = None
     shape: tuple[int, ...] = ()
     keys: tuple[Hashable, ...] | None = None
+    statistic: Callable[[Any], object] | None = None
 
     @staticmethod
-    def of(*, whole: object, shape: object, keys: object) -> Form:
+    def of(*, whole: object, shape: object, keys: object, statistic: object = None) -> Form:
         """The form that the arguments of a `Sensitive` declare."""
+        if statistic is not None and not callable(statistic):
+            raise BadParameter.of("statistic", statistic, must="a function of a sample's rows")
+        form = Form._numbers(whole=whole, shape=shape, keys=keys)
+        return replace(form, statistic=statistic)
+
+    @staticmethod
+    def _numbers(*, whole: object, shape: object, keys: object) -> Form:
         if whole is not None and not isinstance(whole, bool):
             raise BadParameter.of("whole", whole, must="True (whole numbers) or False (real ones)")
         listed = None if keys is None else _keys(keys)
@@ -79,6 +87,8 @@ class Sensitive(Generic[T]):
     counts as 0, one that is not listed is left out). `entries` says how many of the numbers (of a
     sample: rows) one unit may change, for mechanisms that randomize each entry by itself. Values
     with the same `stream` name are bounded together: one unit moves all of them by l1 in total.
+    Where a mechanism draws a sample, the value is one row per unit, and everything declared is
+    about what is made of the sample: the sum of its rows, or what `statistic` returns for them.
     """
 
     __slots__ = ("__compute", "_bounds", "entries", "form", "stream", "unit")
@@ -96,6 +106,7 @@ class Sensitive(Generic[T]):
         keys: object = None,
         entries: object = None,
         stream: object = None,
+        statistic: Callable[[Any], object] | None = None,
     ) -> None:
         if not callable(compute):
             raise BadParameter.of(
@@ -114,7 +125,7 @@ class Sensitive(Generic[T]):
             )
         self.__compute = compute
         self.unit = unit
-        self.form = Form.of(whole=whole, shape=shape, keys=keys)
+        self.form = Form.of(whole=whole, shape=shape, keys=keys, statistic=statistic)
         self.entries = None if entries is None else parameters.whole("entries", entries)
         if stream is not None and (not isinstance(stream, str) or not stream):
             raise BadParameter.of("stream", stream, must='a name, such as "arrivals"')

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from deniable.errors import SensitivityMismatch, UnitMismatch
+from deniable.errors import BadParameter, SensitivityMismatch, UnitMismatch
 from deniable.mechanisms import Mechanism, Sampled, Step
 from deniable.mechanisms import SampledWithoutReplacement as OfFixedSize
 from deniable.units import Relation, Unit
@@ -44,8 +44,13 @@ def _fix(part: Mechanism, unit: Unit) -> str:
 
 
 def check_entries(step: Step[Any], unit: Unit) -> None:
-    """SensitivityMismatch if a sample is drawn row by row where a unit may have several rows."""
+    """Refuse a sample drawn row by row where a unit may have several rows, or one not drawn."""
     sampled = [p for p in step.mechanism.within() if isinstance(p, Sampled | OfFixedSize)]
+    if step.value.form.statistic is not None and not sampled:
+        raise BadParameter(
+            f"{type(step.mechanism).__name__} draws no sample that the statistic could be asked of",
+            fix="dp.Sensitive(lambda: statistic(rows), ...) without statistic=",
+        )
     if sampled and unit.rows > 1 and step.value.entries != 1:
         raise SensitivityMismatch(
             f"{type(sampled[0]).__name__} draws units, and {unit} may have {unit.rows} of the rows",

@@ -46,8 +46,8 @@ class Sampled(Mechanism):
     Numerics   the sample is drawn exactly; rows are summed in integers, floats on M's lattice and
                rounded towards 0, which lets no row grow
 
-    The value is an array with one row per unit, which is summed over the sample; or a pair of such
-    rows and a function of the rows in the sample, whose value M is then asked about. What is
+    The value is an array with one row per unit. M is asked about the rows drawn: their sum, or
+    their `statistic` (outside a session the value is then a pair of rows and function). What is
     declared of it (whole or real, shape) is declared of the sum: the number of rows is private. A
     session whose units may have several rows wants `entries=1`: rows that one unit owns together
     must be one row here.
@@ -153,11 +153,11 @@ class Sampled(Mechanism):
         return self.of.shown_error(confidence, whole=whole)
 
     def reading(self, form: Form) -> Callable[[Any], Any]:
-        """Rows, each of the form that is declared, or rows and a function of them.
+        """Rows, each of the form that is declared; with a `statistic` rows of any form.
 
         Where units are replaced, rows are numbers, which is checked here: before the charge.
         """
-        if self._replaces() and form.shape:
+        if self._replaces() and (form.shape or form.statistic is not None):
             raise _not_a_number_each()
         return _reading(self.of, form)
 
@@ -249,7 +249,7 @@ class SampledWithoutReplacement(Mechanism):
         return self.of.shown_error(confidence, whole=whole)
 
     def reading(self, form: Form) -> Callable[[Any], Any]:
-        """Rows, each of the form that is declared, or rows and a function of them."""
+        """Rows, each of the form that is declared; with a `statistic` rows of any form."""
         return _reading(self.of, form)
 
     def draw(self, value: object) -> object:
@@ -299,10 +299,11 @@ def _reading(of: Mechanism, form: Form) -> Callable[[Any], Any]:
     read = of.reading(form)
     each = form if isinstance(of, RealNoise) else replace(form, whole=True)
 
+    statistic = form.statistic
+
     def rows(value: Any) -> object:
-        if isinstance(value, tuple) and len(value) == 2 and callable(value[1]):
-            given, statistic = value
-            return np.asarray(given), lambda sample: read(statistic(sample))
+        if statistic is not None:
+            return np.asarray(value), lambda sample: read(statistic(sample))
         array = as_array(value, Form())
         return read_numbers(array, replace(each, shape=(*array.shape[:1], *form.shape), keys=None))
 
