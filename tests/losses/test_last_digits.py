@@ -17,7 +17,7 @@ from deniable.losses import amplify, approx, convert, textbook
 from deniable.losses.filters import Price, filter_for
 from deniable.losses.filters.one_figure import difference
 from deniable.mechanisms import BestOf, Composed, DiscreteLaplace, ProposeTestRelease
-from deniable.query.bound.moves import Moves
+from deniable.workload.moves import Moves
 
 TRIES = 300
 

@@ -31,6 +31,7 @@ COVER = {
     "sensitivity": ("tests/conformance", "tests/mechanisms/frameworks"),
     "session": ("tests/ledger", "tests/statistics", *WHOLE),
     "ledger": ("tests/session", "tests/statistics", "tests/faults"),
+    "workload": BACK,
     "query/bound": BACK,
     "query/compile": (*BACK, "tests/query/fuzz"),
     "query/allocate": WHOLE,

@@ -2,7 +2,6 @@
 
     _release       the answer, its ±, its loss, its provenance
     noisy          a column of noisy answers and what is known of its noise
-    reach          how far a sum of noises is from zero
     plan           cost, ± and steps, before anything is spent
     certificate    the claim, for sceptics and registries
     frame, card    tables for terminals and notebooks

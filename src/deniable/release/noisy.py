@@ -16,8 +16,7 @@ from typing import Any, ClassVar, Final
 from deniable import parameters
 from deniable.errors import BadParameter, NoBound
 from deniable.mechanisms import Mechanism
-
-from .reach import Law, of_each, reach
+from deniable.workload.tails import Law, of_each, reach
 
 _BEYOND: Final = 2**63
 Interval = tuple[float, float]

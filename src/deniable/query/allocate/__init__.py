@@ -1,12 +1,8 @@
 """Allocate: which noise on which numbers, for an amount or for a ±; free, and without data.
 
-split         a loss over vectors of whole numbers: the best noise for each
 basis         in which numbers tallies are released: themselves, or what a row moves less
 released      a vector: whole numbers that are rounded and get noise of one scale
 weighing      which vectors a question needs, and how much each one's error matters
-trees         histograms as trees, for several quantiles
-search        one quantile: its cell, and what lies around it
-tails         how far sums of noises reach
 allocation    all of a question's noise, private keys included
 foresight     the ± of every answer, in advance
 within        the least loss for a ±

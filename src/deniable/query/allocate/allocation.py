@@ -10,14 +10,14 @@ from typing import Final
 from deniable.errors import UnknownKeys
 from deniable.losses import Approx, Loss, Pure
 from deniable.losses.filters import ApproxFilter, Filter
-from deniable.mechanisms import Laplace, Mechanism, QuantileSearch
+from deniable.mechanisms import Mechanism
 from deniable.mechanisms.combine import Composed
 from deniable.mechanisms.keys import PartitionSelection
 from deniable.query.bound import IntegerPlan, Tally
-from deniable.release.reach import Law, of_each
+from deniable.workload.split import Noise, law_of, noise_for, spread_of, together
+from deniable.workload.tails import Law, of_each
 
 from .released import Released
-from .split import Noise, law_of, noise_for, together
 from .weighing import released
 
 # Of a spend without a δ of its own, private keys take this part of what the ledger keeps for them.
@@ -101,12 +101,6 @@ class Allocation:
             for i, part in enumerate(self.parts[place].mixture(tally)):
                 found[place, i] = found.get((place, i), 0.0) + factor * part * spread
         return tuple(found.values())
-
-
-def spread_of(noise: Noise) -> float:
-    """b of Laplace noise, σ of Gaussian noise."""
-    assert not isinstance(noise, QuantileSearch)
-    return noise.scale if isinstance(noise, Laplace) else noise.sigma
 
 
 def allocate(

@@ -42,8 +42,8 @@ from functools import cached_property
 from itertools import product
 
 from deniable.query.bound import IntegerPlan, Measure, Moves, Tally
-from deniable.release.reach import Law
 from deniable.units import Relation
+from deniable.workload.tails import Law
 
 Form = tuple[float, Mapping[str, float]]
 """How much an answer matters, and how much of the error of each tally, by name, is in it."""

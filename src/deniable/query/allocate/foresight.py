@@ -12,7 +12,7 @@ import math
 from dataclasses import replace
 from itertools import product
 
-from deniable.mechanisms import Laplace, QuantileSearch
+from deniable.mechanisms import QuantileSearch
 from deniable.mechanisms.keys import PartitionSelection
 from deniable.query.algebra import (
     COUNTED,
@@ -26,13 +26,13 @@ from deniable.query.algebra import (
 )
 from deniable.query.bound import Parts, Tally
 from deniable.release import Summed
-from deniable.release.reach import reach
 from deniable.schema import Schema
+from deniable.workload.search import usual_reach
+from deniable.workload.split import deviation
+from deniable.workload.tails import reach
+from deniable.workload.trees import Tree
 
-from .allocation import Allocation, spread_of
-from .search import usual_reach
-from .split import Noise
-from .trees import Tree
+from .allocation import Allocation
 
 
 def errors(
@@ -188,11 +188,6 @@ def q_of(parts: Parts) -> float:
             return 1.0
     assert parts.aggregate.q is not None
     return parts.aggregate.q
-
-
-def deviation(noise: Noise) -> float:
-    """The standard deviation of one number's noise."""
-    return spread_of(noise) * (math.sqrt(2) if isinstance(noise, Laplace) else 1.0)
 
 
 def is_whole(parts: Parts) -> bool:

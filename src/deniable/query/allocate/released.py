@@ -14,11 +14,11 @@ from numpy.typing import NDArray
 
 from deniable.losses import rounding
 from deniable.query.bound import Cells, Moves, Tally
+from deniable.workload.search import Search
+from deniable.workload.split import Vector
+from deniable.workload.trees import Tree
 
 from .basis import Basis
-from .search import Search
-from .split import Vector
-from .trees import Tree
 
 Floats = NDArray[np.float64]
 

@@ -25,14 +25,14 @@ from deniable import parameters
 from deniable.errors import BadParameter, UnknownName
 from deniable.query.algebra import COUNTED, Function, columns_of
 from deniable.query.bound import IntegerPlan, Parts, Tally
-from deniable.release.reach import Law
 from deniable.units import Relation
+from deniable.workload.search import FEWEST_CELLS, Search
+from deniable.workload.search import MOST_GROUPS as MOST_SEARCHED
+from deniable.workload.tails import Law
+from deniable.workload.trees import Tree, tree_for
 
 from .basis import Basis, Form, foldings, side_by_side
 from .released import Released
-from .search import FEWEST_CELLS, Search
-from .search import MOST_GROUPS as MOST_SEARCHED
-from .trees import Tree, tree_for
 
 # What hardly matters still gets enough to be of use, should the guess be wrong.
 _LEAST: Final = 1 / 64

@@ -3,24 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import Final
+from functools import partial
 
 from deniable import parameters
-from deniable.calibration import least_loss
 from deniable.errors import BadParameter, UnknownName
 from deniable.losses import Approx, Gdp, Loss, Pure, Zcdp
 from deniable.losses.filters import Filter
 from deniable.query.algebra import Column
 from deniable.query.bound import IntegerPlan
+from deniable.workload.cheapest import Balance, cheapest
 
 from .allocation import Allocation, allocate
-from .foresight import errors, largest_error
-
-_RELATIVE: Final = 1e-6
-_ROUGHLY: Final = 1e-2
-_ROUNDS: Final = 6
-_UNNAMED: Final = 1 / 8
+from .foresight import aggregate_error, errors, largest_error
 
 
 def least(
@@ -36,60 +30,34 @@ def least(
     if not plan.tallies:
         return 0 * budget, allocate(plan, spend=budget, filter=filter)
 
-    def at(loss: float, balance: _Balance) -> Allocation:
-        weights, fold = balance
+    def at(loss: float, balance: Balance) -> Allocation:
+        weights, fold = balance.weights, balance.fold
         return allocate(plan, spend=amount(loss), filter=filter, emphasis=weights, fold=fold)
 
-    def cost(balance: _Balance, relative: float) -> float:
-        def excess(loss: float) -> _Excess:
-            return _Excess(at(loss, balance), wanted, size)
+    def told(loss: float, balance: Balance, *, rounded: bool = True) -> dict[str, float]:
+        found = at(loss, balance)
+        return {
+            name: aggregate_error(found, plan.parts[name], size=size, rounded=rounded) or 0.0
+            for name in wanted
+        }
 
-        try:
-            return least_loss(excess, within=1.0, relative=relative)
-        except BadParameter:
-            raise BadParameter(
-                "that ± is met by any loss, however small",
-                why="the δ of this session alone buys it" if isinstance(budget, Approx) else "",
-                fix="within= a smaller ±, or spend=",
-            ) from None
-
-    wanted = _targets(within, at(1.0, _balance(fold=True)), size=size)
-    plain = _balance(fold=True)
-    tried = [(cost(plain, _ROUGHLY), plain)]
-    for fold in (True, False) if len(plan.tallies) > 1 else ():
-        loss, balance = tried[0][0], _balance(fold=fold)
-        for _ in range(_ROUNDS):
-            found = at(loss, balance)
-            told = errors(found, size=size, rounded=False)
-            ratios = {name: (told[name] or 0.0) / target for name, target in wanted.items()}
-            balance = _balanced(found, ratios, balance)
-            loss *= max(ratios.values()) ** (2 if isinstance(budget, Zcdp) else 1)
-        tried.append((cost(balance, _ROUGHLY), balance))
-    _, best = min(tried, key=lambda pair: pair[0])
-    spent = cost(best, _RELATIVE)
+    wanted = _targets(within, at(1.0, Balance()), size=size)
+    try:
+        spent, best = cheapest(
+            told,
+            smooth=partial(told, rounded=False),
+            wanted=wanted,
+            others=[name for name in plan.parts if name not in wanted],
+            power=2 if isinstance(budget, Zcdp) else 1,
+            alone=len(plan.tallies) == 1,
+        )
+    except BadParameter:
+        raise BadParameter(
+            "that ± is met by any loss, however small",
+            why="the δ of this session alone buys it" if isinstance(budget, Approx) else "",
+            fix="within= a smaller ±, or spend=",
+        ) from None
     return amount(spent), at(spent, best)
-
-
-_Balance = tuple[Mapping[str, float], bool]
-"""How much more each aggregate matters, and whether several may be told by one vector."""
-
-
-def _balance(*, fold: bool) -> _Balance:
-    return {}, fold
-
-
-@dataclass(frozen=True)
-class _Excess:
-    """How many times too large the worst ± is."""
-
-    allocation: Allocation
-    wanted: Mapping[str, float]
-    size: float | None
-
-    def error(self, confidence: float = 0.95) -> float:
-        told = errors(self.allocation, size=self.size, confidence=confidence)
-        # A ± of 0 (whole numbers, little noise) still is one that could be smaller.
-        return max((told[name] or 1e-9) / target for name, target in self.wanted.items())
 
 
 def _currency(budget: Loss) -> Callable[[float], Loss]:
@@ -130,7 +98,7 @@ def _unknown(start: Allocation) -> str:
 
 
 def _that_ask_something(wanted: dict[str, float], plan: IntegerPlan) -> dict[str, float]:
-    """Without those that are met whatever is spent: an average lies between its bounds."""
+    """Targets by aggregate, without those met at any spend: an average lies in its bounds."""
     named = _aggregates(plan)
     largest = {name: largest_error(plan.parts[named[name]]) for name in wanted}
     asking = {name: target for name, target in wanted.items() if target < largest[name]}
@@ -146,26 +114,13 @@ def _that_ask_something(wanted: dict[str, float], plan: IntegerPlan) -> dict[str
             why="it lies between bounds that are public",
             fix=f"within={most / 10:g}",
         )
-    return asking
+    by_aggregate: dict[str, float] = {}
+    for name, target in asking.items():
+        by_aggregate[named[name]] = min(target, by_aggregate.get(named[name], target))
+    return by_aggregate
 
 
 def _aggregates(plan: IntegerPlan) -> dict[str, str]:
     """The columns of the answer that are aggregates as they are, and which."""
     outputs = plan.question.outputs
     return {o.name: o.expression.name for o in outputs if isinstance(o.expression, Column)}
-
-
-def _balanced(found: Allocation, ratios: Mapping[str, float], before: _Balance) -> _Balance:
-    """Answers that are too coarse matter more, in proportion; what is not named, little.
-
-    Noise shrinks with the cube root of the weight (fourth root for Gaussian): the cube of how many
-    times too large an error is makes all of them just large enough.
-    """
-    (weights, fold), named = before, _aggregates(found.plan)
-    made = {
-        named[column]: weights.get(named[column], 1.0) * max(ratio, 1e-9) ** 3
-        for column, ratio in ratios.items()
-    }
-    least_weight = min(made.values())
-    rest = dict.fromkeys(found.plan.parts, least_weight * _UNNAMED)
-    return {name: weight / least_weight for name, weight in (rest | made).items()}, fold

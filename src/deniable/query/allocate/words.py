@@ -15,11 +15,12 @@ from deniable.query.algebra.show import aggregate_text, relation_lines
 from deniable.query.bound import IntegerPlan, Measure, Parts, Tally, relations_in
 from deniable.release import Plan
 from deniable.release.numbers import amount, digits
+from deniable.workload.split import spread_of
+from deniable.workload.trees import Tree
 
-from .allocation import Allocation, spread_of
+from .allocation import Allocation
 from .foresight import aggregate_error, errors, people_needed, rank_error
 from .released import Released
-from .trees import Tree
 
 _SIZES: Final = (100, 1_000, 10_000)
 _MANY_GROUPS: Final = 1_000

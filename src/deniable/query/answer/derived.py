@@ -17,7 +17,6 @@ from deniable.mechanisms import QuantileSearch
 from deniable.query.algebra import Function
 from deniable.query.allocate import Allocation
 from deniable.query.allocate.foresight import (
-    deviation,
     half_width,
     is_whole,
     known_part,
@@ -25,10 +24,11 @@ from deniable.query.allocate.foresight import (
     q_of,
     summed,
 )
-from deniable.query.allocate.search import Found, Search
-from deniable.query.allocate.trees import Ranks
 from deniable.query.bound import Bins, Parts
 from deniable.release import Summed
+from deniable.workload.search import Found, Search
+from deniable.workload.split import deviation
+from deniable.workload.trees import Ranks
 
 from .intervals import Confidence, Sums
 

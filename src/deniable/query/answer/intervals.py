@@ -21,8 +21,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from deniable.query.allocate.tails import tail
-from deniable.release.reach import Law
+from deniable.workload.tails import Law, tail
 
 Floats = NDArray[np.float64]
 Test = Callable[[Floats], tuple[Floats, ...]]

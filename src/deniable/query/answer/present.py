@@ -24,7 +24,7 @@ from deniable.query.algebra import (
 from deniable.query.algebra.meaning import EPOCH
 from deniable.query.bound import Group
 from deniable.release import Noisy, Spread, Tabulated
-from deniable.release.reach import of_each
+from deniable.workload.tails import of_each
 
 from .derived import Derived, Ends
 

@@ -1,6 +1,5 @@
 """Bound: a question rewritten into whole numbers, each with how far one unit can move it.
 
-moves        sensitivities of weighted integer cells, exact, in three norms
 tallies      what each row adds: counts, sums on a lattice, squares, histograms, distinct values
 plan         what the engine computes, and which tallies each answer is made of
 rewriting    from a question to that plan
@@ -8,7 +7,8 @@ rewriting    from a question to that plan
 
 from __future__ import annotations
 
-from .moves import Moves, joint_l1, joint_l2_squared
+from deniable.workload.moves import Moves, joint_l1, joint_l2_squared
+
 from .plan import KEPT_OF_BOTH, KEPT_OF_ONE, WEIGHT, Cells, Group, IntegerPlan, Parts
 from .rewriting import bound, relations_in
 from .tallies import Bins, Measure, Tally

@@ -31,8 +31,8 @@ from deniable.query.algebra import (
     Union,
 )
 from deniable.units import Relation as Neighbours
+from deniable.workload.moves import Moves, moves, moves_of_presence
 
-from .moves import Moves, moves, moves_of_presence
 from .plan import WEIGHT, IntegerPlan, Parts
 from .tallies import Bins, Measure, Tally, middle, on_lattice
 

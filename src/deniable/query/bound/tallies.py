@@ -18,8 +18,7 @@ from numpy.typing import NDArray
 from deniable.errors import UnsupportedQuery
 from deniable.query.algebra import EXACT, Expression, Kind
 from deniable.sampling import Lattice
-
-from .moves import Moves
+from deniable.workload.moves import Moves
 
 # A row's number has at most this many bits: times a weight of 20 it is exact in 64.
 BITS = 32

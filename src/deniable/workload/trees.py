@@ -21,7 +21,7 @@ from statistics import NormalDist
 import numpy as np
 from numpy.typing import NDArray
 
-from deniable.release.reach import Law
+from .tails import Law
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]

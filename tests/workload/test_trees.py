@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests import goodness
 
-from deniable.query.allocate.trees import Ranks, Tree, tree_for
+from deniable.workload.trees import Ranks, Tree, tree_for
 
 SHAPES = st.sampled_from([1, 2, 7, 10, 126, 1000, 1024])
 

@@ -25,9 +25,9 @@ from deniable.losses import Approx, Gdp, Loss, Pure, Zcdp
 from deniable.losses.filters import ApproxFilter, Filter
 from deniable.mechanisms import Gaussian, Laplace, QuantileSearch
 from deniable.mechanisms.combine import Composed
-from deniable.release.reach import Law
 
 from .search import usual_reach
+from .tails import Law
 
 Noise = Laplace | Gaussian | QuantileSearch
 
@@ -80,6 +80,17 @@ def noise_for(
 def law_of(noise: Sequence[Noise]) -> Law:
     """The law of a list of noises, which is one for all."""
     return "gaussian" if any(isinstance(m, Gaussian) for m in noise) else "laplace"
+
+
+def spread_of(noise: Noise) -> float:
+    """b of Laplace noise, σ of Gaussian noise."""
+    assert not isinstance(noise, QuantileSearch)
+    return noise.scale if isinstance(noise, Laplace) else noise.sigma
+
+
+def deviation(noise: Noise) -> float:
+    """The standard deviation of one number's noise."""
+    return spread_of(noise) * (math.sqrt(2) if isinstance(noise, Laplace) else 1.0)
 
 
 def scaled(noise: Sequence[Noise], factor: float) -> tuple[Noise, ...]:

@@ -7,8 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from deniable.query.allocate.tails import tail
-from deniable.release.reach import reach
+from deniable.workload.tails import reach, tail
 
 LAWS = ["laplace", "gaussian"]
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import deniable as dp
 from deniable.losses.filters import filter_for
-from deniable.query.allocate.split import Vector, noise_for, together
+from deniable.workload.split import Vector, noise_for, together
 
 LOSSES = [
     dp.epsilon(0.1),

@@ -8,8 +8,8 @@ from tests import goodness
 
 import deniable as dp
 from deniable.mechanisms import Laplace, QuantileSearch
-from deniable.query.allocate.search import Found, Search
-from deniable.query.allocate.trees import Ranks, tree_for
+from deniable.workload.search import Found, Search
+from deniable.workload.trees import Ranks, tree_for
 
 CELLS, ALARM = 4096, 1e-8
 

@@ -1,0 +1,54 @@
+"""The smallest loss that meets every ±: it does meet them, and wastes little."""
+
+import math
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from deniable.errors import BadParameter
+from deniable.losses import Pure
+from deniable.workload import Balance, Vector, cheapest, noise_for
+
+targets = st.lists(st.floats(0.5, 1e4), min_size=1, max_size=5)
+
+
+def errors(names):
+    """Counts with Laplace noise, each in a vector of its own: ± = b·ln 20."""
+
+    def told(loss: float, balance: Balance):
+        vectors = [Vector(l1=1.0, l2=1.0, weight=balance.weights.get(n, 1.0)) for n in names]
+        noise = noise_for(lambda _: vectors, spend=Pure(loss))
+        return {n: m.scale * math.log(20) for n, m in zip(names, noise, strict=True)}
+
+    return told
+
+
+@settings(max_examples=25, deadline=None)
+@given(wanted=targets)
+def test_every_target_is_met_at_nearly_the_least_possible_loss(wanted):
+    names = [f"n{i}" for i in range(len(wanted))]
+    named = dict(zip(names, wanted, strict=True))
+    told = errors(names)
+    loss, balance = cheapest(told, smooth=told, wanted=named)
+    assert all(told(loss, balance)[n] <= named[n] for n in names)
+    # Each target needs ε = ln 20/±, and losses add: no split can cost less.
+    least = sum(math.log(20) / each for each in wanted)
+    assert least * (1 - 1e-9) <= loss <= 1.05 * least + 1e-6 * max(wanted)
+
+
+def test_an_answer_without_a_target_gets_little():
+    told = errors(["n", "other"])
+    loss, balance = cheapest(
+        lambda x, b: {"n": told(x, b)["n"]},
+        smooth=lambda x, b: {"n": told(x, b)["n"]},
+        wanted={"n": 10.0},
+        others=["other"],
+    )
+    assert balance.weights["other"] < balance.weights["n"]
+    assert loss < 2 * math.log(20) / 10  # an even split
+
+
+def test_targets_that_any_loss_meets_are_refused():
+    with pytest.raises(BadParameter):
+        cheapest(lambda *_: {"n": 1.0}, smooth=lambda *_: {"n": 1.0}, wanted={"n": 2.0})
