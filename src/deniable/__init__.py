@@ -8,6 +8,7 @@ Where things are, in the order of a row's path:
     parameters    what a public parameter may be
     units         whom we protect
     schema        what is public about a table
+    forms         what a private value looks like: declared, then kept to
     sensitive     values that hide themselves
     sampling      the only place randomness is drawn
     losses        bounds on privacy loss: values with +, *, <=

@@ -9,6 +9,7 @@ from tests import goodness
 
 import deniable as dp
 from deniable.errors import BadParameter, NoBound, UnknownName
+from deniable.forms import Form
 from deniable.mechanisms import Mechanism
 from deniable.mechanisms.numbers import Gaussian, Laplace
 from deniable.release import (
@@ -23,7 +24,6 @@ from deniable.release import (
     answer_of,
 )
 from deniable.release.noisy import decode, encode
-from deniable.sensitive import Form
 
 LAPLACE, GAUSSIAN = Laplace(scale=10.0), Gaussian(sigma=3.0)
 MECHANISMS = (LAPLACE.to_dict(), GAUSSIAN.to_dict())

@@ -16,12 +16,11 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, TypeVar
 
 from deniable import parameters
 from deniable.errors import BadParameter, NoBound, SensitivityMismatch
+from deniable.forms import Form, read_numbers
 from deniable.losses import Loss, Profile, Renyi, Zcdp, convert, rounding
 from deniable.losses.pairs import ApproxPair, Pairs
-from deniable.sensitive import Form, Sensitive
+from deniable.sensitive import Sensitive
 from deniable.units import Relation, Unit
-
-from ._reading import read_numbers
 
 if TYPE_CHECKING:
     from .combine import Composed, Sampled

@@ -7,7 +7,7 @@ a crash loses budget, never privacy.
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext, suppress
+from contextlib import suppress
 from dataclasses import replace
 from types import MappingProxyType
 from typing import Any, Final, NoReturn, Self, TypeVar
@@ -28,7 +28,17 @@ from deniable.sensitive import Sensitive
 from deniable.units import Unit
 
 from . import budgets, drawing, show
-from .asked import Columns, checked, columns_of, given_again, like, released, tell_earlier, together
+from .asked import (
+    Columns,
+    checked,
+    columns_of,
+    given_again,
+    like,
+    made_ready,
+    released,
+    tell_earlier,
+    together,
+)
 from .drawing import Broken
 from .elsewhere import Commission, Work, standing, unwritten
 from .handles import Handles
@@ -130,15 +140,13 @@ class Session:
         table: str = "",
         title: str = "",
         present: Callable[[list[Any]], Columns] | None = None,
-        ready: AbstractContextManager[object] | None = None,
     ) -> Release:
         """Charge, compute and draw one step, or several together.
 
         A `question` makes the answer findable: asked again with the same mechanism and table, the
         stored answer is returned, free; the ledger shows its `title`, if it has one. `present`
         turns the noisy values of several steps into the columns of one answer; it sees nothing
-        else. `ready` is entered before the charge and left after the draw: what the values need
-        and public facts or the environment alone can refuse is refused there, free.
+        else.
         """
         steps = checked(step, unit=self.unit)
         if steps[0].handle is not None:
@@ -151,7 +159,7 @@ class Session:
                 return stored
             parts = [(each.mechanism.draw, each.read) for each in steps]
             try:
-                with ready or nullcontext():
+                with made_ready(steps):
                     entry = self._pay(mechanism, fingerprint=found, what=what, once=True)
                     drawn = self._draw(parts, paid=mechanism, entry=entry, question=what)
             except Answered:  # by another process, just now
@@ -295,10 +303,11 @@ class Session:
         if steps[0].handle is not None:
             return self._ask(steps[0])[0]
         mechanism = together(steps)
-        entry = self._pay(mechanism, what=what)
-        paid.append(mechanism)
         parts = [(each.mechanism.draw, each.read) for each in steps]
-        drawn = self._draw(parts, paid=mechanism, entry=entry, question=what)
+        with made_ready(steps):
+            entry = self._pay(mechanism, what=what)
+            paid.append(mechanism)
+            drawn = self._draw(parts, paid=mechanism, entry=entry, question=what)
         return drawn[0] if isinstance(wanted, Step) else like(wanted, drawn)
 
     # ---- charge, compute, draw
@@ -358,7 +367,8 @@ class Session:
         """One question to a mechanism that this session opened: free, since it was paid before."""
         drawing.refuse_inside("asked")
         drawing.refuse_rehearsal(self._ledger)
-        with self._handles.asking(step, admit=self._ledger.check_asker) as opened:
+        asking = self._handles.asking(step, admit=self._ledger.check_asker)
+        with made_ready([step]), asking as opened:
             answering = opened.interaction.answering()
             parts = [(opened.interaction.ask, opened.read(step.value))]
             drawn = self._draw(parts, paid=None, entry=opened.entry, question="")

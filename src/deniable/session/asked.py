@@ -6,7 +6,8 @@ whoever asked may know it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -57,6 +58,19 @@ def checked(wanted: object, *, unit: Unit) -> list[Step[Any]]:
             )
         steps.append(step)
     return steps
+
+
+@contextmanager
+def made_ready(steps: Sequence[Step[Any]]) -> Iterator[None]:
+    """What the values need, entered before the charge: what is refused there is free.
+
+    Always in one order, so that two threads which wait for the same things do so in turn.
+    """
+    needed = {id(each): each for step in steps for each in step.value.ready}
+    with ExitStack() as held:
+        for _, each in sorted(needed.items()):
+            held.enter_context(each)
+        yield
 
 
 def together(steps: Sequence[Step[Any]]) -> Mechanism:

@@ -10,11 +10,12 @@ from typing import Any, ClassVar, Self, TypeVar
 
 from deniable import parameters
 from deniable.errors import BadParameter
+from deniable.forms import Form
 from deniable.losses import Loss, rounding
 from deniable.losses.pairs import GaussianPair, Pairs
 from deniable.mechanisms._mechanism import Mechanism, Norm
 from deniable.mechanisms.interactive import Interaction, Series
-from deniable.sensitive import Form, Sensitive
+from deniable.sensitive import Sensitive
 
 L = TypeVar("L", bound=Loss)
 T = TypeVar("T")

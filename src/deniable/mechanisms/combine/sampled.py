@@ -13,14 +13,14 @@ from numpy.typing import NDArray
 
 from deniable import parameters
 from deniable.errors import BadParameter
+from deniable.forms import Form, as_array, read_numbers, read_real
 from deniable.losses import amplify, convert, rounding
 from deniable.losses.pairs import ApproxPair, GaussianPair, Pairs, sampled
 from deniable.mechanisms._mechanism import Mechanism, Norm
-from deniable.mechanisms._reading import as_array, read_numbers, read_real
 from deniable.mechanisms.numbers._additive import RealNoise, as_numbers
 from deniable.sampling import permutation, poisson_mask
 from deniable.sampling.lattice import Lattice
-from deniable.sensitive import Form, Sensitive
+from deniable.sensitive import Sensitive
 from deniable.units import Relation
 
 T = TypeVar("T")

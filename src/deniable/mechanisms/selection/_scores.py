@@ -15,11 +15,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from deniable import parameters
 from deniable.errors import BadParameter, NoBound
+from deniable.forms import Form, as_array, needs_shape, read_floats
 from deniable.losses import convert
 from deniable.losses.pairs import BoundedRangePair, Pairs
 from deniable.mechanisms._mechanism import Mechanism, Norm
-from deniable.mechanisms._reading import as_array, needs_shape, read_floats
-from deniable.sensitive import Form
 
 LOWEST = -sys.float_info.max
 """The score of a candidate whose score is NaN or missing: it ranks last."""

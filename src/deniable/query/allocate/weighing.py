@@ -48,7 +48,7 @@ def released(
     Without `fold` every tally is released by itself.
     """
     forms = _forms(plan, emphasis or {})
-    groups, divided = _touched(plan), _divided(plan)
+    groups, divided = touched(plan), _divided(plan)
     return tuple(
         Released(
             basis=basis,
@@ -167,7 +167,7 @@ def _divided(plan: IntegerPlan) -> set[str]:
     return {t.name for p in ratios for t in (p.count, p.sum, p.squares) if t is not None}
 
 
-def _touched(plan: IntegerPlan) -> int:
+def touched(plan: IntegerPlan) -> int:
     """How many cells one unit can move.
 
     Where keys are private, a unit's rows are kept in so many cells as its presence is counted in,

@@ -10,7 +10,7 @@ from __future__ import annotations
 from deniable.workload.moves import Moves, joint_l1, joint_l2_squared
 
 from .plan import KEPT_OF_BOTH, KEPT_OF_ONE, WEIGHT, Cells, Group, IntegerPlan, Parts
-from .rewriting import bound, relations_in
+from .rewriting import bound, relations_in, within_set
 from .tallies import Bins, Measure, Tally
 
 __all__ = [
@@ -29,4 +29,5 @@ __all__ = [
     "joint_l1",
     "joint_l2_squared",
     "relations_in",
+    "within_set",
 ]

@@ -178,6 +178,12 @@ def _centred(book: _Book, asked: Aggregate) -> bool:
     )
 
 
+def within_set(plan: IntegerPlan, chosen: tuple[int, ...]) -> IntegerPlan:
+    """The same tallies over the groups of one grouping set, and how far a unit moves them there."""
+    alone = replace(plan, question=replace(plan.question, grouping_sets=(chosen,)))
+    return replace(alone, tallies=tuple(_moved(alone, tally) for tally in plan.tallies))
+
+
 def _public_rows(plan: IntegerPlan, asked: Aggregate) -> int | None:
     """How many rows an aggregate is of, where that is public: all rows of the table, in one group.
 
@@ -200,7 +206,7 @@ def _tally(plan: IntegerPlan, asked: Tally, *, centre: float, bins: int) -> Tall
     if asked.measure is Measure.PERSONS:
         return replace(_persons(plan, asked.name), where=asked.where)
     if asked.measure is Measure.DISTINCT:
-        return replace(asked, moves=_moves(plan, asked, weight=plan.rows))
+        return _moved(plan, asked)
     made = replace(asked, denominator=plan.weight)
     if asked.measure is Measure.HISTOGRAM:
         assert asked.value is not None
@@ -210,7 +216,13 @@ def _tally(plan: IntegerPlan, asked: Tally, *, centre: float, bins: int) -> Tall
         squared = asked.measure is Measure.SQUARES
         lattice, low, high = on_lattice(asked.value, centre=centre, squared=squared)
         made = replace(made, centre=centre, lattice=lattice, low=low, high=high)
-    return replace(made, moves=_moves(plan, made, weight=plan.rows * plan.weight))
+    return _moved(plan, made)
+
+
+def _moved(plan: IntegerPlan, tally: Tally) -> Tally:
+    if tally.measure is Measure.PERSONS:
+        return replace(tally, moves=_persons(plan, tally.name).moves)
+    return replace(tally, moves=_moves(plan, tally, weight=plan.rows * tally.denominator))
 
 
 _NOWHERE: Final = Moves(l1=0, l2_squared=0, linf=0)
