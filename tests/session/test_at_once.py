@@ -20,8 +20,8 @@ def session(where=None):
     return Session(tables={}, schema=None, ledger=ledger)
 
 
-def value(compute):
-    return dp.Sensitive(compute, l1=1)
+def value(compute, **options):
+    return dp.Sensitive(compute, l1=1, **options)
 
 
 @pytest.mark.parametrize("shared", [True, False])
@@ -75,7 +75,7 @@ def test_an_answer_that_another_process_stored_meanwhile_is_found_and_not_paid(t
         def __exit__(self, *_):
             return None
 
-    found = s.release(HALF.on(value(lambda: 3)), question="how many?", ready=Ready())
+    found = s.release(HALF.on(value(lambda: 3, ready=[Ready()])), question="how many?")
     assert found.value == said[0]
     assert [e.kind for e in s.ledger.entries] == ["charge", "answer"]
 

@@ -27,18 +27,8 @@ from deniable.schema import Schema
 from deniable.sensitive import Sensitive
 from deniable.units import Unit
 
-from . import budgets, drawing, show
-from .asked import (
-    Columns,
-    checked,
-    columns_of,
-    given_again,
-    like,
-    made_ready,
-    released,
-    tell_earlier,
-    together,
-)
+from . import asked, budgets, drawing, show
+from .asked import Columns, checked, columns_of, made_ready, released, together
 from .drawing import Broken
 from .elsewhere import Commission, Work, standing, unwritten
 from .handles import Handles
@@ -200,9 +190,9 @@ class Session:
         ordered = checked(list(steps), unit=self.unit)
         drawing.refuse_watched()
         mechanism = together(ordered)
-        asked = self._key(mechanism, question, table)
         self._admit()
-        found, stands = standing(self._ledger, asked, asker=self.asker, work=work)
+        key = self._key(mechanism, question, table)
+        found, stands = standing(self._ledger, key, asker=self.asker, work=work)
         loss = budgets.alone(mechanism, budget=self.budget)
 
         def write_down(entry: Entry, record: Mapping[str, object]) -> Release:
@@ -225,10 +215,7 @@ class Session:
         return write_down(entry, record)  # type: ignore[arg-type]
 
     def _keep(self, entry: Entry, release: Release) -> None:
-        """Store the answer, if JSON can hold it; one that is not stored is paid for again.
-
-        It was paid for, so whoever asked gets it either way.
-        """
+        """Store the answer, if JSON can hold it; one that is not stored is paid for again."""
         with suppress(BadParameter):
             self._ledger.answer(entry, release.to_dict())
 
@@ -236,7 +223,7 @@ class Session:
         """The stored answer, which an asker with a share pays for once, as if it were new."""
         self._admit()
         stored = self._ledger.recalled(found, asker=self.asker, what=self._versioned(what))
-        return None if stored is None else given_again(self, stored)
+        return None if stored is None else asked.given_again(self, stored)
 
     def _admit(self) -> None:
         """An error where others have shares, and whoever this session is for has none."""
@@ -257,11 +244,10 @@ class Session:
 
     @called("s.run(each for each in [dp.Laplace(scale=2.0).on(dp.Sensitive(lambda: 3, l1=1))])")
     def run(self, algorithm: Steps[T], *, name: str = "") -> T:
-        """Drive an adaptive algorithm: each thing it yields is charged before it is computed.
+        """Drive an adaptive algorithm: what it yields is charged before it is computed.
 
         It may yield a step (and is sent the plain noisy value), a list of steps (charged together,
-        sent a list), or a mechanism to open (sent a handle). An error is raised at its `yield`, so
-        that it may stop early with what it has.
+        sent a list), or a mechanism to open (sent a handle). Errors are raised at its `yield`.
         """
         if not isinstance(algorithm, Generator):
             raise BadParameter.of(
@@ -288,7 +274,7 @@ class Session:
             result: T = end.value
             return result
         except DeniableError as error:
-            tell_earlier(error, paid, ledger=self._ledger)
+            asked.tell_earlier(error, paid, ledger=self._ledger)
             raise
         finally:
             algorithm.close()
@@ -308,7 +294,7 @@ class Session:
             entry = self._pay(mechanism, what=what)
             paid.append(mechanism)
             drawn = self._draw(parts, paid=mechanism, entry=entry, question=what)
-        return drawn[0] if isinstance(wanted, Step) else like(wanted, drawn)
+        return drawn[0] if isinstance(wanted, Step) else asked.like(wanted, drawn)
 
     # ---- charge, compute, draw
 
@@ -357,11 +343,8 @@ class Session:
             raise KeyboardInterrupt
         self._ledger.stop(entry, cause=drawn.detail)
         del drawn  # a traceback shows its frames' variables
-        spent = "nothing more" if paid is None else self._amount(paid)
-        raise failed(spent=spent, asker=self.asker)
-
-    def _amount(self, mechanism: Mechanism) -> str:
-        return amount(budgets.alone(mechanism, budget=self.budget), "up")
+        spent = paid and amount(budgets.alone(paid, budget=self.budget), "up")
+        raise failed(spent=spent or "nothing more", asker=self.asker)
 
     def _ask(self, step: Step[Any]) -> tuple[object, Entry, Mechanism | None]:
         """One question to a mechanism that this session opened: free, since it was paid before."""
@@ -375,10 +358,10 @@ class Session:
         return drawn[0], opened.entry, answering
 
     def _asked(self, step: Step[Any], *, question: str | None) -> Release:
-        loss = budgets.alone(step.mechanism, budget=self.budget)
         drawn, entry, answering = self._ask(step)
+        loss = budgets.alone(step.mechanism, budget=self.budget)
         keys, answer = answer_of(answering or step.mechanism, step.value.form, drawn)
-        columns = (keys, {"value": answer})
+        columns = keys, {"value": answer}
         release = released(self, [step], columns, loss, entry=entry, question=question or "")
         return replace(release, free=OPENED)
 
