@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -12,10 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deniable import parameters
-from deniable.errors import BadParameter
+from deniable.errors import BadParameter, NoBound
 from deniable.forms import Form, as_array, read_numbers, read_real
 from deniable.losses import amplify, convert, rounding
-from deniable.losses.pairs import ApproxPair, GaussianPair, Pairs, sampled
+from deniable.losses.pairs import GaussianPair, Pairs, sampled
 from deniable.mechanisms._mechanism import Mechanism, Norm
 from deniable.mechanisms.numbers._additive import RealNoise, as_numbers
 from deniable.sampling import permutation, poisson_mask
@@ -37,10 +38,10 @@ class Sampled(Mechanism):
     Privacy    the mixtures of M's dominating pair, in both directions      [ZDW22, Thm 11]
                (ε, δ) → (ln(1 + q(e^ε − 1)), qδ)                            [BBG18, Thm 8]
                Gaussian noise in Rényi divergence                           [MTZ19, Thm 4]
+               replaced units: the mixtures of M's noise moved to either side, for Gaussian and
+               Laplace noise; ε → ln((1 − q + q e^ε)/(1 − q + q e^(−ε))) for the rest, and
+               (ε, δ) → (ln(1 + q(e^(2ε) − 1)), qδ(1 + e^ε))
     Error      that of M, about the sum over the sample; divide by q for the sum over all
-               replaced units: the pair of two mixtures for Gaussian noise    [BBG18, Thm 2; SS07]
-               others (ln(1 + q(e^(2ε) − 1)), qδ(1 + e^ε)), or pure
-               ln((1 − q + q e^ε)/(1 − q + q e^(−ε)))
     Assumes    what M assumes, of a unit that enters or leaves the sample; units are added or
                removed, or with neighbours="replace" replaced
     Numerics   the sample is drawn exactly; rows are summed in integers, floats on M's lattice and
@@ -113,33 +114,22 @@ class Sampled(Mechanism):
     def renyi(self, order: float) -> float:
         """That of the sampled Gaussian where M is Gaussian-private; else what follows from ε."""
         mu = self.of.gdp()
-        if math.isinf(mu) or mu == 0:
+        if math.isinf(mu) or mu == 0 or self._replaces():
             return super().renyi(order)
-        if self._replaces():
-            pairs = self.pairs()
-            assert pairs is not None
-            curve = rounding.up(pairs.remove.log_moment(order - 1) / (order - 1))
-        else:
-            sigma = math.nextafter(1 / mu, 0.0)
-            curve = amplify.sampled_gaussian_renyi(order, rate=self.rate, sigma=sigma)
+        sigma = math.nextafter(1 / mu, 0.0)
+        curve = amplify.sampled_gaussian_renyi(order, rate=self.rate, sigma=sigma)
         inner = self.of.pairs()
         if inner is not None and isinstance(inner.remove, GaussianPair):
             return curve  # exact, where the moments of the pair would take long at large orders
         return min(curve, super().renyi(order))
 
     def pairs(self) -> Pairs | None:
-        """The mixtures of M's pair with itself."""
+        """The mixtures of M's pair with itself, or for replaced units what (ε, δ) says."""
         inner = self.of.pairs()
-        if not self._replaces():
-            return sampled(inner, rate=self.rate) if inner is not None else None
-        if inner is not None and isinstance(inner.remove, GaussianPair):
-            return sampled(inner, rate=self.rate, relation="replace")
-        epsilon, delta = min((self.pure(), 0.0), self.approx())
-        return (
-            Pairs.symmetric(ApproxPair(epsilon=epsilon, delta=delta))
-            if epsilon < math.inf
-            else None
-        )
+        with contextlib.suppress(NoBound):
+            relation = self.priced_for().value
+            return sampled(inner, rate=self.rate, relation=relation) if inner is not None else None
+        return super().pairs()
 
     def error(self, confidence: float = 0.95) -> float:
         """That of M."""
