@@ -11,7 +11,6 @@ import dataclasses
 
 from deniable.errors import UnsupportedQuery
 from deniable.query.algebra import (
-    Call,
     Column,
     Expression,
     Filter,
@@ -22,6 +21,7 @@ from deniable.query.algebra import (
     Project,
     Relation,
     call,
+    conjuncts,
     literal,
 )
 from deniable.query.algebra.expressions import alike
@@ -114,11 +114,8 @@ def _marked(
 def _filled(relation: Relation, value: Expression) -> bool:
     """Whether rows where the value is missing were left out."""
     while isinstance(relation, Filter | Project):
-        if isinstance(relation, Filter):
-            where = relation.where
-            both = isinstance(where, Call) and where.op == "and"
-            present = call("not", call("is_null", value))
-            if present in (where.children if both else (where,)):
-                return True
+        present = call("not", call("is_null", value))
+        if isinstance(relation, Filter) and present in conjuncts(relation.where):
+            return True
         relation = relation.source
     return False
