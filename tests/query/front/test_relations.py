@@ -7,12 +7,12 @@ from front_tables import ask
 from deniable.query.algebra import Relation, Scan, walk
 
 ASKED = [
-    "SELECT SUM(x) AS s FROM (SELECT user_id, age AS x FROM people WHERE age > 3 "
-    "UNION ALL SELECT user_id, stay AS x FROM visits) u",
-    "SELECT AVG(LEAST(n, 9)) AS a FROM (SELECT user_id, COUNT(*) AS n FROM visits "
-    "WHERE zip IN (SELECT zip FROM zips) GROUP BY user_id)",
-    "SELECT region, COUNT(*) AS n FROM visits JOIN people USING (user_id) "
-    "LEFT JOIN zips USING (zip) GROUP BY region",
+    """SELECT SUM(x) AS s FROM (SELECT user_id, age AS x FROM people WHERE age > 3
+        UNION ALL SELECT user_id, stay AS x FROM visits) u""",
+    """SELECT AVG(LEAST(n, 9)) AS a FROM (SELECT user_id, COUNT(*) AS n FROM visits
+        WHERE zip IN (SELECT zip FROM zips) GROUP BY user_id)""",
+    """SELECT region, COUNT(*) AS n FROM visits JOIN people USING (user_id)
+        LEFT JOIN zips USING (zip) GROUP BY region""",
 ]
 
 
