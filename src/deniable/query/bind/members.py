@@ -50,7 +50,7 @@ def members(
         joined, mark = _marked(scope, own, (), names=names, called=other.table, same_person=True)
         return joined, call("coalesce", mark, literal(value=False))
     raise UnsupportedQuery(
-        "IN (SELECT ...) reads other people's rows",
+        "looking a value up in a private table reads other people's rows",
         why=OTHERS,
         fix="the person's column on both sides, a public table, or a list: IN ('a', 'b')",
     )
@@ -70,7 +70,7 @@ def _of_public(
     if negated and held.domain.nullable and not _filled(relation, held):
         raise UnsupportedQuery(
             f"`{other.name}` may be missing, and then nothing is known not to be among it",
-            why="x NOT IN (..., NULL) is never true in SQL",
+            why="a comparison with a missing value is never true",
             fix=f"add WHERE ... IS NOT NULL there, for `{other.name}`",
         )
     x, held = alike((x, held))
