@@ -12,13 +12,18 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Final
+from typing import TYPE_CHECKING, Final, TypeVar
 
 from deniable.errors import UnsupportedQuery
 
 from .constants import check_constants, check_value
 from .domain import NUMBERS, TIMES, Domain, Kind, Scalar, domain_of_value
 from .operators import OPERATORS, Operator
+
+if TYPE_CHECKING:
+    from .relations import Relation
+
+Tree = TypeVar("Tree", "Expression", "Relation")
 
 # Expressions are inlined through subqueries; this is where a nest of doublings is stopped.
 LARGEST: Final = 20_000
@@ -155,11 +160,17 @@ def alike(args: tuple[Expression, ...]) -> tuple[Expression, ...]:
     return tuple(literal(None, kind=kind, span=a.span) if _is_missing(a) else a for a in args)
 
 
-def walk(expression: Expression) -> Iterator[Expression]:
-    """Every node, parents first."""
-    yield expression
-    for child in expression.children:
+def walk(tree: Tree) -> Iterator[Tree]:
+    """Every node of an expression or a relation: parents first, then left to right."""
+    yield tree
+    for child in tree.children:
         yield from walk(child)
+
+
+def conjuncts(condition: Expression) -> tuple[Expression, ...]:
+    """The conditions that all must be true."""
+    both = isinstance(condition, Call) and condition.op == "and"
+    return condition.children if both else (condition,)
 
 
 def columns_of(expression: Expression) -> dict[str, Column]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import math
 from collections.abc import Callable
+from dataclasses import dataclass
 
 from deniable.query.algebra import (
     TIMES,
@@ -13,6 +14,7 @@ from deniable.query.algebra import (
     Function,
     Kind,
     Scalar,
+    Span,
     call,
     literal,
 )
@@ -26,17 +28,47 @@ from .scope import Names
 _ORDERED = (Function.MIN, Function.MAX, Function.QUANTILE)
 
 
-class Aggregates:
-    """The aggregates of a question; the same one asked twice is computed once."""
+@dataclass(frozen=True, kw_only=True)
+class Asked:
+    """An aggregate as a front end read it, in expressions about single rows.
 
-    def __init__(self, names: Names) -> None:
+    `argument` is read only where it is needed, because a person's id may have no stated type;
+    `person` says that it is that id. `what` is the aggregate as it was written.
+    """
+
+    function: Function
+    argument: Callable[[], Expression] | None = None
+    person: bool = False
+    where: Expression | None = None
+    q: float | None = None
+    what: str = ""
+    span: Span | None = None
+    snippet: Snippet | None = None
+
+
+class Aggregates:
+    """The aggregates of a question; the same one asked twice is computed once.
+
+    `names` are those of the answer, `origins` those of the rows.
+    """
+
+    def __init__(self, names: Names, *, origins: Names) -> None:
         self.names = names
+        self.origins = origins
         self.made: list[Aggregate] = []
 
-    def column(self, wanted: Aggregate, *, wish: str) -> Expression:
+    def column(self, asked: Asked, *, wish: str = "") -> Expression:
         """What to call its noisy number; quantiles of moments are those of days or minutes."""
-        argument = wanted.argument
-        if argument is None or argument.kind not in TIMES or wanted.function not in _ORDERED:
+        function, argument = self._argument(asked)
+        wanted = Aggregate(
+            name="",
+            function=function,
+            argument=argument,
+            where=asked.where,
+            q=asked.q,
+            span=asked.span,
+        )
+        if argument is None or argument.kind not in TIMES or function not in _ORDERED:
             return self._once(wanted, wish).column
         dated = argument.kind is Kind.DATE
         number = days_since(argument) if dated else minutes_since(argument)
@@ -44,6 +76,27 @@ class Aggregates:
         column = self._once(ranked, wish).column
         back = "add_days" if dated else "add_minutes"
         return call(back, literal(EPOCH), call("to_int", column))
+
+    def _argument(self, asked: Asked) -> tuple[Function, Expression | None]:
+        """What is really aggregated: persons are counted as such; numbers need bounds, a rule."""
+        function = asked.function
+        if asked.argument is None:
+            return function, None
+        if asked.person and function is Function.DISTINCT:
+            return Function.PERSONS, None
+        if asked.person and function is Function.COUNT:
+            return Function.COUNT, None
+        argument = asked.argument()
+        if function is Function.COUNT:
+            return Function.COUNT, argument if argument.domain.nullable else None
+        if function is Function.DISTINCT:
+            return Function.DISTINCT, argument
+        names, snippet = self.origins, asked.snippet
+        if argument.kind in TIMES and function in _ORDERED:
+            check_bounds(argument, what=asked.what, names=names, snippet=snippet)
+            check_rule(argument, names=names, snippet=snippet)
+            return function, argument
+        return function, summable(argument, what=asked.what, names=names, snippet=snippet)
 
     def _once(self, wanted: Aggregate, wish: str) -> Aggregate:
         for known in self.made:
@@ -72,29 +125,3 @@ def minutes_since(argument: Expression) -> Expression:
 def _minutes(moment: Scalar | None) -> int:
     assert isinstance(moment, dt.datetime)
     return math.floor((moment - dt.datetime.combine(EPOCH, dt.time())) / dt.timedelta(minutes=1))
-
-
-def argument_of(
-    function: Function,
-    lower: Callable[[], Expression],
-    *,
-    person: bool,
-    what: str,
-    names: Names,
-    snippet: Snippet | None,
-) -> tuple[Function, Expression | None]:
-    """What is really aggregated: persons are counted as such, numbers need bounds and a rule."""
-    if person and function is Function.DISTINCT:
-        return Function.PERSONS, None
-    if person and function is Function.COUNT:
-        return Function.COUNT, None
-    argument = lower()
-    if function is Function.COUNT:
-        return Function.COUNT, argument if argument.domain.nullable else None
-    if function is Function.DISTINCT:
-        return Function.DISTINCT, argument
-    if argument.kind in TIMES and function in _ORDERED:
-        check_bounds(argument, what=what, names=names, snippet=snippet)
-        check_rule(argument, names=names, snippet=snippet)
-        return function, argument
-    return function, summable(argument, what=what, names=names, snippet=snippet)

@@ -30,7 +30,7 @@ def join(
     if swapped:
         if kind is JoinKind.LEFT:
             raise UnsupportedQuery(
-                "a LEFT JOIN must start from the private table",
+                "a left join must start from the private table",
                 why="rows that belong to nobody would be counted",
                 fix="FROM the private table LEFT JOIN the public one",
             )
@@ -61,7 +61,7 @@ def _same_person(left: Scope, right: Scope, on: Sequence[Pair], unit: Unit) -> b
     if not right.relation.private:
         if not on:
             raise UnsupportedQuery(
-                "a JOIN needs columns that must be equal", fix="JOIN ... USING (column)"
+                "a join needs columns that must be equal", fix="JOIN ... USING (column)"
             )
         return False
     if unit.column is None:

@@ -8,7 +8,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from deniable.errors import UnknownName, UnsupportedQuery
-from deniable.query.algebra import Call, Expression, Filter, Kind, Read, Relation, Scan, Span, call
+from deniable.query.algebra import (
+    Expression,
+    Filter,
+    Kind,
+    Read,
+    Relation,
+    Scan,
+    Span,
+    call,
+    conjuncts,
+)
 from deniable.session.tables import Table
 from deniable.units import Relation as Neighbours
 from deniable.units import Unit
@@ -72,7 +82,7 @@ class Scope:
         """The rows for which a condition is true; conditions of one place are one filter."""
         source = self.relation
         if isinstance(source, Filter):
-            condition = call("and", *_parts(source.where), *_parts(condition))
+            condition = call("and", *conjuncts(source.where), *conjuncts(condition))
             source = source.source
         return dataclasses.replace(self, relation=Filter(source=source, where=condition))
 
@@ -140,8 +150,3 @@ def _exact_size(table: Table, unit: Unit) -> int | None:
     """The number of rows where the stated size is exactly that: rows are units, and replaced."""
     fixed = unit.column is None and unit.relation is Neighbours.REPLACE
     return table.size if fixed and not table.public else None
-
-
-def _parts(condition: Expression) -> tuple[Expression, ...]:
-    both = isinstance(condition, Call) and condition.op == "and"
-    return condition.children if both else (condition,)

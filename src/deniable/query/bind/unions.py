@@ -24,17 +24,17 @@ def union(left: Scope, right: Scope, *, unit: Unit, names: Names) -> Scope:
     """The rows of both, under the names of the left."""
     if len(left.bindings) != len(right.bindings):
         raise UnsupportedQuery(
-            f"the sides of UNION ALL have {len(left.bindings)} and {len(right.bindings)} columns",
+            f"the sides of the union have {len(left.bindings)} and {len(right.bindings)} columns",
             fix="name the same columns on both sides: SELECT a, b ... UNION ALL SELECT a, b ...",
         )
     if left.relation.private != right.relation.private:
         raise UnsupportedQuery(
-            "UNION ALL takes private tables, or public ones, not both",
+            "a union takes private tables, or public ones, not both",
             why="rows that belong to nobody would be counted",
         )
     if unit.column is None and left.relation.private:
         raise UnsupportedQuery(
-            "where every row is a unit, UNION ALL takes public tables only",
+            "where every row is a unit, a union takes public tables only",
             why="two tables may show the same row (a view, a copy), which would then count twice",
             fix=("ask both, and add up the answers", 'unit=dp.person("...", rows=...)'),
         )

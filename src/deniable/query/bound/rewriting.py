@@ -29,6 +29,7 @@ from deniable.query.algebra import (
     Relation,
     Scan,
     Union,
+    walk,
 )
 from deniable.units import Relation as Neighbours
 from deniable.workload.moves import Moves, moves, moves_of_presence
@@ -74,7 +75,7 @@ def _check(question: Question) -> None:
             why=f"the session protects {question.unit}",
         )
     if question.person is None:
-        for each in relations_in(question.relation):
+        for each in walk(question.relation):
             several = isinstance(each, Join) and not each.unique
             if several or isinstance(each, PerPerson) or (isinstance(each, Union) and each.private):
                 raise UnsupportedQuery(
@@ -86,8 +87,7 @@ def _check(question: Question) -> None:
 
 def relations_in(relation: Relation) -> list[Relation]:
     """A relation and all that it is made of."""
-    below = [getattr(relation, name, None) for name in ("source", "left", "right")]
-    return [relation, *(r for b in below if isinstance(b, Relation) for r in relations_in(b))]
+    return list(walk(relation))
 
 
 def _bins(plan: IntegerPlan) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ibis.expr import operations as ops
 
 from deniable.errors import UnsupportedQuery
-from deniable.query.algebra import Call, Expression, Order, call
+from deniable.query.algebra import Expression, Order, call, conjuncts
 
 from .values import Node, Rows
 
@@ -64,8 +64,8 @@ class After(Rows):
         return self.columns[node.name]
 
     def _keep(self, condition: Expression) -> None:
-        known = () if self.having is None else _parts(self.having)
-        parts = (*known, *_parts(condition))
+        known = () if self.having is None else conjuncts(self.having)
+        parts = (*known, *conjuncts(condition))
         self.having = parts[0] if len(parts) == 1 else call("and", *parts)
 
     def _order(self, key: Node) -> Order:
@@ -79,8 +79,3 @@ class After(Rows):
         if value is not None and not isinstance(value, int):
             raise UnsupportedQuery("limit takes a whole number", fix=".limit(10)")
         return value
-
-
-def _parts(condition: Expression) -> tuple[Expression, ...]:
-    both = isinstance(condition, Call) and condition.op == "and"
-    return condition.children if both else (condition,)

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
 from typing import Any, Final
 
 from ibis.expr import operations as ops
 
 from deniable.errors import UnsupportedQuery
-from deniable.query.algebra import Function
+from deniable.query.algebra import Expression, Function
+from deniable.query.bind.aggregates import Asked
 
 from .refusals import refused, shown
-
-Node = Any
+from .values import Node, Rows
 
 _FUNCTIONS: Final[dict[Any, Function]] = {
     ops.Count: Function.COUNT,
@@ -33,30 +33,46 @@ _SPREADS: Final[dict[Any, dict[str, Function]]] = {
 }
 
 
-@dataclass(frozen=True, kw_only=True)
-class Asked:
-    """An aggregate as it was written: the parts still to be read row by row."""
-
-    function: Function
-    argument: Node | None
-    where: Node | None
-    q: float | None = None
-    what: str = ""
-
-
-def asked(node: Node) -> Asked:
+def asked(node: Node, rows: Rows) -> Asked:
     """What a reduction asks for."""
     kind = type(node)
+    where = None if getattr(node, "where", None) is None else rows.condition(node.where)
     if kind is ops.CountStar:
-        return Asked(function=Function.COUNT, argument=None, where=node.where)
+        return Asked(function=Function.COUNT, where=where)
     if kind in _SPREADS:
         function = _SPREADS[kind][node.how]
     elif kind in _FUNCTIONS:
         function = _FUNCTIONS[kind]
     else:
         raise refused(node)
-    q = _share(node) if function is Function.QUANTILE else None
-    return Asked(function=function, argument=node.arg, where=node.where, q=q, what=shown(node))
+    known = rows.plain(node.arg)
+    return Asked(
+        function=function,
+        argument=lambda: rows.lower(node.arg),
+        person=known is not None and known.person,
+        where=where,
+        q=_share(node) if function is Function.QUANTILE else None,
+        what=shown(node),
+    )
+
+
+class Groups(Rows):
+    """Turns values of an aggregate into expressions about groups of rows.
+
+    `aggregate` makes one of a reduction. Ibis itself sees to it that only aggregates and constants
+    stand in an aggregate; a column would find no scope to be read from.
+    """
+
+    def __init__(self, rows: Rows, aggregate: Callable[[Asked], Expression]) -> None:
+        super().__init__({})
+        self.rows = rows
+        self.aggregate = aggregate
+
+    def made(self, node: Node) -> Expression:
+        """An aggregate, or an expression about aggregates."""
+        if is_reduction(node):
+            return self.aggregate(asked(node, self.rows))
+        return super().made(node)
 
 
 def is_reduction(node: Node) -> bool:

@@ -3,43 +3,35 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from typing import Any, Final
 
 from ibis.expr import operations as ops
 
-from deniable.errors import UnknownName, UnsupportedQuery
+from deniable.errors import UnsupportedQuery
 from deniable.query.algebra import Expression, JoinKind, literal
+from deniable.query.bind import builder
 from deniable.query.bind.joins import Pair, join
 from deniable.query.bind.members import members
-from deniable.query.bind.scope import Binding, Names, Scope, scan
+from deniable.query.bind.scope import Binding, Scope
+from deniable.query.bind.spelling import fold, spelled, together
 from deniable.query.bind.unions import union
-from deniable.query.sql.spellings import fold
 from deniable.session.ibis_sources import is_opened
 from deniable.session.tables import Table
-from deniable.units import Unit
 
 from .refusals import refused
 from .values import Node, Rows
 
-_MOST_TABLES: Final = 32
 _NAMED: Final = (ops.UnboundTable, ops.DatabaseTable)
 _SAME: Final = (ops.SelfReference, ops.JoinReference, ops.AliasedRelation, ops.Sort)
 _JOINS: Final = {"inner": JoinKind.INNER, "left": JoinKind.LEFT}
 
 
-@dataclass(frozen=True, kw_only=True)
-class Asking:
-    """The surroundings of a question."""
+class Asking(builder.Asking):
+    """The surroundings of an expression."""
 
-    tables: Mapping[str, Table]
-    unit: Unit
-    private_keys: bool
-    names: Names = field(default_factory=Names)
-    used: list[str] = field(default_factory=list)
-
-    def table(self, node: Node) -> Table | None:
+    def opened(self, node: Node) -> Table | None:
         """The session's table that a node is: the very one that was opened.
 
         `ibis.table(...)` leads to no rows, so it stands for the session's table of its name.
@@ -55,27 +47,15 @@ class Asking:
                 why="it is a table of another connection or schema, which the session did not open",
                 fix=f'ibis.table({{...}}, name="{node.name}"), which stands for the session\'s own',
             )
-        if node.name in self.tables:
-            return self.tables[node.name]
-        known = self.tables.items()
-        found = [table for name, table in known if name.lower() == node.name.lower()]
-        if len(found) != 1:
-            raise UnknownName.of("table", node.name, known=self.tables)
-        return found[0]
-
-    def count_table(self, name: str) -> None:
-        """Stop a nest of joins that would read tables without end."""
-        self.used.append(name)
-        if len(self.used) > _MOST_TABLES:
-            raise UnsupportedQuery(f"a question may read {_MOST_TABLES} tables at most")
+        return self.table(node.name)
 
 
 def rows_of(node: Node, asking: Asking) -> Scope:
     """The rows of a relation; each must stay somebody's, whatever others do."""
-    table = asking.table(node)
+    table = asking.opened(node)
     if table is not None:
         asking.count_table(table.name)
-        return scan(table, unit=asking.unit, names=asking.names, alias=table.name)
+        return asking.scan(table)
     kind = type(node)
     if kind in _SAME:
         return rows_of(node.parent, asking)
@@ -133,9 +113,7 @@ def _fill(node: Node, scope: Scope, _rows: Rows) -> Scope:
     def filled(binding: Binding) -> Binding:
         if binding.name not in node.replacements:
             return binding
-        made = fold(
-            "coalesce", binding.value(), literal(node.replacements[binding.name]), span=None
-        )
+        made = fold("coalesce", binding.value(), literal(node.replacements[binding.name]))
         return dataclasses.replace(binding, expression=made, person=False)
 
     return dataclasses.replace(scope, bindings=tuple(map(filled, scope.bindings)))
@@ -144,9 +122,8 @@ def _fill(node: Node, scope: Scope, _rows: Rows) -> Scope:
 def _drop_missing(node: Node, scope: Scope, rows: Rows) -> Scope:
     if node.subset is None or not node.subset:
         raise UnsupportedQuery("drop_null takes columns here", fix='.drop_null(["age"])')
-    there = [fold("not", fold("is_null", rows.lower(c), span=None), span=None) for c in node.subset]
-    op = "and" if node.how == "any" else "or"
-    return scope.where(there[0] if len(there) == 1 else fold(op, *there, span=None))
+    there = [spelled("present", rows.lower(column)) for column in node.subset]
+    return scope.where(together("and" if node.how == "any" else "or", *there))
 
 
 _STEPS: Final[dict[Any, Callable[[Node, Scope, Rows], Scope]]] = {
@@ -218,8 +195,8 @@ def _side(reference: Node, aliases: dict[Node, str], asking: Asking) -> Scope:
     tables = {b.table for b in scope.bindings}
     wish = tables.pop() if len(tables) == 1 else ""
     wish, taken = wish or "subquery", set(aliases.values())
-    numbered = (f"{wish}_{i}" for i in range(2, _MOST_TABLES + 2))
-    aliases[reference] = next(n for n in (wish, *numbered) if n not in taken)
+    names = itertools.chain([wish], (f"{wish}_{i}" for i in itertools.count(2)))
+    aliases[reference] = next(name for name in names if name not in taken)
     return scope.called(aliases[reference])
 
 

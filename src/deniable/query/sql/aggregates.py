@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import Final
+from dataclasses import replace
+from typing import Any, Final
 
 from sqlglot import exp
 
 from deniable.errors import UnsupportedQuery
-from deniable.query.algebra import Function, Literal
+from deniable.query.algebra import Function, Literal, call
+from deniable.query.bind.aggregates import Asked
 
 from .functions import NAMED_AGGREGATES
-from .lower import Rows
+from .lower import Rows, binding_of
 
 _FUNCTIONS: Final[dict[type[exp.Expr], Function]] = {
     exp.Count: Function.COUNT,
@@ -34,38 +35,52 @@ _FUNCTIONS: Final[dict[type[exp.Expr], Function]] = {
 }
 
 
-@dataclass(frozen=True, kw_only=True)
-class Asked:
-    """An aggregate as it was written: the parts still to be read row by row."""
-
-    function: Function
-    argument: exp.Expr | None
-    node: exp.Expr
-    where: list[exp.Expr] = field(default_factory=list)
-    q: float | None = None
-
-
 def asked(node: exp.Expr, rows: Rows) -> Asked:
     """What an aggregate asks for."""
     if isinstance(node, exp.Filter):
+        where = rows.condition(node.expression.this)
         inner = asked(node.this, rows)
-        where = [node.expression.this, *inner.where]
-        return Asked(**vars(inner) | {"where": where, "node": node})
+        both = where if inner.where is None else call("and", where, inner.where)
+        return replace(inner, where=both, **_written(node, rows))
     if isinstance(node, exp.WithinGroup):
         return _within(node, rows)
     if isinstance(node, exp.Anonymous):
         return _named(node, rows)
     function, argument = _FUNCTIONS[type(node)], node.this
     if isinstance(node, exp.CountIf):
-        return Asked(function=function, argument=None, node=node, where=[argument])
+        return Asked(function=function, where=rows.condition(argument), **_written(node, rows))
     if function is Function.QUANTILE:
         share = node.args.get("quantile") or node.args.get("expression")
         q = 0.5 if isinstance(node, exp.Median) else _share(share, rows)
-        return Asked(function=function, argument=argument, node=node, q=q)
-    return _plain(function, argument, node)
+        return _of(function, argument, node, rows, q=q)
+    return _plain(function, argument, node, rows)
 
 
-def _plain(function: Function, argument: exp.Expr | None, node: exp.Expr) -> Asked:
+def _of(
+    function: Function,
+    argument: exp.Expr,
+    node: exp.Expr,
+    rows: Rows,
+    *,
+    q: float | None = None,
+) -> Asked:
+    known = binding_of(argument, rows.scope)
+    return Asked(
+        function=function,
+        argument=lambda: rows.lower(argument),
+        person=known is not None and known.person,
+        q=q,
+        **_written(node, rows),
+    )
+
+
+def _written(node: exp.Expr, rows: Rows) -> dict[str, Any]:
+    """How an aggregate was written, and where."""
+    span = rows.text.span_of(node)
+    return {"what": rows.text.written(node), "span": span, "snippet": rows.text.snippet(span)}
+
+
+def _plain(function: Function, argument: exp.Expr | None, node: exp.Expr, rows: Rows) -> Asked:
     if isinstance(argument, exp.Distinct):
         if function in (Function.MIN, Function.MAX):
             argument = argument.expressions[0]
@@ -77,11 +92,11 @@ def _plain(function: Function, argument: exp.Expr | None, node: exp.Expr) -> Ask
             )
         else:
             function, argument = Function.DISTINCT, argument.expressions[0]
-    if isinstance(argument, exp.Star | exp.Null) and function is Function.COUNT:
-        argument = None
-    if argument is None and function is not Function.COUNT:
+    if function is Function.COUNT and isinstance(argument, exp.Star | exp.Null | None):
+        return Asked(function=function, **_written(node, rows))
+    if argument is None:
         raise UnsupportedQuery(f"{function.value.upper()} needs something to be computed of")
-    return Asked(function=function, argument=argument, node=node)
+    return _of(function, argument, node, rows)
 
 
 def _within(node: exp.Expr, rows: Rows) -> Asked:
@@ -98,7 +113,7 @@ def _within(node: exp.Expr, rows: Rows) -> Asked:
         raise UnsupportedQuery("a percentile is of one column", fix="WITHIN GROUP (ORDER BY x)")
     q, by = _share(inner.this, rows), order.expressions[0]
     q = 1 - q if by.args.get("desc") else q
-    return Asked(function=Function.QUANTILE, argument=by.this, node=node, q=q)
+    return _of(Function.QUANTILE, by.this, node, rows, q=q)
 
 
 def _named(node: exp.Expr, rows: Rows) -> Asked:
@@ -110,8 +125,8 @@ def _named(node: exp.Expr, rows: Rows) -> Asked:
             f"{node.name.upper()} takes {wanted} values; {len(parts)} were given"
         )
     if function is Function.QUANTILE:
-        return Asked(function=function, argument=parts[0], node=node, q=_share(parts[1], rows))
-    return _plain(function, parts[0], node)
+        return _of(function, parts[0], node, rows, q=_share(parts[1], rows))
+    return _plain(function, parts[0], node, rows)
 
 
 def _share(node: exp.Expr | None, rows: Rows) -> float:

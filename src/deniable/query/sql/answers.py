@@ -4,29 +4,25 @@ from __future__ import annotations
 
 from sqlglot import exp
 
-from deniable.errors import DeniableError, UnknownName, UnsupportedQuery
+from deniable.errors import DeniableError, UnsupportedQuery
 from deniable.query.algebra import (
-    Aggregate,
     Expression,
-    Function,
     Key,
-    Literal,
     Order,
     Output,
     Question,
     call,
     literal,
 )
-from deniable.query.bind.aggregates import Aggregates, argument_of
-from deniable.query.bind.keys import check_cells, key_values, refuse_person
-from deniable.query.bind.prune import prune
-from deniable.query.bind.scope import Binding, Names, Scope
+from deniable.query.bind import builder
+from deniable.query.bind.aggregates import Aggregates
+from deniable.query.bind.scope import Names, Scope
 
-from .aggregates import Asked, asked
+from .aggregates import asked
 from .asking import Asking
 from .functions import NAMED
 from .groups import Item, grouping, items_of, position_of
-from .lower import Rows, is_aggregate, rows_error, unknown_function
+from .lower import Rows, binding_of, is_aggregate, rows_error, unknown_function
 from .text import Text
 
 
@@ -38,23 +34,18 @@ def question(select: exp.Expr, scope: Scope, asking: Asking) -> Question:
     nodes, sets = grouping(select, items, scope, text)
     answer = Answer(asking, scope)
     answer.group(nodes, items)
-    check_cells(answer.keys, sets)
     outputs = [answer.output(item) for item in items]
     having = select.args.get("having")
-    condition = None if having is None else answer.condition(having.this)
     order = select.args.get("order")
-    orders = [] if order is None else answer.orders(order.expressions, items)
-    used = [key.expression for key in answer.keys]
-    used += [e for a in answer.aggregates.made for e in (a.argument, a.where) if e is not None]
-    return Question(
-        unit=asking.unit,
-        relation=prune(scope.relation, used),
-        keys=tuple(answer.keys),
-        grouping_sets=tuple(sets),
-        aggregates=tuple(answer.aggregates.made),
-        outputs=tuple(outputs),
-        having=condition,
-        order_by=tuple(orders),
+    return builder.question(
+        scope,
+        asking,
+        keys=answer.keys,
+        aggregates=answer.aggregates.made,
+        outputs=outputs,
+        sets=sets,
+        having=None if having is None else answer.condition(having.this),
+        order_by=[] if order is None else answer.orders(order.expressions, items),
         limit=_whole(select, "limit"),
         offset=_whole(select, "offset") or 0,
         text=text.raw,
@@ -70,7 +61,7 @@ class Answer(Rows):
         self.rows = Rows(asking.text, scope)
         self.names = Names()
         self.keys: list[Key] = []
-        self.aggregates = Aggregates(self.names)
+        self.aggregates = Aggregates(self.names, origins=asking.names)
         self.made: dict[str, Expression] = {}
 
     def group(self, nodes: list[exp.Expr], items: list[Item]) -> None:
@@ -81,24 +72,21 @@ class Answer(Rows):
 
     def _add_key(self, node: exp.Expr, items: list[Item]) -> None:
         expression = self.rows.lower(node)
-        binding = binding_of(node, self.scope)
-        if binding is not None:
-            refuse_person(binding, asked=f"GROUP BY {binding.name}")
-        if isinstance(expression, Literal):
-            raise UnsupportedQuery("GROUP BY a constant makes no groups", fix="leave it out")
         named = next((item.name for item in items if item.node == node), "")
         column = node.name if isinstance(node, exp.Column) else ""
-        name = self.names.fresh(named or column or repr(expression))
+        label = column or named or repr(expression)
         span = self.text.span_of(node)
-        values = key_values(
+        made = builder.key(
             expression,
-            name=column or named or repr(expression),
-            unit=self.asking.unit,
-            private_keys=self.asking.private_keys,
-            names=self.asking.names,
-            snippet=self.text.snippet(span, f"no public keys for `{column or name}`"),
+            self.asking,
+            name=self.names.fresh(named or label),
+            asked=f"GROUP BY {label}",
+            binding=binding_of(node, self.scope),
+            label=label,
+            span=span,
+            snippet=self.text.snippet(span, f"no public keys for `{label}`"),
         )
-        self.keys.append(Key(name=name, expression=expression, values=values, span=span))
+        self.keys.append(made)
 
     def output(self, item: Item) -> Output:
         """One column of the answer."""
@@ -198,33 +186,7 @@ class Answer(Rows):
 
     def aggregate(self, node: exp.Expr, *, wish: str = "") -> Expression:
         """A noisy number; the same aggregate asked twice is computed once."""
-        ask = asked(node, self.rows)
-        conditions = [self.rows.condition(part) for part in ask.where]
-        where = call("and", *conditions) if len(conditions) > 1 else next(iter(conditions), None)
-        function, argument = self._argument(ask)
-        wanted = Aggregate(
-            name="",
-            function=function,
-            argument=argument,
-            where=where,
-            q=ask.q,
-            span=self.text.span_of(node),
-        )
-        return self.aggregates.column(wanted, wish=wish)
-
-    def _argument(self, ask: Asked) -> tuple[Function, Expression | None]:
-        node = ask.argument
-        if node is None:
-            return ask.function, None
-        binding = binding_of(node, self.scope)
-        return argument_of(
-            ask.function,
-            lambda: self.rows.lower(node),
-            person=binding is not None and binding.person,
-            what=self.text.written(ask.node),
-            names=self.asking.names,
-            snippet=self.text.snippet(self.text.span_of(ask.node)),
-        )
+        return self.aggregates.column(asked(node, self.rows), wish=wish)
 
 
 def _way(part: exp.Expr) -> dict[str, bool]:
@@ -232,18 +194,6 @@ def _way(part: exp.Expr) -> dict[str, bool]:
         "descending": bool(part.args.get("desc")),
         "missing_first": bool(part.args.get("nulls_first")),
     }
-
-
-def binding_of(node: exp.Expr, scope: Scope) -> Binding | None:
-    """The binding of a plain column; None for anything else."""
-    while isinstance(node, exp.Paren):
-        node = node.this
-    if not isinstance(node, exp.Column) or isinstance(node.this, exp.Star):
-        return None
-    try:
-        return scope.find(node.name, table=node.text("table") or None)
-    except (UnknownName, UnsupportedQuery):
-        return None
 
 
 def _check_answerable(select: exp.Expr, items: list[Item], asking: Asking) -> None:

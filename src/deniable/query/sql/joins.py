@@ -17,9 +17,8 @@ from deniable.query.algebra import Expression, JoinKind
 from deniable.query.bind.joins import Pair, join
 from deniable.query.bind.scope import Binding, Scope
 
-from .answers import binding_of
 from .asking import Asking
-from .lower import Rows, flattened
+from .lower import Rows, binding_of, flattened
 
 Listed = tuple[exp.Expr, Scope]
 """What stands between two commas of FROM, and its rows."""
