@@ -5,12 +5,14 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Callable, Iterator, Sequence
+from itertools import chain as joined
 from pathlib import Path
 from typing import NoReturn, Self, overload
 
 from deniable.errors import LedgerFailure
 from deniable.losses import Loss
 from deniable.losses.filters import Filter, Price
+from deniable.progress import Progress
 
 from . import chain, show
 from .chain import Head, Walk
@@ -20,6 +22,7 @@ from .header import Header
 from .state import State
 from .stores.store import Reading, Row, Store
 from .trust import broken, in_place, intact
+from .whole import WholeWalk
 
 TAIL = 100  # lines checked whenever a ledger is opened
 PAGE = 1000  # lines read at a time, so that nobody waits long for a reader
@@ -141,19 +144,23 @@ class Books:
 
         Raises LedgerFailure naming the first line that was changed, removed, moved or overspent.
         Without an `anchor` (an earlier `head()` kept elsewhere) a tail cut off cannot be noticed.
-        `progress(done, lines)` is called now and then.
+        A terminal shows how far it is; `progress(done, lines)` is called now and then.
         """
-        walk: Walk | None = None
+        walk: WholeWalk | None = None
         lines_now = self._now()[0].sequence
-        for row in rows(self._store):
-            if walk is None:
-                walk = Walk(row, filter=self.filter, where=self.where, whole=True)
-            else:
-                walk.step(row)
-            if anchor is not None and row.sequence == anchor.sequence:
-                chain.check_anchor(anchor, row, where=self.where)
-            if progress is not None and row.sequence % PAGE == 0:
-                progress(row.sequence, lines_now)
+        with Progress("verifying the ledger") as shown:
+            for page in pages(self._store):
+                for row in page:
+                    if walk is None:
+                        walk = WholeWalk(row, filter=self.filter, where=self.where)
+                    else:
+                        walk.step(row)
+                if anchor is not None and page[0].sequence <= anchor.sequence <= row.sequence:
+                    found = page[anchor.sequence - page[0].sequence]
+                    chain.check_anchor(anchor, found, where=self.where)
+                shown.text = f"verifying the ledger: {row.sequence:,} of {lines_now:,} lines"
+                if progress is not None:
+                    progress(row.sequence, lines_now)
         if walk is None:
             raise broken(0, "is missing", where=self.where)
         if anchor is not None and anchor.sequence > walk.at.sequence:
@@ -301,12 +308,14 @@ class Entries(Sequence[Entry]):
 
 
 def rows(store: Store, *, start: int = 0) -> Iterator[Row]:
+    """The lines from this one on."""
+    return joined.from_iterable(pages(store, start=start))
+
+
+def pages(store: Store, *, start: int = 0) -> Iterator[list[Row]]:
     """The lines from this one on, a page at a time."""
-    more = True
-    while more:
-        page = store.read(lambda lines, start=start: lines.since(start, limit=PAGE))  # type: ignore[misc]
-        yield from page
-        more = len(page) == PAGE
+    while page := store.read(lambda lines, start=start: lines.since(start, limit=PAGE)):  # type: ignore[misc]
+        yield page
         start += PAGE
 
 

@@ -14,7 +14,7 @@ from deniable.units import Unit
 
 from .entry import FORMAT, Entry, Record, canonical, digest
 from .stores.store import Row
-from .trust import NOT_TRUSTED, UNREADABLE, check_link, intact
+from .trust import NOT_TRUSTED, UNREADABLE, check_link, intact, read
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -72,7 +72,7 @@ class Header:
             first = intact(rows[0], where=where) if rows else None
         if first is not None and (first.sequence, first.kind) == (0, "header"):
             for row in rows[1:]:
-                check_link(first, intact(row, where=where), where=where)
+                check_link(rows[0], read(row, where=where), where=where)
             return first
         raise LedgerFailure(
             f"{where} has no header, or it was changed",

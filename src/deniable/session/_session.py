@@ -20,6 +20,7 @@ from deniable.losses import Loss
 from deniable.mechanisms import Mechanism, Step
 from deniable.mechanisms.interactive import Handle
 from deniable.parameters import called
+from deniable.progress import Progress
 from deniable.release import Release, answer_of
 from deniable.release.certificate import OPENED
 from deniable.release.numbers import amount
@@ -33,7 +34,6 @@ from .drawing import Broken
 from .elsewhere import Commission, Work, standing, unwritten
 from .handles import Handles
 from .neighbours import check_proved
-from .progress import Progress
 from .tables import Table
 
 T = TypeVar("T")

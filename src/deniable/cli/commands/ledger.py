@@ -50,7 +50,7 @@ def show(
     with open_ledger(_where(path, schema)) as kept:
         checked: Head | None = None
         if verify or anchor is not None:
-            checked = kept.verify(_anchor(anchor), progress=_progress)
+            checked = kept.verify(_anchor(anchor))
         if head:
             talk.answer(talk.as_json(kept.head().to_dict()), kept.head().to_dict(), json=json)
             return
@@ -146,11 +146,6 @@ def _anchor(path: Path | None) -> Head | None:
         raise BadParameter(
             f"{path} holds no head of a ledger", fix="deniable ledger --head > head.json"
         ) from None
-
-
-def _progress(done: int, lines: int) -> None:
-    if done:
-        talk.say(f"verifying: {done:,} of {lines:,} lines", style="dim")
 
 
 def _shares(kept: Ledger) -> dict[str, str]:
