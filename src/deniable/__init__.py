@@ -4,6 +4,7 @@
 
 Where things are, in the order of a row's path:
 
+    fixes         what to write instead, as a value: typed in Python, SQL, Ibis or a shell
     errors        every error: code, what, why, fix, cost
     parameters    what a public parameter may be
     units         whom we protect

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from deniable import parameters
+from deniable import fixes, parameters
 from deniable.errors import (
     NOTHING_SPENT,
     BadParameter,
@@ -216,7 +216,10 @@ class Query:
                 "say what you would spend, or which ± you want"
                 if spend is None
                 else "spend= and within= are two ways to say the same thing: give one",
-                fix="spend=dp.epsilon(0.1)    or within=100, a ± with 95 %",
+                fix=(
+                    fixes.amount("spend", "epsilon", 0.1),
+                    fixes.number("within", 100, "a ± with 95 %"),
+                ),
             )
         known, filter_ = self._size(size), self.session.ledger.filter
         if spend is not None:

@@ -5,20 +5,27 @@ from __future__ import annotations
 import math
 from typing import Final
 
+from deniable import fixes
 from deniable.errors import BadParameter, DeltaTooLarge, MixedLosses, NotAdaptive
+from deniable.fixes import Fix
 from deniable.losses import Approx, Gdp, Loss, Pure, Zcdp
 from deniable.mechanisms import Mechanism
 
 LARGEST_DELTA: Final = 1e-3
 _SYMBOL: Final[dict[type[Loss], str]] = {Pure: "ε", Approx: "ε", Zcdp: "ρ", Gdp: "μ"}
-_FIX: Final = "budget=dp.epsilon(1.0), dp.epsilon(1.0, delta=1e-7), dp.rho(0.1) or dp.mu(0.5)"
+_FIX: Final = [
+    fixes.amount("budget", "epsilon", 1.0),
+    fixes.amount("budget", "epsilon", 1.0, delta=1e-7),
+    fixes.amount("budget", "rho", 0.1),
+    fixes.amount("budget", "mu", 0.5),
+]
 
 
 def ceiling(budget: object, *, size: int | None) -> Loss:
     """The budget, if it can be a ceiling for analysts who choose as they go."""
     if not isinstance(budget, Loss):
         number = isinstance(budget, int | float) and not isinstance(budget, bool)
-        fix = f"budget=dp.epsilon({budget})" if number else _FIX
+        fix = [fixes.amount("budget", "epsilon", budget)] if number else _FIX
         raise BadParameter.of("budget", budget, must="a loss", fix=fix)
     if not budget.adaptive:
         raise NotAdaptive(
@@ -38,7 +45,7 @@ def spend(amount: object, *, budget: Loss) -> Loss:
     """An amount to spend in a session of this budget, in a currency that the session counts in."""
     if not isinstance(amount, Loss):
         number = isinstance(amount, int | float) and not isinstance(amount, bool)
-        fix = f"spend=dp.epsilon({amount if number else 0.1})"
+        fix = fixes.amount("spend", "epsilon", amount if number else 0.1)
         raise BadParameter.of("spend", amount, must="a loss", fix=fix)
     _above_nothing("spend", amount)
     if type(amount) is type(budget) or (isinstance(amount, Pure) and isinstance(budget, Approx)):
@@ -47,7 +54,7 @@ def spend(amount: object, *, budget: Loss) -> Loss:
     if counts == offered:
         raise MixedLosses(
             "this session has no δ, and you offered to spend one",
-            fix="spend=dp.epsilon(...)    or open the session with a delta",
+            fix=fixes.amount("spend", "epsilon", "...", note="or open the session with a delta"),
         )
     raise MixedLosses(
         f"this session counts in {counts} and you offered {offered}",
@@ -74,7 +81,7 @@ def alone(mechanism: Mechanism, *, budget: Loss) -> Loss:
     return Approx(epsilon, delta=budget.delta)
 
 
-def _worth(amount: Loss, budget: Loss) -> str:
+def _worth(amount: Loss, budget: Loss) -> Fix | str:
     """What the amount is worth in the session's own currency, where a theorem tells."""
     if isinstance(budget, Approx):
         return ""
@@ -83,7 +90,7 @@ def _worth(amount: Loss, budget: Loss) -> str:
     except MixedLosses:
         return ""
     name = {"ε": "epsilon", "ρ": "rho", "μ": "mu"}[_SYMBOL[type(budget)]]
-    return f"spend=dp.{name}({getattr(converted, name):.3g})"
+    return fixes.amount("spend", name, f"{getattr(converted, name):.3g}")
 
 
 def _above_nothing(name: str, loss: Loss) -> None:
@@ -91,7 +98,7 @@ def _above_nothing(name: str, loss: Loss) -> None:
     if not any(figure is not None and figure > 0 for figure in figures):
         raise BadParameter(
             f"{name} must be above 0: nothing can be answered for nothing",
-            fix=f"{name}=dp.epsilon(0.1)",
+            fix=fixes.amount(name, "epsilon", 0.1),
         )
 
 

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
+from deniable import fixes
 from deniable.errors import BadParameter, MissingUnit, UnitMismatch
 from deniable.ledger import Ledger, open_ledger
 from deniable.ledger.halts import named
@@ -38,7 +39,7 @@ def open(  # noqa: A001  (dp.open is the promised name)
         raise BadParameter(
             "a session needs a budget",
             why="without a ceiling every row can be learnt by asking often enough",
-            fix="budget=dp.epsilon(1.0)",
+            fix=fixes.amount("budget", "epsilon", 1.0),
         )
     who = None if asker is None else named(asker)
     tables = sources.tables(source, schema=facts, unit=whom, name=name)
@@ -89,7 +90,7 @@ def _unit(unit: object, schema: Schema | None, table: str) -> Unit:
         raise MissingUnit.of(table)
     if unit is not None and not isinstance(unit, Unit):
         raise BadParameter.of(
-            "unit", unit, must="a unit", fix='unit=dp.person("user_id", rows=10) or dp.rows()'
+            "unit", unit, must="a unit", fix=(fixes.person("user_id", 10), fixes.rows())
         )
     if unit is not None and stated is not None and unit != stated:
         raise UnitMismatch(

@@ -14,6 +14,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, TypeVar
 
+from deniable import fixes
 from deniable.errors import UnsupportedQuery
 
 from .constants import check_constants, check_value
@@ -154,7 +155,7 @@ def alike(args: tuple[Expression, ...]) -> tuple[Expression, ...]:
         raise UnsupportedQuery(
             f"{names} values cannot be mixed",
             why="each engine would convert them in its own way, or fail on a row",
-            fix="CAST(... AS ...) one of them",
+            fix=fixes.sql("CAST(... AS ...) one of them", ".cast(...) one of them"),
         )
     kind = Kind.FLOAT if len(kinds) > 1 else next(iter(kinds), Kind.BOOL)
     return tuple(literal(None, kind=kind, span=a.span) if _is_missing(a) else a for a in args)
@@ -245,9 +246,15 @@ def _as_moment(arg: Expression, kind: Kind) -> Expression:
     made = call(f"to_{kind.value}", arg, span=arg.span)
     if not isinstance(arg, Literal):
         if arg.kind is Kind.TEXT:
-            raise UnsupportedQuery("text and dates cannot be mixed", fix=f"CAST(... AS {kind})")
+            raise UnsupportedQuery(
+                "text and dates cannot be mixed",
+                fix=fixes.sql(f"CAST(... AS {kind})", f".cast({kind})"),
+            )
         return made
     value = evaluate(made, {})
     if value is None:
-        raise UnsupportedQuery(f"{arg.value!r} is no {kind.value}", fix="DATE '2020-12-31'")
+        raise UnsupportedQuery(
+            f"{arg.value!r} is no {kind.value}",
+            fix=fixes.sql("DATE '2020-12-31'", 'ibis.date("2020-12-31")'),
+        )
     return literal(value, span=arg.span)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from functools import partial
 
-from deniable import parameters
+from deniable import fixes, parameters
 from deniable.errors import BadParameter, UnknownName
 from deniable.losses import Approx, Gdp, Loss, Pure, Zcdp
 from deniable.losses.filters import Filter
@@ -86,7 +86,7 @@ def _targets(within: object, start: Allocation, *, size: float | None) -> dict[s
             f"the ± of `{unknown[0]}` is not known in advance",
             why=f"it depends on how many {_unknown(start)}, which is private",
             fix=(
-                "size=1000 beside within=    about how many rows a group has, if that is public",
+                fixes.number("size", 1000, "about how many rows a group has, if that is public"),
                 "or spend=dp.epsilon(...), after q.explain(spend=...)",
             )[start.of_many :],
         )

@@ -11,6 +11,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Sequence
 
+from deniable import fixes
 from deniable.errors import UnsupportedQuery
 from deniable.query.algebra import Column, Expression, Join, JoinKind, Project
 from deniable.query.algebra.expressions import alike
@@ -32,7 +33,10 @@ def join(
             raise UnsupportedQuery(
                 "a left join must start from the private table",
                 why="rows that belong to nobody would be counted",
-                fix="FROM the private table LEFT JOIN the public one",
+                fix=fixes.sql(
+                    "FROM the private table LEFT JOIN the public one",
+                    "private.left_join(public, ...)",
+                ),
             )
         left, right, on = right, left, [(b, a) for a, b in on]
     same_person = _same_person(left, right, on, unit)
@@ -56,25 +60,28 @@ def _same_person(left: Scope, right: Scope, on: Sequence[Pair], unit: Unit) -> b
     if not left.relation.private:
         raise UnsupportedQuery(
             "a question starts from the private table",
-            fix="FROM the private table JOIN the public ones",
+            fix=fixes.sql(
+                "FROM the private table JOIN the public ones", "private.join(public, ...)"
+            ),
         )
     if not right.relation.private:
         if not on:
             raise UnsupportedQuery(
-                "a join needs columns that must be equal", fix="JOIN ... USING (column)"
+                "a join needs columns that must be equal",
+                fix=fixes.sql("JOIN ... USING (column)", '.join(other, "column")'),
             )
         return False
     if unit.column is None:
         raise UnsupportedQuery(
             "two private tables cannot be joined where every row is a unit",
             why="nobody says which rows are of the same person",
-            fix='unit=dp.person("user_id", rows=...)',
+            fix=fixes.person("user_id"),
         )
     if not any(_both_persons(pair) for pair in on):
         raise UnsupportedQuery(
             "private tables can be joined only where both rows are the same person's",
             why="one person's row beside others' rows would change all of them",
-            fix=f"JOIN ... USING ({unit.column})",
+            fix=fixes.sql(f"JOIN ... USING ({unit.column})", f'.join(other, "{unit.column}")'),
         )
     return True
 

@@ -5,9 +5,12 @@ from __future__ import annotations
 import math
 import shlex
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Final
 
+from deniable import fixes
 from deniable.errors import MissingBounds, UnknownKeys, UnsupportedQuery
+from deniable.fixes import Fix
 from deniable.query.algebra import (
     NUMBERS,
     TIMES,
@@ -59,18 +62,25 @@ def key_values(
     capped = unit.column is None or unit.groups is not None
     if not (capped and private_keys):
         error = UnknownKeys.of(name, snippet=snippet)
-        hidden = error.fix.split("\n")[1]
+        given, hidden = error.fixes
         if unit.column is None:
-            hidden = "or hide rare ones: open the session with a budget that has a delta"
+            hidden = Fix(
+                "open the session with a budget that has a delta",
+                command="start the ledger with --budget 3,1e-7",
+                lead="or hide rare ones: ",
+            )
         elif capped:
             error.hint = "the unit has groups=, but the budget has no delta"
-        listed, *typed = _listing(expression, error, names)
-        error.fix = "\n".join([listed, hidden, *typed])
+        listed, *typed = _listing(expression, given, names)
+        error.fix = listed, hidden, *typed
         raise error
     if expression.kind is Kind.FLOAT:
         raise UnsupportedQuery(
             f"`{name}` is a fraction: almost every row would be a group of its own",
-            fix=f"bin({name}, 10), with bounds for it in the schema",
+            fix=fixes.sql(
+                f"bin({name}, 10), with bounds for it in the schema",
+                f"{name} // 10, with bounds for it in the schema",
+            ),
             snippet=snippet,
         )
     return None
@@ -96,7 +106,7 @@ def check_cells(keys: Sequence[Key], sets: Sequence[tuple[int, ...]]) -> None:
         )
 
 
-def _listing(expression: Expression, error: UnknownKeys, names: Names) -> list[str]:
+def _listing(expression: Expression, given: Fix, names: Names) -> list[Fix]:
     """What would make the groups public: bounds where they are enough, else a list."""
     plain = expression if isinstance(expression, Column) else None
     for column in columns_of(expression).values():
@@ -104,12 +114,18 @@ def _listing(expression: Expression, error: UnknownKeys, names: Names) -> list[s
         if ranged and not column.domain.bounded and column.name in names.origin:
             table, called = names.origin[column.name]
             kind = column.kind.value
-            fixes = MissingBounds.of(repr(expression), called, table=table, type=kind).fix
-            return [line for line in fixes.split("\n") if "spend" not in line]
+            lacking = MissingBounds.of(repr(expression), called, table=table, type=kind)
+            return [fix for fix in lacking.fixes if "spend" not in fix.python]
     if plain is None:
-        return ["group by something with a public list: FLOOR(...), bin(x, width), CASE, month(d)"]
-    listed = [error.fix.split("\n")[0]]
+        return [
+            Fix(
+                "FLOOR(...), bin(x, width), CASE, month(d)",
+                ibis="x // 10, .bucket([0, 10]), .month()",
+                lead="group by something with a public list: ",
+            )
+        ]
+    listed = [given]
     if plain.name in names.origin:
         target = shlex.quote(".".join(names.origin[plain.name]))
-        listed.append(f"deniable set {target} --keys A,B,C")
+        listed = [replace(given, command=""), Fix(f"deniable set {target} --keys A,B,C")]
     return listed

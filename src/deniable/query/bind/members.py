@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 
+from deniable import fixes
 from deniable.errors import UnsupportedQuery
 from deniable.query.algebra import (
     Column,
@@ -52,7 +53,10 @@ def members(
     raise UnsupportedQuery(
         "looking a value up in a private table reads other people's rows",
         why=OTHERS,
-        fix="the person's column on both sides, a public table, or a list: IN ('a', 'b')",
+        fix=fixes.sql(
+            "the person's column on both sides, a public table, or a list: IN ('a', 'b')",
+            'the person\'s column on both sides, a public table, or .isin(["a", "b"])',
+        ),
     )
 
 
@@ -71,7 +75,10 @@ def _of_public(
         raise UnsupportedQuery(
             f"`{other.name}` may be missing, and then nothing is known not to be among it",
             why="a comparison with a missing value is never true",
-            fix=f"add WHERE ... IS NOT NULL there, for `{other.name}`",
+            fix=fixes.sql(
+                f"add WHERE ... IS NOT NULL there, for `{other.name}`",
+                f"add .drop_null([...]) there, for `{other.name}`",
+            ),
         )
     x, held = alike((x, held))
     called = f"{other.table}.{other.name}" if other.table else other.name

@@ -7,6 +7,7 @@ import math
 from collections.abc import Callable
 from typing import Final
 
+from deniable import fixes
 from deniable.errors import UnsupportedQuery
 from deniable.query.algebra import Expression, Kind, Literal, Span, call, evaluate, literal
 
@@ -59,7 +60,7 @@ def later(moment: Expression, minutes: int, *, span: Span | None = None) -> Expr
     if abs(minutes) > _CALENDAR:
         raise UnsupportedQuery(
             "this interval is longer than the calendar, which has the years 1 to 9999",
-            fix="INTERVAL 30 DAY",
+            fix=fixes.sql("INTERVAL 30 DAY", "ibis.interval(days=30)"),
         )
     days, rest = divmod(minutes, 24 * 60)
     if moment.kind is Kind.TEXT:

@@ -6,6 +6,7 @@ them. Where every row is a unit there is no such union of private tables: one ro
 
 from __future__ import annotations
 
+from deniable import fixes
 from deniable.errors import UnsupportedQuery
 from deniable.query.algebra import (
     Expression,
@@ -36,7 +37,7 @@ def union(left: Scope, right: Scope, *, unit: Unit, names: Names) -> Scope:
         raise UnsupportedQuery(
             "where every row is a unit, a union takes public tables only",
             why="two tables may show the same row (a view, a copy), which would then count twice",
-            fix=("ask both, and add up the answers", 'unit=dp.person("...", rows=...)'),
+            fix=("ask both, and add up the answers", fixes.person("...")),
         )
     pairs = list(zip(left.bindings, right.bindings, strict=True))
     made = {names.fresh(a.name): _alike(a, b) for a, b in pairs if not _unread(a, b)}

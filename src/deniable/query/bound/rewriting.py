@@ -15,6 +15,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import Final
 
+from deniable import fixes
 from deniable.errors import MissingUnit, UnsupportedQuery
 from deniable.query.algebra import (
     RANKED,
@@ -81,7 +82,7 @@ def _check(question: Question) -> None:
                 raise UnsupportedQuery(
                     "where every row is a unit, a row may not become several, nor several one",
                     why="one row could then change the answer more than once",
-                    fix='unit=dp.person("...", rows=...)',
+                    fix=fixes.person("..."),
                 )
 
 

@@ -42,7 +42,6 @@ def question_from_ibis(
             fix='s.query(ibis.table({"age": "int64"}, name="data").count())',
         )
     from .answers import ask
-    from .refusals import in_ibis
     from .rows import Asking
 
     asking = Asking(tables=tables, unit=unit, private_keys=private_keys)
@@ -51,7 +50,7 @@ def question_from_ibis(
     except RecursionError:
         raise UnsupportedQuery("this question is nested too deeply") from None
     except DeniableError as error:
-        error.fix = in_ibis(error.fix)
+        error.medium = "ibis"
         raise
 
 

@@ -160,32 +160,3 @@ def shown(node: Any) -> str:
         return str(node.name)
     arg: Any = getattr(node, "arg", node)
     return f"{type(node).__name__}({arg.name if type(arg) is ops.Field else '...'})"
-
-
-def in_ibis(fix: str) -> str:
-    """What to write instead, where the advice is shared with SQL and spelled as there."""
-    for sql, ibis in _SPELLED.items():
-        fix = re.sub(sql, ibis, fix)
-    return fix
-
-
-_SPELLED: Final = {
-    r"CLAMP\(\.\.\., LOW, HIGH\) around it": ".clip(LOW, HIGH) after it",
-    r"LEAST\(\.\.\., HIGH\) around it": ".clip(upper=HIGH) after it",
-    r"CLAMP\(x, (.+), (.+)\)": r".clip(\1, \2)",
-    r"ROUND\(x, (\d+)\)": r".round(\1)",
-    "INTERVAL 30 DAY": "ibis.interval(days=30)",
-    r"IN \('a', 'b'\)": '.isin(["a", "b"])',
-    r"contains, starts_with or ends_with": ".contains, .startswith or .endswith",
-    r"add WHERE \.\.\. IS NOT NULL": "add .drop_null([...])",
-    r"FLOOR\(.*month\(d\)": "x // 10, .bucket([0, 10]), .month()",
-    r"bin\((\w+), 10\)": r"\1 // 10",
-    r"JOIN \.\.\. USING \((.+)\)": r'.join(other, "\1")',
-    "FROM the private table LEFT JOIN the public one": "private.left_join(public, ...)",
-    "FROM the private table JOIN the public ones": "private.join(public, ...)",
-    r"CAST\(\.\.\. AS DOUBLE\)": '.cast("float64")',
-    r"CAST\(\.\.\. AS \.\.\.\) one of them": ".cast(...) one of them",
-    "MIN, MAX and MEDIAN": "min, max and median",
-    r"DATE_DIFF\('day', (.+), \.\.\.\)": r'.delta(\1, unit="day")',
-    "DATE '2020-12-31'": 'ibis.date("2020-12-31")',
-}
