@@ -16,7 +16,6 @@ from deniable.query.bind.scope import Names
 
 from .after import After
 from .reductions import Groups, asked, is_reduction
-from .refusals import shown
 from .rows import Asking, rows_of
 from .values import Node, Rows
 
@@ -85,7 +84,7 @@ def _as_table(expression: Any, node: Node) -> Node:
 
 
 def _rows_error(node: Node) -> UnsupportedQuery:
-    what = "this" if isinstance(node, ops.Relation) else shown(node)
+    what = f"`{node.name}`" if type(node) is ops.Field else "this"
     return UnsupportedQuery(
         f"{what} would publish rows; only aggregates can be private",
         why="a row is about one person",
