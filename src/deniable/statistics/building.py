@@ -11,8 +11,9 @@ from deniable.errors import BadParameter, UnknownName
 from deniable.losses import Approx
 from deniable.query.algebra import Aggregate, Expression, Function, Key, Order, Output
 from deniable.query.bind.arguments import summable
-from deniable.query.bind.builder import Asking, key, question
-from deniable.query.bind.scope import Scope
+from deniable.query.bind.builder import question
+from deniable.query.bind.keys import group_key
+from deniable.query.bind.scope import Asking, Scope
 from deniable.query.query import Query
 from deniable.schema import Column as Facts
 from deniable.session import Session, Table
@@ -74,7 +75,9 @@ class About:
     def key(self, name: str) -> Key:
         """A column to group by: its public values, or None if they must be chosen privately."""
         found, binding = self.column(name), self.scope.find(name)
-        return key(found, self.asking, name=name, asked=f"grouping by `{name}`", binding=binding)
+        return group_key(
+            found, self.asking, name=name, asked=f"grouping by `{name}`", binding=binding
+        )
 
 
 def ask(

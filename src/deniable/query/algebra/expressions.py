@@ -170,8 +170,13 @@ def walk(tree: Tree) -> Iterator[Tree]:
 
 def conjuncts(condition: Expression) -> tuple[Expression, ...]:
     """The conditions that all must be true."""
-    both = isinstance(condition, Call) and condition.op == "and"
-    return condition.children if both else (condition,)
+    joined = isinstance(condition, Call) and condition.op == "and"
+    return condition.children if joined else (condition,)
+
+
+def both(first: Expression | None, second: Expression) -> Expression:
+    """The condition that both are true, as one conjunction."""
+    return second if first is None else call("and", *conjuncts(first), *conjuncts(second))
 
 
 def columns_of(expression: Expression) -> dict[str, Column]:

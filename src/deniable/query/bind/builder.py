@@ -2,95 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Final
+from collections.abc import Sequence
 
-from deniable.errors import UnknownName, UnsupportedQuery
-from deniable.query.algebra import (
-    Aggregate,
-    Expression,
-    Key,
-    Literal,
-    Order,
-    Output,
-    Question,
-    Span,
-)
-from deniable.session.tables import Table
+from deniable.errors import UnsupportedQuery
+from deniable.query.algebra import Aggregate, Expression, Key, Order, Output, Question
 from deniable.snippets import Snippet
-from deniable.units import Unit
 
-from .keys import check_cells, key_values, refuse_person
+from .keys import check_cells
 from .prune import prune
-from .scope import Binding, Names, Scope, scan
+from .scope import Asking, Scope
 
 Sets = Sequence[tuple[int, ...]]
-_MOST_TABLES: Final = 32
-
-
-@dataclass(frozen=True, kw_only=True)
-class Asking:
-    """The surroundings of a question.
-
-    `private_keys`: groups whose list is not public may be chosen privately.
-    """
-
-    tables: Mapping[str, Table]
-    unit: Unit
-    private_keys: bool
-    names: Names = field(default_factory=Names)
-    used: list[str] = field(default_factory=list)
-
-    def table(self, name: str) -> Table:
-        """A table of the session: spelled exactly, else ignoring case."""
-        if name in self.tables:
-            return self.tables[name]
-        found = [table for known, table in self.tables.items() if known.lower() == name.lower()]
-        if len(found) != 1:
-            raise UnknownName.of("table", name, known=self.tables)
-        return found[0]
-
-    def count_table(self, name: str) -> None:
-        """Stop a nest of joins or WITH parts that would read tables without end."""
-        self.used.append(name)
-        if len(self.used) > _MOST_TABLES:
-            raise UnsupportedQuery(f"a question may read {_MOST_TABLES} tables at most")
-
-    def scan(self, table: Table, *, alias: str = "") -> Scope:
-        """The rows of a table."""
-        return scan(table, unit=self.unit, names=self.names, alias=alias or table.name)
-
-
-def key(
-    expression: Expression,
-    asking: Asking,
-    *,
-    name: str,
-    asked: str,
-    binding: Binding | None,
-    label: str = "",
-    span: Span | None = None,
-    snippet: Snippet | None = None,
-) -> Key:
-    """Something to group by, with its public values, or None if they must be chosen privately.
-
-    `binding` is the column, if it is a plain one. Messages call it `label`, and what was written
-    `asked`.
-    """
-    if binding is not None:
-        refuse_person(binding, asked=asked)
-    if isinstance(expression, Literal):
-        raise UnsupportedQuery("grouping by a constant makes no groups", fix="leave it out")
-    values = key_values(
-        expression,
-        name=label or name,
-        unit=asking.unit,
-        private_keys=asking.private_keys,
-        names=asking.names,
-        snippet=snippet,
-    )
-    return Key(name=name, expression=expression, values=values, span=span)
 
 
 def question(

@@ -9,7 +9,8 @@ the public side is made unique, since one row must stay one row.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
+from typing import TypeVar
 
 from deniable import fixes
 from deniable.errors import UnsupportedQuery
@@ -17,15 +18,14 @@ from deniable.query.algebra import Column, Expression, Join, JoinKind, Project
 from deniable.query.algebra.expressions import alike
 from deniable.units import Unit
 
-from .scope import Binding, Names, Scope
+from .scope import Asking, Binding, Names, Scope
 
 Pair = tuple[Binding | Expression, Binding | Expression]
+Node = TypeVar("Node")
 Equal = tuple[Expression, Expression]
 
 
-def join(
-    left: Scope, right: Scope, *, on: Sequence[Pair], kind: JoinKind, unit: Unit, names: Names
-) -> Scope:
+def join(left: Scope, right: Scope, asking: Asking, *, on: Sequence[Pair], kind: JoinKind) -> Scope:
     """The rows of two relations that agree, with the names of both."""
     swapped = not left.relation.private and right.relation.private
     if swapped:
@@ -39,21 +39,44 @@ def join(
                 ),
             )
         left, right, on = right, left, [(b, a) for a, b in on]
-    same_person = _same_person(left, right, on, unit)
+    same_person = _same_person(left, right, on, asking.unit)
     pairs = [_equal(a, b) for a, b in on if not (same_person and _both_persons((a, b)))]
     if kind is JoinKind.LEFT:
-        right, pairs = _as_columns(right, pairs, names)
+        right, pairs = _as_columns(right, pairs, asking.names)
     relation = Join(
         left=left.relation,
         right=right.relation,
         on=tuple(pairs),
         kind=kind,
         same_person=same_person,
-        unique=unit.column is None,
+        unique=asking.unit.column is None,
     )
     right_bindings = _after(right, relation) if kind is JoinKind.LEFT else right.bindings
     both = (right_bindings, left.bindings) if swapped else (left.bindings, right_bindings)
     return Scope(relation=relation, bindings=both[0] + both[1])
+
+
+def paired(
+    conditions: Iterable[Node],
+    *,
+    ends: Callable[[Node], Sequence[Node]],
+    where: Callable[[Node], str],
+    side: Callable[[Node, str], Binding | Expression],
+) -> tuple[list[Pair], list[Node]]:
+    """Equalities between the two sides of a join, and all other conditions.
+
+    A front end says what the `ends` of an equality are, `where` each of them is computed ("left",
+    "right", or neither), and what it is on that `side`.
+    """
+    pairs: list[Pair] = []
+    rest = []
+    for condition in conditions:
+        found = {where(end): end for end in ends(condition)}
+        if found.keys() == {"left", "right"}:
+            pairs.append((side(found["left"], "left"), side(found["right"], "right")))
+        else:
+            rest.append(condition)
+    return pairs, rest
 
 
 def _same_person(left: Scope, right: Scope, on: Sequence[Pair], unit: Unit) -> bool:

@@ -18,40 +18,54 @@ from deniable.query.algebra import (
     Expression,
     Key,
     Kind,
+    Literal,
     Scalar,
+    Span,
     columns_of,
     possible_values,
 )
 from deniable.snippets import Snippet
-from deniable.units import Unit
 
-from .scope import Binding, Names
+from .scope import Asking, Binding, Names
 
 # More could not even be written; how many can be collected, a query says when it is released.
 MOST_CELLS: Final = 2**40
 MOST_SETS: Final = 64
 
 
-def refuse_person(binding: Binding, *, asked: str) -> None:
-    """An error if groups are asked for by the column that identifies people, listed or not."""
-    if binding.person:
+def group_key(
+    expression: Expression,
+    asking: Asking,
+    *,
+    name: str,
+    asked: str,
+    binding: Binding | None,
+    label: str = "",
+    span: Span | None = None,
+    snippet: Snippet | None = None,
+) -> Key:
+    """Something to group by, with its public values, or None if they must be chosen privately.
+
+    `binding` is the column, if it is a plain one. Messages call it `label`, and what was written
+    `asked`.
+    """
+    if binding is not None and binding.person:
         raise UnsupportedQuery(
             f"{asked} would make a group for each person",
             why="such a group is about one person alone",
             fix="group by something that people share",
         )
+    if isinstance(expression, Literal):
+        raise UnsupportedQuery("grouping by a constant makes no groups", fix="leave it out")
+    values = _values(expression, asking, name=label or name, snippet=snippet)
+    return Key(name=name, expression=expression, values=values, span=span)
 
 
-def key_values(
-    expression: Expression,
-    *,
-    name: str,
-    unit: Unit,
-    private_keys: bool,
-    names: Names,
-    snippet: Snippet | None,
+def _values(
+    expression: Expression, asking: Asking, *, name: str, snippet: Snippet | None
 ) -> tuple[Scalar, ...] | None:
     """All groups there can be, or None where they will be chosen privately."""
+    unit = asking.unit
     values = possible_values(expression)
     if values is not None and not values:
         raise UnsupportedQuery(
@@ -60,7 +74,7 @@ def key_values(
     if values is not None:
         return values
     capped = unit.column is None or unit.groups is not None
-    if not (capped and private_keys):
+    if not (capped and asking.private_keys):
         error = UnknownKeys.of(name, snippet=snippet)
         given, hidden = error.fixes
         if unit.column is None:
@@ -71,7 +85,7 @@ def key_values(
             )
         elif capped:
             error.hint = "the unit has groups=, but the budget has no delta"
-        listed, *typed = _listing(expression, given, names)
+        listed, *typed = _listing(expression, given, asking.names)
         error.fix = listed, hidden, *typed
         raise error
     if expression.kind is Kind.FLOAT:

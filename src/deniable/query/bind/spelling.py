@@ -70,26 +70,10 @@ def later(moment: Expression, minutes: int, *, span: Span | None = None) -> Expr
     return fold("add_minutes", moment, literal(minutes), span=span)
 
 
-def _present(value: Expression) -> Expression:
-    return fold("not", fold("is_null", value))
-
-
 def _same(x: Expression, y: Expression) -> Expression:
     """Equal, or both missing."""
     both = fold("and", fold("is_null", x), fold("is_null", y))
     return fold("coalesce", fold("eq", x, y), both)
-
-
-def _between(value: Expression, low: Expression, high: Expression) -> Expression:
-    return fold("and", fold("ge", value, low), fold("le", value, high))
-
-
-def _floor_divide(x: Expression, y: Expression) -> Expression:
-    return fold("floor", fold("divide", x, y))
-
-
-def _left(value: Expression, count: Expression) -> Expression:
-    return fold("substr", value, literal(1), count)
 
 
 def _weekday(moment: Expression) -> Expression:
@@ -98,23 +82,18 @@ def _weekday(moment: Expression) -> Expression:
     return fold("case", fold("eq", day, literal(0)), literal(7), day)
 
 
-def _weekday_index(moment: Expression) -> Expression:
-    """Monday is 0, Sunday 6."""
-    return fold("modulo", fold("add", fold("dow", moment), literal(6)), literal(7))
-
-
 def _concat(*parts: Expression) -> Expression:
     """Whole numbers, truth values and dates are written out."""
     return fold("concat", *(x if x.kind not in _WRITTEN else fold("to_text", x) for x in parts))
 
 
 _COMPOSED: Final[dict[str, Callable[..., Expression]]] = {
-    "present": _present,
+    "present": lambda value: fold("not", fold("is_null", value)),
     "same": _same,
-    "between": _between,
-    "floor_divide": _floor_divide,
-    "left": _left,
-    "isodow": _weekday,
-    "weekday_index": _weekday_index,
+    "between": lambda x, low, high: fold("and", fold("ge", x, low), fold("le", x, high)),
+    "floor_divide": lambda x, y: fold("floor", fold("divide", x, y)),
+    "left": lambda value, count: fold("substr", value, literal(1), count),
+    "monday_1": _weekday,
+    "monday_0": lambda day: fold("modulo", fold("add", fold("dow", day), literal(6)), literal(7)),
     "concat": _concat,
 }

@@ -16,12 +16,11 @@ from deniable.query.algebra import (
     call,
 )
 from deniable.query.algebra.expressions import alike
-from deniable.units import Unit
 
-from .scope import Binding, Names, Scope
+from .scope import Asking, Binding, Scope
 
 
-def union(left: Scope, right: Scope, *, unit: Unit, names: Names) -> Scope:
+def union(left: Scope, right: Scope, asking: Asking) -> Scope:
     """The rows of both, under the names of the left."""
     if len(left.bindings) != len(right.bindings):
         raise UnsupportedQuery(
@@ -33,14 +32,14 @@ def union(left: Scope, right: Scope, *, unit: Unit, names: Names) -> Scope:
             "a union takes private tables, or public ones, not both",
             why="rows that belong to nobody would be counted",
         )
-    if unit.column is None and left.relation.private:
+    if asking.unit.column is None and left.relation.private:
         raise UnsupportedQuery(
             "where every row is a unit, a union takes public tables only",
             why="two tables may show the same row (a view, a copy), which would then count twice",
             fix=("ask both, and add up the answers", fixes.person("...")),
         )
     pairs = list(zip(left.bindings, right.bindings, strict=True))
-    made = {names.fresh(a.name): _alike(a, b) for a, b in pairs if not _unread(a, b)}
+    made = {asking.names.fresh(a.name): _alike(a, b) for a, b in pairs if not _unread(a, b)}
     sides = [
         Project(source=scope.relation, named=tuple((n, both[i]) for n, both in made.items()))
         for i, scope in enumerate((left, right))

@@ -1,10 +1,10 @@
 """Ibis expressions → questions: a second front end beside SQL.
 
-    functions     operations that are one of our operators
-    spellings     operations that stand for several, or for one by their constants
+    functions     operations that have a name among ours
+    spellings     operations that depend on their constants, or take lists
     buckets       bins
     values        what is computed of single rows
-    reductions    which aggregate, of what, of which rows
+    reductions    which aggregate, of what, of which rows; values of groups
     rows          tables, selections, filters and joins
     people        one row for each person
     answers       groups and aggregates

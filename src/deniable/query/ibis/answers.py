@@ -10,12 +10,12 @@ from ibis.expr import operations as ops
 from deniable.errors import UnsupportedQuery
 from deniable.query.algebra import Expression, Key, Output, Question
 from deniable.query.bind.aggregates import Aggregates
-from deniable.query.bind.builder import check_private, key, question
+from deniable.query.bind.builder import check_private, question
+from deniable.query.bind.keys import group_key
 from deniable.query.bind.scope import Names
 
 from .after import After
 from .reductions import Groups, asked, is_reduction
-from .refusals import shown
 from .rows import Asking, rows_of
 from .values import Node, Rows
 
@@ -66,7 +66,9 @@ def _key(name: str, value: Node, rows: Rows, names: Names, asking: Asking) -> Ke
     made, binding = rows.lower(value), rows.plain(value)
     by = name if binding is None else binding.name
     fresh = names.fresh(name)
-    return key(made, asking, name=fresh, asked=f"group_by({by!r})", binding=binding, label=name)
+    return group_key(
+        made, asking, name=fresh, asked=f"group_by({by!r})", binding=binding, label=name
+    )
 
 
 def _as_table(expression: Any, node: Node) -> Node:
@@ -82,7 +84,7 @@ def _as_table(expression: Any, node: Node) -> Node:
 
 
 def _rows_error(node: Node) -> UnsupportedQuery:
-    what = "this" if isinstance(node, ops.Relation) else shown(node)
+    what = f"`{node.name}`" if type(node) is ops.Field else "this"
     return UnsupportedQuery(
         f"{what} would publish rows; only aggregates can be private",
         why="a row is about one person",

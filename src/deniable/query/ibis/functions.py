@@ -55,7 +55,7 @@ FUNCTIONS: Final[dict[Any, tuple[str, tuple[str, ...]]]] = {
             ops.ExtractMonth: "month",
             ops.ExtractDay: "day",
             ops.ExtractDayOfYear: "doy",
-            ops.DayOfWeekIndex: "weekday_index",
+            ops.DayOfWeekIndex: "monday_0",
             ops.ExtractHour: "hour",
             ops.ExtractMinute: "minute",
             ops.Date: "to_date",

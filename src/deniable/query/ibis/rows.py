@@ -10,9 +10,9 @@ from typing import Any, Final
 from ibis.expr import operations as ops
 
 from deniable.errors import UnsupportedQuery
-from deniable.query.algebra import Expression, JoinKind, literal
-from deniable.query.bind import builder
-from deniable.query.bind.joins import Pair, join
+from deniable.query.algebra import JoinKind, literal
+from deniable.query.bind import scope as scopes
+from deniable.query.bind.joins import join, paired
 from deniable.query.bind.members import members
 from deniable.query.bind.scope import Binding, Scope
 from deniable.query.bind.spelling import fold, spelled, together
@@ -28,7 +28,7 @@ _SAME: Final = (ops.SelfReference, ops.JoinReference, ops.AliasedRelation, ops.S
 _JOINS: Final = {"inner": JoinKind.INNER, "left": JoinKind.LEFT}
 
 
-class Asking(builder.Asking):
+class Asking(scopes.Asking):
     """The surroundings of an expression."""
 
     def opened(self, node: Node) -> Table | None:
@@ -167,7 +167,7 @@ def _union(node: Node, asking: Asking) -> Scope:
         scope = rows_of(part, asking)
         named = tuple(scope.find(name) for name in part.schema.names)
         sides.append(dataclasses.replace(scope, bindings=named))
-    return union(*sides, unit=asking.unit, names=asking.names)
+    return union(sides[0], sides[1], asking)
 
 
 # ---- joins
@@ -215,39 +215,24 @@ def _beside(scope: Scope, aliases: Mapping[Node, str]) -> Rows:
 def _link(left: Scope, link: Node, aliases: dict[Node, str], asking: Asking) -> Scope:
     before = dict(aliases)
     right = _side(link.table, aliases, asking)
-    sides = _beside(left, before), Rows({link.table: right})
-    pairs: list[Pair] = []
-    rest = []
-    for predicate in link.predicates:
-        pair = _pair(predicate, sides, link.table)
-        if pair is None:
-            rest.append(predicate)
-        else:
-            pairs.append(pair)
+    sides = {"left": _beside(left, before), "right": Rows({link.table: right})}
+    pairs, rest = paired(
+        link.predicates,
+        ends=lambda each: (each.left, each.right) if type(each) is ops.Equals else (),
+        where=lambda end: _belongs(end, link.table),
+        side=lambda end, where: sides[where].plain(end) or sides[where].lower(end),
+    )
     how = _JOINS[link.how]
     if rest and how is JoinKind.LEFT:
         raise UnsupportedQuery(
             "left_join takes columns that must be equal",
             fix='filter the other table first: .left_join(other.filter(...), "column")',
         )
-    scope = join(left, right, on=pairs, kind=how, unit=asking.unit, names=asking.names)
+    scope = join(left, right, asking, on=pairs, kind=how)
     rows = _beside(scope, aliases)
     for predicate in rest:
         scope = scope.where(rows.condition(predicate))
     return scope
-
-
-def _pair(predicate: Node, sides: tuple[Rows, Rows], right: Node) -> Pair | None:
-    """An equality between the two sides; None for any other condition."""
-    if type(predicate) is not ops.Equals:
-        return None
-    ends = [predicate.left, predicate.right]
-    where = [_belongs(end, right) for end in ends]
-    if where == ["right", "left"]:
-        ends, where = ends[::-1], where[::-1]
-    if where != ["left", "right"]:
-        return None
-    return _end(ends[0], sides[0]), _end(ends[1], sides[1])
 
 
 def _belongs(value: Node, right: Node) -> str:
@@ -255,7 +240,3 @@ def _belongs(value: Node, right: Node) -> str:
     if not read or (right in read and len(read) > 1):
         return ""
     return "right" if right in read else "left"
-
-
-def _end(value: Node, rows: Rows) -> Binding | Expression:
-    return rows.plain(value) or rows.lower(value)

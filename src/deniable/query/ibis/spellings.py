@@ -1,4 +1,4 @@
-"""Operations of Ibis that stand for several of our operators, or for one by their constants."""
+"""Operations of Ibis whose meaning depends on their constants, or that take lists."""
 
 from __future__ import annotations
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, Final
+from typing import Any
 
 from sqlglot import exp
 
@@ -11,28 +11,8 @@ from deniable.errors import UnsupportedQuery
 from deniable.query.algebra import Function, Literal, call
 from deniable.query.bind.aggregates import Asked
 
-from .functions import NAMED_AGGREGATES
+from .functions import AGGREGATES, NAMED_AGGREGATES
 from .lower import Rows, binding_of
-
-_FUNCTIONS: Final[dict[type[exp.Expr], Function]] = {
-    exp.Count: Function.COUNT,
-    exp.CountIf: Function.COUNT,
-    exp.ApproxDistinct: Function.DISTINCT,
-    exp.Sum: Function.SUM,
-    exp.Avg: Function.AVG,
-    exp.Min: Function.MIN,
-    exp.Max: Function.MAX,
-    exp.Variance: Function.VAR_SAMP,
-    exp.VariancePop: Function.VAR_POP,
-    exp.Stddev: Function.STDDEV_SAMP,
-    exp.StddevSamp: Function.STDDEV_SAMP,
-    exp.StddevPop: Function.STDDEV_POP,
-    exp.Median: Function.QUANTILE,
-    exp.Quantile: Function.QUANTILE,
-    exp.ApproxQuantile: Function.QUANTILE,
-    exp.PercentileCont: Function.QUANTILE,
-    exp.PercentileDisc: Function.QUANTILE,
-}
 
 
 def asked(node: exp.Expr, rows: Rows) -> Asked:
@@ -46,7 +26,7 @@ def asked(node: exp.Expr, rows: Rows) -> Asked:
         return _within(node, rows)
     if isinstance(node, exp.Anonymous):
         return _named(node, rows)
-    function, argument = _FUNCTIONS[type(node)], node.this
+    function, argument = Function(AGGREGATES[type(node)].op), node.this
     if isinstance(node, exp.CountIf):
         return Asked(function=function, where=rows.condition(argument), **_written(node, rows))
     if function is Function.QUANTILE:
@@ -117,7 +97,7 @@ def _within(node: exp.Expr, rows: Rows) -> Asked:
 
 
 def _named(node: exp.Expr, rows: Rows) -> Asked:
-    function = Function(NAMED_AGGREGATES[node.name.lower()])
+    function = NAMED_AGGREGATES[node.name.lower()]
     parts = node.expressions
     wanted = 2 if function is Function.QUANTILE else 1
     if len(parts) != wanted:

@@ -16,6 +16,7 @@ from deniable.query.algebra import (
 )
 from deniable.query.bind import builder
 from deniable.query.bind.aggregates import Aggregates
+from deniable.query.bind.keys import group_key
 from deniable.query.bind.scope import Names, Scope
 
 from .aggregates import asked
@@ -76,7 +77,7 @@ class Answer(Rows):
         column = node.name if isinstance(node, exp.Column) else ""
         label = column or named or repr(expression)
         span = self.text.span_of(node)
-        made = builder.key(
+        made = group_key(
             expression,
             self.asking,
             name=self.names.fresh(named or label),

@@ -9,13 +9,13 @@ from dataclasses import dataclass, field
 from sqlglot import exp
 
 from deniable.errors import UnsupportedQuery
-from deniable.query.bind import builder
+from deniable.query.bind import scope
 
 from .text import Text
 
 
 @dataclass(frozen=True, kw_only=True)
-class Asking(builder.Asking):
+class Asking(scope.Asking):
     """The surroundings of a SELECT; `named` are the WITH parts it can see, each with its own."""
 
     text: Text

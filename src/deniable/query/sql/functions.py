@@ -11,6 +11,8 @@ from typing import Final
 
 from sqlglot import exp
 
+from deniable.query.algebra import Function
+
 
 @dataclass(frozen=True, kw_only=True)
 class Shape:
@@ -69,7 +71,7 @@ FUNCTIONS: Final[dict[type[exp.Expr], Shape]] = {
     exp.Day: _shape("day"),
     exp.DayOfMonth: _shape("day"),
     exp.DayOfWeek: _shape("dow"),
-    exp.DayOfWeekIso: _shape("isodow"),
+    exp.DayOfWeekIso: _shape("monday_1"),
     exp.DayOfYear: _shape("doy"),
     exp.Hour: _shape("hour"),
     exp.Minute: _shape("minute"),
@@ -111,35 +113,36 @@ PARTS: Final[dict[str, str]] = {
     "minute": "minute",
 }
 
-AGGREGATES: Final[dict[type[exp.Expr], tuple[str, ...]]] = {
-    exp.Count: ("this",),
-    exp.CountIf: ("this",),
-    exp.ApproxDistinct: ("this",),
-    exp.Sum: ("this",),
-    exp.Avg: ("this",),
-    exp.Min: ("this",),
-    exp.Max: ("this",),
-    exp.Variance: ("this",),
-    exp.VariancePop: ("this",),
-    exp.Stddev: ("this",),
-    exp.StddevSamp: ("this",),
-    exp.StddevPop: ("this",),
-    exp.Median: ("this",),
-    exp.Quantile: ("this", "quantile"),
-    exp.ApproxQuantile: ("this", "quantile"),
-    exp.PercentileCont: ("this", "expression"),
-    exp.PercentileDisc: ("this", "expression"),
+# Aggregates: the function that each is, and the arguments that it may have.
+AGGREGATES: Final[dict[type[exp.Expr], Shape]] = {
+    exp.Count: _shape(Function.COUNT),
+    exp.CountIf: _shape(Function.COUNT),
+    exp.ApproxDistinct: _shape(Function.DISTINCT),
+    exp.Sum: _shape(Function.SUM),
+    exp.Avg: _shape(Function.AVG),
+    exp.Min: _shape(Function.MIN),
+    exp.Max: _shape(Function.MAX),
+    exp.Variance: _shape(Function.VAR_SAMP),
+    exp.VariancePop: _shape(Function.VAR_POP),
+    exp.Stddev: _shape(Function.STDDEV_SAMP),
+    exp.StddevSamp: _shape(Function.STDDEV_SAMP),
+    exp.StddevPop: _shape(Function.STDDEV_POP),
+    exp.Median: _shape(Function.QUANTILE),
+    exp.Quantile: _shape(Function.QUANTILE, "this", "quantile"),
+    exp.ApproxQuantile: _shape(Function.QUANTILE, "this", "quantile"),
+    exp.PercentileCont: _shape(Function.QUANTILE, "this", "expression"),
+    exp.PercentileDisc: _shape(Function.QUANTILE, "this", "expression"),
 }
 
 # Aggregates the parser has no name for: what each is in ours.
-NAMED_AGGREGATES: Final[dict[str, str]] = {
-    "percentile": "quantile",
-    "approx_percentile": "quantile",
-    "percentile_approx": "quantile",
-    "mean": "avg",
-    "var": "var_samp",
-    "std": "stddev_samp",
-    "count_distinct": "distinct",
+NAMED_AGGREGATES: Final[dict[str, Function]] = {
+    "percentile": Function.QUANTILE,
+    "approx_percentile": Function.QUANTILE,
+    "percentile_approx": Function.QUANTILE,
+    "mean": Function.AVG,
+    "var": Function.VAR_SAMP,
+    "std": Function.STDDEV_SAMP,
+    "count_distinct": Function.DISTINCT,
 }
 
 CASTS: Final[dict[str, str]] = {

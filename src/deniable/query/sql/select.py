@@ -177,7 +177,7 @@ def _union(node: exp.Expr, asking: Asking) -> Scope:
                 fix="UNION ALL",
             )
         sides = _subquery(node.this, asking), _subquery(node.expression, asking)
-        return union(*sides, unit=asking.unit, names=asking.names)
+        return union(*sides, asking)
 
 
 def _bindings(item: Item, scope: Scope, asking: Asking) -> list[Binding]:

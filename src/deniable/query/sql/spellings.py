@@ -31,7 +31,7 @@ def choice(rows: Rows, parts: list[exp.Expr], span: Span | None) -> Expression:
 def _extract(rows: Rows, parts: list[exp.Expr], span: Span | None) -> Expression:
     word = parts[0].name.lower() if len(parts) == 2 else ""
     if word == "isodow":
-        return spelled("isodow", rows.lower(parts[1]), span=span)
+        return spelled("monday_1", rows.lower(parts[1]), span=span)
     if word not in PARTS:
         raise UnsupportedQuery(
             f"there is no part of a date called {word[:30] or 'that'}", fix=", ".join(PARTS)
