@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from deniable.errors import DeniableError, LedgerFailure, UnitMismatch
 from deniable.losses import Loss
 from deniable.losses.filters import Filter
-from deniable.release.numbers import amount, parameters_of
+from deniable.release.numbers import amount
 from deniable.units import Unit
 
 from .entry import FORMAT, Entry, Record, canonical, digest
@@ -118,7 +118,7 @@ class Header:
 
 def _written(loss: Loss) -> str:
     """A ceiling as one types it."""
-    figures = parameters_of(loss)
+    figures = loss.figures()
     name, figure = next(iter(figures.items()), ("", 0.0))
     more = f", delta={figures['delta']}" if "delta" in figures else ""
     return f"dp.{name}({figure}{more})" if name else f"dp.{loss!r}"

@@ -42,6 +42,7 @@ class Profile(Loss):
     counts: tuple[tuple[Pairs, int], ...]
 
     kind = "profile"
+    definition = "a privacy profile: a curve of (ε, δ)"
     adaptive = False
 
     def __post_init__(self) -> None:

@@ -6,11 +6,10 @@ import math
 from typing import Final
 
 from deniable.errors import BadParameter, DeltaTooLarge, MixedLosses, NotAdaptive
-from deniable.losses import Approx, Gdp, Loss, Pure, Zcdp
+from deniable.losses import Approx, Loss, Pure
 from deniable.mechanisms import Mechanism
 
 LARGEST_DELTA: Final = 1e-3
-_SYMBOL: Final[dict[type[Loss], str]] = {Pure: "ε", Approx: "ε", Zcdp: "ρ", Gdp: "μ"}
 _FIX: Final = "budget=dp.epsilon(1.0), dp.epsilon(1.0, delta=1e-7), dp.rho(0.1) or dp.mu(0.5)"
 
 
@@ -26,7 +25,7 @@ def ceiling(budget: object, *, size: int | None) -> Loss:
             why="it prices a list fixed in advance; in a session later questions follow answers",
             fix=_FIX,
         )
-    if type(budget) not in _SYMBOL:
+    if not budget.figure:
         raise BadParameter(f"a {type(budget).__name__} cannot be a session's ceiling", fix=_FIX)
     _above_nothing("budget", budget)
     if isinstance(budget, Approx):
@@ -43,7 +42,7 @@ def spend(amount: object, *, budget: Loss) -> Loss:
     _above_nothing("spend", amount)
     if type(amount) is type(budget) or (isinstance(amount, Pure) and isinstance(budget, Approx)):
         return amount
-    counts, offered = (_SYMBOL.get(type(x), type(x).__name__) for x in (budget, amount))
+    counts, offered = budget.symbol, amount.symbol
     if counts == offered:
         raise MixedLosses(
             "this session has no δ, and you offered to spend one",
@@ -82,13 +81,11 @@ def _worth(amount: Loss, budget: Loss) -> str:
         converted = amount.to(type(budget))
     except MixedLosses:
         return ""
-    name = {"ε": "epsilon", "ρ": "rho", "μ": "mu"}[_SYMBOL[type(budget)]]
-    return f"spend=dp.{name}({getattr(converted, name):.3g})"
+    return f"spend=dp.{budget.figure}({getattr(converted, budget.figure):.3g})"
 
 
 def _above_nothing(name: str, loss: Loss) -> None:
-    figures = [getattr(loss, figure, None) for figure in ("epsilon", "rho", "mu")]
-    if not any(figure is not None and figure > 0 for figure in figures):
+    if not loss.figure or not getattr(loss, loss.figure) > 0:
         raise BadParameter(
             f"{name} must be above 0: nothing can be answered for nothing",
             fix=f"{name}=dp.epsilon(0.1)",

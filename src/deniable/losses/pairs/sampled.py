@@ -12,6 +12,7 @@ import numpy as np
 
 from deniable import parameters
 from deniable.errors import BadParameter, NoBound
+from deniable.units import Relation
 
 from ._pair import ULP, Cells, Complexes, Pair, Pairs, Reals
 from .branched import BranchedPair
@@ -43,10 +44,10 @@ def sampled(pairs: Pairs, *, rate: float, relation: str = "add_remove") -> Pairs
     they are, and all other mechanisms of pure differential privacy by their ε, see `replaced`.
     """
     rate = parameters.probability("rate", rate)
-    parameters.one_of("relation", relation, ("add_remove", "replace"))
+    parameters.one_of("relation", relation, [each.value for each in Relation])
     if rate == 0:
         return Pairs.symmetric(AtomsPair(losses=(0.0,), probabilities=(1.0,)))
-    if relation == "replace":
+    if Relation(relation).sides == 2:
         return _replaced(pairs, rate)
     if rate == 1:
         return pairs

@@ -26,7 +26,6 @@ from deniable.errors import BadParameter, UnknownName
 from deniable.query.algebra import COUNTED, Function, columns_of
 from deniable.query.bound import IntegerPlan, Parts, Tally
 from deniable.release.reach import Law
-from deniable.units import Relation
 
 from .basis import Basis, Form, foldings, side_by_side
 from .released import Released
@@ -178,8 +177,7 @@ def _touched(plan: IntegerPlan) -> int:
     if plan.selection is not None:
         return plan.selection.moves.l1
     assert plan.cells is not None
-    both = 1 if plan.unit.relation is Relation.ADD_REMOVE else 2
-    return min(plan.cells, both * len(plan.sets) * plan.rows * plan.weight)
+    return min(plan.cells, plan.unit.sides * len(plan.sets) * plan.rows * plan.weight)
 
 
 def _tree(plan: IntegerPlan, tally: Tally, law: Law) -> Tree | Search | None:

@@ -9,7 +9,7 @@ from typing import Final
 from deniable import parameters
 from deniable.calibration import least_loss
 from deniable.errors import BadParameter, UnknownName
-from deniable.losses import Approx, Gdp, Loss, Pure, Zcdp
+from deniable.losses import Approx, Loss, Zcdp
 from deniable.losses.filters import Filter
 from deniable.query.algebra import Column
 from deniable.query.bound import IntegerPlan
@@ -93,11 +93,7 @@ class _Excess:
 
 
 def _currency(budget: Loss) -> Callable[[float], Loss]:
-    if isinstance(budget, Approx):
-        delta = budget.delta
-        return lambda x: Approx(x, delta=delta)
-    kinds: dict[type[Loss], Callable[[float], Loss]] = {Pure: Pure, Zcdp: Zcdp, Gdp: Gdp}
-    return kinds[type(budget)]
+    return lambda x: type(budget)(**(budget.figures() | {budget.figure: x}))
 
 
 def _targets(within: object, start: Allocation, *, size: float | None) -> dict[str, float]:

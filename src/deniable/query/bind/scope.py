@@ -10,7 +10,6 @@ from dataclasses import dataclass, field
 from deniable.errors import UnknownName, UnsupportedQuery
 from deniable.query.algebra import Call, Expression, Filter, Kind, Read, Relation, Scan, Span, call
 from deniable.session.tables import Table
-from deniable.units import Relation as Neighbours
 from deniable.units import Unit
 
 
@@ -138,7 +137,7 @@ def scan(table: Table, *, unit: Unit, names: Names, alias: str) -> Scope:
 
 def _exact_size(table: Table, unit: Unit) -> int | None:
     """The number of rows where the stated size is exactly that: rows are units, and replaced."""
-    fixed = unit.column is None and unit.relation is Neighbours.REPLACE
+    fixed = unit.column is None and unit.sides == 2
     return table.size if fixed and not table.public else None
 
 
