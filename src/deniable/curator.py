@@ -32,7 +32,7 @@ from deniable.schema import Schema
 from deniable.session import Session
 from deniable.statistics import About
 from deniable.statistics.building import By
-from deniable.statistics.ranges import EXTREMES, knowing, quarter, read_bounds, told
+from deniable.statistics.ranges import EXTREMES, knowing, read_bounds, told
 from deniable.statistics.summary import reshaped
 from deniable.units import Unit
 
@@ -223,7 +223,7 @@ class Curator(Session):
                 'bounds="auto" goes with spend=: a quarter of it pays for the search',
                 fix='spend=dp.epsilon(0.5), bounds="auto"',
             )
-        search, rest = quarter(self.spending(paying["spend"]))
+        search, rest = self.spending(paying["spend"]).split(0.25)
         looking, then = statistics.bounds(about, column), paying | {"spend": rest}
         self._check_both(looking.due(spend=search), ask, about, column, then)
         found = looking.release(spend=search)

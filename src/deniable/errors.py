@@ -35,7 +35,7 @@ import html
 import shlex
 from collections.abc import Iterable
 from types import FunctionType
-from typing import ClassVar, Final
+from typing import ClassVar
 
 from deniable import fixes
 from deniable.fixes import Fix, Fixes, Medium
@@ -191,36 +191,13 @@ class MissingBounds(DeniableError):
         snippet: Snippet | None = None,
     ) -> MissingBounds:
         """AVG(income) needs bounds, because one person's income could be anything."""
-        target, name = shlex.quote(f"{table}.{column}"), _quoted(column)
-        stated, said = _PLAUSIBLE.get(type, _PLAUSIBLE["float"])
-        known = [
-            fixes.python(f"schema=dp.Schema(columns={{{name}: dp.bounds({stated})}})"),
-            fixes.python(f"s.bounds({name}, spend=dp.epsilon(0.1))", "# estimates them privately"),
-            Fix(f"deniable set {target} --bounds {said}"),
-            Fix(f"deniable bounds {target} --spend 0.1"),
-        ]
         return cls(
             f"{what} needs bounds, because one person's {column} could be anything",
             why="noise is sized to the most one person can change the answer",
-            fix=known if type in ("int", "float") else known[::2],
+            fix=fixes.bounds(column, table=table, type=type),
             hint="put what is plausible in place of these bounds, without looking at the data",
             snippet=snippet,
         )
-
-
-# Bounds to be replaced by what is plausible, in Python and in a shell.
-_PLAUSIBLE: Final = {
-    "float": ("0, 100", "0 100"),
-    "int": ('0, 100, type="int"', "0 100"),
-    "date": (
-        'datetime.date(2000, 1, 1), datetime.date(2030, 1, 1), type="date"',
-        "2000-01-01 2030-01-01",
-    ),
-    "timestamp": (
-        'datetime.datetime(2000, 1, 1), datetime.datetime(2030, 1, 1), type="timestamp"',
-        "2000-01-01 2030-01-01",
-    ),
-}
 
 
 class MissingRule(DeniableError):
@@ -237,16 +214,11 @@ class MissingRule(DeniableError):
             "what to do with them",
             why="an answer that turns into NaN tells the world that someone's value is missing",
             fix=(
-                fixes.python(f"schema=dp.Schema(columns={{{_quoted(column)}: {stated}}})"),
+                fixes.python(f"schema=dp.Schema(columns={{{fixes.quoted(column)}: {stated}}})"),
                 f"deniable set {shlex.quote(f'{table}.{column}')} --missing drop",
             ),
             hint="decided from the schema; the data were not read",
         )
-
-
-def _quoted(name: str) -> str:
-    """A name as one types it in Python."""
-    return repr(name) if '"' in name or "\\" in name else f'"{name}"'
 
 
 class MissingUnit(DeniableError):

@@ -12,7 +12,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Final, Literal
 
 Medium = Literal["python", "ibis", "shell"]
 """Where a fix is typed: in Python (questions in SQL), in an Ibis expression, in a shell."""
@@ -111,6 +111,34 @@ def keys(*columns: str, note: str = "") -> Fix:
     )
 
 
+def bounds(column: str, *, table: str, type: str) -> list[Fix]:  # noqa: A002
+    """Plausible bounds of a column, stated or estimated privately."""
+    target, name = shlex.quote(f"{table}.{column}"), quoted(column)
+    stated, said = _PLAUSIBLE.get(type, _PLAUSIBLE["float"])
+    known = [
+        python(f"schema=dp.Schema(columns={{{name}: dp.bounds({stated})}})"),
+        python(f"s.bounds({name}, spend=dp.epsilon(0.1))", "# estimates them privately"),
+        Fix(f"deniable set {target} --bounds {said}"),
+        Fix(f"deniable bounds {target} --spend 0.1"),
+    ]
+    return known if type in ("int", "float") else known[::2]
+
+
+# Bounds to be replaced by what is plausible, in Python and in a shell.
+_PLAUSIBLE: Final = {
+    "float": ("0, 100", "0 100"),
+    "int": ('0, 100, type="int"', "0 100"),
+    "date": (
+        'datetime.date(2000, 1, 1), datetime.date(2030, 1, 1), type="date"',
+        "2000-01-01 2030-01-01",
+    ),
+    "timestamp": (
+        'datetime.datetime(2000, 1, 1), datetime.datetime(2030, 1, 1), type="timestamp"',
+        "2000-01-01 2030-01-01",
+    ),
+}
+
+
 def python(text: str, note: str = "") -> Fix:
     """What is said in Python alone: in a shell another fix is given beside it."""
     return Fix(text, command="", note=note)
@@ -119,3 +147,8 @@ def python(text: str, note: str = "") -> Fix:
 def sql(text: str, ibis: str, note: str = "") -> Fix:
     """What is spelled one way in SQL, and another in Ibis."""
     return Fix(text, ibis=ibis, note=note)
+
+
+def quoted(name: str) -> str:
+    """A name as one types it in Python."""
+    return repr(name) if '"' in name or "\\" in name else f'"{name}"'

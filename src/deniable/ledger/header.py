@@ -11,8 +11,8 @@ from deniable.errors import DeniableError, LedgerFailure, UnitMismatch
 from deniable.fixes import Fix
 from deniable.losses import Loss
 from deniable.losses.filters import Filter
-from deniable.release.numbers import amount, parameters_of
-from deniable.units import Relation, Unit
+from deniable.release.numbers import amount
+from deniable.units import Unit
 
 from .entry import FORMAT, Entry, Record, canonical, digest
 from .stores.store import Row
@@ -120,7 +120,7 @@ class Header:
 
 def _written(loss: Loss, note: str) -> Fix:
     """A ceiling as one types it."""
-    figures = parameters_of(loss)
+    figures = loss.figures()
     if not figures:
         return Fix(f"budget=dp.{loss!r}", note=note)
     name, figure = next(iter(figures.items()))
@@ -138,7 +138,7 @@ def units_differ(ledger: Unit, given: Unit, *, where: str) -> UnitMismatch:
 
 def _unit(unit: Unit) -> Fix:
     """The unit as one types it."""
-    if unit.relation is not Relation.ADD_REMOVE:
+    if unit.sides > 1:
         return Fix(f"unit=dp.{unit!r}")
     if unit.column is None:
         return fixes.rows()

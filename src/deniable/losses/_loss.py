@@ -10,6 +10,7 @@ import functools
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
+from fractions import Fraction
 from typing import ClassVar, Protocol, Self, TypeVar
 
 from deniable import parameters
@@ -51,12 +52,21 @@ class Loss(ABC):
 
     kind: ClassVar[str]
     """Its name in ledgers and messages."""
+    definition: ClassVar[str]
+    """The definition of privacy it speaks in, as the literature calls it."""
+    symbols: ClassVar[Mapping[str, str]] = {}
+    """Its figures with their symbols, first the one it is counted in; none for a curve."""
+    symbol: ClassVar[str]
+    """The symbol it is counted in; for a curve, its name."""
+    figure: ClassVar[str]
+    """The name of the field that holds what it is counted in; empty for a curve."""
     adaptive: ClassVar[bool]
     """May it enforce a ceiling when later mechanisms are chosen after earlier answers?"""
     kinds: ClassVar[dict[str, type[Loss]]] = {}
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
+        cls.figure, cls.symbol = next(iter(cls.symbols.items()), ("", cls.__name__))
         if "kind" in cls.__dict__:
             Loss.kinds[cls.kind] = cls
 
@@ -82,6 +92,14 @@ class Loss(ABC):
 
     @abstractmethod
     def _group(self, size: int) -> Self: ...
+
+    def _split(self, fraction: Fraction) -> tuple[Loss, Loss]:
+        del fraction
+        raise NoBound(
+            f"nothing is known to be a part of a {type(self).__name__}",
+            why="a loss distribution is not a multiple of another",
+            fix="share a loss that is a figure or a curve of them: dp.epsilon, dp.rho, dp.Renyi",
+        )
 
     @abstractmethod
     def to_dict(self) -> dict[str, object]:
@@ -131,6 +149,24 @@ class Loss(ABC):
             why="a sum is proved only within one definition",
             fix=f"a.to(dp.{theirs}) or b.to(dp.{mine}), where a theorem leads there",
         )
+
+    def figures(self) -> dict[str, float]:
+        """The numbers it is made of, by the literature's names; none for a curve."""
+        return {name: getattr(self, name) for name in self.symbols}
+
+    @parameters.called("dp.mu(0.5).split(0.25)")
+    def split(self, fraction: float) -> tuple[Loss, Loss]:
+        """A part and the rest, which together compose to no more than the whole.
+
+        A quarter of ε or ρ is a quarter; a quarter of μ is half of it, as squares add up. A δ is
+        not divided: it stays with the rest.
+        """
+        return self._split(Fraction(parameters.probability("fraction", fraction)))
+
+    @parameters.called("dp.mu(0.5).share(0.25)")
+    def share(self, fraction: float) -> Loss:
+        """A part, so that 1/fraction of them compose to no more than the whole: see `split`."""
+        return self.split(fraction)[0]
 
     # ---- prices
 
@@ -194,9 +230,6 @@ class OneFigure(Loss):
     """
 
     adaptive = True
-    figure: ClassVar[str]
-    """The name of the field that holds it."""
-    symbol: ClassVar[str]
 
     _ticks: int
 
@@ -236,6 +269,10 @@ class OneFigure(Loss):
 
     def _times(self, times: int) -> Self:
         return self._of(times * self._ticks)
+
+    def _split(self, fraction: Fraction) -> tuple[Loss, Loss]:
+        part = math.floor(self._ticks * fraction)
+        return self._of(part), self._of(self._ticks - part)
 
     def _within(self, other: Self) -> bool:
         return rounding.within(getattr(self, self.figure), getattr(other, self.figure))

@@ -12,7 +12,7 @@ from deniable.losses.rounding import within
 from deniable.query.allocate import Allocation, allocate
 from deniable.query.allocate.foresight import errors
 from deniable.release import Release
-from deniable.release.numbers import amount, digits, parameters_of, probability, remaining
+from deniable.release.numbers import amount, digits, probability, remaining
 from deniable.session import Session, budgets
 
 _FIXED = "ask for less: the ceiling of a ledger is never raised"
@@ -102,12 +102,12 @@ def _typed(left: Loss) -> Loss:
     """What is left as one would spend it, in few digits; choosing groups takes a quarter of a δ."""
     figures = {
         name: float(digits(4 * figure if name == "delta" else figure, "down").replace(",", ""))
-        for name, figure in parameters_of(left).items()
+        for name, figure in left.figures().items()
     }
     return type(left)(**figures)
 
 
 def _written(loss: Loss, note: str) -> Fix:
-    (name, figure), *deltas = parameters_of(loss).items()
+    (name, figure), *deltas = loss.figures().items()
     delta = next((probability(each) for _, each in deltas), None)
     return fixes.amount("spend", name, digits(figure).replace(",", ""), delta=delta, note=note)

@@ -18,9 +18,8 @@ from typing import TYPE_CHECKING, Final
 
 from deniable.losses import Loss
 from deniable.mechanisms import Mechanism
-from deniable.units import Relation, Unit
 
-from .numbers import amount, definition, digits, parameters_of, probability
+from .numbers import amount, digits, probability
 
 if TYPE_CHECKING:
     from ._release import Release
@@ -125,25 +124,18 @@ def certify(release: Release) -> Certificate:
 def _claim(release: Release) -> dict[str, object]:
     unit, budget = release.unit, release.provenance.budget
     claim: dict[str, object] = {
-        "definition": definition(release.loss),
+        "definition": release.loss.definition,
         "this_release": amount(release.loss, "up"),
         "protects": str(unit),
         "unit": unit.to_dict(),
-        "neighbours": _neighbours(unit),
+        "neighbours": unit.neighbours,
     }
     if release.free == OPENED:
         claim["paid"] = f"{OPENED}; this loss covers all its answers together"
     if budget:
         ceiling = Loss.from_dict(budget)
-        claim["all_releases_together"] = f"at most {amount(ceiling)} ({definition(ceiling)})"
+        claim["all_releases_together"] = f"at most {amount(ceiling)} ({ceiling.definition})"
     return claim
-
-
-def _neighbours(unit: Unit) -> str:
-    whose = "one row" if unit.column is None else f"all rows of one person, told by {unit.column}"
-    if unit.relation is Relation.ADD_REMOVE:
-        return f"two tables are neighbours if one is the other without {whose}"
-    return f"two tables are neighbours if they differ in {whose}; the number of units is public"
 
 
 def _loss(loss: Loss, budget: Mapping[str, object]) -> dict[str, object]:
@@ -193,7 +185,7 @@ def _registry(release: Release, mechanisms: list[dict[str, object]]) -> dict[str
         "privacy_loss": {
             "privacy_unit": "Row-level" if release.unit.column is None else "User-level",
             "privacy_unit_description": str(release.unit),
-            "privacy_parameters": parameters_of(release.loss) or None,
+            "privacy_parameters": release.loss.figures() or None,
             "privacy_parameters_description": amount(release.loss, "up"),
         },
         "model": {
@@ -233,9 +225,9 @@ def _product(release: Release) -> dict[str, object]:
 def _flavour(release: Release) -> dict[str, object]:
     return {
         "name": _FLAVOURS.get(release.loss.kind, release.loss.kind),
-        "input_metric": _neighbours(release.unit),
+        "input_metric": release.unit.neighbours,
         "bound_on_input_distance": 1,
-        "output_measure": definition(release.loss),
+        "output_measure": release.loss.definition,
         "bound_on_output_distance": amount(release.loss, "up"),
         "data_domain": _BY_CURATOR,
         "unprotected_quantities": "the schema: types, bounds, lists of keys, the size if stated",

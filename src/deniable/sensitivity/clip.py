@@ -59,7 +59,7 @@ def clipped_sum(
         raise BadParameter.of("high", high, must=f"above low = {low:g}")
     lattice = Lattice.for_bounds(low - centre, high - centre, bits=_BITS)
     least, most = low - centre, high - centre
-    steps = lattice.sensitivity(low=least, high=most, relation=unit.relation.value)
+    steps = lattice.sensitivity(low=least, high=most, sides=unit.sides)
 
     def total() -> int:
         array = _floats(values)

@@ -26,7 +26,7 @@ from deniable.mechanisms import IntervalExponential, Laplace, Step
 from deniable.sampling import below, current
 from deniable.sampling.lattice import Lattice
 from deniable.sensitive import Sensitive
-from deniable.units import Relation, Unit
+from deniable.units import Unit
 
 Floats = NDArray[np.float64]
 Row = TypeVar("Row")
@@ -196,7 +196,7 @@ def _unit(people: Iterable[Hashable] | None, unit: Unit | None) -> Unit:
 
 def _touched(unit: Unit) -> int:
     """How many parts one unit can change: its own; under replacement also its successor's."""
-    return 1 if unit.relation is Relation.ADD_REMOVE else 2
+    return unit.sides
 
 
 def _lattice(low: float, high: float) -> Lattice:

@@ -8,11 +8,10 @@ from typing import Final
 from deniable import fixes
 from deniable.errors import BadParameter, DeltaTooLarge, MixedLosses, NotAdaptive
 from deniable.fixes import Fix
-from deniable.losses import Approx, Gdp, Loss, Pure, Zcdp
+from deniable.losses import Approx, Loss, Pure
 from deniable.mechanisms import Mechanism
 
 LARGEST_DELTA: Final = 1e-3
-_SYMBOL: Final[dict[type[Loss], str]] = {Pure: "ε", Approx: "ε", Zcdp: "ρ", Gdp: "μ"}
 _FIX: Final = [
     fixes.amount("budget", "epsilon", 1.0),
     fixes.amount("budget", "epsilon", 1.0, delta=1e-7),
@@ -33,7 +32,7 @@ def ceiling(budget: object, *, size: int | None) -> Loss:
             why="it prices a list fixed in advance; in a session later questions follow answers",
             fix=_FIX,
         )
-    if type(budget) not in _SYMBOL:
+    if not budget.figure:
         raise BadParameter(f"a {type(budget).__name__} cannot be a session's ceiling", fix=_FIX)
     _above_nothing("budget", budget)
     if isinstance(budget, Approx):
@@ -50,7 +49,7 @@ def spend(amount: object, *, budget: Loss) -> Loss:
     _above_nothing("spend", amount)
     if type(amount) is type(budget) or (isinstance(amount, Pure) and isinstance(budget, Approx)):
         return amount
-    counts, offered = (_SYMBOL.get(type(x), type(x).__name__) for x in (budget, amount))
+    counts, offered = budget.symbol, amount.symbol
     if counts == offered:
         raise MixedLosses(
             "this session has no δ, and you offered to spend one",
@@ -89,13 +88,11 @@ def _worth(amount: Loss, budget: Loss) -> Fix | str:
         converted = amount.to(type(budget))
     except MixedLosses:
         return ""
-    name = {"ε": "epsilon", "ρ": "rho", "μ": "mu"}[_SYMBOL[type(budget)]]
-    return fixes.amount("spend", name, f"{getattr(converted, name):.3g}")
+    return fixes.amount("spend", budget.figure, f"{getattr(converted, budget.figure):.3g}")
 
 
 def _above_nothing(name: str, loss: Loss) -> None:
-    figures = [getattr(loss, figure, None) for figure in ("epsilon", "rho", "mu")]
-    if not any(figure is not None and figure > 0 for figure in figures):
+    if not loss.figure or not getattr(loss, loss.figure) > 0:
         raise BadParameter(
             f"{name} must be above 0: nothing can be answered for nothing",
             fix=fixes.amount(name, "epsilon", 0.1),

@@ -9,7 +9,7 @@ not proved.
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Any
 
 from deniable.errors import BadParameter, SensitivityMismatch, UnitMismatch
 from deniable.mechanisms import Mechanism, Sampled, Step
@@ -25,7 +25,7 @@ def check_proved(mechanism: Mechanism, unit: Unit) -> None:
         if isinstance(stated, Unit) and stated != unit:
             whom = str(stated)
         elif needed is not None and needed is not unit.relation:
-            whom = "units that are " + _WORDS[needed]
+            whom = "units that are " + needed.words
         else:
             continue
         raise UnitMismatch(
@@ -57,9 +57,3 @@ def check_entries(step: Step[Any], unit: Unit) -> None:
             why="a unit whose rows are drawn by coins of their own is in the sample more often",
             fix="dp.Sensitive(..., entries=1), with one row for each unit: the sum of its rows",
         )
-
-
-_WORDS: Final = {
-    Relation.ADD_REMOVE: "added or removed",
-    Relation.REPLACE: "replaced by another",
-}

@@ -107,6 +107,11 @@ class Pair(ABC):
         del mass
         return self
 
+    def above(self, loss: float) -> Pair | None:
+        """The part of the law with losses above some l ≤ `loss`; None where it is not known."""
+        del loss
+        return None
+
     def delta_alone(self, epsilon: float) -> float | None:
         """δ(ε) of a single use in closed form, rounded up; None where there is none."""
         del epsilon

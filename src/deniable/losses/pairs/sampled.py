@@ -12,6 +12,7 @@ import numpy as np
 
 from deniable import parameters
 from deniable.errors import BadParameter, NoBound
+from deniable.units import Relation
 
 from ._pair import ULP, Cells, Complexes, Pair, Pairs, Reals
 from .branched import BranchedPair
@@ -43,10 +44,10 @@ def sampled(pairs: Pairs, *, rate: float, relation: str = "add_remove") -> Pairs
     they are, and all other mechanisms of pure differential privacy by their ε, see `replaced`.
     """
     rate = parameters.probability("rate", rate)
-    parameters.one_of("relation", relation, ("add_remove", "replace"))
+    parameters.one_of("relation", relation, [each.value for each in Relation])
     if rate == 0:
         return Pairs.symmetric(AtomsPair(losses=(0.0,), probabilities=(1.0,)))
-    if relation == "replace":
+    if Relation(relation).sides == 2:
         return _replaced(pairs, rate)
     if rate == 1:
         return pairs
@@ -218,6 +219,17 @@ class SampledPair(Pair):
             return self
         return _trimmed(self, self.inner.mu, mass)
 
+    def above(self, loss: float) -> Pair | None:
+        """Where x is large, for Gaussian noise and a unit that is removed."""
+        if not isinstance(self.inner, GaussianPair) or self.direction != "remove":
+            return None
+        start = (_log_grown(loss, self.rate) + self.inner.mu**2 / 2) / self.inner.mu
+        cut = self.cut if isinstance(self, TrimmedPair) else math.inf
+        start = min(start * (1 - 1e-12), cut - 1e-3)
+        return UpperPair(
+            inner=self.inner, rate=self.rate, direction="remove", cut=cut, lost=0.0, start=start
+        )
+
     def dominates(self, other: Pair) -> bool:
         """Sampling more, from a pair that dominates."""
         if not isinstance(other, SampledPair) or self.direction != other.direction:
@@ -243,6 +255,16 @@ class TrimmedPair(SampledPair):
 
     def _exact(self) -> NormalMixture | ReplacedMixture:
         return dataclasses.replace(super()._exact(), cut=self.cut)  # type: ignore[type-var, return-value]
+
+
+@dataclass(frozen=True, kw_only=True)
+class UpperPair(TrimmedPair):
+    """The part of it where x > `start`: a measure, of less than 1."""
+
+    start: float
+
+    def _exact(self) -> NormalMixture | ReplacedMixture:
+        return dataclasses.replace(super()._exact(), start=self.start)  # type: ignore[arg-type]  # removal
 
 
 def _trimmed(pair: SampledPair, mu: float, mass: float) -> Pair:

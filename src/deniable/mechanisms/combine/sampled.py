@@ -88,7 +88,7 @@ class Sampled(Mechanism):
         return Relation(self.neighbours)
 
     def _replaces(self) -> bool:
-        return self.neighbours == Relation.REPLACE.value
+        return self.priced_for().sides == 2
 
     def pure(self) -> float:
         """ln(1 + q(e^ε − 1)); for replaced units that, and −ln(1 + q(e^(−ε) − 1)) for the other."""

@@ -25,7 +25,6 @@ from deniable import parameters
 from deniable.errors import BadParameter, UnknownName
 from deniable.query.algebra import COUNTED, Function, columns_of
 from deniable.query.bound import IntegerPlan, Parts, Tally
-from deniable.units import Relation
 from deniable.workload.search import FEWEST_CELLS, Search
 from deniable.workload.search import MOST_GROUPS as MOST_SEARCHED
 from deniable.workload.tails import Law
@@ -178,8 +177,7 @@ def touched(plan: IntegerPlan) -> int:
     if plan.selection is not None:
         return plan.selection.moves.l1
     assert plan.cells is not None
-    both = 1 if plan.unit.relation is Relation.ADD_REMOVE else 2
-    return min(plan.cells, both * len(plan.sets) * plan.rows * plan.weight)
+    return min(plan.cells, plan.unit.sides * len(plan.sets) * plan.rows * plan.weight)
 
 
 def _tree(plan: IntegerPlan, tally: Tally, law: Law) -> Tree | Search | None:

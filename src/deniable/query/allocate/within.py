@@ -7,7 +7,7 @@ from functools import partial
 
 from deniable import fixes, parameters
 from deniable.errors import BadParameter, UnknownName
-from deniable.losses import Approx, Gdp, Loss, Pure, Zcdp
+from deniable.losses import Approx, Loss, Zcdp
 from deniable.losses.filters import Filter
 from deniable.query.algebra import Column
 from deniable.query.bound import IntegerPlan
@@ -61,11 +61,7 @@ def least(
 
 
 def _currency(budget: Loss) -> Callable[[float], Loss]:
-    if isinstance(budget, Approx):
-        delta = budget.delta
-        return lambda x: Approx(x, delta=delta)
-    kinds: dict[type[Loss], Callable[[float], Loss]] = {Pure: Pure, Zcdp: Zcdp, Gdp: Gdp}
-    return kinds[type(budget)]
+    return lambda x: type(budget)(**(budget.figures() | {budget.figure: x}))
 
 
 def _targets(within: object, start: Allocation, *, size: float | None) -> dict[str, float]:

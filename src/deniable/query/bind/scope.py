@@ -20,7 +20,6 @@ from deniable.query.algebra import (
     both,
 )
 from deniable.session.tables import Table
-from deniable.units import Relation as Neighbours
 from deniable.units import Unit
 
 _MOST_TABLES: Final = 32
@@ -181,5 +180,5 @@ class Asking:
 
 def _exact_size(table: Table, unit: Unit) -> int | None:
     """The number of rows where the stated size is exactly that: rows are units, and replaced."""
-    fixed = unit.column is None and unit.relation is Neighbours.REPLACE
+    fixed = unit.column is None and unit.sides == 2
     return table.size if fixed and not table.public else None

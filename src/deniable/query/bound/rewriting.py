@@ -32,7 +32,6 @@ from deniable.query.algebra import (
     Union,
     walk,
 )
-from deniable.units import Relation as Neighbours
 from deniable.workload.moves import Moves, moves, moves_of_presence
 
 from .plan import WEIGHT, IntegerPlan, Parts
@@ -171,7 +170,7 @@ def _centred(book: _Book, asked: Aggregate) -> bool:
         if other.function is Function.AVG or other.function in _SPREAD
     ):
         return True
-    if book.plan.unit.relation is Neighbours.REPLACE:
+    if book.plan.unit.sides == 2:
         complete = book.plan.question.relation.scan.complete
         return _public_rows(book.plan, asked) is not None and not complete
     return any(
@@ -192,7 +191,7 @@ def _public_rows(plan: IntegerPlan, asked: Aggregate) -> int | None:
     """
     source = _unfiltered(plan.question.relation)
     every = plan.sets == ((),) and asked.where is None and _counted(asked) is None
-    replaced = plan.weight == 1 and plan.unit.relation is Neighbours.REPLACE
+    replaced = plan.weight == 1 and plan.unit.sides == 2
     return source.size if every and replaced and isinstance(source, Scan) else None
 
 
