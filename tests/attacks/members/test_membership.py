@@ -24,8 +24,8 @@ def surprise(right, guesses, epsilon):
     return 2 * min(goodness.covered(hits, guesses, chance) for hits in (right, guesses - right))
 
 
-def coins(count):
-    return np.random.default_rng().random(count) < 0.5
+def coins(count, seed=None):
+    return np.random.default_rng(seed).random(count) < 0.5
 
 
 def of_pairs(found, tossed, epsilon):
@@ -76,8 +76,8 @@ def test_published_frequencies_betray_who_is_in_the_pool(genomes, test):
     assert found.epsilon_lower() > 2
 
 
-def swapped(first, second):
-    tossed = coins(len(first))[:, None]
+def swapped(first, second, seed=None):
+    tossed = coins(len(first), seed)[:, None]
     return np.where(tossed, second, first), np.where(tossed, first, second)
 
 
@@ -90,9 +90,9 @@ def test_private_frequencies_do_not(genomes, epsilon):
     assert of_pairs(found, slice(None), epsilon) > ALARM
 
 
-@pytest.mark.statistical
 def test_bare_frequencies_are_noticed(genomes):
-    rates, pool, others = genomes[0], *swapped(*genomes[1:])
+    """Seeded: no alarms."""
+    rates, pool, others = genomes[0], *swapped(*genomes[1:], seed=1)
     found = from_frequencies(pool.mean(axis=0), members=pool, controls=others, reference=rates)
     assert of_pairs(found, slice(None), 1.0) < ALARM
 
@@ -130,10 +130,10 @@ def test_a_model_that_learned_by_heart_betrays_whom_it_saw(labelled):
     assert "shadow" in shadowed.explain()
 
 
-def parted(labelled):
+def parted(labelled, seed=None):
     """Everyone is a member or a control by a coin of their own."""
     rows, labels = (np.concatenate(part) for part in zip(*labelled[:2], strict=True))
-    tossed = coins(len(labels))
+    tossed = coins(len(labels), seed)
     return (rows[tossed], labels[tossed]), (rows[~tossed], labels[~tossed])
 
 
@@ -146,9 +146,9 @@ def test_a_model_of_private_counts_does_not(labelled, epsilon):
     assert of_people(found.inside, found.outside, epsilon) > ALARM
 
 
-@pytest.mark.statistical
 def test_a_bare_model_is_noticed(labelled):
-    members, controls = parted(labelled)
+    """Seeded: no alarms."""
+    members, controls = parted(labelled, seed=1)
     found = from_model(Logistic(*members), members=members, controls=controls)
     assert of_people(found.inside, found.outside, 0.1) < ALARM
 
