@@ -256,3 +256,14 @@ def test_the_error_of_whole_answers_covers_whole_answers(scale):
     assert goodness.covered(inside, drawn.size, 0.95) > 1e-8
     short = int((np.abs(drawn) <= mechanism.error(0.95)).sum())  # what the ± of floats would cover
     assert inside >= short
+
+
+def test_a_release_cannot_be_changed_afterwards():
+    keys, answers = {"city": ("Oslo",)}, {"n": Noisy(cells=(41,))}
+    made = release(keys=keys, answers=answers)
+    keys["city"], answers["n"] = ("Bergen",), Noisy(cells=(0,))
+    assert made.keys["city"] == ("Oslo",)
+    assert made.answers["n"].cells == (41,)
+    for held, name in ((made.keys, "city"), (made.answers, "n")):
+        with pytest.raises(TypeError):
+            held[name] = ()
