@@ -173,6 +173,17 @@ def test_a_function_that_fails_answers_with_the_middle(session):
     assert answer == pytest.approx(5, abs=0.1)
 
 
+@pytest.mark.parametrize(("noisy", "answer"), [(-(10**18), -3.0), (10**18, 10.0)])
+def test_an_average_of_parts_stays_in_its_range_whatever_the_noise(noisy, answer):
+    algorithm = sensitivity.sample_and_aggregate(
+        [1.0], np.mean, parts=1, low=-3.0, high=10.0, epsilon=1.0
+    )
+    next(algorithm)
+    with pytest.raises(StopIteration) as ended:
+        algorithm.send(noisy)
+    assert ended.value.value == answer
+
+
 def test_without_a_known_range_the_median_answer_is_found(session):
     answer = session.run(
         sensitivity.sample_and_aggregate_median(
