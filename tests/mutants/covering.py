@@ -23,7 +23,7 @@ COVER = {
     "query/allocate": WHOLE,
     "query/answer": WHOLE,
     "query/bind": ("tests/query/front", *BACK),
-    "release": ("tests/session", *WHOLE),
+    "release": ("tests/query/allocate", "tests/query/answer", "tests/session", *WHOLE),
     "schema": ("tests/query/front", *BACK),
     "units": ("tests/session", "tests/mechanisms", *BACK),
 }

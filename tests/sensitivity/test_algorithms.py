@@ -139,6 +139,14 @@ def test_smooth_answers_are_close(session, statistic, delta):
     assert session.spent == dp.Approx(1.0, delta=delta)
 
 
+@pytest.mark.parametrize(("low", "high"), [(0, 125), (-4, 4), (10, 20), (-20, -10)])
+def test_a_smooth_answer_is_declared_to_move_over_its_whole_range(low, high):
+    made = sensitivity.smooth_release(
+        [1.0], sensitivity.Quantile(), low=low, high=high, epsilon=1.0
+    )
+    assert next(made).value.bound("linf") == high - low
+
+
 def test_propose_test_release_answers_or_refuses_and_costs_the_same(session):
     ask = lambda bound: session.run(  # noqa: E731
         sensitivity.propose_test_release(
