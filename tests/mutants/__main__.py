@@ -16,19 +16,25 @@ import time
 import tomllib
 from pathlib import Path
 
-from .covering import COVER, HOME, ROOT, package
+from .covering import COVER, HOME, ROOT, covering, naming, package
 from .scratch import Scratch
 from .weakening import Mutant, mutants
 
 WORDS = {"words", "show", "progress", "card", "frame", "refusals"}  # decide nothing
-# Which of the covering files, nearest first; for how many seconds per mutant; slow tests as well?
-ROUNDS = ((slice(4), 60, False), (slice(4, 16), 240, False), (slice(None), 1200, True))
+# Which tests of a path and line; for how many seconds per mutant; slow ones as well?
+ROUNDS = (
+    (naming, 60, True),
+    (lambda *place: covering(*place)[:4], 60, False),
+    (lambda *place: covering(*place)[4:16], 240, False),
+    (covering, 1200, True),
+)
 OUTCOMES = ("killed", "survived", "timed out", "equivalent")
 
 
 def main() -> int:
     options = _options()
     chosen = choose(options.package or list(COVER), options.seed, options.count, options.at)
+    chosen = chosen[options.skip :]
     why = argued()
     outcome = {m: "equivalent" if (m.path, *changed(m)) in why else "listed" for m in chosen}
     if options.list:
@@ -37,13 +43,14 @@ def main() -> int:
         return 0
     with tempfile.TemporaryDirectory(prefix="mutants-") as folder:
         scratch = Scratch(Path(folder))
-        for part, seconds, slow in ROUNDS[: options.rounds]:
+        for tests, seconds, slow in ROUNDS[: options.rounds]:
             todo = [m for m in chosen if outcome[m] not in {"killed", "equivalent"}]
             while todo:
                 by = {}
                 for mutant in todo:
                     begun = time.monotonic()
-                    outcome[mutant], by[mutant] = scratch.tried(mutant, part, seconds, slow=slow)
+                    near = tests(mutant.path, mutant.line)
+                    outcome[mutant], by[mutant] = scratch.tried(mutant, near, seconds, slow=slow)
                     _tell(mutant, outcome[mutant], time.monotonic() - begun, by[mutant])
                 doubted = scratch.doubt({test for test in by.values() if test})
                 todo = [m for m in todo if by[m] in doubted]
@@ -61,6 +68,7 @@ def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="script/mutants", description=__doc__.splitlines()[0])
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--count", type=int, default=100)
+    parser.add_argument("--skip", type=int, default=0, help="leave out the first so many")
     parser.add_argument("--package", action="append", choices=sorted(COVER))
     parser.add_argument("--at", action="append", help="only places such as losses/amplify.py:136")
     parser.add_argument("--rounds", type=int, default=len(ROUNDS), help="stop after so many")

@@ -24,7 +24,7 @@ COVER = {
     "query/allocate": WHOLE,
     "query/answer": WHOLE,
     "query/bind": ("tests/query/front", *BACK),
-    "release": ("tests/session", *WHOLE),
+    "release": ("tests/query/allocate", "tests/query/answer", "tests/session", *WHOLE),
     "schema": ("tests/query/front", *BACK),
     "units": ("tests/session", "tests/mechanisms", *BACK),
 }
@@ -42,6 +42,17 @@ def covering(path: str, line: int = 1) -> list[str]:
     return [path, *sorted(found, key=lambda f: (Path(f).name != name, -value[f]))]
 
 
+def naming(path: str, line: int) -> list[str]:
+    """The dozen tests that say most of the names around the line, the rarest first."""
+    around = {name: weight for name, weight in _weights(path, line).items() if weight > 5}
+    value = {
+        test: sum(around[word] for word in words & around.keys())
+        for file in covering(path, line)[1:]
+        for test, words in _tests(file).items()
+    }
+    return sorted((test for test in value if value[test]), key=lambda t: -value[t])[:12]
+
+
 def package(path: str) -> str:
     inner = Path(path).relative_to(HOME).with_suffix("")
     return max((p for p in COVER if inner.is_relative_to(p)), key=len)
@@ -56,6 +67,22 @@ def _weights(path: str, line: int) -> dict[str, float]:
     files = _files("tests")
     said = {name: 1 + sum(name in _words(file) for file in files) for name in weights}
     return {name: weight * math.log(len(files) / said[name]) for name, weight in weights.items()}
+
+
+@functools.cache
+def _tests(file: str) -> dict[str, frozenset[str]]:
+    """The words of each test function of a file."""
+    text = (ROOT / file).read_text(encoding="utf-8")
+    found = [node for node in ast.parse(text).body if getattr(node, "name", "").startswith("test")]
+    lines = text.splitlines()
+    parts = {
+        n.name: lines[min(d.lineno for d in (*n.decorator_list, n)) - 1 : n.end_lineno]
+        for n in found
+    }
+    return {
+        f"{file}::{name}": frozenset(re.findall(r"\w+", "\n".join(part)))
+        for name, part in parts.items()
+    }
 
 
 @functools.cache
