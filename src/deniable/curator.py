@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from deniable import session as core
 from deniable import statistics
@@ -30,11 +30,11 @@ from deniable.release import Release
 from deniable.release.numbers import amount
 from deniable.schema import Schema
 from deniable.session import Session
-from deniable.statistics import About
-from deniable.statistics.building import By
-from deniable.statistics.ranges import EXTREMES, knowing, quarter, read_bounds, told
-from deniable.statistics.summary import reshaped
 from deniable.units import Unit
+
+if TYPE_CHECKING:
+    from deniable.statistics import About
+    from deniable.statistics.building import By
 
 Auto = Literal["auto"]
 
@@ -250,6 +250,8 @@ class Curator(Session):
     @called('s.bounds("age", spend=dp.epsilon(0.1))')
     def bounds(self, column: str, *, spend: Loss, table: str | None = None) -> tuple[float, float]:
         """(low, high) that hold nearly all values of a column, found privately: powers of two."""
+        from deniable.statistics.ranges import read_bounds
+
         about = self._about(table)
         found = statistics.bounds(about, column).release(spend=spend)
         return read_bounds(found, whole=about.source.column(column).type == "int")
@@ -263,12 +265,14 @@ class Curator(Session):
         table: str | None = None,
     ) -> Release:
         """Count, mean, std and quartiles of every column with bounds."""
+        from deniable.statistics.summary import reshaped
+
         return reshaped(statistics.describe(self._about(table), columns).release(spend=spend))
 
     # ---- parts
 
     def _about(self, table: str | None) -> About:
-        return About(session=self, table=table)
+        return statistics.About(session=self, table=table)
 
     def _statistic(
         self,
@@ -298,6 +302,8 @@ class Curator(Session):
         table: str | None,
     ) -> Release:
         """The answer; with automatic bounds for a column after a search for them."""
+        from deniable.statistics.ranges import knowing, quarter, read_bounds
+
         about = self._about(table)
         if bounds is None:
             return ask(about).release(**paying._asdict())
@@ -327,6 +333,8 @@ class Curator(Session):
         self, due: Price, ask: Callable[[About], Query], about: About, column: str, then: Paying
     ) -> None:
         """Refuse now what would be refused after the search, whatever that finds."""
+        from deniable.statistics.ranges import EXTREMES, knowing
+
         for low, high in EXTREMES:
             after = ask(knowing(about, column, low, high)).due(**then._asdict())
             if due != Price.zero:  # else the search is free, and what comes then is charged alone
@@ -335,6 +343,8 @@ class Curator(Session):
 
 def _with(release: Release, search: Release) -> Release:
     """The answer with what the search for bounds cost, and what it found, beside it."""
+    from deniable.statistics.ranges import told
+
     nothing = "no value was told from noise, so bounds are near 0,"
     found = "bounds found privately" if told(search) else nothing
     note = f"{found} for {amount(search.loss, 'up')}; {release.provenance.note}"

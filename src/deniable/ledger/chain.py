@@ -175,7 +175,7 @@ class Walk:
         Blocks are priced numerically; a later version may end a little higher, as sound as before.
         What is not known here has no price, and nothing more can be charged after it.
         """
-        if not self._whole or names(entry.mechanisms).difference(Mechanism.registry):
+        if not self._whole or None in map(Mechanism.named, names(entry.mechanisms)):
             return True
         delta = entry.record.get("delta")
         slack = 1e-9 if delta is None else 1e-2

@@ -63,6 +63,7 @@ class Sampled(Mechanism):
     """
 
     name: ClassVar[str] = "sampled"
+    draws_units: ClassVar[bool] = True
     norm: ClassVar[Norm] = "linf"
 
     of: Mechanism
@@ -188,6 +189,7 @@ class SampledWithoutReplacement(Mechanism):
     """
 
     name: ClassVar[str] = "sampled_without_replacement"
+    draws_units: ClassVar[bool] = True
     norm: ClassVar[Norm] = "linf"
     relation: ClassVar[Relation | None] = Relation.REPLACE
 
