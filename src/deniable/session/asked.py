@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from deniable.errors import NOTHING_SPENT, BadParameter, DeniableError, UnitMismatch
-from deniable.ledger import Entry, Halts, Ledger
+from deniable.ledger import Entry, Ledger
 from deniable.ledger.answers import Recalled
 from deniable.losses import Loss
 from deniable.losses.filters import Price
@@ -104,7 +104,7 @@ def released(
         table=table or ", ".join(session.tables),
         price=entry.record["price"],  # type: ignore[arg-type]
         data_version=session.version,
-        **_stated(session, entry, halts=_halts(session, entry)),
+        **_stated(session, entry),
     )
     return Release(
         keys=columns[0],
@@ -125,9 +125,7 @@ def given_again(session: Session, stored: Recalled) -> Release:
     release = Release.from_dict(stored.answer.value)  # type: ignore[arg-type]
     if session.asker is None:
         return release
-    provenance = replace(
-        release.provenance, **_stated(session, stored.paid, halts=session.ledger.halts())
-    )
+    provenance = replace(release.provenance, **_stated(session, stored.paid))
     return replace(
         release,
         mechanisms=tuple(Mechanism.from_dict(each).to_dict() for each in release.mechanisms),
@@ -136,17 +134,12 @@ def given_again(session: Session, stored: Recalled) -> Release:
     )
 
 
-def _halts(session: Session, entry: Entry) -> Halts:
-    """What is known of failures; read only if the line says that somebody was ever stopped."""
-    nobody = Halts()
-    return nobody if Halts.of(entry) == nobody else session.ledger.halts()
-
-
-def _stated(session: Session, paid: Entry | None, *, halts: Halts) -> dict[str, Any]:
+def _stated(session: Session, paid: Entry | None) -> dict[str, Any]:
     """What is public about an answer whoever first asked, and where it was paid for.
 
     The number of a line tells how many were written before it: that is the curator's to know.
     """
+    halts = session.ledger.halts()
     facts = {
         "ledger": session.ledger.where,
         "budget": session.budget.to_dict(),
