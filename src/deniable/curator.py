@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
-from typing import Any, Literal, TypedDict, Unpack
+from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack
 
 from deniable import session as core
 from deniable import statistics
@@ -30,11 +30,11 @@ from deniable.release import Release
 from deniable.release.numbers import amount
 from deniable.schema import Schema
 from deniable.session import Session
-from deniable.statistics import About
-from deniable.statistics.building import By
-from deniable.statistics.ranges import EXTREMES, knowing, read_bounds, told
-from deniable.statistics.summary import reshaped
 from deniable.units import Unit
+
+if TYPE_CHECKING:
+    from deniable.statistics import About
+    from deniable.statistics.building import By
 
 Auto = Literal["auto"]
 
@@ -183,6 +183,8 @@ class Curator(Session):
     @called('s.bounds("age", spend=dp.epsilon(0.1))')
     def bounds(self, column: str, *, spend: Loss, table: str | None = None) -> tuple[float, float]:
         """(low, high) that hold nearly all values of a column, found privately: powers of two."""
+        from deniable.statistics.ranges import read_bounds
+
         about = self._about({"table": table})
         found = statistics.bounds(about, column).release(spend=spend)
         return read_bounds(found, whole=about.source.column(column).type == "int")
@@ -192,13 +194,15 @@ class Curator(Session):
         self, columns: Sequence[str] | None = None, *, spend: Loss, table: str | None = None
     ) -> Release:
         """Count, mean, std and quartiles of every column with bounds."""
+        from deniable.statistics.summary import reshaped
+
         about = self._about({"table": table})
         return reshaped(statistics.describe(about, columns).release(spend=spend))
 
     # ---- parts
 
     def _about(self, how: Mapping[str, Any]) -> About:
-        return About(session=self, table=how.get("table"))
+        return statistics.About(session=self, table=how.get("table"))
 
     def _statistic(self, name: str, column: str, how: Mapping[str, Any]) -> Release:
         by = how.get("by")
@@ -210,6 +214,8 @@ class Curator(Session):
         self, ask: Callable[[About], Query], column: str, how: Mapping[str, Any]
     ) -> Release:
         """The answer; with automatic bounds for a column after a search for them."""
+        from deniable.statistics.ranges import knowing, read_bounds
+
         about, paying, bounds = self._about(how), _paying(how), how.get("bounds")
         if bounds is None:
             return ask(about).release(**paying)
@@ -244,6 +250,8 @@ class Curator(Session):
         then: Mapping[str, Any],
     ) -> None:
         """Refuse now what would be refused after the search, whatever that finds."""
+        from deniable.statistics.ranges import EXTREMES, knowing
+
         for low, high in EXTREMES:
             after = ask(knowing(about, column, low, high)).due(**then)
             if due != Price.zero:  # else the search is free, and what comes then is charged alone
@@ -256,6 +264,8 @@ def _paying(how: Mapping[str, Any]) -> dict[str, Any]:
 
 def _with(release: Release, search: Release) -> Release:
     """The answer with what the search for bounds cost, and what it found, beside it."""
+    from deniable.statistics.ranges import told
+
     nothing = "no value was told from noise, so bounds are near 0,"
     found = "bounds found privately" if told(search) else nothing
     note = f"{found} for {amount(search.loss, 'up')}; {release.provenance.note}"

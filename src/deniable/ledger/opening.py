@@ -15,8 +15,6 @@ from .entry import digest, sealed
 from .header import Header
 from .ledger import Ledger
 from .stores.memory import MemoryStore
-from .stores.postgres import PostgresStore
-from .stores.sqlite import SqliteStore
 from .stores.store import CommitUnsure, Store, Writing, refuse_seed
 
 _POSTGRES = ("postgresql://", "postgres://")
@@ -71,11 +69,15 @@ def _store(where: str | Path | None, *, create: bool, patience: float) -> Store:
         case None:
             return MemoryStore()
         case str() if where.lower().startswith(_POSTGRES):
+            from .stores.postgres import PostgresStore
+
             scheme, rest = where.split(":", 1)
             return PostgresStore(f"{scheme.lower()}:{rest}", create=create, patience=patience)
         case Path() | str() if _ADDRESS.search(str(where)):
             raise _not_understood()
         case Path() | str() if str(where):
+            from .stores.sqlite import SqliteStore
+
             path = Path(where)
             if not create and not path.exists():
                 raise _nothing_there(str(path))

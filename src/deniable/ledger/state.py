@@ -60,7 +60,7 @@ class State:
         if kinds:
             return f"lines of the kind {min(kinds)!r}"
         named = (text.split(",") for what, text in self._elements if what == "mechanisms")
-        unknown = set[str]().union(*named).difference(Mechanism.registry)
+        unknown = {each for each in set[str]().union(*named) if Mechanism.named(each) is None}
         return f"the mechanism {min(unknown)!r}" if unknown else None
 
     def digest_after(self, record: Record) -> str:

@@ -67,7 +67,7 @@ class WholeWalk(Walk):
         What is not known here has no price, and nothing more can be charged after it.
         """
         price = super()._checked_price(entry)
-        known = not names(entry.mechanisms).difference(Mechanism.registry)
+        known = None not in map(Mechanism.named, names(entry.mechanisms))
         if entry.kind == "charge" and known:
             delta = entry.record.get("delta")
             slack = 1e-9 if delta is None else 1e-2

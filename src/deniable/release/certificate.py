@@ -150,7 +150,7 @@ def _loss(loss: Loss, budget: Mapping[str, object]) -> dict[str, object]:
 
 def _mechanism(record: Mapping[str, object]) -> dict[str, object]:
     """A mechanism's parameters, and what its docstring says of privacy, error and numerics."""
-    kind = Mechanism.registry.get(str(record.get("mechanism")))
+    kind = Mechanism.named(record.get("mechanism"))
     lattice = getattr(Mechanism.from_dict(record), "lattice", None) if kind else None
     grid = f"multiples of 2^{lattice.exponent}" if lattice is not None else None
     told = {name.lower(): text for name, text in _headings(kind).items()}

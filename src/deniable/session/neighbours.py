@@ -12,8 +12,7 @@ from __future__ import annotations
 from typing import Any
 
 from deniable.errors import BadParameter, SensitivityMismatch, UnitMismatch
-from deniable.mechanisms import Mechanism, Sampled, Step
-from deniable.mechanisms import SampledWithoutReplacement as OfFixedSize
+from deniable.mechanisms import Mechanism, Step
 from deniable.units import Relation, Unit
 
 
@@ -36,6 +35,8 @@ def check_proved(mechanism: Mechanism, unit: Unit) -> None:
 
 
 def _fix(part: Mechanism, unit: Unit) -> str:
+    from deniable.mechanisms import Sampled
+
     if getattr(part, "monotonic", False):
         return "monotonic=False"
     if isinstance(part, Sampled):
@@ -45,7 +46,7 @@ def _fix(part: Mechanism, unit: Unit) -> str:
 
 def check_entries(step: Step[Any], unit: Unit) -> None:
     """Refuse a sample drawn row by row where a unit may have several rows, or one not drawn."""
-    sampled = [p for p in step.mechanism.within() if isinstance(p, Sampled | OfFixedSize)]
+    sampled = [part for part in step.mechanism.within() if part.draws_units]
     if step.value.form.statistic is not None and not sampled:
         raise BadParameter(
             f"{type(step.mechanism).__name__} draws no sample that the statistic could be asked of",

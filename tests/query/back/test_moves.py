@@ -4,8 +4,8 @@ import itertools
 
 import numpy as np
 import pytest
-
 from deniable.query.bound.moves import Moves, moves, moves_of_presence
+
 from deniable.units import Relation
 
 

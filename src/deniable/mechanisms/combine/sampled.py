@@ -64,6 +64,7 @@ class Sampled(Mechanism):
     """
 
     name: ClassVar[str] = "sampled"
+    draws_units: ClassVar[bool] = True
     norm: ClassVar[Norm] = "linf"
 
     of: Mechanism
@@ -178,6 +179,7 @@ class SampledWithoutReplacement(Mechanism):
     """
 
     name: ClassVar[str] = "sampled_without_replacement"
+    draws_units: ClassVar[bool] = True
     norm: ClassVar[Norm] = "linf"
     relation: ClassVar[Relation | None] = Relation.REPLACE
 

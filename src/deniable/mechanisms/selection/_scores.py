@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -17,8 +17,10 @@ from deniable import parameters
 from deniable.errors import BadParameter, NoBound
 from deniable.forms import Form, as_array, needs_shape, read_floats
 from deniable.losses import convert
-from deniable.losses.pairs import BoundedRangePair, Pairs
 from deniable.mechanisms._mechanism import Mechanism, Norm
+
+if TYPE_CHECKING:
+    from deniable.losses.pairs import Pairs
 
 LOWEST = -sys.float_info.max
 """The score of a candidate whose score is NaN or missing: it ranks last."""
@@ -58,6 +60,8 @@ class Selection(Mechanism):
 
     def pairs(self) -> Pairs | None:
         """The dominating pair of bounded range, where it has one; else any ε-private black box."""
+        from deniable.losses.pairs import BoundedRangePair, Pairs
+
         if self.bounded_range:
             return Pairs.symmetric(BoundedRangePair(epsilon=self.epsilon))
         return super().pairs()
