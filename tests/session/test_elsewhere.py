@@ -83,7 +83,8 @@ def test_what_is_drawn_elsewhere_is_what_was_charged(session):
     asked(session, shelf)
     (entry,), (commission,) = charges(session), commissions
     assert [m.to_dict() for m in commission.mechanisms] == entry.mechanisms
-    assert commission.entry == entry.hash
+    assert session.ledger.find(commission.entry) == entry
+    assert commission.entry != entry.hash, "what is committed may be seen by whoever asked"
     assert pickle.loads(pickle.dumps(commission)) == commission
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import hmac
 import math
 import os
 from collections.abc import Callable, Iterator, Sequence
@@ -16,7 +18,7 @@ from deniable.progress import Progress
 
 from . import chain, show
 from .chain import Head, Walk
-from .entry import Entry, Standing
+from .entry import Entry, Standing, canonical
 from .halts import Failure, Failures, Halts
 from .header import Header
 from .state import State
@@ -129,6 +131,21 @@ class Books:
     def entries(self) -> Entries:
         """Every line after the header, oldest first, read as needed."""
         return Entries(self._store)
+
+    def alias(self, entry: Entry) -> str:
+        """What an asker may call a line: a keyed hash, by which `find` finds it again.
+
+        The hash of the line itself covers all earlier lines and their totals, so that whoever
+        knew it could test guesses of what others asked and spent.
+        """
+        return self._keyed({"line": entry.hash})
+
+    def find(self, name: str) -> Entry | None:
+        """The line of this hash, or of this `entry_hash` in an asker's certificate."""
+        return next((e for e in self.entries if name in (e.hash, self.alias(e))), None)
+
+    def _keyed(self, what: dict[str, object]) -> str:
+        return hmac.new(self._key, canonical(what).encode(), hashlib.sha256).hexdigest()
 
     def head(self) -> Head:
         """Where the ledger ends now. Keep it outside: only against it does a tail cut off show."""

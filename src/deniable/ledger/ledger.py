@@ -13,8 +13,6 @@ asker it may be new, so it is charged to their share.
 
 from __future__ import annotations
 
-import hashlib
-import hmac
 from collections.abc import Callable
 from contextlib import suppress
 
@@ -27,7 +25,7 @@ from deniable.units import Unit
 from . import answers, chain, show
 from .answers import Recalled
 from .books import Books
-from .entry import Entry, Standing, canonical, fits, opened, sealed
+from .entry import Entry, Standing, fits, opened, sealed
 from .halts import Halts, called, named, refuse_alike, refused
 from .header import units_differ
 from .state import State
@@ -132,8 +130,7 @@ class Ledger(Books):
 
     def fingerprint(self, question: object) -> str:
         """A keyed hash of a question (plain JSON): the same for the same question, here only."""
-        text = canonical({"question": question}).encode()
-        return hmac.new(self._key, text, hashlib.sha256).hexdigest()
+        return self._keyed({"question": question})
 
     def answer(self, charge: Entry, value: object) -> Entry:
         """Keep what was released for a charge, so that the same question can be answered again."""

@@ -209,7 +209,8 @@ class Session:
             return stored
         with work.ready():
             entry = self._pay(mechanism, fingerprint=found, what=title or question)
-            leave = Commission(mechanisms=tuple(s.mechanism for s in ordered), entry=entry.hash)
+            name = self._ledger.alias(entry)
+            leave = Commission(mechanisms=tuple(s.mechanism for s in ordered), entry=name)
             parts = [(lambda _: work.do(leave), Sensitive(lambda: None, l1=0))]
             (record,) = self._draw(parts, paid=mechanism, entry=entry, question=question)
         return write_down(entry, record)  # type: ignore[arg-type]

@@ -25,6 +25,7 @@ from deniable.sensitive import Sensitive
 from deniable.units import Unit
 
 from . import show
+from .elsewhere import version
 from .neighbours import check_entries
 
 if TYPE_CHECKING:
@@ -134,12 +135,15 @@ def released(
 def given_again(session: Session, stored: Recalled) -> Release:
     """A stored answer; an asker sees it as if it had been drawn when they paid for it.
 
-    Else it would tell what others asked: by its time, its line, or the order of its facts.
+    Else it would tell what others asked: by its time, its line, or the order of its facts. The
+    curator sees the charge that first paid for it, and the failures up to now.
     """
     release = Release.from_dict(stored.answer.value)  # type: ignore[arg-type]
     if session.asker is None:
-        return release
-    provenance = replace(release.provenance, **_stated(session, stored.paid))
+        first = _stated(session, stored.charge)
+        return replace(release, provenance=replace(release.provenance, **first))
+    own = _stated(session, stored.paid) | {"version": version()}
+    provenance = replace(release.provenance, **own)
     return replace(
         release,
         mechanisms=tuple(Mechanism.from_dict(each).to_dict() for each in release.mechanisms),
@@ -166,7 +170,7 @@ def _stated(session: Session, paid: Entry | None) -> dict[str, Any]:
     return facts | {
         "time": paid.time.isoformat(timespec="seconds"),
         "entry": paid.sequence if session.asker is None else None,
-        "entry_hash": paid.hash,
+        "entry_hash": paid.hash if session.asker is None else session.ledger.alias(paid),
     }
 
 
