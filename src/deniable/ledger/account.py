@@ -125,10 +125,15 @@ class Account:
 
     def failures(self) -> Failures:
         """This asker's failures that wait for the curator, who alone sees their causes."""
-        own = [each for each in self.__ledger.failures() if each.asker == self.asker]
+        own = [each for each in self.__ledger.waiting() if each.asker == self.asker]
         lines = self._own() if own else {}
         return Failures(
-            replace(each, entry=lines[each.entry].sequence, detail="the curator sees it")
+            replace(
+                each,
+                entry=lines[each.entry].sequence,
+                stop=lines[each.stop].sequence,
+                detail="the curator sees it",
+            )
             for each in own
         )
 

@@ -39,6 +39,8 @@ class Books:
         """Where the chain was checked to; None if a check was interrupted, and must start anew."""
         self._seen: Head | None = None
         """The newest line ever seen: it must still be there whenever a check starts anew."""
+        self._shown: dict[str | None, set[int]] = {}
+        """The stop lines, by asker, whose causes the curator has seen here."""
         self.header, kept = store.read(self._first_look)
         self.name, self.unit = self.header.name, self.header.unit
         self.budget: Loss = self.header.budget
@@ -96,7 +98,17 @@ class Books:
         return Halts.of(self._now()[0])
 
     def failures(self) -> Failures:
-        """The failures that the curator has not passed over yet, with their causes."""
+        """The failures that the curator has not passed over yet, with their causes.
+
+        What is shown here is what `resume` may pass over.
+        """
+        found = self.waiting()
+        for each in found:
+            self._shown.setdefault(each.asker, set()).add(each.stop)
+        return found
+
+    def waiting(self) -> Failures:
+        """The same, for who is not the curator: it does not count as shown."""
 
         def look(lines: Reading) -> Failures:
             last, _ = self._catch_up(lines)
@@ -120,6 +132,7 @@ class Books:
         return Failure(
             time=stop.time.isoformat(),
             entry=paid.sequence,
+            stop=stop.sequence,
             asker=stop.asker,
             question=paid.what or "(not named)",
             detail=lines.cause(stop.sequence),

@@ -105,12 +105,11 @@ class Session:
     def resume(self, *, asker: str | None = None) -> Failures:
         """Let a stopped asker go on; for the curator, who has read `print(s.failures)`.
 
-        The causes are erased from the ledger, and returned a last time.
+        The causes are erased from the ledger, and returned a last time. If another question of
+        theirs failed since the causes were shown, it is refused.
         """
         self._refuse_askers("lets a stopped asker go on")
-        seen = Failures(each for each in self.failures if each.asker == asker)
-        self._ledger.resume(asker)
-        return seen
+        return self._ledger.passed_over(asker)[1]
 
     def _refuse_askers(self, what: str) -> None:
         if self.asker is not None:

@@ -90,7 +90,7 @@ def resume(
                     fix=f"{command(asker)} --yes",
                 )
             typer.confirm("Let questions go on?", abort=True, err=True)
-        entry = kept.resume(asker)
+        entry = kept.resume(asker, seen=failures)
         if json:
             seen = [vars(each) for each in failures if each.asker == asker]
             talk.answer("", {"line": entry.sequence, "failures": seen}, json=True)
