@@ -345,30 +345,6 @@ def test_the_hashes_are_seen_where_a_curators_session_shows_them():
     assert all(entry.hash in shown for entry in s.ledger.entries)
 
 
-def test_a_stored_answer_states_to_the_curator_who_paid_first_and_the_failures_up_to_now():
-    s = shared()
-    first = WAYS["sql"](s.for_("ann"), TENTH)
-    resumed(s)
-    again = WAYS["sql"](s, TENTH)
-    (charge,) = [entry for entry in charges(s) if entry.asker == "ann"]
-    assert (again.provenance.entry, again.provenance.entry_hash) == (charge.sequence, charge.hash)
-    stated = again.certificate()["ledger"]
-    assert (stated["resumptions"], stated["failures"]) == (1, 1)
-    assert "of all askers" in stated["about_failures"]
-    own = first.certificate()["ledger"]
-    assert (own["resumptions"], own["failures"]) == (0, 0)
-    assert "this asker's own" in own["about_failures"]
-    assert "ledger.find" in own["check"]
-
-
-def test_a_free_answer_for_which_another_paid_does_not_claim_a_hash():
-    s = curator()
-    s.for_("ann").count(spend=TENTH)
-    stated = s.for_("bob").count(spend=TENTH).certificate()["ledger"]
-    assert stated["entry_hash"] == ""
-    assert "hash" not in str(stated["entry"]) + stated["check"]
-
-
 def test_the_walk_sees_what_a_curators_session_shows():
     """Else the test above could not fail."""
     s = shared()

@@ -140,8 +140,8 @@ def given_again(session: Session, stored: Recalled) -> Release:
     """
     release = Release.from_dict(stored.answer.value)  # type: ignore[arg-type]
     if session.asker is None:
-        first = _stated(session, stored.charge)
-        return replace(release, provenance=replace(release.provenance, **first))
+        _, first, *_ = stored
+        return replace(release, provenance=replace(release.provenance, **_stated(session, first)))
     own = _stated(session, stored.paid) | {"version": version()}
     provenance = replace(release.provenance, **own)
     return replace(
@@ -172,6 +172,21 @@ def _stated(session: Session, paid: Entry | None) -> dict[str, Any]:
         "entry": paid.sequence if session.asker is None else None,
         "entry_hash": paid.hash if session.asker is None else session.ledger.alias(paid),
     }
+
+
+@contextmanager
+def after_charge(loss: Loss | None) -> Iterator[None]:
+    """Let whatever fails once a charge stands say what it was; None if it came before."""
+    try:
+        yield
+    except DeniableError as error:
+        error.cost = f"{cost(loss)} was spent"
+        raise
+
+
+def cost(loss: Loss | None) -> str:
+    """What a question was charged."""
+    return "nothing more" if loss is None else amount(loss, "up")
 
 
 def tell_earlier(error: DeniableError, paid: Sequence[Mechanism], *, ledger: Ledger) -> None:
