@@ -73,7 +73,7 @@ class Ledger(Books):
 
         With `delta` a plan fixed in advance is paid as one block: its ε at this δ, and the δ itself
         out of the filter's reserve. With `once` nothing is paid, and Answered raised, if another
-        process has stored an answer to the question by now.
+        process has stored an answer to the question by now, or is about to: see `answers.Once`.
         """
         if unit != self.unit:
             raise units_differ(self.unit, unit, where=self.where)
@@ -88,15 +88,15 @@ class Ledger(Books):
             "delta": delta,
             "price": price.to_dict(),
         }
+        turn = answers.Once(self._store, question, asker) if once and question else None
 
         def compose(lines: Writing, last: Entry, state: State) -> dict[str, object]:
             self._refuse_stopped(last, asker)
-            again = once and question is not None
-            if again and answers.find(lines, str(question), asker, newest=last, where=self.where):
-                raise answers.Answered
+            if turn is not None:
+                turn.check(lines, last)
             return record | _state(*self._paid(price, asker, last, state))
 
-        return self._write(compose)
+        return self._write(compose) if turn is None else turn.pay(lambda: self._write(compose))
 
     def price(self, mechanism: Mechanism, *, delta: float | None = None) -> Price:
         """What one use of a mechanism costs here, in native units. Asking is free."""
@@ -161,7 +161,9 @@ class Ledger(Books):
                 )
             return record | _state(*chain.totals(last), None)
 
-        return self._write(compose)
+        entry = self._write(compose)
+        answers.stored(charge)
+        return entry
 
     def recall(self, question: str, *, asker: str | None = None) -> Entry | None:
         """The stored answer, or None: free for the ceiling, not for another asker's share."""

@@ -43,7 +43,7 @@ def open_ledger(
     With `budget` and `unit` a new ledger is started where there is none, and an existing one must
     have the same. Without them an existing ledger is opened as it is. `where` alone says which one:
     postgresql://host/database#survey is the ledger `survey` of that database. `name` is a title. A
-    charge waits `patience` seconds for others.
+    charge waits `patience` seconds for its turn, and for an answer of others to the same question.
 
     >>> import deniable as dp
     >>> ledger = open_ledger(budget=dp.epsilon(1.0), unit=dp.rows())
