@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import hmac
 import math
-import os
 from collections.abc import Callable, Iterator, Sequence
 from itertools import chain as joined
 from pathlib import Path
@@ -19,6 +18,7 @@ from deniable.progress import Progress
 from . import chain, show
 from .chain import Head, Walk
 from .entry import Entry, Standing, canonical
+from .export import exported
 from .halts import Failure, Failures, Halts
 from .header import Header
 from .state import State
@@ -198,12 +198,14 @@ class Books:
         return _head(walk.at)
 
     def to_jsonl(self, path: str | Path | None = None) -> str | None:
-        """Every line as it is hashed; the SHA-256 of a line is `previous` in the next."""
+        """Every line as it is hashed; the SHA-256 of a line is `previous` in the next.
+
+        A file is replaced once all lines are written; one that belongs to a database is refused.
+        """
         lines = (_line(row, self.where) for row in rows(self._store))
         if path is None:
             return "".join(lines)
-        with open(path, "w", encoding="ascii", newline="\n", opener=_private) as file:
-            file.writelines(lines)
+        exported(Path(path), lines)
         return None
 
     # ---- how it looks, and its end
@@ -352,8 +354,3 @@ def pages(store: Store, *, start: int = 0) -> Iterator[list[Row]]:
 def _line(row: Row, where: str) -> str:
     intact(row, where=where)
     return row.line + "\n"
-
-
-def _private(path: str, flags: int) -> int:
-    """Open a file for its owner alone: an exported ledger holds the questions that were asked."""
-    return os.open(path, flags, 0o600)
