@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
+import hmac
 import math
-import os
 from collections.abc import Callable, Iterator, Sequence
 from itertools import chain as joined
 from pathlib import Path
@@ -16,7 +17,8 @@ from deniable.progress import Progress
 
 from . import chain, show
 from .chain import Head, Walk
-from .entry import Entry, Standing
+from .entry import Entry, Standing, canonical
+from .export import exported
 from .halts import Failure, Failures, Halts
 from .header import Header
 from .state import State
@@ -37,6 +39,8 @@ class Books:
         """Where the chain was checked to; None if a check was interrupted, and must start anew."""
         self._seen: Head | None = None
         """The newest line ever seen: it must still be there whenever a check starts anew."""
+        self._shown: dict[str | None, set[int]] = {}
+        """The stop lines, by asker, whose causes the curator has seen here."""
         self.header, kept = store.read(self._first_look)
         self.name, self.unit = self.header.name, self.header.unit
         self.budget: Loss = self.header.budget
@@ -94,7 +98,17 @@ class Books:
         return Halts.of(self._now()[0])
 
     def failures(self) -> Failures:
-        """The failures that the curator has not passed over yet, with their causes."""
+        """The failures that the curator has not passed over yet, with their causes.
+
+        What is shown here is what `resume` may pass over.
+        """
+        found = self.waiting()
+        for each in found:
+            self._shown.setdefault(each.asker, set()).add(each.stop)
+        return found
+
+    def waiting(self) -> Failures:
+        """The same, for who is not the curator: it does not count as shown."""
 
         def look(lines: Reading) -> Failures:
             last, _ = self._catch_up(lines)
@@ -118,6 +132,7 @@ class Books:
         return Failure(
             time=stop.time.isoformat(),
             entry=paid.sequence,
+            stop=stop.sequence,
             asker=stop.asker,
             question=paid.what or "(not named)",
             detail=lines.cause(stop.sequence),
@@ -129,6 +144,21 @@ class Books:
     def entries(self) -> Entries:
         """Every line after the header, oldest first, read as needed."""
         return Entries(self._store)
+
+    def alias(self, entry: Entry) -> str:
+        """What an asker may call a line: a keyed hash, by which `find` finds it again.
+
+        The hash of the line itself covers all earlier lines and their totals, so that whoever
+        knew it could test guesses of what others asked and spent.
+        """
+        return self._keyed({"line": entry.hash})
+
+    def find(self, name: str) -> Entry | None:
+        """The line of this hash, or of this `entry_hash` in an asker's certificate."""
+        return next((e for e in self.entries if name in (e.hash, self.alias(e))), None)
+
+    def _keyed(self, what: dict[str, object]) -> str:
+        return hmac.new(self._key, canonical(what).encode(), hashlib.sha256).hexdigest()
 
     def head(self) -> Head:
         """Where the ledger ends now. Keep it outside: only against it does a tail cut off show."""
@@ -168,12 +198,14 @@ class Books:
         return _head(walk.at)
 
     def to_jsonl(self, path: str | Path | None = None) -> str | None:
-        """Every line as it is hashed; the SHA-256 of a line is `previous` in the next."""
+        """Every line as it is hashed; the SHA-256 of a line is `previous` in the next.
+
+        A file is replaced once all lines are written; one that belongs to a database is refused.
+        """
         lines = (_line(row, self.where) for row in rows(self._store))
         if path is None:
             return "".join(lines)
-        with open(path, "w", encoding="ascii", newline="\n", opener=_private) as file:
-            file.writelines(lines)
+        exported(Path(path), lines)
         return None
 
     # ---- how it looks, and its end
@@ -322,8 +354,3 @@ def pages(store: Store, *, start: int = 0) -> Iterator[list[Row]]:
 def _line(row: Row, where: str) -> str:
     intact(row, where=where)
     return row.line + "\n"
-
-
-def _private(path: str, flags: int) -> int:
-    """Open a file for its owner alone: an exported ledger holds the questions that were asked."""
-    return os.open(path, flags, 0o600)

@@ -22,7 +22,7 @@ from deniable.mechanisms import Mechanism
 from .numbers import amount, digits, probability
 
 if TYPE_CHECKING:
-    from ._release import Release
+    from ._release import Provenance, Release
 
 FORMAT: Final = 1
 OPENED: Final = "paid when the mechanism was opened"
@@ -101,7 +101,7 @@ def certify(release: Release) -> Certificate:
         "uncertainty": where.note,
         "randomness": release.randomness,
         "ledger": {
-            "entry": "found by its hash" if where.entry is None else where.entry,
+            "entry": _entry(where),
             "entry_hash": where.entry_hash,
             "charged": dict(where.price),
             "kept_in": where.ledger,
@@ -109,16 +109,44 @@ def certify(release: Release) -> Certificate:
             "failures": where.failures,
             "about_failures": "A failure while rows are read can tell one fact about one person, "
             "outside the loss claimed above. It stops its asker until the curator, who sees the "
-            "cause, resumes: so often, after so many failures.",
-            "check": "The hash is the head of the ledger's chain as it was when this was charged: "
-            "it covers every earlier line. The chain shows a changed or removed line. It cannot "
-            "show that the newest lines were cut off, unless a head is kept elsewhere.",
+            "cause, resumes: so often, after so many failures. " + _counted(where),
+            "check": _check(where),
         },
         "software": {"deniable": where.version},
         "time": where.time,
         "registry": _registry(release, mechanisms),
     }
     return Certificate(record)
+
+
+def _entry(where: Provenance) -> object:
+    """Where the charge stands, as far as whoever asked may know it."""
+    if where.entry is not None:
+        return where.entry
+    return "found by its hash" if where.entry_hash else "charged to another asker"
+
+
+def _counted(where: Provenance) -> str:
+    if where.entry is None:
+        return "These are the failures of this asker's own questions; the curator sees all others."
+    return "These are the failures of all askers."
+
+
+def _check(where: Provenance) -> str:
+    chain = (
+        "The chain shows a changed or removed line. It cannot show that the newest lines were cut "
+        "off, unless a head is kept elsewhere."
+    )
+    if where.entry is not None:
+        head = (
+            "The hash is the head of the ledger's chain as it was when this was charged: it covers "
+            "every earlier line."
+        )
+    elif where.entry_hash:
+        head = "The hash is keyed: the curator finds the charge with ledger.find(entry_hash)."
+    else:
+        head = "Another asker of the same budget was charged, and the curator knows who."
+    return f"{head} {chain}"
 
 
 def _claim(release: Release) -> dict[str, object]:

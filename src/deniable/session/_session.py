@@ -1,7 +1,8 @@
 """The core door: data, unit, ceiling and ledger. Every release is charged, computed and drawn here.
 
-Exactly one call in deniable charges (`Session._pay`), and it comes before any value is computed:
-a crash loses budget, never privacy.
+Exactly one call in deniable charges for new answers (`Session._pay`), and it comes before any value
+is computed: a crash loses budget, never privacy. One other (`Session._recall`) charges an asker's
+share for a stored answer. Neither is possible while a value is computed.
 """
 
 from __future__ import annotations
@@ -23,7 +24,6 @@ from deniable.parameters import called
 from deniable.progress import Progress
 from deniable.release import Release, answer_of
 from deniable.release.certificate import OPENED
-from deniable.release.numbers import amount
 from deniable.schema import Schema
 from deniable.sensitive import Sensitive
 from deniable.units import Unit
@@ -105,12 +105,11 @@ class Session:
     def resume(self, *, asker: str | None = None) -> Failures:
         """Let a stopped asker go on; for the curator, who has read `print(s.failures)`.
 
-        The causes are erased from the ledger, and returned a last time.
+        The causes are erased from the ledger, and returned a last time. If another question of
+        theirs failed since the causes were shown, it is refused.
         """
         self._refuse_askers("lets a stopped asker go on")
-        seen = Failures(each for each in self.failures if each.asker == asker)
-        self._ledger.resume(asker)
-        return seen
+        return self._ledger.passed_over(asker)[1]
 
     def _refuse_askers(self, what: str) -> None:
         if self.asker is not None:
@@ -133,8 +132,9 @@ class Session:
     ) -> Release:
         """Charge, compute and draw one step, or several together.
 
-        A `question` makes the answer findable: asked again with the same mechanism and table, the
-        stored answer is returned, free; the ledger shows its `title`, if it has one. `present`
+        A `question` makes the answer findable: asked again with the same mechanism of the same
+        table (by default, all of the session's), the stored answer is returned, free; the ledger
+        shows its `title`, if it has one. `present`
         turns the noisy values of several steps into the columns of one answer; it sees nothing
         else.
         """
@@ -159,11 +159,12 @@ class Session:
                 return stored
             columns = (present or columns_of(steps))(drawn)
             loss = budgets.alone(mechanism, budget=self.budget)
-            release = released(
-                self, steps, columns, loss, entry=entry, question=question or "", table=table
-            )
-            if found is not None:
-                self._keep(entry, release)
+            with asked.after_charge(loss):
+                release = released(
+                    self, steps, columns, loss, entry=entry, question=question or "", table=table
+                )
+                if found is not None:
+                    self._keep(entry, release)
             return release
 
     def fingerprint(self, mechanism: Mechanism, *, question: str, table: str) -> str:
@@ -172,7 +173,8 @@ class Session:
 
     def _key(self, mechanism: Mechanism, question: str, table: str) -> dict[str, object]:
         about = {"data": self.version} if self.version else {}
-        return {"question": question, "table": table, "mechanism": mechanism.to_dict(), **about}
+        of = table or ", ".join(sorted(self.tables))
+        return {"question": question, "table": of, "mechanism": mechanism.to_dict(), **about}
 
     def commission(
         self,
@@ -196,10 +198,11 @@ class Session:
         loss = budgets.alone(mechanism, budget=self.budget)
 
         def write_down(entry: Entry, record: Mapping[str, object]) -> Release:
-            release = released(
-                self, ordered, work.columns, loss, entry=entry, question=question, table=table
-            )
-            self._ledger.answer(entry, release.to_dict() | {"elsewhere": record})
+            with asked.after_charge(loss):
+                release = released(
+                    self, ordered, work.columns, loss, entry=entry, question=question, table=table
+                )
+                self._ledger.answer(entry, release.to_dict() | {"elsewhere": record})
             return release
 
         if not stands and (lost := unwritten(self._ledger, found, work=work)) is not None:
@@ -209,7 +212,8 @@ class Session:
             return stored
         with work.ready():
             entry = self._pay(mechanism, fingerprint=found, what=title or question)
-            leave = Commission(mechanisms=tuple(s.mechanism for s in ordered), entry=entry.hash)
+            name = self._ledger.alias(entry)
+            leave = Commission(mechanisms=tuple(s.mechanism for s in ordered), entry=name)
             parts = [(lambda _: work.do(leave), Sensitive(lambda: None, l1=0))]
             (record,) = self._draw(parts, paid=mechanism, entry=entry, question=question)
         return write_down(entry, record)  # type: ignore[arg-type]
@@ -221,6 +225,7 @@ class Session:
 
     def _recall(self, found: str, *, what: str) -> Release | None:
         """The stored answer, which an asker with a share pays for once, as if it were new."""
+        drawing.refuse_inside("charged")
         self._admit()
         stored = self._ledger.recalled(found, asker=self.asker, what=self._versioned(what))
         return None if stored is None else asked.given_again(self, stored)
@@ -336,15 +341,18 @@ class Session:
     ) -> list[object]:
         """The noisy answers; `paid` is what this charge was for, None if it came before."""
         with Progress(question or "computing"):
-            drawn = drawing.answers(parts)
+            drawn = drawing.answers(parts, failed=lambda: self._ledger.mark(entry))
         if not isinstance(drawn, Broken):
             return drawn
         if drawn.interrupted:
             raise KeyboardInterrupt
-        self._ledger.stop(entry, cause=drawn.detail)
-        del drawn  # a traceback shows its frames' variables
-        spent = paid and amount(budgets.alone(paid, budget=self.budget), "up")
-        raise failed(spent=spent or "nothing more", asker=self.asker)
+        loss = None if paid is None else budgets.alone(paid, budget=self.budget)
+        with asked.after_charge(loss):
+            try:
+                self._ledger.stop(entry, cause=drawn.detail)
+            finally:
+                del drawn  # a traceback shows its frames' variables
+        raise failed(spent=asked.cost(loss), asker=self.asker)
 
     def _ask(self, step: Step[Any]) -> tuple[object, Entry, Mechanism | None]:
         """One question to a mechanism that this session opened: free, since it was paid before."""

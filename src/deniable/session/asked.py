@@ -25,6 +25,7 @@ from deniable.sensitive import Sensitive
 from deniable.units import Unit
 
 from . import show
+from .elsewhere import version
 from .neighbours import check_entries
 
 if TYPE_CHECKING:
@@ -134,12 +135,15 @@ def released(
 def given_again(session: Session, stored: Recalled) -> Release:
     """A stored answer; an asker sees it as if it had been drawn when they paid for it.
 
-    Else it would tell what others asked: by its time, its line, or the order of its facts.
+    Else it would tell what others asked: by its time, its line, or the order of its facts. The
+    curator sees the charge that first paid for it, and the failures up to now.
     """
     release = Release.from_dict(stored.answer.value)  # type: ignore[arg-type]
     if session.asker is None:
-        return release
-    provenance = replace(release.provenance, **_stated(session, stored.paid))
+        _, first, *_ = stored
+        return replace(release, provenance=replace(release.provenance, **_stated(session, first)))
+    own = _stated(session, stored.paid) | {"version": version()}
+    provenance = replace(release.provenance, **own)
     return replace(
         release,
         mechanisms=tuple(Mechanism.from_dict(each).to_dict() for each in release.mechanisms),
@@ -166,8 +170,23 @@ def _stated(session: Session, paid: Entry | None) -> dict[str, Any]:
     return facts | {
         "time": paid.time.isoformat(timespec="seconds"),
         "entry": paid.sequence if session.asker is None else None,
-        "entry_hash": paid.hash,
+        "entry_hash": paid.hash if session.asker is None else session.ledger.alias(paid),
     }
+
+
+@contextmanager
+def after_charge(loss: Loss | None) -> Iterator[None]:
+    """Let whatever fails once a charge stands say what it was; None if it came before."""
+    try:
+        yield
+    except DeniableError as error:
+        error.cost = f"{cost(loss)} was spent"
+        raise
+
+
+def cost(loss: Loss | None) -> str:
+    """What a question was charged."""
+    return "nothing more" if loss is None else amount(loss, "up")
 
 
 def tell_earlier(error: DeniableError, paid: Sequence[Mechanism], *, ledger: Ledger) -> None:

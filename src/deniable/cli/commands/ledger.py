@@ -73,7 +73,7 @@ def resume(
     """Show the curator what failed while the data were read, and let its asker go on.
 
     The causes may hold people's values. They are erased from the ledger afterwards; the line that
-    is written instead counts in every later certificate.
+    is written instead counts in the later certificates of that asker and of the curator.
     """
     from deniable.ledger import open_ledger
     from deniable.ledger.halts import command
@@ -90,7 +90,7 @@ def resume(
                     fix=f"{command(asker)} --yes",
                 )
             typer.confirm("Let questions go on?", abort=True, err=True)
-        entry = kept.resume(asker)
+        entry = kept.resume(asker, seen=failures)
         if json:
             seen = [vars(each) for each in failures if each.asker == asker]
             talk.answer("", {"line": entry.sequence, "failures": seen}, json=True)
