@@ -34,6 +34,7 @@ ONLY_NOISE = (
 )
 
 
+@functools.cache
 def _version() -> str:
     """The version of deniable; asked when needed, because the package loads this module."""
     return str(import_module("deniable").__version__)
