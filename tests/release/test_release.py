@@ -25,7 +25,7 @@ from deniable.release import (
     Tabulated,
     answer_of,
 )
-from deniable.release.noisy import decode, encode
+from deniable.release.noisy import decode, encode, marked, unmarked
 
 LAPLACE, GAUSSIAN = Laplace(scale=10.0), Gaussian(sigma=3.0)
 MECHANISMS = (LAPLACE.to_dict(), GAUSSIAN.to_dict())
@@ -284,3 +284,12 @@ def test_the_interval_of_a_large_float_holds_what_was_rounded_to_it(power, manti
     assert Fraction(low) <= Fraction(value) - needed
     assert Fraction(high) >= Fraction(value) + needed
     assert needed <= arm <= (half + Fraction(math.ulp(value))) * (1 + Fraction(1, 2**50))
+
+
+@pytest.mark.parametrize(
+    "record",
+    [math.inf, [1.0, -math.inf], {"a": [[math.inf], {"b": [2, -math.inf]}]}, [], {"float": [1]}],
+)
+def test_infinite_numbers_survive_json_wherever_they_are(record):
+    stored = json.dumps(marked(record), allow_nan=False)
+    assert unmarked(json.loads(stored)) == record
