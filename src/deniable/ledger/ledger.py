@@ -37,7 +37,7 @@ from .halts import (
     storable,
 )
 from .header import units_differ
-from .state import State
+from .state import State, refuse_foreign
 from .steps import reached
 from .stores.store import CommitUnsure, Reading, Row, Store, Writing, refuse_seed
 from .trust import broken, intact
@@ -78,6 +78,8 @@ class Ledger(Books):
         if unit != self.unit:
             raise units_differ(self.unit, unit, where=self.where)
         refuse_seed(self._store)
+        if asker is not None and self.durable:
+            refuse_foreign(mechanism, asker=asker)
         price = self.price(mechanism, delta=delta)
         record = {
             "kind": "charge",
@@ -353,7 +355,7 @@ class Ledger(Books):
         self, price: Price, asker: str | None, last: Entry, state: State
     ) -> tuple[Price, Price, Standing | None]:
         """The state after a charge, if the ceiling and the asker's share, if any, admit it."""
-        state.refuse_unknown()
+        state.refuse_unknown(asker=asker)
         total, committed = chain.totals(last)
         standing = state.standings.get(asker or "")
         if standing is None:
