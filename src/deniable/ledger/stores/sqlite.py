@@ -21,6 +21,7 @@ from __future__ import annotations
 
 import os
 import sqlite3
+import stat
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -82,10 +83,10 @@ class SqliteStore(SqlStore[sqlite3.Connection]):
 
     def __init__(self, path: Path, *, create: bool, patience: float = 60.0) -> None:
         super().__init__(patience=patience)
-        self.where, self._path = str(path), path.resolve()
+        self.where, self._path = str(path), resolved(path)
         self._file: tuple[int, int] | None = None
         try:
-            if create:
+            if create and not self._path.exists():
                 self._create()
             self._file = self._named()
             self._prepare(create=create)
@@ -113,8 +114,7 @@ class SqliteStore(SqlStore[sqlite3.Connection]):
         try:
             os.close(os.open(self._path, os.O_RDWR | os.O_CREAT, 0o600))
         except OSError as error:
-            if not self._path.exists():
-                raise self._cannot("SQLITE_CANTOPEN", why=error.strerror or "") from None
+            raise self._cannot("SQLITE_CANTOPEN", why=error.strerror or "") from None
 
     def _named(self) -> tuple[int, int]:
         """Which file the path names now."""
@@ -122,6 +122,11 @@ class SqliteStore(SqlStore[sqlite3.Connection]):
             found = self._path.stat()
         except OSError:
             raise self._lost("was deleted or moved since it was opened") from None
+        if not stat.S_ISREG(found.st_mode):
+            raise LedgerFailure(
+                f"{self.where} cannot be used: it is a folder or a device, and not a file",
+                fix='ledger="ledger.db"',
+            )
         if found.st_nlink > 1:
             raise LedgerFailure(
                 f"{self.where} cannot be used: the file has {found.st_nlink} names (hard links)",
@@ -208,3 +213,18 @@ class _Lines(SqlLines):
         """Write the next line, and count it."""
         super().append(row)
         self._run(f"PRAGMA user_version = {row.sequence + 1}", ())
+
+
+def resolved(path: Path) -> Path:
+    """The file that a path names, absolute and without symbolic links."""
+    try:
+        str(path).encode()  # SQLite takes UTF-8
+        found = path.resolve()
+        found.exists()
+    except (OSError, RuntimeError, ValueError) as error:  # too long, a loop of links, a zero byte
+        raise LedgerFailure(
+            "the ledger's path cannot be used",
+            why=error.strerror if isinstance(error, OSError) else "no file can have this name",
+            fix='ledger="ledger.db"',
+        ) from None
+    return found
