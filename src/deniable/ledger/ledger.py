@@ -346,7 +346,7 @@ class Ledger(Books):
         if found is None:
             failure.cost = "unknown until the ledger can be read again; no answer was released"
         elif found and found[0].hash == row.hash:
-            failure.cost = f"line {row.sequence} was kept and counts; no answer was released"
+            failure.cost = "the line was kept and counts; no answer was released"
         return failure
 
     # ---- checks
@@ -359,11 +359,12 @@ class Ledger(Books):
         total, committed = chain.totals(last)
         standing = state.standings.get(asker or "")
         if standing is None:
-            committed = self._admitted(committed, price)
-        else:
-            standing = self._used(standing, price)
+            return self._admitted(total, price), self._admitted(committed, price), None
+        after = self._used(standing, price)
         # Within `committed`, as the proof above says; checked all the same.
-        return self._admitted(total, price), committed, standing
+        if not self.filter.admits(total + price):
+            raise self._beyond(standing, price)
+        return total + price, committed, after
 
     def _admitted(self, committed: Price, price: Price) -> Price:
         after = committed + price
@@ -380,8 +381,11 @@ class Ledger(Books):
         after = standing.use(price)
         if fits(after.used, after.reserved):
             return after
+        raise self._beyond(standing, price)
+
+    def _beyond(self, standing: Standing, price: Price) -> BudgetExceeded:
         left = show.what_is_left(self.filter.rest(standing.reserved, standing.used))
-        raise BudgetExceeded(
+        return BudgetExceeded(
             "this would pass your share",
             why=f"it costs {self.filter.spent(price)}, and what is left of your share is {left}",
             fix="ask for less: a smaller spend, or a wider ±; or ask the curator for more",

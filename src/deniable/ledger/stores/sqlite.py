@@ -100,6 +100,7 @@ class SqliteStore(SqlStore[sqlite3.Connection]):
             connection.rollback()
         connection.execute(how)
         self._check_file()
+        self._check_journal(connection)
         return connection
 
     def _forget(self) -> None:
@@ -138,6 +139,16 @@ class SqliteStore(SqlStore[sqlite3.Connection]):
     def _check_file(self) -> None:
         if self._named() != self._file:
             raise self._lost("was replaced by another file since it was opened")
+
+    def _check_journal(self, connection: sqlite3.Connection) -> None:
+        """Any program that has the file open can change how it is written, at any time."""
+        if connection.execute("PRAGMA journal_mode").fetchone() != ("delete",):
+            self._forget()  # the next connection turns it off again
+            raise LedgerFailure(
+                f"{self.where} cannot be used: another program turned on its write-ahead log",
+                why="the newest charges would be in a second file, and missing from a copy",
+                fix="close the other program, and try again",
+            )
 
     def _lost(self, how: str) -> LedgerFailure:
         return LedgerFailure(
@@ -224,7 +235,7 @@ def resolved(path: Path) -> Path:
     except (OSError, RuntimeError, ValueError) as error:  # too long, a loop of links, a zero byte
         raise LedgerFailure(
             "the ledger's path cannot be used",
-            why=error.strerror if isinstance(error, OSError) else "no file can have this name",
+            why=getattr(error, "strerror", None) or "no file can have this name",
             fix='ledger="ledger.db"',
         ) from None
     return found
