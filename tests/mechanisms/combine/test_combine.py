@@ -370,3 +370,10 @@ def test_a_sample_of_nobody_is_no_rows_of_the_declared_shape(nobody, shape, whol
         rows = dp.Sensitive(lambda: NOBODY[nobody], l1=1, l2=1, shape=shape, whole=whole, entries=1)
         answer = s.release(m.sampled(rate=0.5).on(rows)).value
         assert np.shape(answer) == np.empty(shape or ()).shape
+
+
+@pytest.mark.parametrize("size", [0.0, 1.0, 1e6, 1e30, 1e300])
+@pytest.mark.parametrize("m", [LAPLACE, GAUSSIAN], ids=repr)
+def test_the_type_of_a_sampled_sum_does_not_tell_how_large_it_is(m, size):
+    assert type(m.sampled(rate=1.0).release([size])) is float
+    assert np.shape(m.sampled(rate=1.0).release([[size, 1.0]])) == (2,)
