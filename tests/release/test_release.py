@@ -112,7 +112,7 @@ def test_noise_as_large_as_the_answer_is_said_in_words():
     assert "noise is as large" not in str(release(answers={"n": replace(noisy, cells=(41, -31))}))
     small = replace(noisy, cells=(41, -29))
     made = release(answers={"n": small})
-    assert "n: noise is as large as the answer in 1 of 2 rows" in str(made)
+    assert "n: the noise is as large as the answer in 1 of 2 rows" in str(made)
     assert "noise is as large as the answer\n" in str(single(5, spread=small.spread))
 
 
@@ -177,7 +177,7 @@ def test_text_is_a_box_with_errors_and_says_what_they_cover():
     text = str(release())
     assert "│ Oslo   │ 41 ± 30 │ 38.50 ± 1    │" in text
     assert "spent ε 0.1 · protects one person (id, at most 10 rows)" in text
-    assert "not the bias of clipping" in text
+    assert "not the bias from clipping" in text
     assert "age: the mean of ages clipped" in text
     assert "free: answered before" in str(release(free="answered before"))
 
@@ -201,7 +201,7 @@ def test_a_plot_has_whiskers_and_a_caption():
     assert [text.get_text() for text in axes.get_yticklabels()] == ["Oslo", "Bergen"]
     assert "protects one person" in axes.get_xlabel()
     assert release().plot(ax=axes) is axes
-    with pytest.raises(BadParameter, match="nothing to plot"):
+    with pytest.raises(BadParameter, match="not a numeric column"):
         single("Oslo").plot()
     assert single(5.0).plot().get_yticklabels()[0].get_text() == "value"
 
@@ -237,7 +237,7 @@ def test_a_plan_prints_like_a_query_plan():
         "  1  keep at most 10 rows of each person",
         "  2  count, with Laplace noise",
         "  cost    ε 0.251 (leaves ε 0.749)",
-        "  expect  n ± 12, age ± unknown in advance, with 95 %",
+        "  expect  n ± 12, age ± unknown in advance (95 % confidence)",
         "  note    decided without looking at the data",
     ]
     assert "<ol" in plan._repr_html_()

@@ -10,7 +10,6 @@ from deniable.errors import BudgetExceeded
 from deniable.ledger import open_ledger
 from deniable.losses.filters import Price
 from deniable.losses.rounding import RESOLUTION
-from deniable.release.numbers import parameters_of
 
 ROWS = dp.rows()
 TABLE = pa.table({"age": [20, 30, 40, 50], "paid": [1.0, 2.0, 3.0, 4.0]})
@@ -83,7 +82,7 @@ def test_automatic_bounds_say_what_was_charged_for_both_steps(budget):
     assert len(charges(s)) == 2
     assert release.certificate()["ledger"]["charged"] == total.to_dict()
     assert s.ledger.filter.spent(total) == s.spent
-    (lost,), (spent,) = (parameters_of(loss).values() for loss in (release.loss, s.spent))
+    (lost,), (spent,) = (loss.figures().values() for loss in (release.loss, s.spent))
     assert (lost, spent) == pytest.approx((1.0, 1.0))
     assert re.search(r"spent . 1 ", str(release))
     again = s.mean("paid", spend=spend, bounds="auto")
@@ -97,7 +96,7 @@ def test_a_part_that_was_paid_before_is_not_said_to_be_spent_again():
     before = s.spent
     release = s.sum("paid", spend=dp.epsilon(1), bounds="auto")  # the same search, stored
     assert s.spent == before + dp.epsilon(0.75)
-    assert "spent ε 0.75, and ε 1 with what was paid before" in str(release)
+    assert "spent ε 0.75 now, ε 1 including an earlier payment" in str(release)
     assert release.charged == dp.epsilon(0.75)
     assert release.loss == dp.epsilon(1)
 
