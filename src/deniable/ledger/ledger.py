@@ -361,8 +361,7 @@ class Ledger(Books):
         if standing is None:
             return self._admitted(total, price), self._admitted(committed, price), None
         after = self._used(standing, price)
-        # Within `committed`, as the proof above says; checked all the same.
-        if not self.filter.admits(total + price):
+        if not self.filter.admits(total + price):  # it does, by the proof above: checked again
             raise self._beyond(standing, price)
         return total + price, committed, after
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import math
+import os
 import signal
 import threading
 import traceback
@@ -185,14 +186,15 @@ class _Quiet:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._inside: set[object] = set()
+        self._inside: set[tuple[int, object]] = set()
+        """The computations under way, each with its thread."""
         self._before: warnings.catch_warnings[None] | None = None
 
     @contextmanager
     def __call__(self) -> Iterator[None]:
         """Inside, every warning is noted, and none is shown or raised."""
         _watch_warnings()
-        this = object()
+        this = threading.get_ident(), object()
         try:
             with self._lock:
                 self._inside.add(this)
@@ -204,10 +206,19 @@ class _Quiet:
         finally:
             with self._lock:
                 self._inside.discard(this)
-                if not self._inside and self._before is not None:
-                    before, self._before = self._before, None
-                    with suppress(RuntimeError):  # interrupted before it was entered
-                        before.__exit__(None, None, None)
+                self._restore()
+
+    def _restore(self) -> None:
+        if not self._inside and self._before is not None:
+            before, self._before = self._before, None
+            with suppress(RuntimeError):  # interrupted before it was entered
+                before.__exit__(None, None, None)
+
+    def forked(self) -> None:
+        """In a new process only the thread that forked is still at work."""
+        self._lock = threading.Lock()
+        self._inside = {each for each in self._inside if each[0] == threading.get_ident()}
+        self._restore()
 
 
 @functools.cache
@@ -231,6 +242,7 @@ def _watch_warnings() -> None:
 
 _told: ContextVar[list[str]] = ContextVar("told", default=[])  # noqa: B039  threads started inside
 _quiet = _Quiet()
+os.register_at_fork(after_in_child=_quiet.forked)
 
 
 def _cause(error: BaseException) -> str:
