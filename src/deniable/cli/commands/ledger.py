@@ -65,7 +65,7 @@ def show(
 @ledger.command("resume")
 def resume(
     *,
-    asker: Annotated[str | None, typer.Option(help="The asker to resume [the unnamed one].")] = None,
+    asker: Annotated[str | None, typer.Option(help="The asker [the unnamed one].")] = None,
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask for confirmation.")] = False,
     schema: options.SchemaPath = None,
     path: options.LedgerPath = None,
