@@ -17,8 +17,8 @@
     telling            an attack's findings as text, HTML and JSON
     tables             tables as columns of small integers
 
-Each attack takes what an attacker would have, and returns what was learned and how confidently. They
-are for curators who decide what to publish, and for anyone who wants to see why.
+Each attack takes what an attacker would have, and returns what was learned and how confidently.
+They are for curators who decide what to publish, and for anyone who wants to see why.
 """
 
 from __future__ import annotations
