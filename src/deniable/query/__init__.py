@@ -11,6 +11,7 @@ execute     the one module that sends anything to an engine
 backends    the engines: DuckDB, Postgres, Spark
 scatter     answers with very many groups: Spark's executors draw the noise
 vectors     the exact numbers behind a query, hidden and bounded, read once when needed
+each_row    the statement that gives rows one by one, before they are added up
 rows        the bounded rows behind a query, hidden, for algorithms that learn
 answer      noise, derived values, intervals → a Release
 public      answers that are already public: nothing is read, drawn or charged
