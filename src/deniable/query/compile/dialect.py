@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 ASCII: tuple[str, str] = ("ABCDEFGHIJKLMNOPQRSTUVWXYZ", "abcdefghijklmnopqrstuvwxyz")
 
+CALENDAR: Final = (dt.datetime.min, dt.datetime.max)  # noqa: DTZ901  they have no zone
+"""The first and the last moment that is read: the calendars of engines are longer."""
 _COLLATED: Final = re.compile(r"(.+) collate \w+", re.IGNORECASE)
 
 
@@ -217,6 +219,10 @@ class Dialect(ABC):
 
     def date_text(self, node: Node) -> Node:
         """A date as 2020-12-31."""
+        return self.to(Kind.TEXT, node)
+
+    def moment_text(self, node: Node) -> Node:
+        """A timestamp within the calendar as 2020-12-31 23:59:59."""
         return self.to(Kind.TEXT, node)
 
     # ---- text that is known to look right

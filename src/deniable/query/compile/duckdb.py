@@ -11,7 +11,7 @@ from sqlglot import exp
 from deniable.query.algebra import Kind, Scalar
 
 from . import nodes as sql
-from .dialect import Dialect
+from .dialect import CALENDAR, Dialect
 from .nodes import Node
 
 _STORED: Final = (
@@ -33,6 +33,7 @@ _NARROW: Final = {
     "INTEGER": (-(2**31), 2**31 - 1),
     "UINTEGER": (0, 2**32 - 1),
 }
+_DECIMAL: Final = re.compile(r"DECIMAL\((\d+),(\d+)\)")
 # Characters of an ENUM: it is part of the statement, and DuckDB parses that twice.
 _LONGEST_ENUM: Final = 20_000
 _PARTS: Final = {"dow": "DAYOFWEEK", "doy": "DAYOFYEAR"}
@@ -103,6 +104,17 @@ class DuckDB(Dialect):
         """An interval of so many minutes."""
         return sql.add(moment, sql.function("TO_MINUTES", minutes))
 
+    def moment_text(self, node: Node) -> Node:
+        """Clipped inside the CASE as well: where values repeat, DuckDB casts those it leaves out.
+
+        It takes this cast for one that cannot fail, and does it once for each value of a
+        dictionary, whatever the condition; at the ends of its own calendar it does fail.
+        """
+        ends = [self.constant(end, Kind.TIMESTAMP) for end in CALENDAR]
+        held = sql.function("GREATEST", sql.function("LEAST", sql.copy(node), ends[1]), ends[0])
+        inside = exp.Between(this=node, low=sql.copy(ends[0]), high=sql.copy(ends[1]))
+        return sql.case((inside, self.to(Kind.TEXT, held)))
+
     def stored(self, spelling: str) -> Kind | None:
         """From DESCRIBE."""
         return next((kind for rule, kind in _STORED if re.fullmatch(rule, spelling)), None)
@@ -110,8 +122,14 @@ class DuckDB(Dialect):
     def stored_without_nan(self, node: Node, spelling: str) -> Node:
         """Not by comparing: see below."""
         if spelling.startswith("DECIMAL"):
-            return node
+            return _within_digits(node, spelling)
         return sql.case((sql.negated(self.stored_nan(node)), sql.copy(node)))
+
+    def as_float(self, node: Node, spelling: str) -> Node:
+        """Decimals of up to 18 digits are 64-bit numbers, of which every one can be cast."""
+        digits = _DECIMAL.fullmatch(spelling)
+        wide = digits is not None and int(digits[1]) > 18
+        return self.to(Kind.FLOAT, _within_digits(node, spelling) if wide else node)
 
     def stored_nan(self, node: Node) -> Node:
         """Statistics of Parquet leave NaN out, and the optimizer believes them.
@@ -133,6 +151,21 @@ class DuckDB(Dialect):
         """TRY_CAST is total."""
         wide = spelling in ("UBIGINT", "HUGEINT", "UHUGEINT")
         return _tried(node, "BIGINT") if wide else self.to(Kind.INT, node)
+
+
+def _within_digits(node: Node, spelling: str) -> Node:
+    """A decimal of as many digits as its type has; missing if what is stored has more.
+
+    Nothing checks that when rows come from elsewhere. Clipped inside the CASE for the same reason
+    as in `moment_text`: casts of decimals are taken for ones that cannot fail, and some do.
+    """
+    digits = _DECIMAL.fullmatch(spelling)
+    assert digits is not None
+    most = "9" * (int(digits[1]) - int(digits[2])) + "." + "9" * int(digits[2])
+    low, high = (sql.typed(sql.text(sign + most), spelling) for sign in ("-", ""))
+    held = sql.function("GREATEST", sql.function("LEAST", sql.copy(node), high), low)
+    inside = exp.Between(this=node, low=sql.copy(low), high=sql.copy(high))
+    return sql.case((inside, held))
 
 
 def _shortest(low: int, high: int) -> str | None:
