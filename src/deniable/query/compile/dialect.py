@@ -255,6 +255,10 @@ class Dialect(ABC):
         """A stored float or decimal as float64, NaN or not."""
         return self.to(Kind.FLOAT, node)
 
+    def possible(self, node: Node, spelling: str) -> Node:  # noqa: ARG002  (most types are full)
+        """A stored value that is written as text, if its type has it; else missing."""
+        return node
+
     def as_text(self, node: Node) -> Node:
         """A stored column as text: what differs here must differ once it is read back."""
         return self.to(Kind.TEXT, node)

@@ -105,15 +105,16 @@ class DuckDB(Dialect):
         return sql.add(moment, sql.function("TO_MINUTES", minutes))
 
     def moment_text(self, node: Node) -> Node:
-        """Clipped inside the CASE as well: where values repeat, DuckDB casts those it leaves out.
+        """DuckDB cannot write the ends of its own calendar."""
+        low, high = (self.constant(end, Kind.TIMESTAMP) for end in CALENDAR)
+        return self.to(Kind.TEXT, _within(node, low, high))
 
-        It takes this cast for one that cannot fail, and does it once for each value of a
-        dictionary, whatever the condition; at the ends of its own calendar it does fail.
-        """
-        ends = [self.constant(end, Kind.TIMESTAMP) for end in CALENDAR]
-        held = sql.function("GREATEST", sql.function("LEAST", sql.copy(node), ends[1]), ends[0])
-        inside = exp.Between(this=node, low=sql.copy(ends[0]), high=sql.copy(ends[1]))
-        return sql.case((inside, self.to(Kind.TEXT, held)))
+    def possible(self, node: Node, spelling: str) -> Node:
+        """Times of day, which may hold any number, and cannot be written if it is too large."""
+        if spelling not in ("TIME", "TIME_NS"):
+            return node
+        low, high = (sql.typed(sql.text(end), spelling) for end in ("00:00:00", "24:00:00"))
+        return _within(node, low, high)
 
     def stored(self, spelling: str) -> Kind | None:
         """From DESCRIBE."""
@@ -154,15 +155,21 @@ class DuckDB(Dialect):
 
 
 def _within_digits(node: Node, spelling: str) -> Node:
-    """A decimal of as many digits as its type has; missing if what is stored has more.
-
-    Nothing checks that when rows come from elsewhere. Clipped inside the CASE for the same reason
-    as in `moment_text`: casts of decimals are taken for ones that cannot fail, and some do.
-    """
+    """A decimal of as many digits as its type has; missing if more are stored, as may be."""
     digits = _DECIMAL.fullmatch(spelling)
     assert digits is not None
     most = "9" * (int(digits[1]) - int(digits[2])) + "." + "9" * int(digits[2])
     low, high = (sql.typed(sql.text(sign + most), spelling) for sign in ("-", ""))
+    return _within(node, low, high)
+
+
+def _within(node: Node, low: Node, high: Node) -> Node:
+    """The value if it is from low to high; clipped inside the CASE as well.
+
+    DuckDB takes casts from its own types to text and to float for ones that cannot fail, and does
+    them once for each value of a dictionary, also for those that the condition leaves out. If one
+    does fail, not even TRY helps: the database is closed.
+    """
     held = sql.function("GREATEST", sql.function("LEAST", sql.copy(node), high), low)
     inside = exp.Between(this=node, low=sql.copy(low), high=sql.copy(high))
     return sql.case((inside, held))

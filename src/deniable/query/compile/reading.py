@@ -77,7 +77,9 @@ def _identity(stored: Node, spelling: str, stated: Kind | None, dialect: Dialect
     if kind in TIMES:  # no engine can write the last of its moments as text
         known = sql.present(_raw(sql.copy(stored), spelling, dialect))
         return sql.case((known, stored))
-    return dialect.to(Kind.TEXT, stored) if kind in (None, Kind.TEXT) else stored
+    if kind in (None, Kind.TEXT):
+        return dialect.to(Kind.TEXT, dialect.possible(stored, spelling))
+    return stored
 
 
 def _exact_float(value: Node, dialect: Dialect) -> Node:
@@ -153,7 +155,7 @@ def _raw(stored: Node, spelling: str, dialect: Dialect) -> Node:
         case Kind.TIMESTAMP:
             ends = [dialect.constant(end, Kind.TIMESTAMP) for end in CALENDAR]
             return _between(dialect.as_moment(stored, spelling), ends)
-    return dialect.as_text(stored)
+    return dialect.as_text(dialect.possible(stored, spelling))
 
 
 def _between(node: Node, ends: list[Node]) -> Node:
