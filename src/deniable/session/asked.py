@@ -142,7 +142,8 @@ def given_again(session: Session, stored: Recalled) -> Release:
     if session.asker is None:
         _, first, *_ = stored
         return replace(release, provenance=replace(release.provenance, **_stated(session, first)))
-    own = _stated(session, stored.paid) | {"version": version()}
+    with after_charge(release.loss if stored.new else None):
+        own = _stated(session, stored.paid) | {"version": version()}
     provenance = replace(release.provenance, **own)
     return replace(
         release,
