@@ -184,6 +184,19 @@ def test_an_interrupt_is_charged_and_stops_nobody():
     assert signal.getsignal(signal.SIGINT) is before
 
 
+def test_a_handler_that_an_engine_installs_meanwhile_is_kept():
+    def handler(*_):
+        raise KeyboardInterrupt
+
+    before = signal.getsignal(signal.SIGINT)
+    try:
+        install = dp.Sensitive(lambda: signal.signal(signal.SIGINT, handler) and 1, l1=1)
+        session().release(TINY.on(install))
+        assert signal.getsignal(signal.SIGINT) is handler
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
 @every_door
 def test_an_interrupt_that_a_value_raises_itself_is_a_failure(door, monkeypatch):
     monkeypatch.setitem(globals(), "ERROR", KeyboardInterrupt)

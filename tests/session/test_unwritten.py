@@ -10,6 +10,7 @@ import pytest
 
 import deniable as dp
 from deniable.errors import AskerStopped, DataFailure, LedgerFailure
+from deniable.ledger import Account
 from deniable.ledger.steps import STEPS, watching
 from deniable.mechanisms import SparseVector
 from deniable.session import drawing
@@ -101,6 +102,23 @@ def test_an_answer_that_cannot_be_kept_says_what_was_spent(step):
     assert isinstance(told, LedgerFailure)
     assert told.cost == "ε 0.1 was spent"
     assert s.spent == dp.epsilon(0.1)
+
+
+@pytest.mark.parametrize("new", [True, False])
+def test_a_stored_answer_that_cannot_be_shown_says_what_was_spent_on_it(monkeypatch, new):
+    s = dp.open(TABLE, unit=dp.rows(), budget=dp.epsilon(1.0))
+    s.ledger.share("ann", amount=dp.epsilon(0.5))
+    ann, value = s.for_("ann"), dp.Sensitive(lambda: 1, l1=1)
+    by_question(s if new else ann, value)
+
+    def fail(_):
+        raise LedgerFailure("no room")
+
+    monkeypatch.setattr(Account, "halts", fail)
+    with pytest.raises(LedgerFailure) as told:
+        by_question(ann, value)
+    assert told.value.cost == ("ε 0.1 was spent" if new else "nothing more was spent")
+    assert ann.spent == dp.epsilon(0.1)
 
 
 OURS = tuple(sys.modules[name].__file__ for name in ("deniable.session._session", drawing.__name__))

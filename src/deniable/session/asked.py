@@ -142,7 +142,8 @@ def given_again(session: Session, stored: Recalled) -> Release:
     if session.asker is None:
         _, first, *_ = stored
         return replace(release, provenance=replace(release.provenance, **facts_of(session, first)))
-    own = facts_of(session, stored.paid) | {"version": version()}
+    with after_charge(release.loss if stored.new else None):
+        own = facts_of(session, stored.paid) | {"version": version()}
     provenance = replace(release.provenance, **own)
     return replace(
         release,

@@ -174,14 +174,14 @@ def _ctrl_c() -> Iterator[list[int]]:
         if callable(before):
             before(number, frame)
 
-    if threading.current_thread() is not threading.main_thread() or not callable(before):
-        yield pressed
-        return
     try:
-        signal.signal(signal.SIGINT, press)
+        if threading.current_thread() is threading.main_thread() and callable(before):
+            with suppress(ValueError):  # an interpreter within another has no signals either
+                signal.signal(signal.SIGINT, press)
         yield pressed
     finally:
-        signal.signal(signal.SIGINT, before)
+        if signal.getsignal(signal.SIGINT) is press:  # else an engine has put its own there
+            signal.signal(signal.SIGINT, before)
 
 
 class _Quiet:
