@@ -164,7 +164,7 @@ def no_ceiling(place: Place) -> BadParameter:
     """Nobody said how much may be learnt."""
     return BadParameter(
         f"no ceiling was set: there is no ledger at {place.ledger}",
-        why="without a ceiling every row can be learnt by asking often enough",
+        why="without a budget, enough queries would reveal every row",
         fix=(
             "--budget 1          the ε of everything that will ever be released",
             "--budget 3,1e-7     with a δ: groups may be chosen privately",

@@ -69,7 +69,7 @@ class State:
         if self.strange is not None:
             raise BudgetExceeded(
                 f"the ledger holds {self.strange}, which this version does not know",
-                why="what is not understood may have cost anything, so it counts as everything",
+                why="an unknown entry may have cost anything, so it counts as the whole budget",
                 fix="pip install --upgrade deniable (or import the module that defines it)",
             )
 
