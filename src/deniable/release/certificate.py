@@ -129,7 +129,7 @@ def _entry(where: Provenance) -> object:
 
 def _counted(where: Provenance) -> str:
     if where.entry is None:
-        return "They count the failures of this asker only; the curator sees everyone's."
+        return "They count this asker's own failures; the curator sees everyone's."
     return "They count the failures of all askers."
 
 
