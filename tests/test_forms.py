@@ -319,5 +319,5 @@ def test_whole_answers_at_the_ends_of_64_bits_say_that_the_truth_may_lie_beyond(
         assert any(map(math.isinf, pair)) == (abs(truth) > 2**62)
         # What is shown is at 95 %, of which noise may fall short.
         beyond = any(map(math.isinf, release.answers["value"].intervals(0.95)[0]))
-        assert ("the truth may lie far beyond" in str(release)) == beyond
+        assert ("the true value may lie far beyond" in str(release)) == beyond
         assert ("±" in str(release).split("\n")[3]) != beyond

@@ -142,7 +142,7 @@ def describe(value: object) -> str:
     shown = shown if len(shown) <= 40 else shown[:37] + "…"
     match value:
         case bool():
-            return f"{shown} (a truth value)"
+            return f"{shown} (a boolean)"
         case str():
             return f"{shown} (text)"
         case int() | float() | None:
@@ -195,7 +195,7 @@ class MissingBounds(DeniableError):
             f"{what} needs bounds, because one person's {column} could be anything",
             why="noise is sized to the most one person can change the answer",
             fix=fixes.bounds(column, table=table, type=type),
-            hint="put what is plausible in place of these bounds, without looking at the data",
+            hint="replace these bounds by plausible ones, without looking at the data",
             snippet=snippet,
         )
 
@@ -212,7 +212,7 @@ class MissingRule(DeniableError):
         return cls(
             f"`{column}` may contain NULL or NaN, and the schema of `{table}` does not say "
             "what to do with them",
-            why="an answer that turns into NaN tells the world that someone's value is missing",
+            why="an answer that becomes NaN reveals that someone's value is missing",
             fix=(
                 fixes.python(f"schema=dp.Schema(columns={{{fixes.quoted(column)}: {stated}}})"),
                 f"deniable set {shlex.quote(f'{table}.{column}')} --missing drop",
@@ -228,12 +228,12 @@ class MissingUnit(DeniableError):
 
     @classmethod
     def of(cls, table: str) -> MissingUnit:
-        """Nobody said whom to protect in `visits`."""
+        """No privacy unit was given for `visits`."""
         return cls(
-            f"nobody said whom to protect in `{table}`",
-            why="privacy is promised to someone; which rows are theirs is not in the data",
+            f"no privacy unit was given for `{table}`",
+            why="privacy protects someone, and the data do not say which rows are theirs",
             fix=(
-                fixes.person("user_id", 10, note="a person has many rows: at most 10 count"),
+                fixes.person("user_id", 10, note="each person counts for 10 rows at most"),
                 fixes.rows("only if every person has exactly one row"),
             ),
         )
@@ -291,14 +291,14 @@ class UnknownKeys(DeniableError):
         """The list of values of `city` is itself private."""
         return cls(
             f"the list of values of `{column}` is itself private: a rare one could reveal a person",
-            why="a group that appears only because one person is in it tells that they are",
+            why="a group that appears only because of one person reveals that person",
             fix=(
                 fixes.keys(column),
                 Fix(
                     "unit=dp.person(..., groups=3) and a budget with a delta",
-                    command="groups = 3 in the unit of the schema, and a ledger started with "
+                    command="groups = 3 in the unit of the schema, and a ledger created with "
                     "--budget 3,1e-7",
-                    lead="or hide rare ones: ",
+                    lead="or suppress small groups: ",
                 ),
             ),
             snippet=snippet,

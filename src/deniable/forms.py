@@ -95,8 +95,8 @@ def needs_shape(name: str, form: Form, *, dimensions: int, what: str, example: s
     """Refuse a form that does not say how many numbers there are; by public facts alone."""
     if len(form.shape) != dimensions or not form.size:
         raise BadParameter(
-            f"{name} takes {what}, and how many there are is not declared",
-            why="the length of a list that is made of rows tells something about them",
+            f"{name} takes {what}, and their number is not declared",
+            why="the length of a list computed from rows reveals something about them",
             fix=f"dp.Sensitive(..., shape={example})",
         )
 

@@ -89,7 +89,7 @@ class Sensitive(Generic[T]):
         if not self._bounds:
             raise BadParameter(
                 "a sensitive value needs at least one of l1=, l2=, linf=",
-                why="without a bound on how far one unit can move it, no noise is enough",
+                why="without a bound on how much one unit can change it, no noise is enough",
                 fix="dp.Sensitive(compute, l1=1)",
             )
         self.__compute = compute
@@ -162,7 +162,7 @@ class Sensitive(Generic[T]):
     def stack(values: Sequence[Sensitive[Any]]) -> Sensitive[Any]:
         """Several values of one form as one array, whose first axis tells them apart."""
         if not values:
-            raise BadParameter("there is nothing to stack in an empty list")
+            raise BadParameter("cannot stack an empty list")
         shape = (len(values), *values[0].form.shape)
         form = Form(whole=_whole(values), shape=shape)
         return _made(values, lambda *x: np.stack(x), _joint(values, _NORMS_OF_STACKS), form)
@@ -179,8 +179,8 @@ class Sensitive(Generic[T]):
 
     def __refuse(self, *_: object) -> NoReturn:
         raise HiddenValue(
-            "a sensitive value cannot be looked at, compared, converted or stored",
-            why="it is computed from people's data and carries no noise yet",
+            "a sensitive value cannot be printed, compared, converted or stored",
+            why="it is computed from people's data and has no noise yet",
             fix="session.release(mechanism.on(value))",
         )
 
@@ -261,7 +261,7 @@ _NORMS_OF_STACKS: Final = {
     "l2": lambda bounds: _root_above(sum((b * b for b in bounds), Fraction(0))),
     "linf": lambda bounds: _above(max(bounds)),
 }
-_ONE_UNIT: Final = "how far one unit moves a value holds for that unit and relation only"
+_ONE_UNIT: Final = "a bound holds only for the privacy unit and relation it was stated for"
 
 
 def _is_place(place: object, size: int) -> bool:

@@ -120,7 +120,7 @@ def rows(*, relation: object = Relation.ADD_REMOVE) -> Unit:
 
 @parameters.called(
     'dp.person("user_id", rows=10)',
-    why="noise is sized to the most rows of one person that count: rows=",
+    why="the noise must cover all rows of one person: give rows=",
 )
 def person(
     column: object,
@@ -132,7 +132,7 @@ def person(
     """All rows with the same value in `column` are one person's; at most `rows` of them count."""
     if not isinstance(column, str) or not column:
         raise BadParameter.of(
-            "column", column, must="the name of the column that tells people apart"
+            "column", column, must="the name of the column that identifies people"
         )
     return Unit(
         column=column,

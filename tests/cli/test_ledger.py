@@ -105,5 +105,5 @@ def test_a_share_is_reserved_spent_and_shown(described, say, read):
     assert "ε 0.25 is left of your share" in said
     for name in ("bob", "ann "):
         said = say("ask", COUNT, "--spend", "0.1", "--asker", name, code=1).stderr
-        assert said.startswith(("error[DP201]: nothing is reserved for bob", "error[DP111]"))
+        assert said.startswith(("error[DP201]: bob has no share", "error[DP111]"))
     assert "error[DP201]" in say("ledger", "share", "bob", "--amount", "0.6", code=1).stderr

@@ -113,12 +113,12 @@ def test_the_fixes_of_errors_can_be_pasted(people, say):
             ["explain", "SELECT city, COUNT(*) FROM people GROUP BY city"],
             (
                 "fix:  deniable set people.city --keys A,B,C\n"
-                "        or hide rare ones: start the ledger with --budget 3,1e-7\n"
+                "        or suppress small groups: create the ledger with --budget 3,1e-7\n"
             ),
         ),
         (
             ["ask", "SELECT COUNT(*) FROM people", "--spend", "1", "--budget", "5"],
-            "fix:  --budget 1.0    or leave it out: the ledger knows it\n",
+            "fix:  --budget 1.0    or leave it out: the ledger stores it\n",
         ),
         (
             ["ask", 'SELECT COUNT(*) FROM people WHERE city = "Oslo"', "--spend", "1"],

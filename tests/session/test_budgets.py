@@ -77,7 +77,7 @@ def test_what_has_a_delta_of_its_own_is_told_with_that():
 
 def test_spends_are_in_the_sessions_currency():
     assert spend(dp.epsilon(1), budget=dp.epsilon(3, delta=1e-7)) == dp.epsilon(1)
-    with pytest.raises(MixedLosses, match="counts in ε and you offered ρ"):
+    with pytest.raises(MixedLosses, match="budget is in ε, and you tried to spend ρ"):
         spend(dp.rho(0.1), budget=dp.epsilon(3))
     with pytest.raises(MixedLosses) as caught:
         spend(dp.epsilon(1), budget=dp.rho(1))

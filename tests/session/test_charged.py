@@ -115,6 +115,6 @@ def test_an_error_at_the_very_end_of_a_share_speaks_of_the_share(other):
 
     if other:
         ask("bob", other)
-    with pytest.raises(BudgetExceeded, match="this would pass your share") as refused:
+    with pytest.raises(BudgetExceeded, match="this would exceed your share") as refused:
         ask("ann", 0.9 if other else 2.0)
     assert "ceiling" not in str(refused.value)

@@ -205,7 +205,7 @@ def test_an_answer_of_another_is_paid_from_the_share_once_and_only_if_it_stands(
     shelf.kept.clear()
     asked(ann, shelf)  # lost: drawn anew, and paid for
     assert ann.spent == dp.epsilon(0.1) + dp.epsilon(0.1)
-    with pytest.raises(BudgetExceeded, match="what is left of your share"):
+    with pytest.raises(BudgetExceeded, match="is left of your share"):
         asked(ann, Shelf(session))
     assert ann.spent == dp.epsilon(0.1) + dp.epsilon(0.1), "nothing is paid for what is lost"
 

@@ -43,7 +43,7 @@ def test_an_opened_mechanism_is_charged_once_and_asked_freely():
     answers = [s.release(handle.on(secret(v))).value for v in (0.0, 1e6, 0.0, 1e6)]
     assert answers == [False, True, False, True]
     assert s.spent == spent
-    with pytest.raises(BadParameter, match="all answers"):
+    with pytest.raises(BadParameter, match="all the answers"):
         s.release(handle.on(secret(0.0)))
 
 
@@ -65,7 +65,7 @@ def test_a_free_answer_says_what_was_paid_before_for_all_of_them(mechanism):
         assert "free: paid when the mechanism was opened" in str(r)
         claim = r.certificate()["claim"]
         assert claim["this_release"] != "ε 0"
-        assert "paid when the mechanism was opened; this loss covers all its" in claim["paid"]
+        assert "paid when the mechanism was opened; this loss covers all of its" in claim["paid"]
     assert "paid" not in s.release(EIGHTH.on(secret(0.0))).certificate()["claim"]
 
 
@@ -87,7 +87,7 @@ def test_a_plan_may_be_priced_tightly_as_one_block():
     assert s.spent.epsilon == pytest.approx(plan.epsilon_at(1e-6), rel=1e-6)
     for _ in range(200):
         s.release(handle.on(secret(0.0)))
-    with pytest.raises(BadParameter, match="all answers"):
+    with pytest.raises(BadParameter, match="all the answers"):
         s.release(handle.on(secret(0.0)))
 
 
@@ -106,7 +106,7 @@ def test_a_handle_is_good_in_its_own_session_only():
     for forged in (handle.on(secret(1.0)), Handle(2 * EIGHTH).on(secret(1.0))):
         with pytest.raises(BadParameter, match="not open in this session"):
             second.release(forged)
-    with pytest.raises(BadParameter, match="one question at a time"):
+    with pytest.raises(BadParameter, match="one step at a time"):
         first.release([handle.on(secret(1.0)), handle.on(secret(1.0))])
     with pytest.raises(BadParameter):
         handle.on(1.0)
@@ -124,7 +124,7 @@ def test_a_failure_closes_an_opened_mechanism():
 
 def test_a_mechanism_that_answers_once_cannot_be_opened_and_costs_nothing():
     s = session()
-    with pytest.raises(BadParameter, match="answers once"):
+    with pytest.raises(BadParameter, match="single answer"):
         s.open(EIGHTH)
     with pytest.raises(BadParameter):
         s.open(3)

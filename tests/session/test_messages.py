@@ -41,9 +41,9 @@ def test_a_delta_that_is_too_large_for_so_many_people():
 
 def test_nobody_said_whom_to_protect():
     assert told(lambda: opened(unit=None, name="visits")) == (
-        "error[DP130]: nobody said whom to protect in `visits`\n"
-        "  why:  privacy is promised to someone; which rows are theirs is not in the data\n"
-        '  fix:  unit=dp.person("user_id", rows=10)    a person has many rows: at most 10 count\n'
+        "error[DP130]: no privacy unit was given for `visits`\n"
+        "  why:  privacy protects someone, and the data do not say which rows are theirs\n"
+        '  fix:  unit=dp.person("user_id", rows=10)    each person counts for 10 rows at most\n'
         "        unit=dp.rows()                        only if every person has exactly one row\n"
         "  cost: nothing was spent"
     )
@@ -64,8 +64,8 @@ def test_missing_values_without_a_rule():
 
 def test_two_currencies():
     assert told(lambda: opened().spending(dp.rho(0.02))) == (
-        "error[DP210]: this session counts in ε and you offered ρ\n"
-        "  why:  a sum is proved only within one definition of privacy\n"
+        "error[DP210]: this session's budget is in ε, and you tried to spend ρ\n"
+        "  why:  losses add up only within one definition of privacy\n"
         "  fix:  open the session with a budget in ρ\n"
         "  cost: nothing was spent"
     )
@@ -73,7 +73,7 @@ def test_two_currencies():
 
 def test_nothing_for_nothing():
     text = told(lambda: opened().spending(dp.epsilon(0)))
-    assert "spend must be above 0: nothing can be answered for nothing" in text
+    assert "spend must be above 0: every answer costs something" in text
 
 
 @pytest.mark.parametrize("spend", [0.5, "0.5", -1, None])
@@ -103,7 +103,7 @@ def test_something_failed_on_the_data():
     assert told(lambda: opened().release(step)) == (
         "error[DP601]: something failed while the data were read\n"
         "  why:  the cause may depend on people's values, so only the curator sees it; "
-        "no further question is answered before that\n"
+        "no further query is answered until then\n"
         "  fix:  the curator reads the cause in print(s.failures), then calls s.resume()\n"
         "        or, in a terminal: deniable ledger resume\n"
         "  cost: ε 0.334 was spent"

@@ -60,7 +60,7 @@ REPLACE = dp.rows(relation="replace")
     ids=lambda x: getattr(x, "name", None),
 )
 def test_a_price_holds_only_for_the_neighbours_it_was_proved_for(mechanism, unit):
-    with pytest.raises(UnitMismatch, match="priced for"):
+    with pytest.raises(UnitMismatch, match="proved private for"):
         check_proved(mechanism, unit)
     other = dp.rows() if unit == REPLACE else REPLACE
     check_proved(mechanism, other)

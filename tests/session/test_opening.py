@@ -52,7 +52,7 @@ def test_a_budget_is_needed_unless_the_ledger_brings_one(tmp_path):
     path = tmp_path / "ledger.db"
     session(dp.epsilon(1.0), ledger=path).close()
     assert open_session(DATA, unit=dp.rows(), ledger=path).budget == dp.epsilon(1.0)
-    with pytest.raises(LedgerFailure, match="ceiling"):
+    with pytest.raises(LedgerFailure, match="has a budget of"):
         session(dp.epsilon(2.0), ledger=path)
 
 

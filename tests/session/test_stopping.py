@@ -379,7 +379,7 @@ def test_askers_are_stopped_one_by_one():
     ann, bob = s.for_("ann"), s.for_("bob")
     with pytest.raises(DataFailure):
         ann.release(TINY.on(probe(INCOME)))
-    with pytest.raises(AskerStopped, match="questions of ann"):
+    with pytest.raises(AskerStopped, match="ann is stopped"):
         ann.release(TINY.on(probe(0)))
     bob.release(TINY.on(probe(0)))
     by_release(s, 0)

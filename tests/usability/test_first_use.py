@@ -66,7 +66,7 @@ def test_nothing_groups_by_person(ask, patient):
     people = VISITS.set_column(0, "patient", pa.array(["1", "2"]))
     facts = {"patient": patient, "days": DAYS, "code": dp.keys(["A", "B"])}
     session = opened(people, schema=dp.Schema(columns=facts))
-    with pytest.raises(dp.UnsupportedQuery, match="would make a group for each person") as caught:
+    with pytest.raises(dp.UnsupportedQuery, match="would make one group per person") as caught:
         ask(session)
     assert "dp.keys" not in caught.value.fix
 
@@ -245,10 +245,12 @@ def test_errors_tell_one_story_about_ceilings(tmp_path):
     session = opened(schema=schema, ledger=tmp_path / "v.ledger")
     with pytest.raises(dp.BudgetExceeded) as refused:
         session.sum("days", spend=dp.epsilon(2.0))
-    with pytest.raises(dp.LedgerFailure, match="a ceiling that could be raised would be none"):
+    with pytest.raises(
+        dp.LedgerFailure, match="a budget that could be raised would promise nothing"
+    ):
         opened(schema=schema, ledger=tmp_path / "v.ledger", budget=dp.epsilon(2.0))
-    assert "larger ceiling" not in refused.value.fix
-    assert "the ceiling of a ledger is never raised" in refused.value.fix
+    assert "larger budget" not in refused.value.fix
+    assert "a ledger's budget never increases" in refused.value.fix
 
 
 @pytest.mark.parametrize("unit", [dp.rows(), PERSON])

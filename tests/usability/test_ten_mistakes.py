@@ -93,7 +93,7 @@ def test_8_an_unknown_column():
 
 def test_9_currencies_mixed():
     text = told(lambda: opened().count(spend=dp.rho(0.02)), dp.MixedLosses)
-    assert text.startswith("error[DP210]: this session counts in ε and you offered ρ")
+    assert text.startswith("error[DP210]: this session's budget is in ε, and you tried to spend ρ")
     assert "fix:" in text
 
 

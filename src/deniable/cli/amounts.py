@@ -70,5 +70,5 @@ def within(texts: list[str] | None) -> float | dict[str, float] | None:
     except ValueError:
         pass
     raise BadParameter.of(
-        "within", " ".join(texts), must="a number, or one a column: --within n=100 --within age=2"
+        "within", " ".join(texts), must="a number, or one per column: --within n=100 --within age=2"
     )

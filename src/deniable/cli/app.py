@@ -60,7 +60,7 @@ def deniable(
     *,
     version: Annotated[bool, typer.Option("--version", help="Show the version.")] = False,
 ) -> None:
-    """Ask private data: answers with noise, priced before they are given, never overspent."""
+    """Query private data: noisy answers, priced in advance, within a budget that holds."""
     if version:
         from deniable import __version__
 

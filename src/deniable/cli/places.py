@@ -163,11 +163,11 @@ def example(table: str) -> str:
 def no_ceiling(place: Place) -> BadParameter:
     """Nobody said how much may be learnt."""
     return BadParameter(
-        f"no ceiling was set: there is no ledger at {place.ledger}",
-        why="without a ceiling every row can be learnt by asking often enough",
+        f"no budget was given: there is no ledger at {place.ledger}",
+        why="without a budget, enough queries would reveal every row",
         fix=(
-            "--budget 1          the ε of everything that will ever be released",
-            "--budget 3,1e-7     with a δ: groups may be chosen privately",
+            "--budget 1          the total ε of all releases",
+            "--budget 3,1e-7     with a δ, for private group selection",
         ),
     )
 

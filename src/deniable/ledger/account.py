@@ -50,8 +50,8 @@ class Account:
         standing = self.__ledger.standing(self.asker)
         if standing is None and self.__ledger.shares():
             raise BudgetExceeded(
-                f"nothing is reserved for {self.asker} in this ledger",
-                why="it is divided into shares, and an asker spends from their own",
+                f"{self.asker} has no share of this ledger",
+                why="its budget is divided into shares, and each asker spends from their own",
                 fix=f'the curator: ledger.share("{self.asker}", amount=dp.epsilon(0.1))',
             )
         return standing

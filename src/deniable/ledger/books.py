@@ -233,7 +233,7 @@ class Books:
     def __reduce__(self) -> NoReturn:
         raise LedgerFailure(
             "a ledger cannot be copied or sent to another process",
-            why="two copies would each spend the whole ceiling on the same people",
+            why="each copy would spend the whole budget on the same people",
             fix='open_ledger("ledger.db") in each process',
         )
 

@@ -20,7 +20,7 @@ def exported(path: Path, lines: Iterable[str]) -> None:
     target = path.resolve()
     if _is_database(target):
         raise BadParameter(
-            f"{path} belongs to a database, perhaps to this very ledger",
+            f"{path} belongs to a database, perhaps to this ledger",
             why="an export would destroy it",
             fix='ledger.to_jsonl("ledger.jsonl")',
         )

@@ -13,7 +13,7 @@ The asker is the name that a session was opened for. Every session without one i
 asker's, the curator.
 
 One person has one name. A name is refused unless it is what it looks like: in Unicode's composed
-form (NFC), without blanks at its ends or doubled inside, and without characters that nobody sees.
+form (NFC), without leading, trailing or doubled spaces, and without invisible characters.
 Case tells names apart, but no two shares have names that differ in case or width alone.
 """
 
@@ -140,9 +140,7 @@ class Failures(list[Failure]):
     def __str__(self) -> str:
         if not self:
             return "no failures: nobody is stopped"
-        note = (
-            f"{_failures(len(self))}, for the curator's eyes only: causes may hold people's values"
-        )
+        note = f"{_failures(len(self))}, for the curator only: causes may contain people's values"
         return "\n\n".join([note, *map(str, self)])
 
 
@@ -151,7 +149,7 @@ def failed(*, spent: str, asker: str | None = None) -> DataFailure:
     return DataFailure(
         "something failed while the data were read",
         why="the cause may depend on people's values, so only the curator sees it; "
-        "no further question is answered before that",
+        "no further query is answered until then",
         fix=_resuming(asker),
         cost=f"{spent} was spent",
     )
@@ -160,8 +158,8 @@ def failed(*, spent: str, asker: str | None = None) -> DataFailure:
 def refused(asker: str | None) -> AskerStopped:
     """The error for a stopped asker."""
     return AskerStopped(
-        f"questions of {called(asker)} are stopped, because one failed while the data were read",
-        why="a failure can depend on one person, so the curator looks at each before the next",
+        f"{called(asker)} is stopped, because a query failed while the data were read",
+        why="a failure can depend on one person, so the curator looks at it first",
         fix=_resuming(asker),
     )
 
@@ -179,8 +177,8 @@ def not_stopped(asker: str | None, halts: Halts) -> BadParameter:
 def not_shown(asker: str | None) -> BadParameter:
     """The error for resuming before every cause was shown."""
     return BadParameter(
-        f"another question of {called(asker)} failed after the causes were shown",
-        why="a resumption erases the causes, so it covers only failures that the curator has seen",
+        f"another query by {called(asker)} failed after the causes were shown",
+        why="resuming erases the causes, so it covers only failures that the curator has seen",
         fix=_resuming(asker),
     )
 
@@ -234,7 +232,7 @@ def named(asker: object) -> str:
             "asker",
             asker,
             must=f"a name of 1 to {_LONGEST} visible characters, in composed form (NFC), "
-            "without blanks at its ends",
+            "without leading or trailing spaces",
             fix='asker="ann"',
         )
     return asker
@@ -245,8 +243,8 @@ def refuse_alike(asker: str, others: list[str]) -> None:
     if any(other != asker and _folded(other) == _folded(asker) for other in others):
         raise BadParameter(
             f"another share has a name that differs from {asker!r} in case or width alone",
-            why="one of two people with such names would be taken for the other",
-            fix="a name that nobody confuses with it",
+            why="people could confuse the two names",
+            fix="a clearly different name",
         )
 
 

@@ -37,7 +37,7 @@ class Header:
             return bytes.fromhex(kept)
         raise LedgerFailure(
             f"the secret of {where} is damaged",
-            why="with another secret no stored answer would be found again",
+            why="with another secret, no stored answer could be found",
             fix=f"restore {where} from a copy",
             cost=NOT_TRUSTED,
         )
@@ -62,7 +62,7 @@ class Header:
         if header is None:
             raise LedgerFailure(
                 f"{where} was written by a later version of deniable",
-                why="its first line says things that this version does not understand",
+                why="its first line has fields that this version does not know",
                 fix="pip install --upgrade deniable",
             )
         return header
@@ -78,7 +78,7 @@ class Header:
             return first
         raise LedgerFailure(
             f"{where} has no header, or it was changed",
-            why="without its first line nobody knows what the ceiling was",
+            why="without its first line, the budget is unknown",
             fix="restore it from a copy whose verify() passes",
             cost=NOT_TRUSTED,
         )
@@ -109,10 +109,10 @@ class Header:
             if kept == given:  # they differ in a later digit
                 kept, given = repr(self.budget), repr(budget)
             raise LedgerFailure(
-                f"{where} has a ceiling of {kept}; you gave {given}",
-                why="a ceiling that could be raised would be none",
+                f"{where} has a budget of {kept}; you gave {given}",
+                why="a budget that could be raised would promise nothing",
                 fix=(
-                    _written(self.budget, note="or leave it out: the ledger knows it"),
+                    _written(self.budget, note="or leave it out: the ledger stores it"),
                     "or another ledger, whose losses add up with this one's",
                 ),
             )

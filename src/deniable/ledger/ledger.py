@@ -144,7 +144,7 @@ class Ledger(Books):
         """Keep what was released for a charge, so that the same question can be answered again."""
         if charge.kind != "charge" or charge.question is None or charge.repeats is not None:
             raise BadParameter(
-                "an answer is kept for a charge that names its question",
+                "an answer can be stored only for a charge with a question",
                 fix="ledger.charge(..., question=ledger.fingerprint(...))",
             )
         question = charge.question
@@ -158,8 +158,8 @@ class Ledger(Books):
                 raise BadParameter("this charge is not in this ledger")
             if any(entry.charge == charge.sequence for entry in about):
                 raise BadParameter(
-                    "this charge has its answer already",
-                    why="a second draw is a second release, and one charge pays for one",
+                    "this charge already has an answer",
+                    why="a second draw would be a second release, and a charge pays for one",
                 )
             return record | stated(*chain.totals(last), None)
 
@@ -373,8 +373,8 @@ class Ledger(Books):
             return after
         left = show.what_is_left(self.filter.left(committed))
         raise BudgetExceeded(
-            f"this would pass the ceiling of {self.budget}",
-            why=f"it costs {self.filter.spent(price)}, and what is left is {left}",
+            f"this would exceed the budget of {self.budget}",
+            why=f"it costs {self.filter.spent(price)}, and {left} is left",
             fix="ask for less: a smaller spend, or a wider ±",
         )
 
@@ -387,8 +387,8 @@ class Ledger(Books):
     def _beyond(self, standing: Standing, price: Price) -> BudgetExceeded:
         left = show.what_is_left(self.filter.rest(standing.reserved, standing.used))
         return BudgetExceeded(
-            "this would pass your share",
-            why=f"it costs {self.filter.spent(price)}, and what is left of your share is {left}",
+            "this would exceed your share",
+            why=f"it costs {self.filter.spent(price)}, and {left} is left of your share",
             fix="ask for less: a smaller spend, or a wider ±; or ask the curator for more",
         )
 

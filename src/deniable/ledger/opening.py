@@ -89,7 +89,7 @@ def _store(where: str | Path | None, *, create: bool, patience: float) -> Store:
 def _not_understood() -> BadParameter:
     """An error that does not repeat what was given: it may hold a password."""
     return BadParameter(
-        "the ledger's address is not understood",
+        "cannot read the ledger's address",
         why="it looks like the address of a database, and is not one of postgresql://...",
         fix=(
             'ledger="postgresql://user@host:5432/database"    (the password from ~/.pgpass)',
@@ -122,5 +122,5 @@ def _start(store: Store, *, budget: Loss | None, unit: Unit | None, name: str) -
 def _nothing_there(where: str) -> LedgerFailure:
     return LedgerFailure(
         f"there is no ledger at {where}",
-        fix="give budget= and unit= to start one",
+        fix="give budget= and unit= to create one",
     )

@@ -74,7 +74,7 @@ class State:
             does = "does not know" if asker is None else "of deniable does not know"
             raise BudgetExceeded(
                 f"the ledger holds {what} this version {does}",
-                why="what is not understood may have cost anything, so it counts as everything",
+                why="an unknown entry may have cost anything, so it counts as the whole budget",
                 fix="pip install --upgrade deniable (or import the module that defines it)",
             )
 

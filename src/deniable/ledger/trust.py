@@ -90,7 +90,7 @@ def broken(sequence: object, how: str, *, where: str) -> LedgerFailure:
     """The error that names a line which cannot be trusted."""
     return LedgerFailure(
         f"line {sequence} of the ledger {how}",
-        why="what was spent can no longer be proved from this ledger",
+        why="this ledger no longer proves what was spent",
         fix=f"restore {where} from a copy whose verify() passes",
         cost=NOT_TRUSTED,
     )

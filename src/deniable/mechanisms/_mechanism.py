@@ -182,7 +182,7 @@ class Mechanism(ABC):
             raise BadParameter(
                 f"{type(self).__name__}.on takes a dp.Sensitive; "
                 f"you gave {parameters.a_kind(value)}",
-                why="a bare value has no bound on how far one unit can move it",
+                why="a bare value has no bound on how much one unit can change it",
                 fix="mechanism.on(dp.Sensitive(lambda: ..., l1=1))",
             )
         self._check_covers(value)
@@ -211,9 +211,9 @@ class Mechanism(ABC):
         if bound is None or bound > covered:
             has = f"its {self.norm} bound is {bound:g}" if bound is not None else "it has none"
             raise SensitivityMismatch(
-                f"{type(self).__name__} covers values that one unit moves by at most {covered:g} "
-                f"in {self.norm}, and of this value {has}",
-                why="noise smaller than what one unit can change does not hide them",
+                f"{type(self).__name__} covers values that one unit changes by at most {covered:g} "
+                f"in {self.norm}; for this value, {has}",
+                why="noise that is smaller than one unit's influence does not hide it",
                 fix=f"dp.Sensitive(..., {self.norm}={covered:g})"
                 if bound is None
                 else self._covering(bound),
@@ -222,7 +222,7 @@ class Mechanism(ABC):
     def begin(self) -> Interaction:
         """The private state of an interactive mechanism, made once it is charged in full."""
         raise BadParameter(
-            f"{type(self).__name__} answers once: it needs a value, and cannot be opened",
+            f"{type(self).__name__} gives a single answer: it needs a value, and cannot be opened",
             fix="mechanism.on(dp.Sensitive(...))",
         )
 

@@ -31,4 +31,4 @@ def question_from_sql(
         asking = Asking(text=source, tables=tables, unit=unit, private_keys=private_keys)
         return ask(tree, asking)
     except RecursionError:
-        raise UnsupportedQuery("this question is nested too deeply") from None
+        raise UnsupportedQuery("this query is nested too deeply") from None

@@ -52,7 +52,7 @@ class Query:
         """The question in whole numbers, with how far one unit moves each."""
         if not self.question.aggregates:
             raise UnsupportedQuery(
-                "this asks for keys alone: there is nothing to count",
+                "this query has keys but no aggregate",
                 fix="add COUNT(*), or another aggregate",
             )
         from deniable.query.backends import engine_for
@@ -206,8 +206,8 @@ class Query:
         cells = self.plan.cells or 0
         if cells > MOST_GROUPS:
             raise UnsupportedQuery(
-                f"this makes {cells:,} groups; {MOST_GROUPS:,} can be collected",
-                why="every group that could exist gets an answer, with or without rows",
+                f"this makes {cells:,} groups; at most {MOST_GROUPS:,} can be collected",
+                why="every possible group gets an answer, with or without rows",
                 fix=(
                     "coarser groups: fewer keys, wider bins, months instead of days",
                     "q.release_to(path, spend=...)    on Spark, where executors write the answer",
@@ -228,9 +228,9 @@ class Query:
     ) -> Allocation:
         if (spend is None) == (within is None):
             raise BadParameter(
-                "say what you would spend, or which ± you want"
+                "give what to spend, or the ± you want"
                 if spend is None
-                else "spend= and within= are two ways to say the same thing: give one",
+                else "give spend= or within=, not both",
                 fix=(
                     fixes.amount("spend", "epsilon", 0.1),
                     fixes.number("within", 100, "a ±, 95 % confidence"),

@@ -15,7 +15,7 @@ from deniable.release import Release
 from deniable.release.numbers import amount, digits, probability, remaining
 from deniable.session import Session, budgets
 
-_FIXED = "ask for less: the ceiling of a ledger is never raised"
+_FIXED = "ask for less: a ledger's budget never increases"
 
 
 def too_much(
@@ -33,7 +33,7 @@ def too_much(
         delta = session.ledger.price(allocation.mechanism).delta
         if not within(delta, left.delta):
             rest = replace(left, epsilon=min(left.epsilon, cost.epsilon))
-            offer = _offer(session, allocation, rest, "groups need more people", size=size)
+            offer = _offer(session, allocation, rest, "groups then need more people", size=size)
             fix = (
                 offer,
                 _FIXED if share is None else "ask the curator for a share with more delta",
@@ -72,9 +72,9 @@ def _short_of_delta(
     """Groups are paid for with δ, too: no ε makes up for it."""
     private = [key.name for key in allocation.plan.question.keys if key.values is None]
     return BudgetExceeded(
-        f"choosing groups privately would cost δ {probability(delta, 'up')}, "
+        f"private group selection would cost δ {probability(delta, 'up')}, "
         f"and δ {probability(left, 'down')} is left for that",
-        why="a part of the budget's δ pays for all such choices together",
+        why="a part of the budget's δ covers all such selections together",
         fix=[fix[0], fixes.keys(*private, note="public groups need no δ"), fix[1]],
         cost=spent,
     )

@@ -129,13 +129,13 @@ def _entry(where: Provenance) -> object:
 
 def _counted(where: Provenance) -> str:
     if where.entry is None:
-        return "They cover this asker's own queries only; the curator sees everyone's."
-    return "They cover all askers."
+        return "They count this asker's own failures; the curator sees everyone's."
+    return "They count the failures of all askers."
 
 
 def _check(where: Provenance) -> str:
     chain = (
-        "The hash chain reveals changed or removed lines. It cannot reveal that the newest lines "
+        "The chain reveals changed or removed lines. It cannot reveal that the newest lines "
         "were cut off, unless you keep a copy of its head elsewhere."
     )
     if where.entry is not None:

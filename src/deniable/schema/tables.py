@@ -165,7 +165,7 @@ def _named(what: str, given: object, kind: type, *, fix: str) -> Mapping[str, ob
             )
         if folded.setdefault(name.lower(), name) != name:
             raise BadParameter(
-                f"`{folded[name.lower()]}` and `{name}` are one name to SQL, which ignores case"
+                f"`{folded[name.lower()]}` and `{name}` are one name in SQL, which ignores case"
             )
     return MappingProxyType(dict(given))
 
@@ -180,7 +180,7 @@ def _check_version(version: object) -> None:
 
 def _check_tables(schema: Schema) -> None:
     if schema.public and schema.unit is not None:
-        raise BadParameter("a public table is about nobody: it has no unit")
+        raise BadParameter("a public table has no privacy unit")
     if not schema.tables:
         return
     if schema.columns or schema.public:
@@ -196,7 +196,7 @@ def _check_tables(schema: Schema) -> None:
         if table.unit is not None:
             raise BadParameter(
                 f"the unit belongs to the schema as a whole, not to `{name}` alone",
-                why="one promise covers all tables together: a person may be in each",
+                why="one unit covers all tables, because a person may be in each",
                 fix="dp.Schema(tables=..., unit=...)",
             )
 

@@ -85,7 +85,7 @@ class Session:
     @called('s.for_("ann")')
     def for_(self, asker: str) -> Self:
         """The same data and ledger, opened for an asker; for the curator."""
-        self._refuse_askers("opens sessions for others")
+        self._refuse_askers("can open sessions for others")
         return type(self)(
             tables=self.tables, schema=self.schema, ledger=self._ledger, asker=named(asker)
         )
@@ -108,13 +108,13 @@ class Session:
         The causes are erased from the ledger, and returned a last time. If another question of
         theirs failed since the causes were shown, it is refused.
         """
-        self._refuse_askers("lets a stopped asker go on")
+        self._refuse_askers("can resume a stopped asker")
         return self._ledger.passed_over(asker)[1]
 
     def _refuse_askers(self, what: str) -> None:
         if self.asker is not None:
             raise BadParameter(
-                f"this session is {self.asker}'s, and only the curator {what}",
+                f"this session is {self.asker}'s; only the curator {what}",
                 fix="dp.open(...) without asker=",
             )
 
@@ -244,7 +244,7 @@ class Session:
         if not isinstance(mechanism, Mechanism):
             raise BadParameter.of("mechanism", type(mechanism), must="a mechanism to open")
         interaction = mechanism.begin()  # noise only, no data; refuses what cannot be opened
-        entry = self._pay(mechanism, delta=delta, what="opened, to be asked by steps")
+        entry = self._pay(mechanism, delta=delta, what="opened, and asked in steps")
         return self._handles.add(mechanism, interaction, entry)
 
     @called("s.run(each for each in [dp.Laplace(scale=2.0).on(dp.Sensitive(lambda: 3, l1=1))])")
@@ -394,6 +394,6 @@ class Session:
     def __reduce__(self) -> NoReturn:
         raise HiddenValue(
             "a session cannot be copied, stored or sent to another process",
-            why="it holds people's data, and two copies would each spend the ceiling",
+            why="it holds people's data, and each copy would spend the whole budget",
             fix='dp.open(..., ledger="ledger.db") in each process',
         )

@@ -39,7 +39,7 @@ def checked(wanted: object, *, unit: Unit) -> list[Step[Any]]:
     """The steps that were asked for, if a session may release them; public facts decide."""
     parts = list(wanted) if isinstance(wanted, list | tuple) else [wanted]
     if not parts:
-        raise BadParameter("there is nothing to release in an empty list of steps")
+        raise BadParameter("cannot release an empty list of steps")
     steps: list[Step[Any]] = []
     for step in parts:
         if not isinstance(step, Step):
@@ -47,14 +47,14 @@ def checked(wanted: object, *, unit: Unit) -> list[Step[Any]]:
                 "what is released", step, must="a step", fix="mechanism.on(dp.Sensitive(...))"
             )
         if step.handle is not None and len(parts) > 1:
-            raise BadParameter("an opened mechanism is asked one question at a time")
+            raise BadParameter("an opened mechanism answers one step at a time")
         if step.handle is None or not isinstance(step.value, Sensitive):
             step.mechanism.on(step.value)  # a step made by hand is checked like any other
         check_entries(step, unit)
         if step.value.unit is not None and step.value.unit != unit:
             raise UnitMismatch(
-                f"the value is bounded for {step.value.unit}; the session protects {unit}",
-                why="how far one unit moves a value holds for that unit and relation only",
+                f"the value's bounds are for {step.value.unit}, but the session protects {unit}",
+                why="a bound holds only for the privacy unit and relation it was stated for",
                 fix=f"dp.Sensitive(..., unit=dp.{unit!r}) with bounds for that unit",
             )
         steps.append(step)

@@ -28,12 +28,12 @@ def ceiling(budget: object, *, size: int | None) -> Loss:
         raise BadParameter.of("budget", budget, must="a loss", fix=fix)
     if not budget.adaptive:
         raise NotAdaptive(
-            f"a {type(budget).__name__} cannot be a session's ceiling",
-            why="it prices a list fixed in advance; in a session later questions follow answers",
+            f"a {type(budget).__name__} cannot be a session's budget",
+            why="it prices only lists fixed in advance, but queries may depend on earlier answers",
             fix=_FIX,
         )
     if not budget.figure:
-        raise BadParameter(f"a {type(budget).__name__} cannot be a session's ceiling", fix=_FIX)
+        raise BadParameter(f"a {type(budget).__name__} cannot be a session's budget", fix=_FIX)
     _above_nothing("budget", budget)
     if isinstance(budget, Approx):
         _check_delta(budget.delta, size=size)
@@ -52,12 +52,12 @@ def spend(amount: object, *, budget: Loss) -> Loss:
     counts, offered = budget.symbol, amount.symbol
     if counts == offered:
         raise MixedLosses(
-            "this session has no δ, and you offered to spend one",
+            "this session's budget has no δ, so you cannot spend one",
             fix=fixes.amount("spend", "epsilon", "...", note="or open the session with a delta"),
         )
     raise MixedLosses(
-        f"this session counts in {counts} and you offered {offered}",
-        why="a sum is proved only within one definition of privacy",
+        f"this session's budget is in {counts}, and you tried to spend {offered}",
+        why="losses add up only within one definition of privacy",
         fix=_worth(amount, budget) or f"open the session with a budget in {offered}",
     )
 
@@ -94,7 +94,7 @@ def _worth(amount: Loss, budget: Loss) -> Fix | str:
 def _above_nothing(name: str, loss: Loss) -> None:
     if not loss.figure or not getattr(loss, loss.figure) > 0:
         raise BadParameter(
-            f"{name} must be above 0: nothing can be answered for nothing",
+            f"{name} must be above 0: every answer costs something",
             fix=fixes.amount(name, "epsilon", 0.1),
         )
 

@@ -94,7 +94,7 @@ def refuse_inside(what: str) -> None:
     it may have seen rows. Threads started elsewhere may charge meanwhile.
     """
     if _is_inside():
-        raise BadParameter(f"nothing may be {what} while a value is computed")
+        raise BadParameter(f"nothing can be {what} while a value is computed")
 
 
 _started_inside: weakref.WeakSet[threading.Thread] = weakref.WeakSet()

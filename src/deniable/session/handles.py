@@ -58,7 +58,7 @@ class Handles:
         opened = self._find(step.handle)
         if opened.process != os.getpid():
             raise LedgerFailure(
-                "a mechanism that was opened cannot be asked by another process",
+                "another process cannot use an opened mechanism",
                 why="parent and child would reuse the same noise",
                 fix="open it in the process that asks",
             )
@@ -67,8 +67,8 @@ class Handles:
             answering = opened.interaction.answering()
             if answering is None:
                 raise BadParameter(
-                    f"{type(step.mechanism).__name__} has given all answers it was charged for",
-                    fix="open it again, and pay again",
+                    f"{type(step.mechanism).__name__} has given all the answers you paid for",
+                    fix="open it again, which charges again",
                 )
             admit(opened.entry.asker)
             opened.interaction.admit(step.value)  # the noise covers it, and all before it
@@ -83,7 +83,7 @@ class Handles:
         if opened is None:
             raise BadParameter(
                 "this mechanism is not open in this session",
-                why="a step is free only if its mechanism was charged here, and never failed",
+                why="a step is free only if its mechanism was opened here and has not failed",
                 fix="handle = session.open(mechanism)",
             )
         return opened

@@ -28,8 +28,8 @@ def check_proved(mechanism: Mechanism, unit: Unit) -> None:
         else:
             continue
         raise UnitMismatch(
-            f"{type(part).__name__} is priced for {whom}; the session protects {unit}",
-            why="its proof is about those neighbours only",
+            f"{type(part).__name__} is proved private for {whom}, but the session protects {unit}",
+            why="its proof covers only those neighbours",
             fix=_fix(part, unit),
         )
 

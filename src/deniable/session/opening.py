@@ -38,7 +38,7 @@ def open(  # noqa: A001  (dp.open is the promised name)
     if limit is None and ledger is None:
         raise BadParameter(
             "a session needs a budget",
-            why="without a ceiling every row can be learnt by asking often enough",
+            why="without a budget, enough queries would reveal every row",
             fix=fixes.amount("budget", "epsilon", 1.0),
         )
     who = None if asker is None else named(asker)
@@ -78,7 +78,7 @@ def _versioned(schema: Schema | None, version: str | None) -> Schema | None:
         return schema
     if schema is not None and schema.version not in (None, version):
         raise BadParameter(
-            f"these data are opened as version {version}, and the schema says {schema.version}",
+            f"you opened version {version} of the data, but the schema says {schema.version}",
             fix="leave out version= here, or change the schema",
         )
     return replace(schema or Schema(), version=version)
@@ -94,8 +94,8 @@ def _unit(unit: object, schema: Schema | None, table: str) -> Unit:
         )
     if unit is not None and stated is not None and unit != stated:
         raise UnitMismatch(
-            f"you protect {unit}, and the schema says {stated}",
-            why="one of them would be promised more than is kept",
+            f"you gave the unit {unit}, but the schema says {stated}",
+            why="only one of the two promises could be kept",
             fix="leave out unit= here, or change the schema",
         )
     return unit or stated  # type: ignore[return-value]

@@ -216,7 +216,7 @@ def test_where_rows_are_units_a_union_counts_no_row_twice():
     connection.execute("CREATE TABLE data AS SELECT 1 AS k")
     connection.execute("CREATE VIEW recent AS FROM data")
     asked = "SELECT COUNT(*) AS n FROM (SELECT k FROM data UNION ALL SELECT k FROM recent) AS rows"
-    with pytest.raises(dp.UnsupportedQuery, match="may show the same row"):
+    with pytest.raises(dp.UnsupportedQuery, match="may contain the same row"):
         number(connection, asked)
 
 

@@ -54,11 +54,11 @@ def test_a_comma_is_the_join_that_its_conditions_make_it(listed):
 REFUSED_ALIKE = {
     "visits v, people p WHERE v.cost = p.wage": (
         "visits v JOIN people p ON v.cost = p.wage",
-        "same person's",
+        "identifies people",
     ),
     "visits, visits WHERE visits.zip = visits.zip": (
         "visits JOIN visits ON visits.zip = visits.zip",
-        "two tables are called",
+        "two tables are named",
     ),
 }
 
@@ -72,7 +72,7 @@ def test_a_comma_is_refused_for_the_reason_that_its_join_is(listed):
 
 
 def test_rows_as_units_are_not_joined_by_a_comma_either():
-    with pytest.raises(dp.UnsupportedQuery, match="every row is a unit"):
+    with pytest.raises(dp.UnsupportedQuery, match="every row is a privacy unit"):
         ask("SELECT COUNT(*) FROM visits v, people p WHERE v.user_id = p.user_id", unit=ROWS)
     one = ask("SELECT COUNT(*) AS n FROM visits v, zips z WHERE v.zip = z.zip", unit=ROWS)
     assert one.relation.unique
@@ -88,7 +88,7 @@ def test_a_name_of_two_tables_links_none():
 
 
 def test_a_right_join_beside_a_comma_is_refused():
-    with pytest.raises(dp.UnsupportedQuery, match="two ways"):
+    with pytest.raises(dp.UnsupportedQuery, match="ambiguous"):
         ask(
             "SELECT COUNT(*) FROM people p, zips z RIGHT JOIN visits v ON v.zip = z.zip "
             "WHERE p.user_id = v.user_id"

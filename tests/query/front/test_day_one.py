@@ -142,7 +142,7 @@ REFUSED = {
     "SELECT DISTINCT city FROM people": "COUNT(*) AS n, and GROUP BY city",
     "SELECT sex, COUNT(*) * 100.0 / SUM(COUNT(*)) OVER () AS pct FROM people GROUP BY sex": "shares, ranks and running totals",
     "SELECT COUNT(*) OVER () FROM people": "shares, ranks and running totals",
-    "SELECT sex, COUNT(*) / (SELECT COUNT(*) FROM people) FROM people GROUP BY sex": "release the inner question first",
+    "SELECT sex, COUNT(*) / (SELECT COUNT(*) FROM people) FROM people GROUP BY sex": "release the inner query first",
     "SELECT strftime(at, '%Y-%m') AS m, COUNT(*) FROM visits GROUP BY 1": "DATE_TRUNC('month', d), YEAR(d), M",
     "SELECT dayname(at) AS d, COUNT(*) FROM visits GROUP BY 1": "DATE_TRUNC('month', d), YEAR(d), M",
     "SELECT weekofyear(at) AS d, COUNT(*) FROM visits GROUP BY 1": "DATE_TRUNC('week', d): the Monday",
@@ -153,12 +153,12 @@ REFUSED = {
     "SELECT COUNT(*) FROM visits WHERE zip NOT IN (SELECT zip FROM zips)": "add WHERE ... IS NOT NULL there, f",
     "SELECT COUNT(*) FROM visits v WHERE EXISTS (SELECT 1 FROM zips z WHERE z.zip = v.zip)": "x IN (SELECT column FROM a public",
     "SELECT AVG(n) FROM (SELECT user_id, COUNT(*) AS n FROM visits GROUP BY user_id) t": "LEAST(..., HIGH) around it    (wha",
-    "SELECT AVG(n) FROM (SELECT city, COUNT(*) AS n FROM people GROUP BY city) t": "release the inner question, and go",
-    "SELECT COUNT(*) FROM people UNION ALL SELECT COUNT(*) FROM visits": "ask them one after the other; UNIO",
+    "SELECT AVG(n) FROM (SELECT city, COUNT(*) AS n FROM people GROUP BY city) t": "release the inner query, then",
+    "SELECT COUNT(*) FROM people UNION ALL SELECT COUNT(*) FROM visits": "run them one after the other; UNIO",
     "SELECT CORR(age, wage) FROM people": "AVG(x * y) - AVG(x) * AVG(y) is th",
     "SELECT MODE(city) FROM people": "SELECT x, COUNT(*) AS n FROM ... G",
     "SELECT TOP 5 city, COUNT(*) AS n FROM people GROUP BY city": "SELECT ... ORDER BY n DESC LIMIT 5",
-    "SELECT user_id, COUNT(*) FROM visits GROUP BY user_id": "group by something that people sha",
+    "SELECT user_id, COUNT(*) FROM visits GROUP BY user_id": "group by a column whose values",
     "SELECT age, COUNT(*) FROM people": "GROUP BY age, or AVG(age)",
     "SELECT name FROM people": "ask with SELECT: COUNT, SUM, AVG",
     "SELECT AVG(salary) FROM people": "known: age, born, city, member, se",
@@ -188,7 +188,7 @@ REFUSED = {
     "SELECT KURTOSIS(wage) FROM people": "VARIANCE(x), STDDEV(x), and quanti",
     "SELECT AVG(wage) OVER (PARTITION BY sex) FROM people": "shares, ranks and running totals",
     "SELECT log10(wage), COUNT(*) FROM people GROUP BY 1": "LN(x), or LN(x) / LN(10)",
-    "SELECT SUM(wage) FROM people WHERE wage > (SELECT AVG(wage) FROM people)": "release the inner question first",
+    "SELECT SUM(wage) FROM people WHERE wage > (SELECT AVG(wage) FROM people)": "release the inner query first",
 }
 
 # The advice, followed.

@@ -55,10 +55,10 @@ REFUSED = {
         "may be missing",
         ".drop_null",
     ),
-    "union": (t.union(t, distinct=True).count(), "drops rows that are alike", "distinct=False"),
+    "union": (t.union(t, distinct=True).count(), "drops equal rows", "distinct=False"),
     "intersect": (t.intersect(t).count(), "intersect and difference", "isin"),
-    "limit": (t.limit(3).count(), "limit of rows", "in the unit"),
-    "sample": (t.sample(0.5).count(), "sampling is left", ""),
+    "limit": (t.limit(3).count(), "limit of rows", "privacy unit"),
+    "sample": (t.sample(0.5).count(), "sampling is not", ""),
     "random": (t.filter(ibis.random() < 0.5).count(), "from one run to the next", ""),
     "now": (t.filter(_.seen < ibis.now()).count(), "from one run to the next", "ibis.date"),
     "regex": (t.filter(_.city.re_search("a")).count(), "regular expressions", ".like"),
@@ -92,7 +92,7 @@ REFUSED = {
         "timestamp",
         "",
     ),
-    "the person": (t.group_by("user_id").agg(n=_.count()), "a group for each person", "share"),
+    "the person": (t.group_by("user_id").agg(n=_.count()), "one group per person", "share"),
     "a constant key": (t.group_by(k=ibis.literal(1)).agg(n=_.count()), "constant", "leave"),
     "groups of groups": (
         t.group_by("sex").agg(n=_.count()).agg(m=_.n.mean()),
@@ -110,20 +110,20 @@ REFUSED = {
         "left to you",
         ".to_pandas()",
     ),
-    "keys alone": (t.group_by("sex").agg(), "nothing is computed", "t.count()"),
+    "keys alone": (t.group_by("sex").agg(), "computes nothing", "t.count()"),
     "two tables": (t.count() + v.count(), "several tables", "join them"),
     "a parameter": (t.filter(_.age > ibis.param("int64")).count(), "param is", ""),
     "outer join": (v.outer_join(z, "zip").count(), "outer_join cannot be bounded", ".left_join"),
     "cross join": (v.cross_join(z).count(), "cross_join cannot be bounded", ".join("),
     "semi join": (t.semi_join(v, "user_id").count(), "semi_join cannot be bounded", ".join("),
-    "join of strangers": (v.join(t, v.stay == t.age).count(), "same person", "user_id"),
+    "join of strangers": (v.join(t, v.stay == t.age).count(), "identifies people", "user_id"),
     "left join from the public": (z.left_join(v, "zip").count(), "must start", "private.left_join"),
     "left join with more": (
         v.left_join(z, [v.zip == z.zip, z.size > 3]).count(),
-        "must be equal",
+        "columns are equal",
         ".filter(...)",
     ),
-    "public alone": (z.count(), "public tables alone", "engine itself"),
+    "public alone": (z.count(), "public tables only", "engine directly"),
 }
 
 
@@ -228,7 +228,7 @@ def test_types_come_from_the_schema_and_not_from_ibis():
 
 def test_a_person_column_of_unstated_type_can_be_carried_but_not_read():
     assert asked(t.mutate(x=_.age + 1).agg(s=_.x.sum())).fingerprint
-    with pytest.raises(BadParameter, match="nobody said how to read `blob`"):
+    with pytest.raises(BadParameter, match="the type of `blob` in `people` is unknown"):
         asked(t.agg(n=_.blob.count()))
 
 
@@ -239,7 +239,7 @@ def test_only_ibis_expressions_are_taken(wrong):
 
 
 def test_rows_as_units_cannot_be_joined_with_each_other():
-    with pytest.raises(UnsupportedQuery, match="every row is a unit"):
+    with pytest.raises(UnsupportedQuery, match="every row is a privacy unit"):
         asked(v.join(t, "user_id").count(), unit=ROWS)
 
 

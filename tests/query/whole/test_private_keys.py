@@ -132,7 +132,7 @@ def test_where_delta_is_short_that_is_said_and_what_does_work():
     with pytest.raises(BudgetExceeded) as caught:
         query.release(spend=dp.epsilon(0.3))
     assert caught.value.what == (
-        "choosing groups privately would cost δ 2.5e-08, and δ 0 is left for that"
+        "private group selection would cost δ 2.5e-08, and δ 0 is left for that"
     )
     assert "spend=" not in caught.value.fix
     assert 'columns={"city": dp.keys([...])}' in caught.value.fix

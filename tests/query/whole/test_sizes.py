@@ -28,6 +28,6 @@ def test_more_groups_than_can_be_written_are_no_question():
         dp.open(
             frame, unit=dp.rows(), budget=dp.epsilon(1.0), schema=dp.Schema(columns=columns)
         ) as session,
-        pytest.raises(UnsupportedQuery, match="are possible"),
+        pytest.raises(UnsupportedQuery, match="the limit is"),
     ):
         session.sql("SELECT a, b, c, d, COUNT(*) AS n FROM data GROUP BY a, b, c, d")

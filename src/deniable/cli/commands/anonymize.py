@@ -97,7 +97,7 @@ def _needs(
     """What must be said before a row is read."""
     if not columns:
         raise BadParameter(
-            "nobody said which columns others may know",
+            "no quasi-identifiers were given",
             why="people are hidden in groups of equal values in these columns",
             fix="--quasi age,zip,sex",
         )
@@ -108,7 +108,7 @@ def _needs(
         )
     if out is None and not check:
         raise BadParameter(
-            "nobody said where to write the table",
+            "no output file was given",
             fix=("--out safe.parquet", "--check    to measure the table as it is"),
         )
 

@@ -137,7 +137,7 @@ class PostgresStore(SqlStore["psycopg.Connection"]):
     def _missing(self) -> LedgerFailure:
         return LedgerFailure(
             f"there is no ledger at {self.where}",
-            fix="give budget= and unit= to start one",
+            fix="give budget= and unit= to create one",
         )
 
     def _lines(self, connection: psycopg.Connection) -> SqlLines:

@@ -56,14 +56,14 @@ def check_bounds(argument: Expression, *, what: str, names: Names, snippet: Snip
         )
     half = argument.domain.low is not None
     raise MissingBounds(
-        f"{what} needs bounds, and none follow for what is computed here",
+        f"{what} needs bounds, and none can be derived for this expression",
         why="noise is sized to the most one person can change the answer",
         fix=fixes.sql(
             f"{'LEAST(..., HIGH)' if half else 'CLAMP(..., LOW, HIGH)'} around it",
             f"{'.clip(upper=HIGH)' if half else '.clip(LOW, HIGH)'} after it",
             "(what is plausible; do not look at the data)",
         ),
-        snippet=_noted(snippet, "its range does not follow from the schema"),
+        snippet=_noted(snippet, "its range cannot be derived from the schema"),
     )
 
 

@@ -61,8 +61,8 @@ def check_private(scope: Scope, *, snippet: Snippet | None = None) -> None:
     """Refuse a question that is about nobody."""
     if not scope.relation.private:
         raise UnsupportedQuery(
-            "this question is about public tables alone",
-            why="no table in it has a privacy unit, so nothing need be spent",
-            fix="ask the engine itself",
+            "this query reads public tables only",
+            why="none of its tables has a privacy unit, so there is nothing to protect",
+            fix="query the engine directly",
             snippet=snippet,
         )

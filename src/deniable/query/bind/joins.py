@@ -32,7 +32,7 @@ def join(left: Scope, right: Scope, asking: Asking, *, on: Sequence[Pair], kind:
         if kind is JoinKind.LEFT:
             raise UnsupportedQuery(
                 "a left join must start from the private table",
-                why="rows that belong to nobody would be counted",
+                why="rows that belong to no person would be counted",
                 fix=fixes.sql(
                     "FROM the private table LEFT JOIN the public one",
                     "private.left_join(public, ...)",
@@ -82,7 +82,7 @@ def paired(
 def _same_person(left: Scope, right: Scope, on: Sequence[Pair], unit: Unit) -> bool:
     if not left.relation.private:
         raise UnsupportedQuery(
-            "a question starts from the private table",
+            "a query must start from the private table",
             fix=fixes.sql(
                 "FROM the private table JOIN the public ones", "private.join(public, ...)"
             ),
@@ -90,20 +90,20 @@ def _same_person(left: Scope, right: Scope, on: Sequence[Pair], unit: Unit) -> b
     if not right.relation.private:
         if not on:
             raise UnsupportedQuery(
-                "a join needs columns that must be equal",
+                "a join needs a condition that columns are equal",
                 fix=fixes.sql("JOIN ... USING (column)", '.join(other, "column")'),
             )
         return False
     if unit.column is None:
         raise UnsupportedQuery(
-            "two private tables cannot be joined where every row is a unit",
-            why="nobody says which rows are of the same person",
+            "two private tables cannot be joined if every row is a privacy unit",
+            why="nothing says which rows belong to the same person",
             fix=fixes.person("user_id"),
         )
     if not any(_both_persons(pair) for pair in on):
         raise UnsupportedQuery(
-            "private tables can be joined only where both rows are the same person's",
-            why="one person's row beside others' rows would change all of them",
+            "private tables can be joined only on the column that identifies people",
+            why="one person's row, joined to others' rows, would change all of them",
             fix=fixes.sql(f"JOIN ... USING ({unit.column})", f'.join(other, "{unit.column}")'),
         )
     return True

@@ -51,9 +51,9 @@ def group_key(
     """
     if binding is not None and binding.person:
         raise UnsupportedQuery(
-            f"{asked} would make a group for each person",
-            why="such a group is about one person alone",
-            fix="group by something that people share",
+            f"{asked} would make one group per person",
+            why="each group would describe a single person",
+            fix="group by a column whose values many people share",
         )
     if isinstance(expression, Literal):
         raise UnsupportedQuery("grouping by a constant makes no groups", fix="leave it out")
@@ -69,7 +69,7 @@ def _values(
     values = possible_values(expression)
     if values is not None and not values:
         raise UnsupportedQuery(
-            f"`{name}` is always missing: there are no groups to answer for", snippet=snippet
+            f"`{name}` is always missing, so there are no groups", snippet=snippet
         )
     if values is not None:
         return values
@@ -80,8 +80,8 @@ def _values(
         if unit.column is None:
             hidden = Fix(
                 "open the session with a budget that has a delta",
-                command="start the ledger with --budget 3,1e-7",
-                lead="or hide rare ones: ",
+                command="create the ledger with --budget 3,1e-7",
+                lead="or suppress small groups: ",
             )
         elif capped:
             error.hint = "the unit has groups=, but the budget has no delta"
@@ -90,7 +90,7 @@ def _values(
         raise error
     if expression.kind is Kind.FLOAT:
         raise UnsupportedQuery(
-            f"`{name}` is a fraction: almost every row would be a group of its own",
+            f"`{name}` is a real number, so almost every row would be its own group",
             fix=fixes.sql(
                 f"bin({name}, 10), with bounds for it in the schema",
                 f"{name} // 10, with bounds for it in the schema",
@@ -106,16 +106,16 @@ def check_cells(keys: Sequence[Key], sets: Sequence[tuple[int, ...]]) -> None:
     if len(sets) > 1 and private:
         raise UnsupportedQuery(
             "ROLLUP, CUBE and GROUPING SETS need public keys",
-            why="each grouping would choose its own private keys",
+            why="each grouping would select its own private keys",
             fix="give the lists of keys in the schema, or ask for one grouping at a time",
         )
     if len(sets) > MOST_SETS:
-        raise UnsupportedQuery(f"a question may have {MOST_SETS} groupings at most")
+        raise UnsupportedQuery(f"a query can have at most {MOST_SETS} groupings")
     cells = sum(math.prod(len(keys[i].values or (0,)) for i in chosen) for chosen in sets)
     if cells > MOST_CELLS:
         raise UnsupportedQuery(
-            f"this makes {cells:,} groups; {MOST_CELLS:,} are possible",
-            why="every group that could exist gets an answer, with or without rows",
+            f"this makes {cells:,} groups; the limit is {MOST_CELLS:,}",
+            why="every possible group gets an answer, with or without rows",
             fix="coarser groups: fewer keys, wider bins, months instead of days",
         )
 

@@ -29,7 +29,7 @@ from deniable.query.algebra.expressions import alike
 
 from .scope import Binding, Names, Scope
 
-OTHERS = "one person's row would count for others: nobody could say how much it changes"
+OTHERS = "one person's row would affect how others count, by an unknown amount"
 
 
 def members(
@@ -51,7 +51,7 @@ def members(
         joined, mark = _marked(scope, own, (), names=names, called=other.table, same_person=True)
         return joined, call("coalesce", mark, literal(value=False))
     raise UnsupportedQuery(
-        "looking a value up in a private table reads other people's rows",
+        "looking up a value in a private table reads other people's rows",
         why=OTHERS,
         fix=fixes.sql(
             "the person's column on both sides, a public table, or a list: IN ('a', 'b')",

@@ -142,7 +142,7 @@ class Asking:
         """Stop a nest of joins or WITH parts that would read tables without end."""
         self.used.append(name)
         if len(self.used) > _MOST_TABLES:
-            raise UnsupportedQuery(f"a question may read {_MOST_TABLES} tables at most")
+            raise UnsupportedQuery(f"a query can read at most {_MOST_TABLES} tables")
 
     def scan(self, table: Table, *, alias: str = "") -> Scope:
         """A table with all its columns; those that nobody uses are left out at the end."""

@@ -59,7 +59,7 @@ def later(moment: Expression, minutes: int, *, span: Span | None = None) -> Expr
     """A date that is whole days later stays a date; any other moment is a timestamp."""
     if abs(minutes) > _CALENDAR:
         raise UnsupportedQuery(
-            "this interval is longer than the calendar, which has the years 1 to 9999",
+            "this interval exceeds the calendar, which has the years 1 to 9999",
             fix=fixes.sql("INTERVAL 30 DAY", "ibis.interval(days=30)"),
         )
     days, rest = divmod(minutes, 24 * 60)

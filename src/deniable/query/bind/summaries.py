@@ -51,7 +51,7 @@ class Summaries:
             return self.once(SUMMARIES[function], argument, asked.where, wish=wish)
         if function not in (Function.SUM, Function.AVG):
             raise UnsupportedQuery(
-                f"{asked.what} cannot be computed for each person",
+                f"{asked.what} cannot be computed per person",
                 fix="a count, a sum, a mean, a minimum, a maximum, or a count of distinct values",
             )
         if argument.kind is Kind.BOOL:

@@ -29,14 +29,14 @@ def union(left: Scope, right: Scope, asking: Asking) -> Scope:
         )
     if left.relation.private != right.relation.private:
         raise UnsupportedQuery(
-            "a union takes private tables, or public ones, not both",
-            why="rows that belong to nobody would be counted",
+            "a union cannot mix private and public tables",
+            why="rows that belong to no person would be counted",
         )
     if asking.unit.column is None and left.relation.private:
         raise UnsupportedQuery(
-            "where every row is a unit, a union takes public tables only",
-            why="two tables may show the same row (a view, a copy), which would then count twice",
-            fix=("ask both, and add up the answers", fixes.person("...")),
+            "if every row is a privacy unit, a union can take public tables only",
+            why="two tables may contain the same row (a view, a copy), which would count twice",
+            fix=("query both, and add up the answers", fixes.person("...")),
         )
     pairs = list(zip(left.bindings, right.bindings, strict=True))
     made = {asking.names.fresh(a.name): _alike(a, b) for a, b in pairs if not _unread(a, b)}

@@ -68,7 +68,7 @@ def statements(
             for tallies in _together(plan)
         )
     except RecursionError:
-        raise UnsupportedQuery("this question is nested too deeply to be written as SQL") from None
+        raise UnsupportedQuery("this query is nested too deeply to be written as SQL") from None
 
 
 def _together(plan: IntegerPlan) -> list[tuple[Tally, ...]]:

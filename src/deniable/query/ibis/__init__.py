@@ -48,7 +48,7 @@ def question_from_ibis(
     try:
         return ask(expression, asking)
     except RecursionError:
-        raise UnsupportedQuery("this question is nested too deeply") from None
+        raise UnsupportedQuery("this query is nested too deeply") from None
     except DeniableError as error:
         error.medium = "ibis"
         raise

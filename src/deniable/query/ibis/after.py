@@ -72,5 +72,5 @@ class After(Rows):
     @staticmethod
     def _whole(value: object) -> int | None:
         if value is not None and not isinstance(value, int):
-            raise UnsupportedQuery("limit takes a whole number", fix=".limit(10)")
+            raise UnsupportedQuery("limit takes an integer", fix=".limit(10)")
         return value

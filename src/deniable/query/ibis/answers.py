@@ -45,7 +45,7 @@ def ask(expression: Any, asking: Asking) -> Question:
         made = aggregates.column(asked(value, rows), wish=name) if whole else groups.lower(value)
         columns[name] = made
     if not aggregates.made:
-        raise UnsupportedQuery("nothing is computed of the groups", fix="agg(n=t.count())")
+        raise UnsupportedQuery("this query computes nothing for the groups", fix="agg(n=t.count())")
     after = After(node, columns)
     for step in reversed(steps):
         after.take(step)

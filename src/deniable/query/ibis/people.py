@@ -27,7 +27,7 @@ def per_person(node: Node, scope: Scope, asking: Asking) -> Scope:
         whom = asking.unit.column
         raise UnsupportedQuery(
             "an aggregate inside a question must be about each person",
-            why="otherwise one person's rows would count for others, out of sight",
+            why="otherwise one person's rows would affect how others count",
             fix=f'group_by("{whom}"), or ask the inner question by itself'
             if whom is not None and scope.relation.private
             else "ask the inner question by itself",

@@ -11,7 +11,7 @@ from deniable.errors import UnsupportedQuery
 
 Refusal = tuple[str, str, str]
 
-_OTHERS: Final = "one person's row would count for others: nobody could say how much it changes"
+_OTHERS: Final = "one person's row would affect how others count, by an unknown amount"
 _ROWS: Final = "which rows are kept depends on other people's rows"
 _SUBQUERY: Refusal = (
     "a value of the whole table inside an expression reads other people's rows",
@@ -25,12 +25,12 @@ _SET: Refusal = (
 )
 _RANDOM: Refusal = (
     "the answer would change from one run to the next",
-    "a question must mean the same whenever it is asked",
+    "a query must mean the same whenever it runs",
     'write the date or the number you mean: ibis.date("2026-12-31")',
 )
 _PATTERN: Refusal = (
-    "regular expressions are not the same on every engine",
-    "what a row counts for would depend on the engine",
+    "regular expressions differ between engines",
+    "the result would depend on the engine",
     ".like, .contains, .startswith or .endswith",
 )
 _PUBLISHED: Refusal = (
@@ -96,14 +96,14 @@ _REASONS: Final[dict[Any, Refusal]] = {
     ops.SQLQueryResult: _RAW,
     ops.SQLStringView: _RAW,
     ops.Sample: (
-        "sampling is left to deniable",
-        "a random sample drawn by the engine would be neither private nor repeatable",
+        "sampling is not supported",
+        "a random sample drawn by the engine is neither private nor repeatable",
         "leave it out: bounding keeps what can be kept",
     ),
     ops.Limit: (
         "limit of rows cannot be bounded",
         _ROWS,
-        "leave it out: how many rows of a person count is in the unit",
+        "leave it out: the privacy unit limits the rows per person",
     ),
     ops.InMemoryTable: (
         "a table in memory is none of the session's",

@@ -158,7 +158,7 @@ def _either(node: Node) -> list[Node]:
 def _union(node: Node, asking: Asking) -> Scope:
     if node.distinct:
         raise UnsupportedQuery(
-            "union(distinct=True) drops rows that are alike, whoever's they are",
+            "union(distinct=True) drops equal rows, whoever they belong to",
             why="one person's row would decide whether another's counts",
             fix=".union(other, distinct=False)",
         )
@@ -180,7 +180,7 @@ def _joined(node: Node, asking: Asking) -> Scope:
         if link.how not in _JOINS:
             raise UnsupportedQuery(
                 f"{link.how}_join cannot be bounded",
-                why="rows of different people would stand side by side, or be let in by others",
+                why="rows of different people would be combined, or included because of others",
                 fix='.join(other, "column") or .left_join(other, "column")',
             )
         scope = _link(scope, link, aliases, asking)
@@ -225,7 +225,7 @@ def _link(left: Scope, link: Node, aliases: dict[Node, str], asking: Asking) -> 
     how = _JOINS[link.how]
     if rest and how is JoinKind.LEFT:
         raise UnsupportedQuery(
-            "left_join takes columns that must be equal",
+            "left_join takes only conditions that columns are equal",
             fix='filter the other table first: .left_join(other.filter(...), "column")',
         )
     scope = join(left, right, asking, on=pairs, kind=how)

@@ -80,7 +80,7 @@ def _cast(rows: Rows, node: Node) -> Expression:
     word = str(node.to).removeprefix("!").partition("(")[0].rstrip("0123456789")
     if word not in _CASTS or getattr(node.to, "timezone", None):
         raise UnsupportedQuery(
-            f"cast to {node.to} is not among what can be asked",
+            f"cast to {node.to} is not supported",
             fix='"int64", "float64", "string", "boolean", "date" or "timestamp"',
         )
     return cast(_CASTS[word], rows.lower(node.arg))
@@ -139,7 +139,9 @@ def _truncate(rows: Rows, node: Node) -> Expression:
 def _days_between(rows: Rows, node: Node) -> Expression:
     part = node.part.value if type(node.part) is ops.Literal else ""
     if part not in ("day", "days", "D"):
-        raise UnsupportedQuery("dates differ by days here", fix='a.delta(b, unit="day") / 365.25')
+        raise UnsupportedQuery(
+            "the difference of dates is in days", fix='a.delta(b, unit="day") / 365.25'
+        )
     return fold("days_between", rows.lower(node.right), rows.lower(node.left))
 
 

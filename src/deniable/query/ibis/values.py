@@ -58,7 +58,7 @@ class Rows:
         if isinstance(node, ops.Reduction):
             raise UnsupportedQuery(
                 f"{shown(node)} cannot be used here",
-                why="an aggregate is about a group of rows; this place is about single ones",
+                why="an aggregate needs a group of rows, and this place works on single rows",
                 fix=".agg(...) first; what follows it is about groups",
             )
         raise refused(node)

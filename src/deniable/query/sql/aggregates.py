@@ -75,7 +75,7 @@ def _plain(function: Function, argument: exp.Expr | None, node: exp.Expr, rows: 
     if function is Function.COUNT and isinstance(argument, exp.Star | exp.Null | None):
         return Asked(function=function, **_written(node, rows))
     if argument is None:
-        raise UnsupportedQuery(f"{function.value.upper()} needs something to be computed of")
+        raise UnsupportedQuery(f"{function.value.upper()} needs an argument")
     return _of(function, argument, node, rows)
 
 

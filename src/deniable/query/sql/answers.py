@@ -93,7 +93,7 @@ class Answer(Rows):
         """One column of the answer."""
         if any(item.name.lower() == known for known in self.made):
             raise UnsupportedQuery(
-                f"two columns of the answer are called `{item.name}`",
+                f"two columns of the answer are named `{item.name}`",
                 fix=f"{item.name} AS another_name",
                 snippet=self.text.snippet(self.text.span_of(item.node)),
             )
@@ -143,8 +143,8 @@ class Answer(Rows):
             raise rows_error(self.text, node)
         super().column(node)  # raises if there is no such column
         raise UnsupportedQuery(
-            f"`{node.name}` is neither grouped by nor aggregated",
-            why="within a group it has many values, each of somebody",
+            f"`{node.name}` is neither in GROUP BY nor aggregated",
+            why="a group contains many of its values, each about one person",
             fix=f"GROUP BY {node.name}, or AVG({node.name})",
         )
 
@@ -213,14 +213,14 @@ def _check_answerable(select: exp.Expr, items: list[Item], asking: Asking) -> No
         if select.args.get("group") is None:
             raise rows_error(text, items[0].node)
         raise UnsupportedQuery(
-            "nothing is computed of the groups",
+            "this query computes nothing for the groups",
             fix="add COUNT(*)",
             snippet=text.snippet(text.span_of(items[0].node)),
         )
     distinct = select.args.get("distinct")
     if distinct is not None:
         raise UnsupportedQuery(
-            "SELECT DISTINCT is about rows; groups are distinct already",
+            "SELECT DISTINCT has no effect here: groups are already distinct",
             fix="leave out DISTINCT",
             snippet=text.snippet(text.span_of(items[0].node)),
         )
@@ -230,8 +230,8 @@ def _distinct(items: list[Item], text: Text) -> UnsupportedQuery:
     """SELECT DISTINCT city: the groups there are."""
     shown = ", ".join(text.written(item.node) for item in items)
     return UnsupportedQuery(
-        "which values there are is told with how many rows have each",
-        why="a value that one person alone has would tell of that person",
+        "use GROUP BY with COUNT(*) instead of DISTINCT",
+        why="a value that only one person has would reveal that person",
         fix=f"{shown}, COUNT(*) AS n, and GROUP BY {shown}",
         snippet=text.snippet(text.span_of(items[0].node)),
     )
@@ -244,5 +244,5 @@ def _whole(select: exp.Expr, clause: str) -> int | None:
     value = node.expression
     digits = str(value.this) if isinstance(value, exp.Literal) else ""
     if not digits.isascii() or not digits.isdigit() or len(digits) > 9:
-        raise UnsupportedQuery(f"{clause.upper()} takes a whole number", fix=f"{clause.upper()} 10")
+        raise UnsupportedQuery(f"{clause.upper()} takes an integer", fix=f"{clause.upper()} 10")
     return int(digits)

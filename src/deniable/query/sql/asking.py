@@ -29,7 +29,7 @@ class Asking(scope.Asking):
             name = part.alias.lower()
             if name in added:
                 raise UnsupportedQuery(
-                    f"two parts of WITH are called `{part.alias}`",
+                    f"two parts of WITH are named `{part.alias}`",
                     snippet=self.text.snippet(self.text.span_of(part.args["alias"])),
                 )
             added.add(name)

@@ -128,8 +128,8 @@ def _refused(
         return UnsupportedQuery(what, why=why, fix=fix, snippet=text.snippet(span))
     shown = text.written(within or node)[:60] or type(within or node).__name__
     return UnsupportedQuery(
-        f"{'this part of ' if within else ''}{shown} is not among what can be asked",
-        why="only what is bounded, and the same on every engine, is run on people's rows",
-        fix="see the reference of SQL for every function and clause there is",
+        f"{'this part of ' if within else ''}{shown} is not supported",
+        why="only operations that are bounded, and the same on every engine, run on people's rows",
+        fix="the SQL reference lists every supported function and clause",
         snippet=text.snippet(span),
     )

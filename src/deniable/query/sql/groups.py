@@ -67,7 +67,7 @@ def grouping(
                 parts = [_expanded(type(node), [(i,) for i in flat])]
     if _count(parts) > MOST_SETS:
         raise UnsupportedQuery(
-            f"a question may have {MOST_SETS} groupings at most",
+            f"a query can have at most {MOST_SETS} groupings",
             snippet=text.snippet(text.span_of(group)),
         )
     sets = [sum(chosen, ()) for chosen in itertools.product(*parts)]
@@ -97,7 +97,7 @@ class _Reader:
             sets = [self._together(inner) for inner in node.expressions]
             if len(sets) > 6 and isinstance(node, exp.Cube):
                 raise UnsupportedQuery(
-                    f"a question may have {MOST_SETS} groupings at most",
+                    f"a query can have at most {MOST_SETS} groupings",
                     snippet=self.text.snippet(self.text.span_of(node)),
                 )
             return _expanded(type(node), sets)
@@ -119,7 +119,7 @@ class _Reader:
         meant = self._meant(node)
         if any(map(is_aggregate, meant.walk())):
             raise UnsupportedQuery(
-                "GROUP BY takes what is known of a row, not an aggregate",
+                "GROUP BY cannot take an aggregate",
                 snippet=self.text.snippet(self.text.span_of(node)),
             )
         for position, known in enumerate(self.nodes):

@@ -37,7 +37,7 @@ def check_kind(node: exp.Expr) -> None:
         raise UnsupportedQuery(
             f"{' '.join(filter(None, (side, kind, 'JOIN')))} without equal columns, or of this "
             "kind, cannot be bounded",
-            why="rows of different people would stand side by side",
+            why="it would combine rows of different people",
             fix="JOIN ... USING (column) or LEFT JOIN ... USING (column)",
         )
 
@@ -56,7 +56,7 @@ def joined(left: Scope, right: Scope, node: exp.Expr, asking: Asking) -> Scope:
     pairs, rest = _pairs(flattened(on, exp.And), left, right, asking)
     if rest and how is JoinKind.LEFT:
         raise UnsupportedQuery(
-            "ON of a LEFT JOIN takes columns that must be equal, joined by AND",
+            "ON of a LEFT JOIN takes only equalities of columns, joined by AND",
             fix="filter in a subquery: LEFT JOIN (SELECT ... WHERE ...) USING (column)",
             snippet=asking.text.snippet(asking.text.span_of(rest[0])),
         )
@@ -102,8 +102,8 @@ def _next(
     node, right = rest[0]
     _check_names(conditions, [scope, *(there for _, there in rest)], asking)
     raise UnsupportedQuery(
-        f"no condition of WHERE links `{_called(right)}` to the tables before it",
-        why="rows of different people would stand side by side",
+        f"no condition of WHERE links `{_called(right)}` to an earlier table",
+        why="it would combine rows of different people",
         fix=f"JOIN {_written(node, right, asking)} ON {_shared(scope, right)}",
         snippet=asking.text.snippet(asking.text.span_of(node)),
     )
@@ -203,5 +203,5 @@ def _check_tables(left: Scope, right: Scope) -> None:
     for binding in right.bindings:
         if binding.table.lower() in taken:
             raise UnsupportedQuery(
-                f"two tables are called `{binding.table}`", fix=f"{binding.table} AS another_name"
+                f"two tables are named `{binding.table}`", fix=f"{binding.table} AS another_name"
             )

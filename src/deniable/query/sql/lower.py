@@ -18,7 +18,7 @@ from .refusals import NAMED_REASONS
 from .spellings import SPECIAL, choice
 from .text import ONLY_QUESTIONS, Text
 
-_KNOWN: Final = "see the reference of SQL for every function there is"
+_KNOWN: Final = "the SQL reference lists every supported function"
 
 
 class Rows:
@@ -37,7 +37,7 @@ class Rows:
             if is_aggregate(node):
                 raise UnsupportedQuery(
                     f"{self.text.written(node) or 'an aggregate'} cannot be used here",
-                    why="an aggregate is about a group of rows; this place is about single ones",
+                    why="an aggregate needs a group of rows, and this clause works on single rows",
                     fix="HAVING filters groups; (SELECT user_id, ... GROUP BY user_id) sums up "
                     "each person's rows first",
                 )
@@ -63,7 +63,7 @@ class Rows:
         except UnknownName as error:
             if table is None and node.this.args.get("quoted"):
                 error.fix = f"{error.fix and error.fix + ' or '}{_quoted(name)}"
-                error.why = "double quotes are for names of columns; text stands in single quotes"
+                error.why = "double quotes are for column names; write text in single quotes"
             raise
         return found.value(self.text.span_of(node))
 
@@ -150,7 +150,7 @@ def _literal(rows: Rows, node: exp.Expr) -> Expression:
         whole = int(digits) if digits.isascii() and digits.isdigit() else None
         value = float(digits) if whole is None or whole >= 2**63 else whole
     except (ValueError, OverflowError):
-        raise UnsupportedQuery(f"{digits[:30]} is no number") from None
+        raise UnsupportedQuery(f"{digits[:30]} is not a number") from None
     if not math.isfinite(value):
         raise UnsupportedQuery("this number is too large")
     return literal(value, span=span)
@@ -179,8 +179,8 @@ def _star(rows: Rows, node: exp.Expr) -> Expression:
 def _subquery(_rows: Rows, _node: exp.Expr) -> Expression:
     raise UnsupportedQuery(
         "a subquery inside an expression reads other people's rows",
-        why="one person's row would count for others: nobody could say how much it changes",
-        fix="release the inner question first, and write its (noisy) answer as a number",
+        why="one person's row would affect how others count, by an unknown amount",
+        fix="release the inner query first, and write its noisy answer as a number",
     )
 
 
@@ -278,7 +278,7 @@ def _cast(rows: Rows, node: exp.Expr) -> Expression:
     op = CASTS.get(getattr(kind.this, "name", ""))
     if op is None or kind.expressions:
         raise UnsupportedQuery(
-            f"CAST to {kind.sql(dialect='duckdb')[:40]} is not among what can be asked",
+            f"CAST to {kind.sql(dialect='duckdb')[:40]} is not supported",
             fix="BIGINT, DOUBLE, TEXT, BOOLEAN, DATE or TIMESTAMP",
         )
     return cast(op, rows.lower(node.this), span=rows.text.span_of(node))
@@ -298,8 +298,8 @@ def unknown_function(name: str) -> UnsupportedQuery:
         what, why, fix = known
         return UnsupportedQuery(what, why=why, fix=fix)
     return UnsupportedQuery(
-        f"{name[:40]} is not among the functions that can be asked",
-        why="only functions that mean the same on every engine and cannot fail are run",
+        f"{name[:40]} is not a supported function",
+        why="only functions that cannot fail and mean the same on every engine are supported",
         fix=_KNOWN,
     )
 

@@ -30,14 +30,14 @@ def per_person(select: exp.Expr, items: list[Item], scope: Scope, asking: Asking
         first = nodes[0] if nodes else items[0].node
         whom = asking.unit.column
         raise UnsupportedQuery(
-            "a subquery that aggregates must do so for each person",
-            why="otherwise one person's rows would count for others, out of sight",
+            "a subquery can aggregate only per person",
+            why="otherwise one person's rows would affect how others count",
             fix=(
-                "release the inner question, and go on with the rows of its answer: free",
-                f"or GROUP BY {whom}, to sum up each person's own rows",
+                "release the inner query, then compute on its answer for free",
+                f"or GROUP BY {whom}, to summarise each person's own rows",
             )
             if whom is not None and scope.relation.private
-            else "release the inner question, and go on with the rows of its answer: free",
+            else "release the inner query, then compute on its answer for free",
             snippet=text.snippet(text.span_of(first)),
         )
     people = People(asking, scope)
@@ -70,7 +70,7 @@ class People(Answer):
         """What one thing selected is called outside."""
         if any(item.name.lower() == known for known in self.made):
             raise UnsupportedQuery(
-                f"two columns of the subquery are called `{item.name}`",
+                f"two columns of the subquery are named `{item.name}`",
                 fix=f"{item.name} AS another_name",
                 snippet=self.text.snippet(self.text.span_of(item.node)),
             )
@@ -113,12 +113,12 @@ def _grouped_by(
         if len(sets) == 1:
             return nodes
         raise UnsupportedQuery(
-            "a subquery has one grouping",
+            "a subquery can have only one grouping",
             snippet=asking.text.snippet(asking.text.span_of(select.args["group"])),
         )
     if select.args.get("group") is not None or any(item.has_aggregate for item in items):
         raise UnsupportedQuery(
-            "DISTINCT and GROUP BY are one thing too many",
+            "use DISTINCT or GROUP BY, not both",
             fix="leave out DISTINCT",
             snippet=asking.text.snippet(asking.text.span_of(items[0].node)),
         )

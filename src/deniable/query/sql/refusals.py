@@ -8,18 +8,18 @@ from sqlglot import exp
 
 Refusal = tuple[str, str, str]
 
-_OTHERS: Final = "one person's row would count for others: nobody could say how much it changes"
+_OTHERS: Final = "one person's row would affect how others count, by an unknown amount"
 _SCALAR: Refusal = (
     "a subquery inside an expression reads other people's rows",
     _OTHERS,
-    "release the inner question first, and write its (noisy) answer as a number",
+    "release the inner query first, and write its noisy answer as a number",
 )
 _WINDOW: Refusal = (
     "window functions look at other people's rows",
     _OTHERS,
     (
-        "leave OVER out and release: shares, ranks and running totals of the answer are free then\n"
-        "(SELECT user_id, ... GROUP BY user_id) sums up each person's own rows first"
+        "leave out OVER and release: shares, ranks and running totals of the answer are then free\n"
+        "(SELECT user_id, ... GROUP BY user_id) summarises each person's own rows first"
     ),
 )
 _SETS: Refusal = (
@@ -29,32 +29,32 @@ _SETS: Refusal = (
 )
 _RANDOM: Refusal = (
     "the answer would change from one run to the next",
-    "a question must mean the same whenever it is asked",
+    "a query must mean the same whenever it runs",
     "write the date or the number you mean: DATE '2026-12-31'",
 )
 _PATTERN: Refusal = (
-    "regular expressions are not the same on every engine",
-    "what a row counts for would depend on the engine",
+    "regular expressions differ between engines",
+    "the result would depend on the engine",
     "LIKE, contains, starts_with or ends_with",
 )
 _TIME_TEXT: Refusal = (
-    "dates are not written as text before they are counted",
-    "what a date looks like differs from engine to engine",
+    "dates cannot be formatted as text before counting",
+    "date formats differ between engines",
     "DATE_TRUNC('month', d), YEAR(d), MONTH(d), DAY(d), dow(d); format the answer",
 )
 _WEEK: Refusal = (
-    "weeks are numbered differently from engine to engine",
-    "the same question must have the same answer everywhere",
+    "week numbers differ between engines",
+    "a query must have the same answer on every engine",
     "DATE_TRUNC('week', d): the Monday that a week starts with",
 )
 _TRUTH: Refusal = (
-    "whether any row, or every row, is so depends on a single person",
-    "one person would change the answer from false to true",
+    "whether any row, or every row, meets a condition depends on one person",
+    "one person could change the answer from false to true",
     "COUNT_IF(condition), or AVG(CAST(condition AS BIGINT)) for the share",
 )
 _MOMENTS: Refusal = (
-    "this moment has no bounded form here",
-    "its noise would have to be sized to a power of the bounds",
+    "this moment is not supported",
+    "its noise would have to scale with a power of the bounds",
     "VARIANCE(x), STDDEV(x), and quantiles: QUANTILE(x, 0.05) AS low, QUANTILE(x, 0.95) AS high",
 )
 _PAIRS: Refusal = (
@@ -63,7 +63,7 @@ _PAIRS: Refusal = (
     "AVG(x * y) - AVG(x) * AVG(y) is the covariance; / STDDEV(x) / STDDEV(y) the correlation",
 )
 _TOP: Refusal = (
-    "the commonest values are those of the largest groups",
+    "MODE is not supported; count the groups and take the largest",
     "",
     "SELECT x, COUNT(*) AS n FROM ... GROUP BY x ORDER BY n DESC LIMIT 1",
 )
@@ -75,13 +75,13 @@ _ROWS: Refusal = (
 
 REASONS: Final[dict[type[exp.Expr], Refusal]] = {
     exp.Exists: (
-        "EXISTS (SELECT ...) looks at another table for every row",
+        "EXISTS (SELECT ...) looks up another table for every row",
         _OTHERS,
         "x IN (SELECT column FROM a public table), or user_id IN (SELECT user_id FROM ...)",
     ),
     exp.All: _SCALAR,
     exp.Any: (
-        "ANY takes lists, which are not among what can be asked",
+        "ANY takes a list, and lists are not supported",
         "",
         "x IN (1, 2, 3), or x IN (SELECT column FROM a public table)",
     ),
@@ -109,8 +109,8 @@ REASONS: Final[dict[type[exp.Expr], Refusal]] = {
     exp.Mode: _TOP,
     exp.ApproxTopK: _TOP,
     exp.Trunc: (
-        "TRUNC means another thing on another engine",
-        "the same question must have the same answer everywhere",
+        "TRUNC differs between engines",
+        "a query must have the same answer on every engine",
         "FLOOR(x), ROUND(x, digits), or DATE_TRUNC('month', d)",
     ),
     exp.RegexpLike: _PATTERN,
@@ -124,18 +124,18 @@ REASONS: Final[dict[type[exp.Expr], Refusal]] = {
     exp.ArgMin: _ROWS,
     exp.IgnoreNulls: _ROWS,
     exp.Log: (
-        "LOG means another base on another engine",
-        "the same question must have the same answer everywhere",
+        "the base of LOG differs between engines",
+        "a query must have the same answer on every engine",
         "LN(x), or LN(x) / LN(10)",
     ),
     exp.Array: (
-        "lists are not among what can be asked",
-        "every column of an answer is one number for each group",
+        "lists are not supported",
+        "every answer column has one number per group",
         "QUANTILE(x, 0.1) AS a, QUANTILE(x, 0.9) AS b",
     ),
     exp.Placeholder: (
-        "a question has no parameters",
-        "its text is what is priced and written in the ledger",
+        "a query cannot have parameters",
+        "the ledger records its full text",
         "write the value itself",
     ),
 }
@@ -146,32 +146,36 @@ NAMED_REASONS: Final[dict[str, Refusal]] = {
     **dict.fromkeys(("yearweek", "week_of_year"), _WEEK),
     **dict.fromkeys(("skew", "product", "entropy", "mad", "geomean"), _MOMENTS),
     "histogram": (
-        "a histogram is a count for each bin",
+        "a histogram is a count per bin",
         "",
         "SELECT bin(x, 10) AS x, COUNT(*) FROM ... GROUP BY 1",
     ),
     "age": (
-        "ages change from one day to the next",
-        "a question must mean the same whenever it is asked",
+        "AGE depends on the day it runs",
+        "a query must mean the same whenever it runs",
         "DATE_DIFF('day', d, DATE '2026-12-31') / 365.25",
     ),
 }
 """Functions that the parser has no name for."""
 
 CLAUSES: Final[dict[str, Refusal]] = {
-    "recursive": ("a recursive question cannot be bounded", _OTHERS, ""),
+    "recursive": ("a recursive query cannot be bounded", _OTHERS, ""),
     "qualify": _WINDOW,
     "windows": _WINDOW,
     "sample": (
-        "sampling is left to deniable",
-        "a random sample drawn by the engine would be neither private nor repeatable",
+        "sampling is not supported",
+        "a random sample drawn by the engine is neither private nor repeatable",
         "leave it out: bounding keeps what can be kept",
     ),
     "method": ("only plain JOIN and LEFT JOIN can be bounded", _OTHERS, "JOIN ... USING (user_id)"),
     "laterals": ("LATERAL cannot be bounded", _OTHERS, ""),
     "pivots": ("PIVOT takes its columns from the rows", _OTHERS, "COUNT(*) FILTER (WHERE ...)"),
     "limit_options": ("LIMIT takes a number of rows", "", "LIMIT 10"),
-    "db": ("tables have plain names here", "", "write the name that the session gives the table"),
+    "db": (
+        "a table name cannot have a schema or catalog",
+        "",
+        "use the table's name in the session",
+    ),
     "locks": ("nothing is locked", "", "leave out FOR UPDATE"),
     "on": ("DISTINCT ON picks rows", "which row is first depends on the engine", "GROUP BY"),
 }

@@ -28,14 +28,14 @@ def ask(tree: exp.Expr, asking: Asking) -> Question:
         asking, tree = asking.inside(tree), tree.this
     if isinstance(tree, exp.Union):
         raise UnsupportedQuery(
-            "these are two questions",
-            why="each question has a price of its own",
-            fix="ask them one after the other; UNION ALL of rows goes into FROM (...)",
+            "these are two queries",
+            why="each query has its own price",
+            fix="run them one after the other; UNION ALL of rows goes into FROM (...)",
             snippet=asking.text.snippet(asking.text.span_of(tree)),
         )
     if not isinstance(tree, exp.Select):
         raise UnsupportedQuery(
-            "this text is no SELECT",
+            "this is not a SELECT",
             fix="SELECT COUNT(*) FROM data",
             snippet=asking.text.snippet(asking.text.span_of(tree)),
         )
@@ -49,7 +49,7 @@ def _rows_of(select: exp.Expr, asking: Asking) -> Scope:
     """The rows after FROM, JOIN and WHERE."""
     start = select.args.get("from_")
     if start is None:
-        raise UnsupportedQuery("this question names no table", fix="SELECT COUNT(*) FROM data")
+        raise UnsupportedQuery("this query names no table", fix="SELECT COUNT(*) FROM data")
     where = select.args.get("where")
     commas = any(map(is_comma, select.args.get("joins") or []))
     if commas:
@@ -82,7 +82,7 @@ def _listed(select: exp.Expr, asking: Asking) -> list[Listed]:
             check_kind(part)
             if part.args.get("side") == "RIGHT" and any(map(is_comma, joins)):
                 raise UnsupportedQuery(
-                    "RIGHT JOIN beside a comma can be read in two ways",
+                    "RIGHT JOIN after a comma is ambiguous",
                     fix="write JOIN ... ON in place of the comma",
                 )
             node, left = found[-1]
@@ -154,7 +154,7 @@ def _subquery(node: exp.Expr, asking: Asking) -> Scope:
             raise UnsupportedQuery(
                 f"{clause.upper()} inside a subquery cannot be bounded",
                 why="which rows are kept depends on other people's rows",
-                fix=f"leave out {clause.upper()}: how many rows of a person count is in the unit",
+                fix=f"leave out {clause.upper()}: the privacy unit limits the rows per person",
                 snippet=asking.text.snippet(asking.text.span_of(part)),
             )
     scope = _rows_of(node, asking)
@@ -172,7 +172,7 @@ def _union(node: exp.Expr, asking: Asking) -> Scope:
     with asking.text.pointing(node):
         if node.args.get("distinct"):
             raise UnsupportedQuery(
-                "UNION drops rows that are alike, whoever's they are",
+                "UNION drops equal rows, whoever they belong to",
                 why="one person's row would decide whether another's counts",
                 fix="UNION ALL",
             )
@@ -199,7 +199,7 @@ def _check_names(bindings: list[Binding], asking: Asking, node: exp.Expr) -> Non
     twice = next((b for b in bindings if names.count(b.name.lower()) > 1), None)
     if twice is not None:
         raise UnsupportedQuery(
-            f"two columns of the subquery are called `{twice.name}`",
+            f"two columns of the subquery are named `{twice.name}`",
             fix=f"{twice.name} AS another_name",
             snippet=asking.text.snippet(asking.text.span_of(node.expressions[0])),
         )

@@ -34,7 +34,7 @@ def _extract(rows: Rows, parts: list[exp.Expr], span: Span | None) -> Expression
         return spelled("monday_1", rows.lower(parts[1]), span=span)
     if word not in PARTS:
         raise UnsupportedQuery(
-            f"there is no part of a date called {word[:30] or 'that'}", fix=", ".join(PARTS)
+            f"dates have no part named {word[:30] or 'that'}", fix=", ".join(PARTS)
         )
     return fold(PARTS[word], rows.lower(parts[1]), span=span)
 
@@ -47,7 +47,9 @@ def _truncate(rows: Rows, parts: list[exp.Expr], span: Span | None) -> Expressio
 def _date_diff(rows: Rows, parts: list[exp.Expr], span: Span | None) -> Expression:
     word = parts[0].name.lower() if len(parts) == 3 else "day"
     if word not in ("day", "days"):
-        raise UnsupportedQuery("dates differ by days here", fix="DATE_DIFF('day', a, b) / 365.25")
+        raise UnsupportedQuery(
+            "the difference of dates is in days", fix="DATE_DIFF('day', a, b) / 365.25"
+        )
     start, end = map(rows.lower, parts[-2:])
     return fold("days_between", start, end, span=span)
 

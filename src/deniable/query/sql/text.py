@@ -117,9 +117,9 @@ def parse(raw: object) -> tuple[Text, exp.Expr]:
     except ParseError as error:
         raise _syntax(text, error) from None
     except (SqlglotError, ValueError, TypeError, KeyError, AttributeError, IndexError):
-        raise UnsupportedQuery("this text cannot be read as SQL", fix=ONLY_QUESTIONS) from None
+        raise UnsupportedQuery("this is not valid SQL", fix=ONLY_QUESTIONS) from None
     if not isinstance(tree, exp.Expr):
-        raise UnsupportedQuery("this text cannot be read as SQL", fix=ONLY_QUESTIONS)
+        raise UnsupportedQuery("this is not valid SQL", fix=ONLY_QUESTIONS)
     _measure(tree, text.places)
     return text, tree
 
@@ -136,22 +136,22 @@ def _measure(tree: exp.Expr, places: dict[int, tuple[int, int]]) -> None:
         if known:
             places[id(node)] = min(start for start, _ in known), max(end for _, end in known)
     if depths[id(tree)] > _DEEPEST:
-        raise UnsupportedQuery("this question is nested too deeply")
+        raise UnsupportedQuery("this query is nested too deeply")
 
 
 def _tokens(raw: str) -> tuple[Token, ...]:
     if len(raw) > _LONGEST:
-        raise UnsupportedQuery(f"a question may have {_LONGEST:,} letters at most")
+        raise UnsupportedQuery(f"a query can have at most {_LONGEST:,} characters")
     if "\0" in raw or not _encodes(raw):
-        raise UnsupportedQuery("a question must be text without NUL and lone surrogates")
+        raise UnsupportedQuery("a query cannot contain NUL or lone surrogates")
     try:
         tokens = tuple(sqlglot.tokenize(raw, dialect=DIALECT))
     except (SqlglotError, ValueError, IndexError):
         raise UnsupportedQuery(
-            "this text cannot be read as SQL", hint="is a quotation mark left open?"
+            "this is not valid SQL", hint="is a quotation mark not closed?"
         ) from None
     if len(tokens) > _MOST_TOKENS:
-        raise UnsupportedQuery(f"a question may have {_MOST_TOKENS:,} words at most")
+        raise UnsupportedQuery(f"a query can have at most {_MOST_TOKENS:,} words")
     return tokens
 
 
@@ -166,12 +166,12 @@ def _encodes(raw: str) -> bool:
 def _check_one_question(text: Text) -> None:
     words = [t for t in text.tokens if t.token_type is not TokenType.SEMICOLON]
     if not words:
-        raise UnsupportedQuery("there is no question in this text", fix="SELECT COUNT(*) FROM data")
+        raise UnsupportedQuery("this text contains no query", fix="SELECT COUNT(*) FROM data")
     first = words[0]
     if first.token_type not in _STARTS:
         raise UnsupportedQuery(
-            f"{first.text.upper()[:40]} is not a question about data",
-            why="nothing is changed, listed or run here; only aggregates are answered",
+            f"{first.text.upper()[:40]} is not a query",
+            why="a session answers aggregates only; it changes, lists and runs nothing",
             fix=_LISTED if first.text.upper() in _LISTING else ONLY_QUESTIONS,
             snippet=text.snippet(_place(first)),
         )
@@ -179,9 +179,9 @@ def _check_one_question(text: Text) -> None:
     for token in text.tokens:
         if ended and token.token_type is not TokenType.SEMICOLON:
             raise UnsupportedQuery(
-                "one question at a time",
-                why="each question has a price of its own",
-                fix="ask them one after the other",
+                "one query at a time",
+                why="each query has its own price",
+                fix="run them one after the other",
                 snippet=text.snippet(_place(token)),
             )
         ended = ended or token.token_type is TokenType.SEMICOLON
@@ -193,7 +193,7 @@ def _syntax(text: Text, error: ParseError) -> UnsupportedQuery:
     at = _found_place(text, found.get("line"), found.get("col"))
     top = [word.text.upper() for word in text.tokens[:2]] == ["SELECT", "TOP"]
     return UnsupportedQuery(
-        "this text cannot be read as SQL",
+        "this is not valid SQL",
         snippet=text.snippet(at, what[:80]),
         fix="SELECT ... ORDER BY n DESC LIMIT 5" if top else ONLY_QUESTIONS,
     )
