@@ -34,6 +34,7 @@ COVER = {
     "workload": BACK,
     "query/bound": BACK,
     "query/compile": (*BACK, "tests/query/fuzz"),
+    "query/aggregates": BACK,
     "query/allocate": WHOLE,
     "query/answer": WHOLE,
     "query/bind": ("tests/query/front", *BACK),

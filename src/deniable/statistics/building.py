@@ -103,7 +103,7 @@ def ask(
     sets = (tuple(range(len(keys))),)
     check_cells(keys, sets)
     used = [key.expression for key in keys]
-    used += [e for a in aggregates for e in (a.argument, a.where) if e is not None]
+    used += [e for a in aggregates for e in a.expressions]
     question = Question(
         unit=about.session.unit,
         relation=prune(about.scope.relation, used),

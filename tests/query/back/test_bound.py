@@ -6,6 +6,7 @@ import pytest
 
 import deniable as dp
 from deniable.errors import MissingUnit, UnsupportedQuery
+from deniable.query.aggregates.tallies import Bins, on_lattice
 from deniable.query.algebra import (
     Aggregate,
     Column,
@@ -22,7 +23,6 @@ from deniable.query.algebra import (
     literal,
 )
 from deniable.query.bound import WEIGHT, Measure, Moves, bound, joint_l1, joint_l2_squared
-from deniable.query.bound.tallies import Bins, on_lattice
 
 AGE = Read(name="age", source="age", facts=dp.bounds(0, 125, type="int"))
 PAY = Read(name="pay", source="pay", facts=dp.bounds(20.0, 80.0, missing=30.0))

@@ -30,7 +30,7 @@ REFUSED = {
     "any": (t.agg(x=_.member.any()), "any tells of a single row", "t.count(where=...)"),
     "quantiles": (t.agg(x=_.age.quantile([0.1, 0.2])), "not a list", "quantile(0.1)"),
     "a share above 1": (t.agg(x=_.age.quantile(2)), "from 0 to 1", ".quantile(0.9)"),
-    "corr": (t.agg(x=_.age.corr(_.wage)), "correlation is not among", ""),
+    "kurtosis": (t.agg(x=_.age.kurtosis()), "kurtosis is not among", ""),
     "window": (
         t.mutate(x=_.age.sum().over(group_by="sex")).agg(s=_.x.sum()),
         "window functions look at other people's rows",

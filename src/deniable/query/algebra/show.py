@@ -101,7 +101,8 @@ def expression_text(expression: Expression) -> str:
 
 def aggregate_text(aggregate: Aggregate) -> str:
     """An aggregate with its bounds."""
-    parts = [] if aggregate.shown is None else [_bounded(aggregate, aggregate.shown)]
+    values = (aggregate.shown, aggregate.other)
+    parts = [_bounded(aggregate, each) for each in values if each is not None]
     if aggregate.q is not None:
         parts.append(repr(aggregate.q))
     where = "" if aggregate.where is None else f" where {aggregate.where!r}"

@@ -6,6 +6,7 @@ import datetime as dt
 import math
 from collections.abc import Callable
 
+from deniable.query.aggregates import FAMILIES
 from deniable.query.algebra import (
     TIMES,
     Aggregate,
@@ -23,8 +24,6 @@ from deniable.snippets import Snippet
 from .arguments import check_bounds, check_rule, summable
 from .scope import Names
 
-_ORDERED = (Function.MIN, Function.MAX, Function.QUANTILE)
-
 
 class Aggregates:
     """The aggregates of a question; the same one asked twice is computed once."""
@@ -36,7 +35,11 @@ class Aggregates:
     def column(self, wanted: Aggregate, *, wish: str) -> Expression:
         """What to call its noisy number; quantiles of moments are those of days or minutes."""
         argument = wanted.argument
-        if argument is None or argument.kind not in TIMES or wanted.function not in _ORDERED:
+        if (
+            argument is None
+            or argument.kind not in TIMES
+            or FAMILIES[wanted.function].takes != "ordered"
+        ):
             return self._once(wanted, wish).column
         dated = argument.kind is Kind.DATE
         number = days_since(argument) if dated else minutes_since(argument)
@@ -93,7 +96,7 @@ def argument_of(
         return Function.COUNT, argument if argument.domain.nullable else None
     if function is Function.DISTINCT:
         return Function.DISTINCT, argument
-    if argument.kind in TIMES and function in _ORDERED:
+    if argument.kind in TIMES and FAMILIES[function].takes == "ordered":
         check_bounds(argument, what=what, names=names, snippet=snippet)
         check_rule(argument, names=names, snippet=snippet)
         return function, argument

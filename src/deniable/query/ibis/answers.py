@@ -83,7 +83,7 @@ def _question(answer: Answer, after: After, asking: Asking) -> Question:
     sets = (tuple(range(len(answer.keys))),)
     check_cells(answer.keys, sets)
     used = [key.expression for key in answer.keys]
-    used += [e for a in answer.aggregates.made for e in (a.argument, a.where) if e is not None]
+    used += [e for a in answer.aggregates.made for e in a.expressions]
     return Question(
         unit=asking.unit,
         relation=prune(answer.scope.relation, used),
@@ -152,12 +152,14 @@ class Answer(Rows):
         """A noisy number; the same aggregate asked twice is computed once."""
         wanted = asked(node)
         where = None if wanted.where is None else self.rows.condition(wanted.where)
-        function, argument = self._argument(wanted)
-        made = Aggregate(name="", function=function, argument=argument, where=where, q=wanted.q)
+        function, argument = self._argument(wanted, wanted.argument)
+        _, other = self._argument(wanted, wanted.other)
+        made = Aggregate(
+            name="", function=function, argument=argument, other=other, where=where, q=wanted.q
+        )
         return self.aggregates.column(made, wish=wish)
 
-    def _argument(self, wanted: Asked) -> tuple[Function, Expression | None]:
-        node = wanted.argument
+    def _argument(self, wanted: Asked, node: Node | None) -> tuple[Function, Expression | None]:
         if node is None:
             return wanted.function, None
         binding = self.rows.plain(node)

@@ -8,29 +8,14 @@ from typing import Any, Final
 from ibis.expr import operations as ops
 
 from deniable.errors import UnsupportedQuery
+from deniable.query.aggregates import FAMILIES, spelled
 from deniable.query.algebra import Function
 
 from .refusals import refused, shown
 
 Node = Any
 
-_FUNCTIONS: Final[dict[Any, Function]] = {
-    ops.Count: Function.COUNT,
-    ops.CountDistinct: Function.DISTINCT,
-    ops.ApproxCountDistinct: Function.DISTINCT,
-    ops.Sum: Function.SUM,
-    ops.Mean: Function.AVG,
-    ops.Min: Function.MIN,
-    ops.Max: Function.MAX,
-    ops.Median: Function.QUANTILE,
-    ops.ApproxMedian: Function.QUANTILE,
-    ops.Quantile: Function.QUANTILE,
-    ops.ApproxQuantile: Function.QUANTILE,
-}
-_SPREADS: Final[dict[Any, dict[str, Function]]] = {
-    ops.Variance: {"sample": Function.VAR_SAMP, "pop": Function.VAR_POP},
-    ops.StandardDev: {"sample": Function.STDDEV_SAMP, "pop": Function.STDDEV_POP},
-}
+_SPELLED: Final = spelled("ibis")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,20 +26,21 @@ class Asked:
     argument: Node | None
     where: Node | None
     q: float | None = None
+    other: Node | None = None
     what: str = ""
 
 
 def asked(node: Node) -> Asked:
     """What a reduction asks for."""
-    kind = type(node)
-    if kind is ops.CountStar:
-        return Asked(function=Function.COUNT, argument=None, where=node.where)
-    if kind in _SPREADS:
-        function = _SPREADS[kind][node.how]
-    elif kind in _FUNCTIONS:
-        function = _FUNCTIONS[kind]
-    else:
+    name, how = type(node).__name__, getattr(node, "how", "")
+    function = _SPELLED.get(f"{name}.{how}" if how else name)
+    if function is None:
         raise refused(node)
+    if type(node) is ops.CountStar:
+        return Asked(function=function, argument=None, where=node.where)
+    if FAMILIES[function].pair:
+        first, second, what = node.left, node.right, f"{name}({shown(node.left)})"
+        return Asked(function=function, argument=first, other=second, where=node.where, what=what)
     q = _share(node) if function is Function.QUANTILE else None
     return Asked(function=function, argument=node.arg, where=node.where, q=q, what=shown(node))
 

@@ -3,35 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Final
 
 from sqlglot import exp
 
 from deniable.errors import UnsupportedQuery
+from deniable.query.aggregates import FAMILIES
 from deniable.query.algebra import Function, Literal
 
-from .functions import NAMED_AGGREGATES
+from .functions import AGGREGATES, NAMED_AGGREGATES
 from .lower import Rows
-
-_FUNCTIONS: Final[dict[type[exp.Expr], Function]] = {
-    exp.Count: Function.COUNT,
-    exp.CountIf: Function.COUNT,
-    exp.ApproxDistinct: Function.DISTINCT,
-    exp.Sum: Function.SUM,
-    exp.Avg: Function.AVG,
-    exp.Min: Function.MIN,
-    exp.Max: Function.MAX,
-    exp.Variance: Function.VAR_SAMP,
-    exp.VariancePop: Function.VAR_POP,
-    exp.Stddev: Function.STDDEV_SAMP,
-    exp.StddevSamp: Function.STDDEV_SAMP,
-    exp.StddevPop: Function.STDDEV_POP,
-    exp.Median: Function.QUANTILE,
-    exp.Quantile: Function.QUANTILE,
-    exp.ApproxQuantile: Function.QUANTILE,
-    exp.PercentileCont: Function.QUANTILE,
-    exp.PercentileDisc: Function.QUANTILE,
-}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,6 +23,7 @@ class Asked:
     node: exp.Expr
     where: list[exp.Expr] = field(default_factory=list)
     q: float | None = None
+    other: exp.Expr | None = None
 
 
 def asked(node: exp.Expr, rows: Rows) -> Asked:
@@ -55,13 +36,15 @@ def asked(node: exp.Expr, rows: Rows) -> Asked:
         return _within(node, rows)
     if isinstance(node, exp.Anonymous):
         return _named(node, rows)
-    function, argument = _FUNCTIONS[type(node)], node.this
+    function, argument = AGGREGATES[type(node)], node.this
     if isinstance(node, exp.CountIf):
         return Asked(function=function, argument=None, node=node, where=[argument])
     if function is Function.QUANTILE:
         share = node.args.get("quantile") or node.args.get("expression")
         q = 0.5 if isinstance(node, exp.Median) else _share(share, rows)
         return Asked(function=function, argument=argument, node=node, q=q)
+    if FAMILIES[function].pair:
+        return Asked(function=function, argument=argument, node=node, other=node.expression)
     return _plain(function, argument, node)
 
 
@@ -102,7 +85,7 @@ def _within(node: exp.Expr, rows: Rows) -> Asked:
 
 
 def _named(node: exp.Expr, rows: Rows) -> Asked:
-    function = Function(NAMED_AGGREGATES[node.name.lower()])
+    function = NAMED_AGGREGATES[node.name.lower()]
     parts = node.expressions
     wanted = 2 if function is Function.QUANTILE else 1
     if len(parts) != wanted:

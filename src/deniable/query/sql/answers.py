@@ -45,7 +45,7 @@ def question(select: exp.Expr, scope: Scope, asking: Asking) -> Question:
     order = select.args.get("order")
     orders = [] if order is None else answer.orders(order.expressions, items)
     used = [key.expression for key in answer.keys]
-    used += [e for a in answer.aggregates.made for e in (a.argument, a.where) if e is not None]
+    used += [e for a in answer.aggregates.made for e in a.expressions]
     return Question(
         unit=asking.unit,
         relation=prune(scope.relation, used),
@@ -201,19 +201,20 @@ class Answer(Rows):
         ask = asked(node, self.rows)
         conditions = [self.rows.condition(part) for part in ask.where]
         where = call("and", *conditions) if len(conditions) > 1 else next(iter(conditions), None)
-        function, argument = self._argument(ask)
+        function, argument = self._argument(ask, ask.argument)
+        _, other = self._argument(ask, ask.other)
         wanted = Aggregate(
             name="",
             function=function,
             argument=argument,
+            other=other,
             where=where,
             q=ask.q,
             span=self.text.span_of(node),
         )
         return self.aggregates.column(wanted, wish=wish)
 
-    def _argument(self, ask: Asked) -> tuple[Function, Expression | None]:
-        node = ask.argument
+    def _argument(self, ask: Asked, node: exp.Expr | None) -> tuple[Function, Expression | None]:
         if node is None:
             return ask.function, None
         binding = binding_of(node, self.scope)

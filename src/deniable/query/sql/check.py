@@ -86,7 +86,7 @@ _SHAPES: Final[dict[type[exp.Expr], tuple[str, ...]]] = {
     exp.Grouping: ("expressions",),
     exp.GroupingId: ("expressions",),
     **{kind: shape.args for kind, shape in FUNCTIONS.items()},
-    **AGGREGATES,
+    **dict.fromkeys(AGGREGATES, ("this", "quantile", "expression")),
 }
 
 

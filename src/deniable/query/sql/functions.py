@@ -11,6 +11,9 @@ from typing import Final
 
 from sqlglot import exp
 
+from deniable.query.aggregates import spelled
+from deniable.query.algebra import Function
+
 
 @dataclass(frozen=True, kw_only=True)
 class Shape:
@@ -111,36 +114,12 @@ PARTS: Final[dict[str, str]] = {
     "minute": "minute",
 }
 
-AGGREGATES: Final[dict[type[exp.Expr], tuple[str, ...]]] = {
-    exp.Count: ("this",),
-    exp.CountIf: ("this",),
-    exp.ApproxDistinct: ("this",),
-    exp.Sum: ("this",),
-    exp.Avg: ("this",),
-    exp.Min: ("this",),
-    exp.Max: ("this",),
-    exp.Variance: ("this",),
-    exp.VariancePop: ("this",),
-    exp.Stddev: ("this",),
-    exp.StddevSamp: ("this",),
-    exp.StddevPop: ("this",),
-    exp.Median: ("this",),
-    exp.Quantile: ("this", "quantile"),
-    exp.ApproxQuantile: ("this", "quantile"),
-    exp.PercentileCont: ("this", "expression"),
-    exp.PercentileDisc: ("this", "expression"),
+_SPELLED: Final = spelled("sql")
+AGGREGATES: Final[dict[type[exp.Expr], Function]] = {
+    getattr(exp, name): function for name, function in _SPELLED.items() if name[0].isupper()
 }
-
-# Aggregates the parser has no name for: what each is in ours.
-NAMED_AGGREGATES: Final[dict[str, str]] = {
-    "percentile": "quantile",
-    "approx_percentile": "quantile",
-    "percentile_approx": "quantile",
-    "mean": "avg",
-    "var": "var_samp",
-    "std": "stddev_samp",
-    "count_distinct": "distinct",
-}
+# Aggregates the parser has no name for.
+NAMED_AGGREGATES: Final = {n: function for n, function in _SPELLED.items() if n[0].islower()}
 
 CASTS: Final[dict[str, str]] = {
     **dict.fromkeys(("TINYINT", "SMALLINT", "MEDIUMINT", "INT", "BIGINT"), "to_int"),

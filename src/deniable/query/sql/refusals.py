@@ -57,11 +57,6 @@ _MOMENTS: Refusal = (
     "its noise would have to be sized to a power of the bounds",
     "VARIANCE(x), STDDEV(x), and quantiles: QUANTILE(x, 0.05) AS low, QUANTILE(x, 0.95) AS high",
 )
-_PAIRS: Refusal = (
-    "this is put together from averages",
-    "each average is bounded by itself",
-    "AVG(x * y) - AVG(x) * AVG(y) is the covariance; / STDDEV(x) / STDDEV(y) the correlation",
-)
 _TOP: Refusal = (
     "the commonest values are those of the largest groups",
     "",
@@ -103,9 +98,6 @@ REASONS: Final[dict[type[exp.Expr], Refusal]] = {
     exp.LogicalAnd: _TRUTH,
     exp.Kurtosis: _MOMENTS,
     exp.Skewness: _MOMENTS,
-    exp.Corr: _PAIRS,
-    exp.CovarSamp: _PAIRS,
-    exp.CovarPop: _PAIRS,
     exp.Mode: _TOP,
     exp.ApproxTopK: _TOP,
     exp.Trunc: (
