@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 Floats = NDArray[np.float64]
 Ends = tuple[Floats, Floats]
+Known = float | None
+"""A number; None where it is private."""
 Terms = list[tuple[Tally | None, float]]
 """Tallies, and how much of each one's error is in an answer."""
 
@@ -98,16 +100,10 @@ class Estimator(ABC):
         """
 
     @abstractmethod
-    def error(
-        self,
-        allocation: Allocation,
-        *,
-        size: float | None,
-        confidence: float = 0.95,
-    ) -> float | None:
+    def error(self, allocation: Allocation, *, size: Known, confidence: float = 0.95) -> Known:
         """The ± for a group of that many rows; None where it depends on private facts."""
 
-    def smooth_error(self, allocation: Allocation, *, size: float | None) -> float:
+    def smooth_error(self, allocation: Allocation, *, size: Known) -> float:
         """The ± before it is rounded as whole answers are."""
         return self.error(allocation, size=size) or 0.0
 

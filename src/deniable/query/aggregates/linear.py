@@ -13,7 +13,7 @@ from deniable.query.algebra import Aggregate, Expression, Function
 from deniable.release import Summed
 from deniable.units import Relation
 
-from ._estimator import Book, Derived, Ends, Estimator, Floats, Terms, is_whole, sizes
+from ._estimator import Book, Derived, Ends, Estimator, Floats, Known, Terms, is_whole, sizes
 from .tallies import Measure, Tally, middle
 
 if TYPE_CHECKING:
@@ -49,27 +49,17 @@ class Linear(Estimator):
 
     @property
     def tallies(self) -> tuple[Tally, ...]:
-        """Those it has."""
         return tuple(tally for tally, _ in self.terms if tally is not None)
 
-    def error(
-        self,
-        allocation: Allocation,
-        *,
-        size: float | None,
-        confidence: float = 0.95,
-    ) -> float:
-        """That of the sum of noises."""
+    def error(self, allocation: Allocation, *, size: Known, confidence: float = 0.95) -> float:
         del size  # every group errs alike
         return self._summed(allocation).half(confidence)
 
-    def smooth_error(self, allocation: Allocation, *, size: float | None) -> float:
-        """That of the sum of noises, not rounded."""
+    def smooth_error(self, allocation: Allocation, *, size: Known) -> float:
         del size
         return replace(self._summed(allocation), rounded=False).half(0.95)
 
     def derive(self, allocation: Allocation, noisy: Mapping[str, Floats]) -> Derived:
-        """Noise alone, the same for every group."""
         parts = [noisy[t.name] * factor for t, factor in self.terms if t is not None]
         values = functools.reduce(np.add, parts or [np.zeros(1)]) + self.known
         spread = self._summed(allocation)
@@ -111,7 +101,6 @@ class Count(Linear):
 
     @classmethod
     def of(cls, asked: Aggregate, book: Book) -> Self:
-        """One tally, or none where the number of rows is public."""
         rows = book.rows(asked) if asked.function is Function.COUNT else None
         if rows is not None:
             return cls(aggregate=asked, rows=rows)
@@ -119,16 +108,13 @@ class Count(Linear):
         return cls(aggregate=asked, count=book.tally(measure, asked.argument, asked.where))
 
     def forms(self) -> Iterator[Terms]:
-        """The tally's own error."""
         yield self.terms
 
     @property
     def largest(self) -> float:
-        """A public number of rows has no noise."""
         return super().largest if self.rows is None else 0.0
 
     def derivation(self, allocation: Allocation) -> str:
-        """From the sums that a count shares with others."""
         if self.rows is not None:
             return f"as the number of rows, {self.rows:,}: no noise, no cost"
         assert self.count is not None
@@ -153,7 +139,6 @@ class Sum(Linear):
 
     @classmethod
     def of(cls, asked: Aggregate, book: Book) -> Self:
-        """The sum of values, or of what they are above the middle of their bounds, and a count."""
         assert asked.argument is not None
         value, where, centre = asked.argument, asked.where, middle(asked.argument)
         if not (centre and _centred(book, asked)):
@@ -168,17 +153,14 @@ class Sum(Linear):
 
     @property
     def terms(self) -> Terms:
-        """The sum and the count."""
         return [(self.sum, 1.0), (self.count, self.sum.centre)]
 
     @property
     def known(self) -> float:
-        """The centre of every row, where their number is public."""
         return (self.rows or 0) * self.sum.centre
 
     @property
     def whole(self) -> bool:
-        """As its values are."""
         return is_whole(self.aggregate)
 
     def forms(self) -> Iterator[Terms]:
@@ -191,7 +173,6 @@ class Sum(Linear):
         yield [(self.sum, reach / most), (self.count, self.sum.centre / most)]
 
     def derivation(self, allocation: Allocation) -> str:
-        """From a centred sum, or from sums that it shares with others."""
         total, centre = f"({self.sum.text})", f"{self.sum.centre:,g}"
         if self.rows is not None:
             return f"as {total} + {centre} × {self.rows:,}"

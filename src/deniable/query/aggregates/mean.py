@@ -17,6 +17,7 @@ from ._estimator import (
     Ends,
     Estimator,
     Floats,
+    Known,
     Terms,
     half_width,
     is_whole,
@@ -46,7 +47,6 @@ class Mean(Estimator):
 
     @classmethod
     def of(cls, asked: Aggregate, book: Book) -> Self:
-        """A sum around the middle of the bounds, and a count."""
         assert asked.argument is not None
         value, where, rows = asked.argument, asked.where, book.rows(asked)
         return cls(
@@ -58,7 +58,6 @@ class Mean(Estimator):
 
     @property
     def tallies(self) -> tuple[Tally, ...]:
-        """The count, if it is private, and the sum."""
         return (self.sum,) if self.count is None else (self.count, self.sum)
 
     @property
@@ -68,7 +67,6 @@ class Mean(Estimator):
 
     @property
     def largest(self) -> float:
-        """From one bound to the other."""
         return 2 * self.width
 
     def forms(self) -> Iterator[Terms]:
@@ -76,14 +74,7 @@ class Mean(Estimator):
         for sign in (1, -1):
             yield [(self.sum, 1.0), (self.count, sign / 2)]
 
-    def error(
-        self,
-        allocation: Allocation,
-        *,
-        size: float | None,
-        confidence: float = 0.95,
-    ) -> float | None:
-        """At the worst mean there can be."""
+    def error(self, allocation: Allocation, *, size: Known, confidence: float = 0.95) -> Known:
         size = size if self.rows is None else self.rows
         if size is None:
             return None
@@ -122,7 +113,6 @@ class Mean(Estimator):
         )
 
     def derivation(self, allocation: Allocation) -> str:
-        """From a centred sum, or from sums that it shares with a count."""
         total, centre = f"({self.sum.text})", f"{self.sum.centre:,g}"
         if self.rows is not None:
             if not self.sum.centre:

@@ -13,7 +13,7 @@ from deniable.errors import UnsupportedQuery
 from deniable.query.algebra import Aggregate, Expression, Function, Kind, call, literal
 from deniable.workload.ratios import OF_A_MEAN, Confidence, Pairs, correlation_ends
 
-from ._estimator import Book, Derived, Ends, Estimator, Floats, Terms, mixture, worst
+from ._estimator import Book, Derived, Ends, Estimator, Floats, Known, Terms, mixture, worst
 from .mean import Mean
 from .spread import Spread
 from .tallies import WHOLE, Measure, Tally, ends, middle
@@ -45,7 +45,6 @@ class Covariance(Estimator):
 
     @classmethod
     def of(cls, asked: Aggregate, book: Book) -> Self:
-        """Sums and products around both centres, of the rows that have both values."""
         x, y, where, rows = asked.argument, asked.other, _both(asked), book.rows(asked)
         assert x is not None
         assert y is not None
@@ -64,7 +63,6 @@ class Covariance(Estimator):
 
     @property
     def tallies(self) -> tuple[Tally, ...]:
-        """Those of both means, and the products."""
         listed = (*self.first.tallies, *self.second.tallies, self.products)
         return tuple({tally.name: tally for tally in listed}.values())
 
@@ -74,7 +72,6 @@ class Covariance(Estimator):
 
     @property
     def largest(self) -> float:
-        """From one end of what is possible to the other."""
         return 2 * (1 + self._less) * self.first.width * self.second.width
 
     def forms(self) -> Iterator[Terms]:
@@ -83,13 +80,7 @@ class Covariance(Estimator):
             sums = [(self.first.sum, i), (self.second.sum, j)]
             yield [(self.products, 1.0), *sums, (self.first.count, k)]
 
-    def error(
-        self,
-        allocation: Allocation,
-        *,
-        size: float | None,
-        confidence: float = 0.95,
-    ) -> float | None:
+    def error(self, allocation: Allocation, *, size: Known, confidence: float = 0.95) -> Known:
         """At the worst means there can be: |a·b − c| ≤ r·r′ for values within r and r′."""
         size = size if self.rows is None else self.rows
         if size is None:
@@ -108,7 +99,6 @@ class Covariance(Estimator):
         return min(self.largest, off + (means[0] or 0.0) * (means[1] or 0.0))
 
     def derive(self, allocation: Allocation, noisy: Mapping[str, Floats]) -> Derived:
-        """The estimate and its interval."""
         pairs, less = self.pairs(allocation, noisy), self._less
         many = np.maximum(pairs.first.count, 1.0 + less)
 
@@ -130,7 +120,6 @@ class Covariance(Estimator):
         )
 
     def derivation(self, allocation: Allocation) -> str:
-        """From all of them."""
         del allocation
         return "from the noisy sums of both values and of their products"
 
@@ -147,7 +136,6 @@ class Correlation(Covariance):
 
     @classmethod
     def of(cls, asked: Aggregate, book: Book) -> Self:
-        """As a covariance, and the squares of both values."""
         found, where = Covariance.of(asked, book), _both(asked)
         first, second = (
             Spread(
@@ -162,7 +150,6 @@ class Correlation(Covariance):
 
     @property
     def largest(self) -> float:
-        """From −1 to 1."""
         return 2.0
 
     def forms(self) -> Iterator[Terms]:
@@ -170,17 +157,10 @@ class Correlation(Covariance):
         for terms, i, j in product(super().forms(), (0.25, -0.25), (0.25, -0.25)):
             yield [*terms, (self.first.squares, i), (self.second.squares, j)]
 
-    def error(
-        self,
-        allocation: Allocation,
-        *,
-        size: float | None,
-        confidence: float = 0.95,
-    ) -> None:
+    def error(self, allocation: Allocation, *, size: Known, confidence: float = 0.95) -> None:
         """Private: it depends on how far the values spread."""
 
     def derive(self, allocation: Allocation, noisy: Mapping[str, Floats]) -> Derived:
-        """The ratio, and what the intervals of its three parts leave."""
         pairs = self.pairs(allocation, noisy)
         interval = pairs.correlation_interval
         return Derived(values=pairs.correlation(), whole=False, interval=interval, table=interval)
@@ -211,7 +191,6 @@ class Correlation(Covariance):
         return found
 
     def derivation(self, allocation: Allocation) -> str:
-        """From all of them."""
         del allocation
         return "from the noisy sums and squares of both values and the sum of their products"
 

@@ -16,7 +16,7 @@ from deniable.workload import Found, Ranks, Search, Tree
 from deniable.workload.search import usual_reach
 from deniable.workload.split import deviation
 
-from ._estimator import SIZES, Book, Derived, Ends, Estimator, Floats, Terms, is_whole
+from ._estimator import SIZES, Book, Derived, Ends, Estimator, Floats, Known, Terms, is_whole
 from .tallies import Measure, Tally
 
 if TYPE_CHECKING:
@@ -55,13 +55,11 @@ class Rank(Estimator):
 
     @classmethod
     def of(cls, asked: Aggregate, book: Book) -> Self:
-        """The histogram of the values."""
         histogram = book.tally(Measure.HISTOGRAM, asked.argument, asked.where)
         return cls(aggregate=asked, histogram=histogram)
 
     @property
     def tallies(self) -> tuple[Tally, ...]:
-        """The histogram."""
         return (self.histogram,)
 
     @property
@@ -72,16 +70,9 @@ class Rank(Estimator):
         return found
 
     def forms(self) -> Iterator[Terms]:
-        """That of the counts."""
         yield [(self.histogram, 1.0)]
 
-    def error(
-        self,
-        allocation: Allocation,
-        *,
-        size: float | None,
-        confidence: float = 0.95,
-    ) -> None:
+    def error(self, allocation: Allocation, *, size: Known, confidence: float = 0.95) -> None:
         """Private: it depends on how close together values lie."""
 
     def rank_error(self, allocation: Allocation, *, confidence: float = 0.95) -> float:
@@ -96,7 +87,6 @@ class Rank(Estimator):
         return unit * deviation(noise) * reach
 
     def derive(self, allocation: Allocation, noisy: Mapping[str, Floats]) -> Derived:
-        """From the tree, or from what the search found."""
         q, tally = self.q, self.histogram
         tree, noise = allocation.released(tally).tree, allocation.of(tally)
         if isinstance(tree, Search):
@@ -131,12 +121,10 @@ class Rank(Estimator):
         return Derived(values=values, whole=is_whole(self.aggregate), interval=interval)
 
     def derivation(self, allocation: Allocation) -> str:
-        """The step that adds noise says it."""
         del allocation
         return ""
 
     def note(self, allocation: Allocation, size: float | None) -> str:
-        """How far it may be from the quantile asked for, in rows and in percent of them."""
         rank = self.rank_error(allocation)
         sizes = SIZES if size is None else (size,)
         shares = (f"{digits(min(100.0, 100 * rank / n), 'up')} % of {n:,g}" for n in sizes)
@@ -145,7 +133,6 @@ class Rank(Estimator):
 
     @property
     def estimand(self) -> str:
-        """MIN and MAX are not those of single rows."""
         if self.aggregate.function in _OUTERMOST:
             return "the outermost value that enough rows share to be told from noise"
         return super().estimand

@@ -13,7 +13,7 @@ import numpy as np
 from deniable.query.algebra import Aggregate, Function
 from deniable.workload.ratios import Confidence, Sums
 
-from ._estimator import Book, Derived, Ends, Floats, Terms, mixture, worst
+from ._estimator import Book, Derived, Ends, Floats, Known, Terms, mixture, worst
 from .mean import Mean
 from .tallies import Measure, Tally
 
@@ -48,19 +48,16 @@ class Spread(Mean):
 
     @classmethod
     def of(cls, asked: Aggregate, book: Book) -> Self:
-        """As a mean, and squares around the same centre."""
         mean, value = Mean.of(asked, book), asked.argument
         squares = book.tally(Measure.SQUARES, value, asked.where, centre=mean.sum.centre)
         return cls(**vars(mean), squares=squares)
 
     @property
     def tallies(self) -> tuple[Tally, ...]:
-        """As a mean, and squares."""
         return *super().tallies, self.squares
 
     @property
     def largest(self) -> float:
-        """Half the values at each bound."""
         return self.width if self._root else self.width**2
 
     @property
@@ -72,14 +69,7 @@ class Spread(Mean):
         for first, second in product((1, -1), repeat=2):
             yield [(self.squares, 1.0), (self.sum, first / 2), (self.count, second / 4)]
 
-    def error(
-        self,
-        allocation: Allocation,
-        *,
-        size: float | None,
-        confidence: float = 0.95,
-    ) -> float | None:
-        """At the worst mean and variance there can be."""
+    def error(self, allocation: Allocation, *, size: Known, confidence: float = 0.95) -> Known:
         size = size if self.rows is None else self.rows
         if size is None:
             return None
@@ -94,7 +84,6 @@ class Spread(Mean):
         return math.sqrt(variance) if self._root else variance
 
     def derive(self, allocation: Allocation, noisy: Mapping[str, Floats]) -> Derived:
-        """The estimate, and the interval of the variance or its root."""
         sums = self.sums(allocation, noisy)
         less = int(self.aggregate.function in _SAMPLES)
         many = np.maximum(sums.count, 1.0 + less)
@@ -108,7 +97,6 @@ class Spread(Mean):
         return Derived(values=values, whole=False, interval=interval, table=interval)
 
     def sums(self, allocation: Allocation, noisy: Mapping[str, Floats]) -> Sums:
-        """As of a mean, and squares."""
         return replace(
             super().sums(allocation, noisy),
             squares=noisy[self.squares.name],
@@ -116,7 +104,6 @@ class Spread(Mean):
         )
 
     def derivation(self, allocation: Allocation) -> str:
-        """From all three."""
         if self.rows is not None:
             return f"as the variance of {self.rows:,} rows with these two sums"
         if allocation.released(self.sum).basis.turned:

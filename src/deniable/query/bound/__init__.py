@@ -7,7 +7,7 @@ rewriting    from a question to that plan
 from __future__ import annotations
 
 from deniable.query.aggregates import Bins, Measure, Tally
-from deniable.workload.moves import Moves, joint_l1, joint_l2_squared
+from deniable.workload.moves import Moves
 
 from .plan import KEPT_OF_BOTH, KEPT_OF_ONE, WEIGHT, Cells, Group, IntegerPlan
 from .rewriting import bound, relations_in
@@ -24,7 +24,5 @@ __all__ = [
     "Moves",
     "Tally",
     "bound",
-    "joint_l1",
-    "joint_l2_squared",
     "relations_in",
 ]
