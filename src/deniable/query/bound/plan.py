@@ -11,7 +11,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from deniable.query.aggregates import Estimator, Measure, Tally
+from deniable.query.aggregates import Estimator, Tally
 from deniable.query.algebra import Question, Scalar, columns_of
 from deniable.units import Unit
 
@@ -108,8 +108,3 @@ class Cells:
     groups: tuple[Group, ...] = field(repr=False)
     numbers: Mapping[str, NDArray[np.object_]] = field(repr=False)
     histograms: Mapping[str, NDArray[np.int64]] = field(repr=False)
-
-
-def of_measure(plan: IntegerPlan, *measures: Measure) -> tuple[Tally, ...]:
-    """The tallies of some measures."""
-    return tuple(tally for tally in plan.tallies if tally.measure in measures)
