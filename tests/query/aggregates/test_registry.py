@@ -26,4 +26,5 @@ def test_front_ends_know_what_is_spelled():
 
 @pytest.mark.parametrize("front", ["sql", "ibis"])
 def test_whatever_can_be_asked_in_one_front_end_can_be_asked_in_the_other(front):
-    assert set(spelled(front).values()) == set(Function) - {Function.PERSONS}
+    only = {Function.PERSONS, Function.HISTOGRAM}  # in Ibis a histogram is a key to group by
+    assert set(spelled(front).values()) - only == set(Function) - only

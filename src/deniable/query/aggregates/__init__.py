@@ -7,6 +7,7 @@ mean           AVG
 spread         VAR and STDDEV
 rank           quantiles, MIN, MAX
 pairs          COVAR and CORR
+histogram      HISTOGRAM
 
 A new aggregate is a name in `algebra.Function` and a file here: front ends read its spelling from
 the family, and plans, noise, answers and notes ask the family for the rest.
@@ -20,6 +21,7 @@ from typing import Final
 from deniable.query.algebra import Function
 
 from ._estimator import Book, Derived, Ends, Estimator, Terms
+from .histogram import Histogram
 from .linear import Count, Sum
 from .mean import Mean
 from .pairs import Correlation, Covariance
@@ -29,7 +31,7 @@ from .tallies import Bins, Measure, Tally
 
 FAMILIES: Final[Mapping[Function, type[Estimator]]] = {
     function: family
-    for family in (Count, Sum, Mean, Spread, Rank, Covariance, Correlation)
+    for family in (Count, Sum, Mean, Spread, Rank, Covariance, Correlation, Histogram)
     for function in family.sql.values()
 } | {Function.PERSONS: Count}
 """The family of every function."""

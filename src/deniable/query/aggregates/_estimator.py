@@ -76,6 +76,9 @@ class Estimator(ABC):
     divides: ClassVar[bool] = False
     """Whether it is a function of several noisy numbers that is not linear."""
 
+    flat: ClassVar[bool] = False
+    """Whether each count of a histogram is an answer: then no blocks of them are counted."""
+
     aggregate: Aggregate
     rows: int | None = None
 

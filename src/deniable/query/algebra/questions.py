@@ -40,6 +40,8 @@ class Function(enum.StrEnum):
     COVAR_POP = "covar_pop"
     COVAR_SAMP = "covar_samp"
     CORR = "corr"
+    HISTOGRAM = "histogram"
+    """Rows in one bin of the argument, which is the number of a bin."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -69,7 +71,8 @@ class Aggregate:
     The argument of every function from SUM on is INT or FLOAT with both bounds known (they may be
     equal), and rows where it is missing do not count. `where`: only rows for which it is true. `q`
     belongs to QUANTILE, and `other`, the second argument, to functions of pairs. Where the argument
-    is a date in days or a moment in minutes, `moment` is the date or moment itself.
+    is a date in days or a moment in minutes, `moment` is the date or moment itself; where it is the
+    number of a bin between `edges`, of which `bin` is counted, `moment` is what lies in the bin.
     """
 
     name: str
@@ -78,6 +81,8 @@ class Aggregate:
     other: Expression | None = None
     where: Expression | None = None
     q: float | None = None
+    edges: tuple[float, ...] = ()
+    bin: int | None = None
     moment: Expression | None = field(default=None, compare=False)
     span: Span | None = field(default=None, compare=False)
 

@@ -153,7 +153,10 @@ def _tree(plan: IntegerPlan, tally: Tally, law: Law) -> Tree | Search | None:
     if tally.bins is None:
         return None
     cells = tally.bins.count
-    asked = [e.aggregate.q for e in plan.parts.values() if tally in e.tallies]
+    users = [each for each in plan.parts.values() if tally in each.tallies]
+    if any(each.flat for each in users):
+        return Tree(cells=cells, branching=(cells,))
+    asked = [each.aggregate.q for each in users]
     few = plan.cells is not None and plan.cells <= MOST_SEARCHED
     if law == "laplace" and len(asked) == 1 and few and cells >= FEWEST_CELLS:
         (q,) = asked  # MIN and MAX have none

@@ -60,9 +60,9 @@ def _relation(plan: IntegerPlan) -> Iterator[str]:
             steps[-1] += f": {line.strip().removeprefix('from ')}"
     yield from steps
     yield from _joined(plan)
-    for each in plan.parts.values():
-        held = "; values outside are moved to the nearer end" if each.clips else ""
-        yield f"compute {aggregate_text(each.aggregate)}{held}"
+    texts = {aggregate_text(each.aggregate): each.clips for each in plan.parts.values()}
+    for text, clips in texts.items():
+        yield f"compute {text}{'; values outside are moved to the nearer end' if clips else ''}"
 
 
 def _joined(plan: IntegerPlan) -> Iterator[str]:
@@ -116,7 +116,7 @@ def _noise(allocation: Allocation) -> Iterator[str]:
             yield _searched(allocation, part, noise)
             continue
         law, letter = ("Laplace", "b") if isinstance(noise, Laplace) else ("Gaussian", "σ")
-        tree = f", on a tree of {part.tree.nodes:,} counts" if isinstance(part.tree, Tree) else ""
+        tree = _tree(part.tree) if isinstance(part.tree, Tree) else ""
         scale = spread_of(noise) * part.worth
         if part.basis.turned:
             yield f"add {law} noise to {_folded(part, scale)}"
@@ -125,6 +125,10 @@ def _noise(allocation: Allocation) -> Iterator[str]:
         else:
             what = _ranked(allocation, part.tallies[0]) or part.tallies[0].text
             yield f"add {law} noise to {what}: {letter} = {digits(scale)}{tree}"
+
+
+def _tree(tree: Tree) -> str:
+    return f", on {'a tree of ' * (tree.levels > 1)}{tree.nodes:,} counts"
 
 
 def _beside(part: Released, spread: float, letter: str) -> str:

@@ -24,6 +24,7 @@ class Asked:
     where: list[exp.Expr] = field(default_factory=list)
     q: float | None = None
     other: exp.Expr | None = None
+    bins: tuple[float, ...] = ()
 
 
 def asked(node: exp.Expr, rows: Rows) -> Asked:
@@ -46,6 +47,13 @@ def asked(node: exp.Expr, rows: Rows) -> Asked:
     if FAMILIES[function].pair:
         return Asked(function=function, argument=argument, node=node, other=node.expression)
     return _plain(function, argument, node)
+
+
+def is_histogram(node: exp.Expr) -> bool:
+    """Whether a part is a histogram, with or without FILTER."""
+    inner = node.this if isinstance(node, exp.Filter) else node
+    named = isinstance(inner, exp.Anonymous) and inner.name.lower()
+    return NAMED_AGGREGATES.get(named or "") is Function.HISTOGRAM
 
 
 def _plain(function: Function, argument: exp.Expr | None, node: exp.Expr) -> Asked:
@@ -87,6 +95,9 @@ def _within(node: exp.Expr, rows: Rows) -> Asked:
 def _named(node: exp.Expr, rows: Rows) -> Asked:
     function = NAMED_AGGREGATES[node.name.lower()]
     parts = node.expressions
+    if function is Function.HISTOGRAM and parts:
+        bins = tuple(_number(part, rows) for part in parts[1:])
+        return Asked(function=function, argument=parts[0], node=node, bins=bins)
     wanted = 2 if function is Function.QUANTILE else 1
     if len(parts) != wanted:
         raise UnsupportedQuery(
@@ -95,6 +106,18 @@ def _named(node: exp.Expr, rows: Rows) -> Asked:
     if function is Function.QUANTILE:
         return Asked(function=function, argument=parts[0], node=node, q=_share(parts[1], rows))
     return _plain(function, parts[0], node)
+
+
+def _number(node: exp.Expr, rows: Rows) -> float:
+    made = rows.lower(node)
+    value = made.value if isinstance(made, Literal) else None
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise UnsupportedQuery(
+            "HISTOGRAM takes the number of bins, or their edges",
+            fix="HISTOGRAM(x, 10), or HISTOGRAM(x, 0, 18, 65, 125)",
+            snippet=rows.text.snippet(rows.text.span_of(node)),
+        )
+    return value
 
 
 def _share(node: exp.Expr | None, rows: Rows) -> float:

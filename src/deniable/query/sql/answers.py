@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 from sqlglot import exp
 
 from deniable.errors import DeniableError, UnknownName, UnsupportedQuery
@@ -18,11 +20,12 @@ from deniable.query.algebra import (
     literal,
 )
 from deniable.query.bind.aggregates import Aggregates, argument_of
+from deniable.query.bind.bins import bucket, edges_between
 from deniable.query.bind.keys import check_cells, key_values, refuse_person
 from deniable.query.bind.prune import prune
 from deniable.query.bind.scope import Binding, Names, Scope
 
-from .aggregates import Asked, asked
+from .aggregates import Asked, asked, is_histogram
 from .asking import Asking
 from .functions import NAMED
 from .groups import Item, grouping, items_of, position_of
@@ -39,7 +42,7 @@ def question(select: exp.Expr, scope: Scope, asking: Asking) -> Question:
     answer = Answer(asking, scope)
     answer.group(nodes, items)
     check_cells(answer.keys, sets)
-    outputs = [answer.output(item) for item in items]
+    outputs = [made for item in items for made in answer.outputs(item)]
     having = select.args.get("having")
     condition = None if having is None else answer.condition(having.this)
     order = select.args.get("order")
@@ -100,21 +103,59 @@ class Answer(Rows):
         )
         self.keys.append(Key(name=name, expression=expression, values=values, span=span))
 
+    def outputs(self, item: Item) -> list[Output]:
+        """The columns of the answer that one item makes: several for a histogram."""
+        if not is_histogram(item.node):
+            return [self.output(item)]
+        with self.text.pointing(item.node):
+            made = self._histogram(item)
+        for name, column in made:
+            self._called(name, column, item)
+        span = self.text.span_of(item.node)
+        return [Output(name=n, expression=column, span=span) for n, column in made]
+
+    def _histogram(self, item: Item) -> list[tuple[str, Expression]]:
+        ask = asked(item.node, self.rows)
+        _, number = self._argument(ask, ask.argument)
+        assert number is not None
+        assert ask.argument is not None
+        edges = edges_between(number, ask.bins if len(ask.bins) > 1 else next(iter(ask.bins), None))
+        name = item.name if item.aliased else self.text.written(ask.argument)
+        made = []
+        for i, (low, high) in enumerate(pairwise(edges)):
+            wanted = Aggregate(
+                name="",
+                function=ask.function,
+                argument=bucket(number, edges),
+                where=self._where(ask),
+                edges=tuple(edges),
+                bin=i,
+                moment=number,
+                span=self.text.span_of(item.node),
+            )
+            end = "]" if i == len(edges) - 2 else ")"
+            label = f"{name} [{low:.15g}, {high:.15g}{end}"
+            made.append((label, self.aggregates.column(wanted, wish=label)))
+        return made
+
     def output(self, item: Item) -> Output:
         """One column of the answer."""
-        if any(item.name.lower() == known for known in self.made):
-            raise UnsupportedQuery(
-                f"two columns of the answer are called `{item.name}`",
-                fix=f"{item.name} AS another_name",
-                snippet=self.text.snippet(self.text.span_of(item.node)),
-            )
         if is_aggregate(item.node):
             with self.text.pointing(item.node):
                 made = self.aggregate(item.node, wish=item.name if item.aliased else "")
         else:
             made = self.lower(item.node)
-        self.made[item.name.lower()] = made
+        self._called(item.name, made, item)
         return Output(name=item.name, expression=made, span=self.text.span_of(item.node))
+
+    def _called(self, name: str, made: Expression, item: Item) -> None:
+        if name.lower() in self.made:
+            raise UnsupportedQuery(
+                f"two columns of the answer are called `{name}`",
+                fix=f"{item.name} AS another_name",
+                snippet=self.text.snippet(self.text.span_of(item.node)),
+            )
+        self.made[name.lower()] = made
 
     def orders(self, parts: list[exp.Expr], items: list[Item]) -> list[Order]:
         """What to sort by; ALL stands for everything selected, from left to right."""
@@ -199,8 +240,11 @@ class Answer(Rows):
     def aggregate(self, node: exp.Expr, *, wish: str = "") -> Expression:
         """A noisy number; the same aggregate asked twice is computed once."""
         ask = asked(node, self.rows)
-        conditions = [self.rows.condition(part) for part in ask.where]
-        where = call("and", *conditions) if len(conditions) > 1 else next(iter(conditions), None)
+        if ask.function is Function.HISTOGRAM:
+            raise UnsupportedQuery(
+                "HISTOGRAM makes several columns, so it cannot be part of an expression",
+                fix="select it by itself",
+            )
         function, argument = self._argument(ask, ask.argument)
         _, other = self._argument(ask, ask.other)
         wanted = Aggregate(
@@ -208,11 +252,15 @@ class Answer(Rows):
             function=function,
             argument=argument,
             other=other,
-            where=where,
+            where=self._where(ask),
             q=ask.q,
             span=self.text.span_of(node),
         )
         return self.aggregates.column(wanted, wish=wish)
+
+    def _where(self, ask: Asked) -> Expression | None:
+        conditions = [self.rows.condition(part) for part in ask.where]
+        return call("and", *conditions) if len(conditions) > 1 else next(iter(conditions), None)
 
     def _argument(self, ask: Asked, node: exp.Expr | None) -> tuple[Function, Expression | None]:
         if node is None:

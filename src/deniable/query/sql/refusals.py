@@ -137,11 +137,6 @@ NAMED_REASONS: Final[dict[str, Refusal]] = {
     **dict.fromkeys(("date_format", "format_datetime"), _TIME_TEXT),
     **dict.fromkeys(("yearweek", "week_of_year"), _WEEK),
     **dict.fromkeys(("skew", "product", "entropy", "mad", "geomean"), _MOMENTS),
-    "histogram": (
-        "a histogram is a count for each bin",
-        "",
-        "SELECT bin(x, 10) AS x, COUNT(*) FROM ... GROUP BY 1",
-    ),
     "age": (
         "ages change from one day to the next",
         "a question must mean the same whenever it is asked",
