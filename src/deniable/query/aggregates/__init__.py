@@ -20,7 +20,7 @@ from typing import Final
 
 from deniable.query.algebra import Function
 
-from ._estimator import Book, Derived, Ends, Estimator, Terms
+from ._estimator import Derived, Ends, Estimator, Terms
 from .histogram import Histogram
 from .linear import Count, Sum
 from .mean import Mean
@@ -48,7 +48,6 @@ def spelled(front: str) -> dict[str, Function]:
 __all__ = [
     "FAMILIES",
     "Bins",
-    "Book",
     "Derived",
     "Ends",
     "Estimator",

@@ -7,21 +7,21 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
-from typing import TYPE_CHECKING, ClassVar, Final, Literal, Protocol, Self
+from typing import TYPE_CHECKING, ClassVar, Final, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from deniable.query.algebra import Aggregate, Expression, Function
+from deniable.query.algebra import Aggregate, Function
 from deniable.release import Summed
 from deniable.release.numbers import digits
 from deniable.workload import reach
 
-from .tallies import Measure, Tally, ends
+from .tallies import Tally, ends
 
 if TYPE_CHECKING:
     from deniable.query.allocate import Allocation
-    from deniable.query.bound import IntegerPlan
+    from deniable.query.bound.rewriting import Book
 
 Floats = NDArray[np.float64]
 Ends = tuple[Floats, Floats]
@@ -32,25 +32,6 @@ Terms = list[tuple[Tally | None, float]]
 
 SIZES: Final = (100, 1_000, 10_000)
 """Of groups, for which plans state a ± that depends on it."""
-
-
-class Book(Protocol):
-    """Makes the tallies of a question; the same measure of the same value is one tally."""
-
-    plan: IntegerPlan
-
-    def tally(
-        self,
-        measure: Measure,
-        value: Expression | None,
-        where: Expression | None,
-        *,
-        centre: float = 0.0,
-    ) -> Tally:
-        """The tally, made once."""
-
-    def rows(self, asked: Aggregate) -> int | None:
-        """How many rows an aggregate is of, where that is public."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -12,12 +12,13 @@ from typing import TYPE_CHECKING, ClassVar, Self
 
 from deniable.query.algebra import Aggregate, Function
 
-from ._estimator import Book, Derived, Floats, Terms
+from ._estimator import Derived, Floats, Terms
 from .linear import Linear
 from .tallies import Measure, Tally
 
 if TYPE_CHECKING:
     from deniable.query.allocate import Allocation
+    from deniable.query.bound.rewriting import Book
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -13,11 +13,12 @@ from deniable.query.algebra import Aggregate, Expression, Function
 from deniable.release import Summed
 from deniable.units import Relation
 
-from ._estimator import Book, Derived, Ends, Estimator, Floats, Known, Terms, is_whole, sizes
+from ._estimator import Derived, Ends, Estimator, Floats, Known, Terms, is_whole, sizes
 from .tallies import Measure, Tally, middle
 
 if TYPE_CHECKING:
     from deniable.query.allocate import Allocation
+    from deniable.query.bound.rewriting import Book
 
 _MEASURES: Final = {
     Function.COUNT: Measure.COUNT,

@@ -12,7 +12,6 @@ from deniable.query.algebra import Aggregate, Function
 from deniable.workload.ratios import Confidence, Sums
 
 from ._estimator import (
-    Book,
     Derived,
     Ends,
     Estimator,
@@ -28,6 +27,7 @@ from .tallies import Measure, Tally, middle
 
 if TYPE_CHECKING:
     from deniable.query.allocate import Allocation
+    from deniable.query.bound.rewriting import Book
 
 # An average that may be anything within its bounds, with this confidence, is told as their middle.
 _DROWNED: Final = 0.95

@@ -13,13 +13,14 @@ from deniable.errors import UnsupportedQuery
 from deniable.query.algebra import Aggregate, Expression, Function, Kind, call, literal
 from deniable.workload.ratios import OF_A_MEAN, Confidence, Pairs, correlation_ends
 
-from ._estimator import Book, Derived, Ends, Estimator, Floats, Known, Terms, mixture, worst
+from ._estimator import Derived, Ends, Estimator, Floats, Known, Terms, mixture, worst
 from .mean import Mean
 from .spread import Spread
 from .tallies import WHOLE, Measure, Tally, ends, middle
 
 if TYPE_CHECKING:
     from deniable.query.allocate import Allocation
+    from deniable.query.bound.rewriting import Book
 
 _FARTHEST: Final = 1e270
 

@@ -16,11 +16,12 @@ from deniable.workload import Found, Ranks, Search, Tree
 from deniable.workload.search import usual_reach
 from deniable.workload.split import deviation
 
-from ._estimator import SIZES, Book, Derived, Ends, Estimator, Floats, Known, Terms, is_whole
+from ._estimator import SIZES, Derived, Ends, Estimator, Floats, Known, Terms, is_whole
 from .tallies import Measure, Tally
 
 if TYPE_CHECKING:
     from deniable.query.allocate import Allocation
+    from deniable.query.bound.rewriting import Book
 
 Integers = NDArray[np.int64]
 

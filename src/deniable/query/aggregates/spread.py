@@ -13,12 +13,13 @@ import numpy as np
 from deniable.query.algebra import Aggregate, Function
 from deniable.workload.ratios import Confidence, Sums
 
-from ._estimator import Book, Derived, Ends, Floats, Known, Terms, mixture, worst
+from ._estimator import Derived, Ends, Floats, Known, Terms, mixture, worst
 from .mean import Mean
 from .tallies import Measure, Tally
 
 if TYPE_CHECKING:
     from deniable.query.allocate import Allocation
+    from deniable.query.bound.rewriting import Book
 
 _ROOTS: Final = frozenset({Function.STDDEV_SAMP, Function.STDDEV_POP})
 _SAMPLES: Final = frozenset({Function.VAR_SAMP, Function.STDDEV_SAMP})

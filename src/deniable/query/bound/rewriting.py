@@ -56,7 +56,7 @@ def bound(question: Question, *, bins: int | None = None) -> IntegerPlan:
     )
     private = any(question.keys[i].values is None for s in start.sets for i in s)
     start = replace(start, selection=_persons(start, SELECTION) if private else None)
-    book = _Book(plan=start, bins=bins or _bins(start))
+    book = Book(plan=start, bins=bins or _bins(start))
     parts = {each.name: FAMILIES[each.function].of(each, book) for each in question.aggregates}
     return replace(start, tallies=tuple(book.made.values()), parts=parts)
 
@@ -95,7 +95,7 @@ def _bins(plan: IntegerPlan) -> int:
 
 
 @dataclass(kw_only=True)
-class _Book:
+class Book:
     """The tallies made so far; the same measure of the same value is one tally."""
 
     plan: IntegerPlan
@@ -110,6 +110,7 @@ class _Book:
         *,
         centre: float = 0.0,
     ) -> Tally:
+        """The tally, made once."""
         if measure is Measure.COUNT and value is not None and not value.domain.nullable:
             value = None  # a value that is never missing counts all rows
         key = (measure, value, where, centre)
@@ -120,20 +121,16 @@ class _Book:
         return self.made[key]
 
     def rows(self, asked: Aggregate) -> int | None:
-        return _public_rows(self.plan, asked)
+        """How many rows an aggregate is of, where that is public: all of the table, in one group.
 
-
-def _public_rows(plan: IntegerPlan, asked: Aggregate) -> int | None:
-    """How many rows an aggregate is of, where that is public: all rows of the table, in one group.
-
-    (Lines of a file that cannot be read are then taken for rows with the middle value.)
-    """
-    source = _unfiltered(plan.question.relation)
-    values = (asked.argument, asked.other)
-    missing = any(value is not None and value.domain.nullable for value in values)
-    every = plan.sets == ((),) and asked.where is None and not missing
-    replaced = plan.weight == 1 and plan.unit.relation is Neighbours.REPLACE
-    return source.size if every and replaced and isinstance(source, Scan) else None
+        (Lines of a file that cannot be read are then taken for rows with the middle value.)
+        """
+        plan, source = self.plan, _unfiltered(self.plan.question.relation)
+        values = (asked.argument, asked.other)
+        missing = any(value is not None and value.domain.nullable for value in values)
+        every = plan.sets == ((),) and asked.where is None and not missing
+        replaced = plan.weight == 1 and plan.unit.relation is Neighbours.REPLACE
+        return source.size if every and replaced and isinstance(source, Scan) else None
 
 
 def _tally(plan: IntegerPlan, asked: Tally, *, centre: float, bins: int) -> Tally:
