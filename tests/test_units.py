@@ -68,3 +68,10 @@ def test_an_unknown_field_in_a_record_is_refused():
 def test_a_unit_cannot_be_changed():
     with pytest.raises(dataclasses.FrozenInstanceError):
         dp.rows().rows = 2
+
+
+def test_neighbours_differ_in_one_contribution_or_in_two():
+    assert (dp.rows().sides, dp.rows(relation="replace").sides) == (1, 2)
+    assert dp.person("id", rows=3).sides == 1
+    assert "without all rows of one person" in dp.person("id", rows=3).neighbours
+    assert "number of units is public" in dp.rows(relation="replace").neighbours

@@ -8,11 +8,13 @@ Cold is a whole process; `after start-up` is a question asked after the imports 
 question, in the same process, from opening the file to the answer. Both are CPU seconds, of child
 processes too, and the least of several. Errors are over groups and releases, at equal ε. A peer
 that cannot run is printed with the reason, and a comparison that we lose is printed as lost (of an
-error: by more than a tenth, which so many draws do not do by chance).
+error: by more than a tenth, which so many draws do not do by chance). `twin` compares whole
+processes with the same bounding written by hand.
 """
 
 import statistics
 
+from . import twin
 from .measuring import COLD, EPSILON, FOLDER, WARM, exact, run, table
 from .systems import EXPLAIN, OPENED, OURS, PEERS, PLAIN, System
 
@@ -38,6 +40,7 @@ def main(*arguments):
     asked = run(DENIABLE, table(sizes[0]), EXPLAIN, person=True)
     print(f"explain: {asked['first'] * 1000:.1f} ms the first time, {asked['least'] * 1000:.1f} ms")
     aims(ours, asked["first"] * 1000)
+    twin.main()
 
 
 def compared(size, *, person, peers):

@@ -4,10 +4,13 @@
 
 Where things are, in the order of a row's path:
 
+    loading       packages that import their names on first use
+    fixes         what to write instead, as a value: typed in Python, SQL, Ibis or a shell
     errors        every error: code, what, why, fix, cost
     parameters    what a public parameter may be
     units         whom we protect
     schema        what is public about a table
+    forms         what a private value looks like: declared, then kept to
     sensitive     values that hide themselves
     sampling      the only place randomness is drawn
     losses        bounds on privacy loss: values with +, *, <=
@@ -26,8 +29,9 @@ Names are loaded when first used, so that importing deniable is quick.
 
 from __future__ import annotations
 
-from importlib import import_module
 from typing import TYPE_CHECKING
+
+from .loading import on_first_use
 
 __version__ = "0.1.0"
 
@@ -57,22 +61,8 @@ _HOMES = {
     "curator": ["Curator", "open"],
     "session": ["Session"],
 }  # fmt: skip
-_HOME = {name: module for module, names in _HOMES.items() for name in names}
 
-__all__ = ["__version__", *sorted(_HOME)]  # noqa: PLE0604
-
-
-def __getattr__(name: str) -> object:
-    if name not in _HOME:
-        raise AttributeError(f"module 'deniable' has no attribute {name!r}")
-    value = getattr(import_module(f".{_HOME[name]}", __name__), name)
-    globals()[name] = value
-    return value
-
-
-def __dir__() -> list[str]:
-    return __all__
-
+__all__ = ["__version__", *sorted(name for names in _HOMES.values() for name in names)]  # noqa: PLE0604
 
 if TYPE_CHECKING:
     from .calibration import calibrate as calibrate
@@ -135,3 +125,7 @@ if TYPE_CHECKING:
     from .units import Unit as Unit
     from .units import person as person
     from .units import rows as rows
+else:
+    __getattr__, __dir__ = on_first_use(
+        __name__, {module: " ".join(names) for module, names in _HOMES.items()}
+    )

@@ -43,6 +43,10 @@ class Target(Protocol):
     def kind(self) -> str:
         """Its name in ledgers and messages."""
 
+    @property
+    def figure(self) -> str:
+        """The name of the field that holds what it is counted in; empty for a curve."""
+
 
 @parameters.called(
     "dp.calibrate(lambda s: 1000 * dp.Gaussian(sigma=s), to=dp.epsilon(2, delta=1e-6))"
@@ -76,9 +80,6 @@ def least_loss(
     return _least(lambda loss: make(loss).error(confidence), within, relative=relative)
 
 
-_FIELDS = {"pure": "epsilon", "zcdp": "rho", "gdp": "mu"}
-
-
 def _price(to: Target) -> tuple[Callable[[Priced], float], float]:
     """What to compute of a mechanism, and what it may at most be."""
     if not hasattr(to, "kind"):
@@ -89,8 +90,8 @@ def _price(to: Target) -> tuple[Callable[[Priced], float], float]:
             return lambda priced: priced.epsilon_at(delta), epsilon
         return lambda priced: priced.delta_at(epsilon), delta
     kind = type(to)
-    if to.kind in _FIELDS:
-        field = _FIELDS[to.kind]
+    if to.figure:
+        field = to.figure
         return lambda priced: float(getattr(_loss(priced, kind), field)), float(getattr(to, field))
     # A curve has no single figure: met or not.
     return lambda priced: 0.5 if cast("bool", _loss(priced, kind) <= to) else 2.0, 1.0  # type: ignore[operator]

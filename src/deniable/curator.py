@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack
 
 from deniable import session as core
 from deniable import statistics
@@ -30,21 +30,60 @@ from deniable.release import Release
 from deniable.release.numbers import amount
 from deniable.schema import Schema
 from deniable.session import Session
-from deniable.statistics import About
-from deniable.statistics.building import By
-from deniable.statistics.ranges import EXTREMES, knowing, quarter, read_bounds, told
-from deniable.statistics.summary import reshaped
 from deniable.units import Unit
+
+if TYPE_CHECKING:
+    from deniable.statistics import About
+    from deniable.statistics.building import By
 
 Auto = Literal["auto"]
 
 
-class Paying(NamedTuple):
-    """What is spent, or the ± that is wanted and about how many rows a group has."""
+class Spend(TypedDict):
+    """What an answer may cost."""
+
+    spend: Loss
+
+
+class Asked(TypedDict, total=False):
+    """What is spent, or the ± that is wanted; and of which table."""
 
     spend: Loss | None
     within: Within | None
+    table: str | None
+
+
+class Counted(Asked, total=False):
+    """The same, for groups."""
+
+    by: By | None
+
+
+class Summed(Counted, total=False):
+    """The same, of a column whose bounds may be searched for."""
+
+    bounds: Auto | None
+
+
+class Averaged(Summed, total=False):
+    """The same, where it matters about how many rows a group has."""
+
     size: float | None
+
+
+class Histogram(Asked, total=False):
+    """The same, in bins: how many, or their ends."""
+
+    bins: int | Sequence[float] | None
+    bounds: Auto | None
+
+
+class Ranked(Spend, total=False):
+    """What is spent on quantiles, by which groups, and of which table."""
+
+    by: By | None
+    bounds: Auto | None
+    table: str | None
 
 
 class Curator(Session):
@@ -82,259 +121,151 @@ class Curator(Session):
 
     # ---- statistics
 
-    @called("s.count(spend=dp.epsilon(0.1))")
-    def count(
-        self,
-        *,
-        spend: Loss | None = None,
-        within: Within | None = None,
-        by: By | None = None,
-        table: str | None = None,
-    ) -> Release:
+    @called("s.count(spend=dp.epsilon(0.1))", options=Counted)
+    def count(self, **how: Unpack[Counted]) -> Release:
         """How many rows there are."""
-        return statistics.count(self._about(table), by=by).release(spend=spend, within=within)
+        query = statistics.count(self._about(how), by=how.get("by"))
+        return query.release(**_paying(how))
 
-    @called('s.sum("age", spend=dp.epsilon(0.1))')
-    def sum(
-        self,
-        column: str,
-        *,
-        spend: Loss | None = None,
-        within: Within | None = None,
-        by: By | None = None,
-        bounds: Auto | None = None,
-        table: str | None = None,
-    ) -> Release:
+    @called('s.sum("age", spend=dp.epsilon(0.1))', options=Summed)
+    def sum(self, column: str, **how: Unpack[Summed]) -> Release:
         """The sum of a column, its values held within their bounds."""
-        return self._statistic(
-            "sum", column, Paying(spend, within, None), by=by, bounds=bounds, table=table
-        )
+        return self._statistic("sum", column, how)
 
-    @called('s.mean("age", spend=dp.epsilon(0.1))')
-    def mean(
-        self,
-        column: str,
-        *,
-        spend: Loss | None = None,
-        within: Within | None = None,
-        size: float | None = None,
-        by: By | None = None,
-        bounds: Auto | None = None,
-        table: str | None = None,
-    ) -> Release:
+    @called('s.mean("age", spend=dp.epsilon(0.1))', options=Averaged)
+    def mean(self, column: str, **how: Unpack[Averaged]) -> Release:
         """The mean of a column."""
-        return self._statistic(
-            "mean", column, Paying(spend, within, size), by=by, bounds=bounds, table=table
-        )
+        return self._statistic("mean", column, how)
 
-    @called('s.variance("age", spend=dp.epsilon(0.1))')
-    def variance(
-        self,
-        column: str,
-        *,
-        spend: Loss | None = None,
-        within: Within | None = None,
-        size: float | None = None,
-        by: By | None = None,
-        bounds: Auto | None = None,
-        table: str | None = None,
-    ) -> Release:
+    @called('s.variance("age", spend=dp.epsilon(0.1))', options=Averaged)
+    def variance(self, column: str, **how: Unpack[Averaged]) -> Release:
         """The sample variance of a column."""
-        return self._statistic(
-            "variance", column, Paying(spend, within, size), by=by, bounds=bounds, table=table
-        )
+        return self._statistic("variance", column, how)
 
-    @called('s.std("age", spend=dp.epsilon(0.1))')
-    def std(
-        self,
-        column: str,
-        *,
-        spend: Loss | None = None,
-        within: Within | None = None,
-        size: float | None = None,
-        by: By | None = None,
-        bounds: Auto | None = None,
-        table: str | None = None,
-    ) -> Release:
+    @called('s.std("age", spend=dp.epsilon(0.1))', options=Averaged)
+    def std(self, column: str, **how: Unpack[Averaged]) -> Release:
         """The sample standard deviation of a column."""
-        return self._statistic(
-            "std", column, Paying(spend, within, size), by=by, bounds=bounds, table=table
-        )
+        return self._statistic("std", column, how)
 
-    @called('s.median("age", spend=dp.epsilon(0.1))')
-    def median(
-        self,
-        column: str,
-        *,
-        spend: Loss,
-        by: By | None = None,
-        bounds: Auto | None = None,
-        table: str | None = None,
-    ) -> Release:
+    @called('s.median("age", spend=dp.epsilon(0.1))', options=Ranked)
+    def median(self, column: str, **how: Unpack[Ranked]) -> Release:
         """The median of a column."""
-        return self.quantile(column, 0.5, spend=spend, by=by, bounds=bounds, table=table)
+        return self.quantile(column, 0.5, **how)
 
-    @called('s.quantile("age", [0.25, 0.5, 0.75], spend=dp.epsilon(0.1))')
-    def quantile(
-        self,
-        column: str,
-        q: float | Sequence[float],
-        *,
-        spend: Loss,
-        by: By | None = None,
-        bounds: Auto | None = None,
-        table: str | None = None,
-    ) -> Release:
+    @called('s.quantile("age", [0.25, 0.5, 0.75], spend=dp.epsilon(0.1))', options=Ranked)
+    def quantile(self, column: str, q: float | Sequence[float], **how: Unpack[Ranked]) -> Release:
         """One quantile of a column, or several for the price of one."""
-        return self._answered(
-            lambda about: statistics.quantile(about, column, q, by=by),
-            column,
-            Paying(spend, None, None),
-            bounds=bounds,
-            table=table,
-        )
+        by = how.get("by")
+        return self._answered(lambda at: statistics.quantile(at, column, q, by=by), column, how)
 
-    @called('s.histogram("age", bins=10, spend=dp.epsilon(0.1))')
-    def histogram(
-        self,
-        column: str,
-        *,
-        spend: Loss | None = None,
-        within: Within | None = None,
-        bins: int | Sequence[float] | None = None,
-        bounds: Auto | None = None,
-        table: str | None = None,
-    ) -> Release:
+    @called('s.histogram("age", bins=10, spend=dp.epsilon(0.1))', options=Histogram)
+    def histogram(self, column: str, **how: Unpack[Histogram]) -> Release:
         """Rows by the value of a column: by its public list, or in bins between its bounds."""
-        if bounds is not None and isinstance(bins, Sequence):
+        bins = how.get("bins")
+        if how.get("bounds") is not None and isinstance(bins, Sequence):
             raise BadParameter(
                 'bins= says where the histogram ends, and bounds="auto" would search for that',
                 fix=f's.histogram("{column}", bins=10, spend=dp.epsilon(0.1), bounds="auto")',
             )
-        return self._answered(
-            lambda about: statistics.histogram(about, column, bins=bins),
-            column,
-            Paying(spend, within, None),
-            bounds=bounds,
-            table=table,
-        )
+        return self._answered(lambda at: statistics.histogram(at, column, bins=bins), column, how)
 
-    @called('s.crosstab("education", "sex", spend=dp.epsilon(0.1))')
-    def crosstab(
-        self,
-        first: str,
-        second: str,
-        *,
-        spend: Loss | None = None,
-        within: Within | None = None,
-        table: str | None = None,
-    ) -> Release:
+    @called('s.crosstab("education", "sex", spend=dp.epsilon(0.1))', options=Asked)
+    def crosstab(self, first: str, second: str, **how: Unpack[Asked]) -> Release:
         """Rows by two columns."""
-        query = statistics.crosstab(self._about(table), first, second)
-        return query.release(spend=spend, within=within)
+        query = statistics.crosstab(self._about(how), first, second)
+        return query.release(**_paying(how))
 
-    @called('s.top_k("name", k=10, spend=dp.epsilon(0.1))')
-    def top_k(
-        self,
-        column: str,
-        *,
-        k: int = 10,
-        spend: Loss | None = None,
-        within: Within | None = None,
-        table: str | None = None,
-    ) -> Release:
+    @called('s.top_k("name", k=10, spend=dp.epsilon(0.1))', options=Asked)
+    def top_k(self, column: str, *, k: int = 10, **how: Unpack[Asked]) -> Release:
         """The commonest values of a column with their counts."""
-        query = statistics.top_k(self._about(table), column, k=k)
-        return query.release(spend=spend, within=within)
+        return statistics.top_k(self._about(how), column, k=k).release(**_paying(how))
 
     @called('s.bounds("age", spend=dp.epsilon(0.1))')
     def bounds(self, column: str, *, spend: Loss, table: str | None = None) -> tuple[float, float]:
         """(low, high) that hold nearly all values of a column, found privately: powers of two."""
-        about = self._about(table)
+        from deniable.statistics.ranges import read_bounds
+
+        about = self._about({"table": table})
         found = statistics.bounds(about, column).release(spend=spend)
         return read_bounds(found, whole=about.source.column(column).type == "int")
 
     @called("s.describe(spend=dp.epsilon(0.5))")
     def describe(
-        self,
-        columns: Sequence[str] | None = None,
-        *,
-        spend: Loss,
-        table: str | None = None,
+        self, columns: Sequence[str] | None = None, *, spend: Loss, table: str | None = None
     ) -> Release:
         """Count, mean, std and quartiles of every column with bounds."""
-        return reshaped(statistics.describe(self._about(table), columns).release(spend=spend))
+        from deniable.statistics.summary import reshaped
+
+        about = self._about({"table": table})
+        return reshaped(statistics.describe(about, columns).release(spend=spend))
 
     # ---- parts
 
-    def _about(self, table: str | None) -> About:
-        return About(session=self, table=table)
+    def _about(self, how: Mapping[str, Any]) -> About:
+        return statistics.About(session=self, table=how.get("table"))
 
-    def _statistic(
-        self,
-        name: str,
-        column: str,
-        paying: Paying,
-        *,
-        by: By | None,
-        bounds: Auto | None,
-        table: str | None,
-    ) -> Release:
+    def _statistic(self, name: str, column: str, how: Mapping[str, Any]) -> Release:
+        by = how.get("by")
         return self._answered(
-            lambda about: statistics.statistic(about, name, column, by=by),
-            column,
-            paying,
-            bounds=bounds,
-            table=table,
+            lambda about: statistics.statistic(about, name, column, by=by), column, how
         )
 
     def _answered(
-        self,
-        ask: Callable[[About], Query],
-        column: str,
-        paying: Paying,
-        *,
-        bounds: Auto | None,
-        table: str | None,
+        self, ask: Callable[[About], Query], column: str, how: Mapping[str, Any]
     ) -> Release:
         """The answer; with automatic bounds for a column after a search for them."""
-        about = self._about(table)
+        from deniable.statistics.ranges import knowing, read_bounds
+
+        about, paying, bounds = self._about(how), _paying(how), how.get("bounds")
         if bounds is None:
-            return ask(about).release(**paying._asdict())
+            return ask(about).release(**paying)
         if str(bounds) != "auto":
             raise BadParameter(
                 'bounds= is "auto" here: what you know stands in the schema',
                 fix=f'schema=dp.Schema(columns={{"{column}": dp.bounds(0, 100)}})',
             )
-        if paying.spend is None:
+        if paying["spend"] is None:
             raise BadParameter(
                 'bounds="auto" goes with spend=: a quarter of it pays for the search',
                 fix='spend=dp.epsilon(0.5), bounds="auto"',
             )
-        search, rest = quarter(self.spending(paying.spend))
-        looking, then = statistics.bounds(about, column), paying._replace(spend=rest)
+        search, rest = self.spending(paying["spend"]).split(0.25)
+        looking, then = statistics.bounds(about, column), paying | {"spend": rest}
         self._check_both(looking.due(spend=search), ask, about, column, then)
         found = looking.release(spend=search)
         low, high = read_bounds(found, whole=about.source.column(column).type == "int")
         try:
-            answer = ask(knowing(about, column, low, high)).release(**then._asdict())
+            answer = ask(knowing(about, column, low, high)).release(**then)
         except DeniableError as error:
             paid_before(error, found, "find bounds")
             raise
         return _with(answer, found)
 
     def _check_both(
-        self, due: Price, ask: Callable[[About], Query], about: About, column: str, then: Paying
+        self,
+        due: Price,
+        ask: Callable[[About], Query],
+        about: About,
+        column: str,
+        then: Mapping[str, Any],
     ) -> None:
         """Refuse now what would be refused after the search, whatever that finds."""
+        from deniable.statistics.ranges import EXTREMES, knowing
+
         for low, high in EXTREMES:
-            after = ask(knowing(about, column, low, high)).due(**then._asdict())
+            after = ask(knowing(about, column, low, high)).due(**then)
             if due != Price.zero:  # else the search is free, and what comes then is charged alone
                 self.ledger.check(due + after)
 
 
+def _paying(how: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: how.get(name) for name in ("spend", "within", "size")}
+
+
 def _with(release: Release, search: Release) -> Release:
     """The answer with what the search for bounds cost, and what it found, beside it."""
+    from deniable.statistics.ranges import told
+
     nothing = "no value was told from noise, so bounds are near 0,"
     found = "bounds found privately" if told(search) else nothing
     note = f"{found} for {amount(search.loss, 'up')}; {release.provenance.note}"
@@ -374,10 +305,7 @@ def open(  # noqa: A001  (dp.open is the promised name)
         name=name,
         version=version,
         asker=asker,
+        of=Curator,
     )
-    return Curator(
-        tables=opened.tables,
-        schema=opened.schema,
-        ledger=opened._ledger,  # noqa: SLF001  (the session it becomes holds it as well)
-        asker=opened.asker,
-    )
+    assert isinstance(opened, Curator)
+    return opened

@@ -35,8 +35,10 @@ import html
 import shlex
 from collections.abc import Iterable
 from types import FunctionType
-from typing import ClassVar, Final
+from typing import ClassVar
 
+from deniable import fixes
+from deniable.fixes import Fix, Fixes, Medium
 from deniable.snippets import Snippet
 
 NOTHING_SPENT = "nothing was spent"
@@ -52,18 +54,28 @@ class DeniableError(Exception):
         what: str,
         *,
         why: str = "",
-        fix: str | Iterable[str] = "",
+        fix: Fixes = "",
         cost: str = NOTHING_SPENT,
         snippet: Snippet | None = None,
         hint: str = "",
     ) -> None:
         self.what = what
         self.why = why
-        self.fix = fix if isinstance(fix, str) else "\n".join(fix)
+        self.fix = fix
+        self.medium: Medium = "python"
         self.cost = cost
         self.snippet = snippet
         self.hint = hint
         super().__init__(what)
+
+    @property
+    def fix(self) -> str:
+        """What to write instead, as it is typed where the error is shown."""
+        return fixes.written(self.fixes, self.medium)
+
+    @fix.setter
+    def fix(self, fix: Fixes) -> None:
+        self.fixes = fixes.listed(fix)
 
     def __str__(self) -> str:
         lines = [f"error[{self.code}]: {self.what}"]
@@ -118,7 +130,7 @@ class BadParameter(DeniableError, ValueError):
 
     @classmethod
     def of(
-        cls, name: str, value: object, *, must: str, fix: str = "", why: str = ""
+        cls, name: str, value: object, *, must: str, fix: Fixes = "", why: str = ""
     ) -> BadParameter:
         """`epsilon` must be a number above 0; you gave '1' (text)."""
         return cls(f"{name} must be {must}; you gave {describe(value)}", why=why, fix=fix)
@@ -179,36 +191,13 @@ class MissingBounds(DeniableError):
         snippet: Snippet | None = None,
     ) -> MissingBounds:
         """AVG(income) needs bounds, because one person's income could be anything."""
-        target, name = shlex.quote(f"{table}.{column}"), _quoted(column)
-        stated, said = _PLAUSIBLE.get(type, _PLAUSIBLE["float"])
-        fixes = [
-            f"schema=dp.Schema(columns={{{name}: dp.bounds({stated})}})",
-            f"s.bounds({name}, spend=dp.epsilon(0.1))    # estimates them privately",
-            f"deniable set {target} --bounds {said}",
-            f"deniable bounds {target} --spend 0.1",
-        ]
         return cls(
             f"{what} needs bounds, because one person's {column} could be anything",
             why="noise is sized to the most one person can change the answer",
-            fix=fixes if type in ("int", "float") else fixes[::2],
+            fix=fixes.bounds(column, table=table, type=type),
             hint="put what is plausible in place of these bounds, without looking at the data",
             snippet=snippet,
         )
-
-
-# Bounds to be replaced by what is plausible, in Python and in a shell.
-_PLAUSIBLE: Final = {
-    "float": ("0, 100", "0 100"),
-    "int": ('0, 100, type="int"', "0 100"),
-    "date": (
-        'datetime.date(2000, 1, 1), datetime.date(2030, 1, 1), type="date"',
-        "2000-01-01 2030-01-01",
-    ),
-    "timestamp": (
-        'datetime.datetime(2000, 1, 1), datetime.datetime(2030, 1, 1), type="timestamp"',
-        "2000-01-01 2030-01-01",
-    ),
-}
 
 
 class MissingRule(DeniableError):
@@ -225,16 +214,11 @@ class MissingRule(DeniableError):
             "what to do with them",
             why="an answer that turns into NaN tells the world that someone's value is missing",
             fix=(
-                f"schema=dp.Schema(columns={{{_quoted(column)}: {stated}}})",
+                fixes.python(f"schema=dp.Schema(columns={{{fixes.quoted(column)}: {stated}}})"),
                 f"deniable set {shlex.quote(f'{table}.{column}')} --missing drop",
             ),
             hint="decided from the schema; the data were not read",
         )
-
-
-def _quoted(name: str) -> str:
-    """A name as one types it in Python."""
-    return repr(name) if '"' in name or "\\" in name else f'"{name}"'
 
 
 class MissingUnit(DeniableError):
@@ -249,8 +233,8 @@ class MissingUnit(DeniableError):
             f"nobody said whom to protect in `{table}`",
             why="privacy is promised to someone; which rows are theirs is not in the data",
             fix=(
-                'unit=dp.person("user_id", rows=10)    a person has many rows: at most 10 count',
-                "unit=dp.rows()                        only if every person has exactly one row",
+                fixes.person("user_id", 10, note="a person has many rows: at most 10 count"),
+                fixes.rows("only if every person has exactly one row"),
             ),
         )
 
@@ -309,8 +293,13 @@ class UnknownKeys(DeniableError):
             f"the list of values of `{column}` is itself private: a rare one could reveal a person",
             why="a group that appears only because one person is in it tells that they are",
             fix=(
-                f'give the list: columns={{"{column}": dp.keys([...])}}',
-                "or hide rare ones: unit=dp.person(..., groups=3) and a budget with a delta",
+                fixes.keys(column),
+                Fix(
+                    "unit=dp.person(..., groups=3) and a budget with a delta",
+                    command="groups = 3 in the unit of the schema, and a ledger started with "
+                    "--budget 3,1e-7",
+                    lead="or hide rare ones: ",
+                ),
             ),
             snippet=snippet,
         )

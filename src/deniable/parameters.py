@@ -27,6 +27,8 @@ SMALLEST, LARGEST = 2.0**-900, 2.0**900
 
 def real(name: str, value: object, *, must: str = "a finite number") -> float:
     """A finite float."""
+    if type(value) is float and math.isfinite(value):  # the commonest, and much the quickest
+        return value
     if not isinstance(value, Real) or isinstance(value, bool):
         raise BadParameter.of(name, value, must=must, fix=_unquoted(name, value))
     try:
@@ -119,8 +121,12 @@ def a_kind(value: object) -> str:
 # ---- calls
 
 
-def called(example: str, *, why: str = "") -> Callable[[Callable[P, R]], Callable[P, R]]:
+def called(
+    example: str, *, why: str = "", options: type | None = None
+) -> Callable[[Callable[P, R]], Callable[P, R]]:
     """Answer a call that does not fit with one that does, in place of Python's TypeError.
+
+    `options` is the TypedDict of a function's `**options`: what they may be, and which are needed.
 
     >>> @called('measure("age", spend=1)')
     ... def measure(column, *, spend): ...
@@ -132,19 +138,50 @@ def called(example: str, *, why: str = "") -> Callable[[Callable[P, R]], Callabl
     """
 
     def of(function: Callable[P, R]) -> Callable[P, R]:
+        signature = None if options is None else _expanded(function, options)
+
         @functools.wraps(function)
         def checked(*args: P.args, **kwargs: P.kwargs) -> R:
-            try:
-                return function(*args, **kwargs)
-            except TypeError as error:
-                inside = error.__traceback__
-                if inside is None or inside.tb_next is not None:  # raised within, not by the call
-                    raise
-            raise _misfit(function, args, kwargs, example=example, why=why)
+            if signature is None or _fits(signature, args, kwargs):
+                try:
+                    return function(*args, **kwargs)
+                except TypeError as error:
+                    inside = error.__traceback__
+                    if inside is None or inside.tb_next is not None:  # raised within, not by a call
+                        raise
+            raise _misfit(checked, args, kwargs, example=example, why=why)
 
+        if signature is not None:
+            checked.__signature__ = signature  # type: ignore[attr-defined]
         return checked
 
     return of
+
+
+def _expanded(function: Callable[..., object], options: type) -> inspect.Signature:
+    """The signature with every option by its name, where the function has `**options`."""
+    known = inspect.signature(function)
+    needed = options.__required_keys__  # type: ignore[attr-defined]
+    made = [
+        inspect.Parameter(
+            name,
+            inspect.Parameter.KEYWORD_ONLY,
+            default=inspect.Parameter.empty if name in needed else None,
+            annotation=kind,
+        )
+        for name, kind in options.__annotations__.items()
+    ]
+    return known.replace(parameters=[*list(known.parameters.values())[:-1], *made])
+
+
+def _fits(
+    signature: inspect.Signature, args: tuple[object, ...], kwargs: dict[str, object]
+) -> bool:
+    try:
+        signature.bind(*args, **kwargs)
+    except TypeError:
+        return False
+    return True
 
 
 def made(example: str) -> Callable[[type[R]], type[R]]:

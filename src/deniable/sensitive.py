@@ -9,65 +9,39 @@ The form (whole or real numbers, how many, under which keys) is declared, never 
 result: a sum that happens to be an `int`, a list that happens to be longer or a missing group would
 tell something about the rows. What is computed is coerced to the declared form, or it fails.
 
+Values may be scaled, added, stacked and computed with; what that is bounded by is derived.
+
     >>> Sensitive(lambda: 42, l1=1)
     Sensitive(hidden, l1=1)
     >>> f"{Sensitive(lambda: [4, 2], l1=1, whole=True, shape=2)}"
     'Sensitive(hidden, l1=1, whole=True, shape=2)'
+    >>> 5 * Sensitive(lambda: 42, l1=1, whole=True) + Sensitive(lambda: 1, l1=2, whole=True)
+    Sensitive(hidden, l1=7, whole=True)
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Hashable
-from dataclasses import dataclass
-from typing import Any, Generic, NoReturn, TypeVar
+import operator
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import replace
+from fractions import Fraction
+from numbers import Real
+from typing import Any, Final, Generic, NoReturn, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
 
 from . import parameters
-from .errors import BadParameter, HiddenValue
+from .errors import BadParameter, HiddenValue, UnitMismatch
+from .forms import Form, exact, read_numbers
 from .units import Unit
 
 T = TypeVar("T")
 
 # ‖x‖∞ ≤ ‖x‖₂ ≤ ‖x‖₁: a bound in a norm to the right also bounds every norm to its left.
 _IMPLIED_BY = {"linf": ("linf", "l2", "l1"), "l2": ("l2", "l1"), "l1": ("l1",)}
-
-
-@dataclass(frozen=True, kw_only=True)
-class Form:
-    """What the result of a computation looks like: public, and fixed before it runs.
-
-    `whole` is None where nothing was declared: the mechanism decides, and real is the default.
-    """
-
-    whole: bool | None = None
-    shape: tuple[int, ...] = ()
-    keys: tuple[Hashable, ...] | None = None
-
-    @staticmethod
-    def of(*, whole: object, shape: object, keys: object) -> Form:
-        """The form that the arguments of a `Sensitive` declare."""
-        if whole is not None and not isinstance(whole, bool):
-            raise BadParameter.of("whole", whole, must="True (whole numbers) or False (real ones)")
-        listed = None if keys is None else _keys(keys)
-        if shape is None:
-            return Form(whole=whole, shape=() if listed is None else (len(listed),), keys=listed)
-        sizes = shape if isinstance(shape, tuple | list) else (shape,)
-        exact = tuple(parameters.whole("shape", size, least=0) for size in sizes)
-        if listed is not None and exact != (len(listed),):
-            raise BadParameter.of("shape", shape, must=f"{len(listed)}, one for each key")
-        return Form(whole=whole, shape=exact, keys=listed)
-
-    @property
-    def size(self) -> int:
-        """How many numbers there are."""
-        return math.prod(self.shape)
-
-    def __str__(self) -> str:
-        whole = "" if self.whole is None else f", whole={self.whole}"
-        if self.keys is not None:
-            return f"{whole}, {len(self.keys)} keys"
-        shape = self.shape[0] if len(self.shape) == 1 else self.shape
-        return whole + (f", shape={shape}" if self.shape else "")
 
 
 @parameters.made("dp.Sensitive(lambda: 3, l1=1)")
@@ -79,9 +53,13 @@ class Sensitive(Generic[T]):
     counts as 0, one that is not listed is left out). `entries` says how many of the numbers (of a
     sample: rows) one unit may change, for mechanisms that randomize each entry by itself. Values
     with the same `stream` name are bounded together: one unit moves all of them by l1 in total.
+    Where a mechanism draws a sample, the value is one row per unit, and everything declared is
+    about what is made of the sample: the sum of its rows, or what `statistic` returns for them.
+    `ready` are entered before the charge and left after the draw: what the computation needs, and
+    public facts or the environment alone can refuse, is refused there, free.
     """
 
-    __slots__ = ("__compute", "_bounds", "entries", "form", "stream", "unit")
+    __slots__ = ("__compute", "_bounds", "entries", "form", "ready", "stream", "unit")
 
     def __init__(
         self,
@@ -96,6 +74,8 @@ class Sensitive(Generic[T]):
         keys: object = None,
         entries: object = None,
         stream: object = None,
+        statistic: Callable[[Any], object] | None = None,
+        ready: Sequence[AbstractContextManager[object]] = (),
     ) -> None:
         if not callable(compute):
             raise BadParameter.of(
@@ -114,16 +94,19 @@ class Sensitive(Generic[T]):
             )
         self.__compute = compute
         self.unit = unit
-        self.form = Form.of(whole=whole, shape=shape, keys=keys)
+        self.form = Form.of(whole=whole, shape=shape, keys=keys, statistic=statistic)
         self.entries = None if entries is None else parameters.whole("entries", entries)
         if stream is not None and (not isinstance(stream, str) or not stream):
             raise BadParameter.of("stream", stream, must='a name, such as "arrivals"')
         self.stream = stream
+        self.ready = tuple(ready)
 
     def read_by(self, read: Callable[[Any], Any]) -> Sensitive[Any]:
         """The same promise about the value as `read` makes of it, after it is computed."""
         run = self.__compute
-        coerced: Sensitive[Any] = Sensitive(lambda: read(run()), l1=0, unit=self.unit)
+        coerced: Sensitive[Any] = Sensitive(
+            lambda: read(run()), l1=0, unit=self.unit, ready=self.ready
+        )
         coerced._bounds, coerced.form = self._bounds, self.form
         coerced.entries, coerced.stream = self.entries, self.stream
         return coerced
@@ -132,6 +115,57 @@ class Sensitive(Generic[T]):
         """The least bound in this norm that follows from those given; None if none follows."""
         bounds = [self._bounds[n] for n in _IMPLIED_BY[norm] if n in self._bounds]
         return min(bounds, default=None)
+
+    # ---- values made of values: exact, with the bounds that follow
+
+    def then(self, function: Callable[[Any], Any], **declared: Any) -> Sensitive[Any]:
+        """What a function makes of the value in its declared form; you prove its bounds.
+
+        `counts.then(numpy.max, linf=1)`: what is declared is as for `dp.Sensitive`.
+        """
+        return Sensitive(
+            lambda: function(_numbers(self)), unit=self.unit, ready=self.ready, **declared
+        )
+
+    def at(self, place: Hashable) -> Sensitive[Any]:
+        """One of the numbers, by its key or its place."""
+        keys, sizes = self.form.keys, self.form.shape
+        if keys is not None:
+            place = keys.index(place) if place in keys else None
+        places = place if isinstance(place, tuple) else (place,)
+        if len(places) != len(sizes) or not all(map(_is_place, places, sizes)):
+            raise BadParameter.of("place", place, must=f"one of {self.form.size} numbers")
+        return self.then(
+            lambda numbers: numbers[places], l1=self.bound("linf"), whole=self.form.whole
+        )
+
+    def __mul__(self, factor: float) -> Sensitive[Any]:
+        if isinstance(factor, bool) or not isinstance(factor, Real):
+            return NotImplemented
+        by = Fraction(parameters.real("factor", factor))
+        number = int(by) if by.denominator == 1 else by
+        bounds = {norm: _above(abs(by) * Fraction(b)) for norm, b in self._bounds.items()}
+        whole = self.form.whole if by.denominator == 1 else False
+        return _made([self], lambda x: x * number, bounds, replace(self.form, whole=whole))
+
+    __rmul__ = __mul__
+
+    def __add__(self, other: Sensitive[Any]) -> Sensitive[Any]:
+        if not isinstance(other, Sensitive):
+            return NotImplemented
+        return _made([self, other], operator.add, _joint([self, other], _NORMS_OF_SUMS))
+
+    def __sub__(self, other: Sensitive[Any]) -> Sensitive[Any]:
+        return self + -1 * other
+
+    @staticmethod
+    def stack(values: Sequence[Sensitive[Any]]) -> Sensitive[Any]:
+        """Several values of one form as one array, whose first axis tells them apart."""
+        if not values:
+            raise BadParameter("there is nothing to stack in an empty list")
+        shape = (len(values), *values[0].form.shape)
+        form = Form(whole=_whole(values), shape=shape)
+        return _made(values, lambda *x: np.stack(x), _joint(values, _NORMS_OF_STACKS), form)
 
     def __repr__(self) -> str:
         bounds = "".join(f", {name}={bound:g}" for name, bound in self._bounds.items())
@@ -151,6 +185,7 @@ class Sensitive(Generic[T]):
         )
 
     __eq__ = __ne__ = __lt__ = __le__ = __gt__ = __ge__ = __refuse
+    __array_ufunc__ = None  # NumPy's numbers leave * to us
     __hash__ = __bool__ = __len__ = __iter__ = __contains__ = __getitem__ = __refuse
     __int__ = __float__ = __complex__ = __index__ = __bytes__ = __refuse
     __array__ = __call__ = __reduce__ = __reduce_ex__ = __getstate__ = __copy__ = __deepcopy__ = (
@@ -158,17 +193,84 @@ class Sensitive(Generic[T]):
     )
 
 
-def _keys(keys: object) -> tuple[Hashable, ...]:
-    must = "a list of different keys"
-    if not isinstance(keys, list | tuple) or not keys:
-        raise BadParameter.of("keys", type(keys), must=must)
-    try:
-        different = len(set(keys)) == len(keys)
-    except TypeError:
-        different = False
-    if not different:
-        raise BadParameter("keys must be a list of different keys, each hashable")
-    return tuple(keys)
+def _made(
+    values: Sequence[Sensitive[Any]],
+    function: Callable[..., Any],
+    bounds: Mapping[str, float],
+    form: Form | None = None,
+) -> Sensitive[Any]:
+    """What a function makes of exact numbers; of one form, about one unit."""
+    first, units = values[0], {each.unit for each in values}
+    if len(units) > 1:
+        raise UnitMismatch("the values are bounded for different units", why=_ONE_UNIT)
+    for each in values:
+        if (each.form.shape, each.form.keys) != (first.form.shape, first.form.keys):
+            raise BadParameter("the values have different shapes or keys")
+        if each.form.statistic is not None or each.stream is not None:
+            raise BadParameter("values of a sample or a stream cannot be computed with")
+    made: Sensitive[Any] = Sensitive(
+        lambda: function(*(exact(_numbers(each)) for each in values)),
+        l1=bounds.get("l1"),
+        l2=bounds.get("l2"),
+        linf=bounds.get("linf"),
+        unit=first.unit,
+        ready=tuple(dict.fromkeys(r for each in values for r in each.ready)),
+    )
+    made.form = form or replace(first.form, whole=_whole(values))
+    entries = [each.entries for each in values]
+    made.entries = None if None in entries else sum(e for e in entries if e)
+    return made
+
+
+def _whole(values: Sequence[Sensitive[Any]]) -> bool | None:
+    """Whole numbers if all are; real if one is; else as the mechanism decides."""
+    declared = {each.form.whole for each in values}
+    return False if False in declared else None if None in declared else True
+
+
+def _joint(
+    values: Sequence[Sensitive[Any]], norms: Mapping[str, Callable[[list[Fraction]], float]]
+) -> dict[str, float]:
+    """The bounds of values together, in each norm in which all of them have one."""
+    known = {norm: [each.bound(norm) for each in values] for norm in norms}
+    return {
+        norm: norms[norm]([Fraction(b) for b in bounds if b is not None])
+        for norm, bounds in known.items()
+        if None not in bounds
+    }
+
+
+def _above(number: Fraction) -> float:
+    """The least float that is not below a number."""
+    near = float(number)
+    return near if Fraction(near) >= number else math.nextafter(near, math.inf)
+
+
+def _root_above(square: Fraction) -> float:
+    """A float that is not below the root of a number, and hardly above it."""
+    root = math.sqrt(square)
+    while Fraction(root) ** 2 < square:
+        root = math.nextafter(root, math.inf)
+    return root
+
+
+# ‖x + y‖ ≤ ‖x‖ + ‖y‖ in every norm; of (x, y) the parts do not meet.
+_NORMS_OF_SUMS: Final = dict.fromkeys(_IMPLIED_BY, lambda bounds: _above(sum(bounds, Fraction(0))))
+_NORMS_OF_STACKS: Final = {
+    "l1": _NORMS_OF_SUMS["l1"],
+    "l2": lambda bounds: _root_above(sum((b * b for b in bounds), Fraction(0))),
+    "linf": lambda bounds: _above(max(bounds)),
+}
+_ONE_UNIT: Final = "how far one unit moves a value holds for that unit and relation only"
+
+
+def _is_place(place: object, size: int) -> bool:
+    return isinstance(place, int) and not isinstance(place, bool) and 0 <= place < size
+
+
+def _numbers(value: Sensitive[Any]) -> NDArray[Any]:
+    """The value in its declared form: for the computation of another value, after the charge."""
+    return read_numbers(compute(value), value.form)
 
 
 def compute(value: Sensitive[T]) -> T:

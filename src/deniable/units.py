@@ -30,6 +30,16 @@ class Relation(enum.StrEnum):
     Of `rows()` a schema states it exactly, as its `size`.
     """
 
+    @property
+    def sides(self) -> int:
+        """How many contributions neighbours differ in: the unit's own, or also its successor's."""
+        return 2 if self is Relation.REPLACE else 1
+
+    @property
+    def words(self) -> str:
+        """What happens to the unit."""
+        return "replaced by another" if self is Relation.REPLACE else "added or removed"
+
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class Unit:
@@ -60,8 +70,21 @@ class Unit:
         else:
             who = f"one person ({self.column}, at most {_counted(self.rows, 'row')}"
             who += f" in {_counted(self.groups, 'group')})" if self.groups is not None else ")"
-        how = "added or removed" if self.relation is Relation.ADD_REMOVE else "replaced by another"
-        return f"{who}, {how}"
+        return f"{who}, {self.relation.words}"
+
+    @property
+    def sides(self) -> int:
+        """How many contributions neighbours differ in: 1 if a unit comes or goes, 2 if replaced."""
+        return self.relation.sides
+
+    @property
+    def neighbours(self) -> str:
+        """What neighbouring tables are, in a sentence."""
+        column = self.column
+        whose = "one row" if column is None else f"all rows of one person, identified by {column}"
+        if self.sides == 1:
+            return f"two tables are neighbours if one is the other without {whose}"
+        return f"two tables are neighbours if they differ in {whose}; the number of units is public"
 
     def to_dict(self) -> dict[str, str | int]:
         """A flat record, for ledgers and schemas."""

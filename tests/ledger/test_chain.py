@@ -199,7 +199,7 @@ def test_progress_is_told(path, monkeypatch):
     seen = []
     with open_ledger(path) as ledger:
         ledger.verify(progress=lambda done, lines: seen.append((done, lines)))
-    assert seen == [(0, 9), (3, 9), (6, 9), (9, 9)]
+    assert seen == [(2, 9), (5, 9), (8, 9), (9, 9)]
 
 
 # ---- the future

@@ -46,6 +46,55 @@ def test_every_file_of_a_ledger_is_its_owners_alone(path, umask):
     assert seen == dict.fromkeys(["ledger.db", "ledger.db-journal", "ledger.jsonl"], 0o600)
 
 
+def linked(path):
+    link = path.with_name("link.jsonl")
+    link.symlink_to(path)
+    return link
+
+
+def other(path):
+    open_ledger(path.with_name("other.db"), **NEW).close()
+    return path.with_name("other.db")
+
+
+TARGETS = {
+    "itself": lambda path: path,
+    "itself, in other words": lambda path: path.parent / ".." / path.parent.name / path.name,
+    "a symbolic link to it": linked,
+    "its journal": lambda path: path.with_name(path.name + "-journal"),
+    "another ledger": other,
+}
+
+
+@pytest.mark.parametrize("kind", [str, Path])
+@pytest.mark.parametrize("target", TARGETS)
+def test_no_export_is_written_over_a_ledger(path, target, kind):
+    with open_ledger(path, **NEW) as ledger:
+        ledger.charge(TENTH, unit=ROWS)
+        where = TARGETS[target](path)
+        before = {each: each.read_bytes() for each in path.parent.iterdir()}
+        with pytest.raises(dp.BadParameter, match="belongs to a database"):
+            ledger.to_jsonl(kind(where))
+        assert {each: each.read_bytes() for each in path.parent.iterdir()} == before
+        ledger.verify()
+
+
+def test_an_export_that_fails_leaves_the_last_one(path, monkeypatch):
+    target = path.with_name("ledger.jsonl")
+    with open_ledger(path, **NEW) as ledger:
+        ledger.to_jsonl(target)
+        before = target.read_text()
+        ledger.charge(TENTH, unit=ROWS)
+        with monkeypatch.context() as patch:
+            patch.setattr("deniable.ledger.books.intact", lambda *_, **__: 1 / 0)
+            with pytest.raises(ZeroDivisionError):
+                ledger.to_jsonl(target)
+        assert target.read_text() == before
+        assert sorted(each.name for each in path.parent.iterdir()) == ["ledger.db", "ledger.jsonl"]
+        ledger.to_jsonl(target)
+        assert target.read_text() == ledger.to_jsonl() != before
+
+
 def test_a_ledger_is_never_readable_by_others_not_even_for_a_moment(path, monkeypatch):
     """The file has its permissions from the call that makes it."""
     made = []

@@ -59,3 +59,23 @@ def test_the_delta_of_a_block_cannot_be_left_out_either(tmp_path):
     assert Price.from_dict(json.loads(line)["price"]).delta == 1e-5
     rewrite(path, [header, canonical(cheaper(json.loads(line), "delta", 0.0))])
     assert_found(path, "line 1 of the ledger was charged less than it costs")
+
+
+@pytest.mark.parametrize("coordinate", ["epsilon", "renyi"])
+@pytest.mark.parametrize(("delta", "share", "passes"), [
+    (1e-5, 0.995, True), (1e-5, 0.98, False), (None, 1 - 1e-10, True), (None, 0.995, False),
+])  # fmt: skip
+def test_only_a_block_may_have_been_priced_a_little_lower(
+    tmp_path, coordinate, delta, share, passes
+):
+    """Blocks are priced numerically, and a later version may end 1 % higher; formulas do not."""
+    path, budget = tmp_path / "ledger.db", dp.epsilon(5.0, delta=1e-3)
+    with open_ledger(path, budget=budget, unit=dp.rows()) as ledger:
+        ledger.charge(LAPLACE, unit=dp.rows(), **({} if delta is None else {"delta": delta}))
+    header, line = lines_of(path)
+    rewrite(path, [header, canonical(cheaper(json.loads(line), coordinate, share))])
+    if passes:
+        with open_ledger(path, budget=budget, unit=dp.rows()) as ledger:
+            ledger.verify()
+    else:
+        assert_found(path, "line 1 of the ledger was charged less than it costs")

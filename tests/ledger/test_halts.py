@@ -96,6 +96,44 @@ def test_the_curator_reads_cause_and_question_until_the_asker_is_resumed(fresh):
     assert [each.asker for each in ledger.failures()] == ["bob"]
 
 
+LOOKS = {
+    "shown": lambda ledger: ledger.failures() and None,
+    "passed": lambda ledger: ledger.failures(),
+    "passed by another process": lambda ledger: ledger.waiting(),
+}
+
+
+@pytest.mark.parametrize("asker", ASKERS)
+@pytest.mark.parametrize("look", LOOKS)
+def test_a_cause_that_was_not_shown_is_not_erased(fresh, asker, look):
+    """A second question fails while the curator reads the cause of the first."""
+    ledger = fresh()
+    late = ledger.charge(TENTH, unit=ROWS, asker=asker)
+    failed(ledger, asker)
+    seen = LOOKS[look](ledger)
+    ledger.stop(late, cause="the second cause")
+    with pytest.raises(BadParameter, match="failed after the causes were shown"):
+        ledger.resume(asker, seen=seen)
+    assert [each.detail for each in ledger.failures()] == [CAUSE, "the second cause"]
+    _, passed = ledger.passed_over(asker)
+    assert [each.detail for each in passed] == [CAUSE, "the second cause"]
+    assert not ledger.failures()
+    ledger.verify()
+
+
+def test_a_look_at_others_failures_shows_nothing_of_this_askers(fresh):
+    ledger = fresh()
+    failed(ledger, "ann")
+    seen = ledger.failures()
+    failed(ledger, "bob")
+    with pytest.raises(BadParameter, match="failed after the causes were shown"):
+        ledger.resume("bob", seen=seen)
+    ledger.resume("ann", seen=seen)
+    failed(ledger, "ann")
+    with pytest.raises(BadParameter, match="failed after the causes were shown"):
+        ledger.resume("ann", seen=seen)
+
+
 def test_no_cause_is_in_the_lines_that_may_be_exported(fresh):
     ledger = fresh()
     failed(ledger)

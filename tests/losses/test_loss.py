@@ -36,6 +36,36 @@ def test_a_multiple_is_the_sum_of_as_many(loss: Loss, times: int):
     assert loss * times == times * loss
 
 
+@given(ANY, st.floats(0.001, 1))
+def test_a_part_and_the_rest_compose_to_the_whole(loss: Loss, fraction: float):
+    part, rest = loss.split(fraction)
+    assert part == loss.share(fraction)
+    whole = dp.Approx(part.epsilon, delta=0.0) if isinstance(loss, dp.Approx) else part
+    assert whole + rest == loss
+    assert whole.epsilon_at(1e-5) <= loss.epsilon_at(1e-5) * ALMOST
+
+
+@given(ANY, st.integers(2, 20))
+def test_as_many_shares_compose_to_no_more_than_the_whole(loss: Loss, parts: int):
+    shares = parts * loss.share(1 / parts)
+    assert shares <= (dp.Pure(loss.epsilon) if isinstance(loss, dp.Approx) else loss)
+
+
+def test_a_tenth_of_mu_squared_is_a_tenth():
+    assert dp.Gdp(2.0).share(0.25) == dp.Gdp(1.0)
+    assert dp.Gdp(1.0).share(0.1).mu ** 2 == pytest.approx(0.1)
+    assert dp.Zcdp(1.0).share(0.1).rho == dp.Pure(1.0).share(0.1).epsilon == 0.1
+    assert dp.Approx(1.0, delta=1e-6).split(0.1) == (dp.Pure(0.1), dp.Approx(0.9, delta=1e-6))
+    with pytest.raises(dp.NoBound):
+        dp.Laplace(scale=1.0).loss(dp.Profile).share(0.5)
+
+
+@pytest.mark.parametrize("kind", Loss.kinds.values())
+def test_every_kind_says_its_definition_and_symbols(kind):
+    assert kind.definition
+    assert kind.symbol == (next(iter(kind.symbols.values())) if kind.symbols else kind.__name__)
+
+
 @given(TRIPLES)
 def test_sums_do_not_depend_on_the_order_of_adding(triple):
     a, b, c = triple

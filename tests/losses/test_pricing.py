@@ -1,13 +1,16 @@
 """Known prices are met from above, whatever the engine, and lie within a peer's bracket."""
 
+import itertools
 import math
 
+import mpmath as mp
 import pytest
 from dp_accounting.pld import privacy_loss_distribution as pld
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 from tests.losses import truth
 
+from deniable.calibration import looseness
 from deniable.losses import pricing
 from deniable.losses.pairs import (
     ApproxPair,
@@ -142,6 +145,31 @@ def test_prices_are_monotone(delta, times, ratio):
     assert pricing.epsilon_at([(LaplacePair(ratio=1.1 * ratio), times)], delta) >= price - 1e-6
 
 
+KINDS = st.one_of(
+    st.builds(lambda a: LaplacePair(ratio=a), st.sampled_from([0.25, 0.5, 1.0, 1.3])),
+    st.builds(lambda e: ApproxPair(epsilon=e, delta=1e-3), st.sampled_from([0.5, 1.0])),
+    st.builds(lambda e: ResponsePair(epsilon=e, categories=4), st.sampled_from([0.3, 1.0])),
+    st.builds(lambda a: SampledPair(inner=LaplacePair(ratio=a), rate=0.2), st.just(0.5)),
+    st.builds(lambda s: DiscreteLaplacePair(scale=s, shift=2), st.sampled_from([1.0, 2.5])),
+)
+
+
+@settings(max_examples=6, deadline=None)
+@given(st.lists(st.tuples(KINDS, st.integers(1, 3)), min_size=1, max_size=3), st.floats(0, 1))
+def test_delta_falls_with_epsilon_also_beside_atoms(pairs, share):
+    """At sums of the losses with either sign, where atoms are, and a bit below and above them."""
+    losses = [pair.largest_loss() for pair, times in pairs for _ in range(min(times, 2))]
+    most = sum(times * pair.largest_loss() for pair, times in pairs)
+    signs = list(itertools.product((-1, 1), repeat=len(losses)))
+    sums = {most, share * most, *(sum(map(math.prod, zip(s, losses, strict=True))) for s in signs)}
+    near = [x * (1 + e) for x in sorted(sums)[-4:] for e in (-1e-6, -1e-12, -2e-16, 0, 1e-15, 1e-9)]
+    places = sorted({x for x in near if x >= 0})
+    deltas = [pricing.delta_at(pairs, x) for x in places]
+    # Each is at most 1e-6 above the truth, relatively, which falls: they may rise by that.
+    for above, below in itertools.pairwise(deltas):
+        assert below <= above * (1 + 1e-6)
+
+
 def bracket(pairs, delta):
     """A peer's lower and upper bound on ε, on a grid of 1e-3."""
     ends = []
@@ -190,3 +218,37 @@ def test_random_lists_lie_within_the_bracket_of_a_peer(data):
     half = [(p, max(1, k // 2)) for p, k in pairs]
     if half != pairs:
         assert pricing.epsilon_at(half, 1e-6) < ours
+
+
+# ---- most of the law far below ε
+
+
+@pytest.mark.parametrize(("mu", "rate", "epsilon"), [(0.8, 1e-3, 0.3), (0.8, 1e-3, 1.0)])
+def test_rare_losses_are_priced_from_above_where_the_bulk_of_the_law_would_cancel(
+    mu, rate, epsilon
+):
+    """Two samples at δ ≈ 4e-16 and 4e-23, where Chernoff's bound is e^20 times as much."""
+    r, m = mp.mpf(rate), mp.mpf(mu)
+
+    def part(x):
+        ratio = 1 - r + r * mp.exp(m * x - m**2 / 2)
+        rest = truth.sampled_gaussian(mu, rate, epsilon - mp.log(ratio))
+        return mp.mpf(10) ** 20 * mp.npdf(x) * ratio * rest
+
+    exact = mp.quad(part, mp.linspace(-9, 16, 60)) / mp.mpf(10) ** 20
+    pairs = [(SampledPair(inner=GaussianPair(mu=mu), rate=rate), 2)]
+    found = pricing.delta_at(pairs, epsilon)
+    assert exact * (1 - mp.mpf(1e-7)) <= found <= exact * (1 + mp.mpf(2e-5))
+    assert epsilon <= pricing.epsilon_at(pairs, float(exact)) * (1 + 1e-7) <= epsilon + 2e-3
+
+
+def test_looser_prices_are_not_below_tighter_ones_by_more_than_their_tolerance():
+    """Neither cancellation nor aliases may make the tight price the larger one."""
+    sampled_often = [(SampledPair(inner=GaussianPair(mu=6 / 7.25), rate=1e-3), 25)]
+    tight = pricing.epsilon_at(sampled_often, 1e-20)
+    before = looseness.set(300.0)
+    try:
+        assert pricing.epsilon_at(sampled_often, 1e-20) >= tight * (1 - 1e-6)
+    finally:
+        looseness.reset(before)
+    assert pricing.delta_at(sampled_often, tight) == pytest.approx(1e-20, rel=1e-4)

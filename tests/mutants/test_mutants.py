@@ -6,7 +6,8 @@ import tomllib
 
 import pytest
 
-from .__main__ import COVER, HOME, ROOT, changed, choose, covering
+from .__main__ import changed, choose
+from .covering import COVER, HOME, ROOT, covering
 from .weakening import mutants
 
 SOURCE = """

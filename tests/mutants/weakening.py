@@ -113,6 +113,17 @@ def _worded(*nodes):
     return any(texts) or any(isinstance(n, ast.JoinedStr) for n in nodes)
 
 
+def _listed(*nodes):
+    """Are they lists or texts, which cannot be subtracted?"""
+    kinds = (ast.List, ast.ListComp, ast.Tuple, ast.Constant, ast.JoinedStr)
+    parts = [n for node in nodes for n in (node, getattr(node, "left", node))]
+    return any(isinstance(n, kinds) and not _number(n) for n in parts)
+
+
+def _number(node):
+    return isinstance(node, ast.Constant) and not isinstance(node.value, str)
+
+
 def _arithmetic(node, source):
     left, right, op = source(node.left), source(node.right), type(node.op)
     number = next((n.value for n in (node.right, node.left) if isinstance(n, ast.Constant)), None)
@@ -124,7 +135,7 @@ def _arithmetic(node, source):
             yield "drop a factor", node, node, f"({source(kept)})"
     elif op in (ast.Add, ast.Sub):
         yield "remove a term", node, node, f"({left})"
-        if number is None:
+        if number is None and not _listed(node.left, node.right):
             yield "change a sign", node, node, f"({left} {'-' if op is ast.Add else '+'} {right})"
     elif op is ast.FloorDiv:
         yield "round the other way", node, node, f"-(-({left}) // ({right}))"

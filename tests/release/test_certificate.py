@@ -79,3 +79,25 @@ def test_every_kind_of_session_can_certify(budget, flavour):
     assert certificate["registry"]["deployment"]["dp_flavor"]["name"] == flavour
     assert "differ in one row" in certificate["claim"]["neighbours"]
     json.loads(certificate.to_json())
+
+
+def leaves(held, path=""):
+    if isinstance(held, dict):
+        for name, part in held.items():
+            yield from leaves(part, f"{path}/{name}")
+    else:
+        yield path, held
+
+
+def test_what_nobody_said_is_stated_in_words_and_not_left_blank(certificate):
+    blank = [path for path, held in leaves(certificate.to_dict()) if held is None or held == ""]
+    assert [path for path in blank if not path.startswith("/registry/")] == []
+
+
+@pytest.mark.parametrize(
+    ("named", "shown"), [({}, "not named by the curator"), ({"version": "2026-11"}, "2026-11")]
+)
+def test_it_names_the_version_of_the_data(named, shown):
+    session = open_session(pa.table({"age": [1.0]}), unit=dp.rows(), budget=dp.epsilon(3), **named)
+    step = Laplace(scale=1.0).on(dp.Sensitive(lambda: 0.0, l1=1))
+    assert session.release(step).certificate()["question"]["data_version"] == shown

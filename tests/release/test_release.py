@@ -1,7 +1,9 @@
 """Releases: the answer in every form, its error, and the record it is stored as."""
 
 import json
+import math
 from dataclasses import dataclass, replace
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -9,6 +11,7 @@ from tests import goodness
 
 import deniable as dp
 from deniable.errors import BadParameter, NoBound, UnknownName
+from deniable.forms import Form
 from deniable.mechanisms import Mechanism
 from deniable.mechanisms.numbers import Gaussian, Laplace
 from deniable.release import (
@@ -23,7 +26,6 @@ from deniable.release import (
     answer_of,
 )
 from deniable.release.noisy import decode, encode
-from deniable.sensitive import Form
 
 LAPLACE, GAUSSIAN = Laplace(scale=10.0), Gaussian(sigma=3.0)
 MECHANISMS = (LAPLACE.to_dict(), GAUSSIAN.to_dict())
@@ -256,3 +258,29 @@ def test_the_error_of_whole_answers_covers_whole_answers(scale):
     assert goodness.covered(inside, drawn.size, 0.95) > 1e-8
     short = int((np.abs(drawn) <= mechanism.error(0.95)).sum())  # what the ± of floats would cover
     assert inside >= short
+
+
+def test_a_release_cannot_be_changed_afterwards():
+    keys, answers = {"city": ("Oslo",)}, {"n": Noisy(cells=(41,))}
+    made = release(keys=keys, answers=answers)
+    keys["city"], answers["n"] = ("Bergen",), Noisy(cells=(0,))
+    assert made.keys["city"] == ("Oslo",)
+    assert made.answers["n"].cells == (41,)
+    for held, name in ((made.keys, "city"), (made.answers, "n")):
+        with pytest.raises(TypeError):
+            held[name] = ()
+
+
+@pytest.mark.parametrize("power", [0, 10, 33, 36, 40, 50, 56, 57, 58, 60, 70, 200, 1000])
+@pytest.mark.parametrize("mantissa", [1.0, 1.5, 2 - 2.0**-52])
+@pytest.mark.parametrize("sign", [-1, 1])
+def test_the_interval_of_a_large_float_holds_what_was_rounded_to_it(power, mantissa, sign):
+    """A float stands for all numbers within half an ulp: the ± reaches as far beyond them."""
+    value = sign * mantissa * 2.0**power
+    spread = Additive(mechanism=LAPLACE)
+    low, high, arm = spread.at(0.95)(0, value)
+    half = Fraction(LAPLACE.shown_error(0.95, whole=False))
+    needed = half + Fraction(math.ulp(value)) / 2 - half / 2**20
+    assert Fraction(low) <= Fraction(value) - needed
+    assert Fraction(high) >= Fraction(value) + needed
+    assert needed <= arm <= (half + Fraction(math.ulp(value))) * (1 + Fraction(1, 2**50))

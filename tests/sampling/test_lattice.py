@@ -80,19 +80,19 @@ def test_one_record_moves_a_sum_by_no_more_than_the_sensitivity(bounds, exponent
     one, two = data.draw(st.tuples(finite, finite))
     first, second = grid.to_grid([one, two], low=low, high=high, missing=low).tolist()
     assert abs(first) <= grid.sensitivity(low=low, high=high)
-    kept = grid.sensitivity(low=low, high=high, relation="replace", always=True)
+    kept = grid.sensitivity(low=low, high=high, sides=2, always=True)
     assert abs(first - second) <= kept
-    free = grid.sensitivity(low=low, high=high, relation="replace")
+    free = grid.sensitivity(low=low, high=high, sides=2)
     assert max(abs(first - second), abs(first), abs(second)) <= free
 
 
 def test_sensitivities_are_attained():
     grid = Lattice(exponent=0)
     assert grid.sensitivity(low=20, high=80) == 80
-    assert grid.sensitivity(low=20, high=80, relation="replace") == 80
-    assert grid.sensitivity(low=20, high=80, relation="replace", always=True) == 60
+    assert grid.sensitivity(low=20, high=80, sides=2) == 80
+    assert grid.sensitivity(low=20, high=80, sides=2, always=True) == 60
     assert grid.sensitivity(low=-30, high=20) == 30
-    assert grid.sensitivity(low=-30, high=20, relation="replace") == 50
+    assert grid.sensitivity(low=-30, high=20, sides=2) == 50
 
 
 @settings(max_examples=60)
@@ -173,7 +173,7 @@ def test_bad_bounds_are_refused(bad):
         lambda: grid.split([1.0], missing=bad),
         lambda: grid.sensitivity(low=0, high=bad),
         lambda: grid.sensitivity(low=3, high=1),
-        lambda: grid.sensitivity(low=0, high=1, relation=bad),
+        lambda: grid.sensitivity(low=0, high=1, sides=bad),
         lambda: Lattice(exponent=bad),
     ):
         with pytest.raises(BadParameter):

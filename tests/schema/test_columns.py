@@ -20,6 +20,13 @@ def test_bounds_take_the_type_that_is_stated():
     assert bounds(DAY, LATER, type="date").bounds == (DAY, LATER)
 
 
+def test_rows_with_a_missing_value_are_dropped_unless_stated_otherwise():
+    stated = [bounds(0, 1), bounds(DAY, LATER, type="date"), keys(["a"]), keys([1, 2])]
+    assert {each.missing for each in stated} == {"drop"}
+    assert column("text").missing is None
+    assert keys(["a", "b"], missing="b").missing == "b"
+
+
 def test_there_is_one_zero():
     assert math.copysign(1, bounds(-0.0, 1).low) == 1
 

@@ -52,6 +52,27 @@ def test_no_data_give_the_smallest_bounds(session):
     assert low < 0 < high < 1e-9
 
 
+def answered(counts):
+    """The bounds that follow from noisy counts, given as multiples of the threshold."""
+    algorithm = sensitivity.bounds_by_magnitude([], epsilon=1.0)
+    mechanism = next(algorithm).mechanism
+    bins = 2 * 96 + 1
+    noisy = np.zeros(bins)
+    for place, times in counts.items():
+        noisy[place] = times * mechanism.error(1 - 2e-6, coordinates=bins)
+    with pytest.raises(StopIteration) as ended:
+        algorithm.send(noisy)
+    return ended.value.value
+
+
+def test_a_bin_counts_only_above_the_threshold_and_without_any_the_middle_is_left():
+    middle = (-(2.0**-32), 2.0**-32)
+    assert answered({}) == answered({0: 1.0, 192: 1.0}) == middle
+    assert answered({0: 1 + 1e-9}) == (-(2.0**64), -(2.0**63))
+    assert answered({0: 1.0, 100: 1 + 1e-9, 103: 1 + 1e-9, 192: 1.0}) == (2.0**-29, 2.0**-25)
+    assert answered({96: 2.0}) == middle
+
+
 @pytest.mark.parametrize(
     "candidates", [sensitivity.linear(step=1, count=125), sensitivity.doubling(first=1, count=10)]
 )
@@ -118,6 +139,14 @@ def test_smooth_answers_are_close(session, statistic, delta):
     assert session.spent == dp.Approx(1.0, delta=delta)
 
 
+@pytest.mark.parametrize(("low", "high"), [(0, 125), (-4, 4), (10, 20), (-20, -10)])
+def test_a_smooth_answer_is_declared_to_move_over_its_whole_range(low, high):
+    made = sensitivity.smooth_release(
+        [1.0], sensitivity.Quantile(), low=low, high=high, epsilon=1.0
+    )
+    assert next(made).value.bound("linf") == high - low
+
+
 def test_propose_test_release_answers_or_refuses_and_costs_the_same(session):
     ask = lambda bound: session.run(  # noqa: E731
         sensitivity.propose_test_release(
@@ -150,6 +179,17 @@ def test_a_function_that_fails_answers_with_the_middle(session):
         )
     )
     assert answer == pytest.approx(5, abs=0.1)
+
+
+@pytest.mark.parametrize(("noisy", "answer"), [(-(10**18), -3.0), (10**18, 10.0)])
+def test_an_average_of_parts_stays_in_its_range_whatever_the_noise(noisy, answer):
+    algorithm = sensitivity.sample_and_aggregate(
+        [1.0], np.mean, parts=1, low=-3.0, high=10.0, epsilon=1.0
+    )
+    next(algorithm)
+    with pytest.raises(StopIteration) as ended:
+        algorithm.send(noisy)
+    assert ended.value.value == answer
 
 
 def test_without_a_known_range_the_median_answer_is_found(session):

@@ -24,6 +24,8 @@ STATISTICS = [
     TrimmedMean(trim=1),
     TrimmedMean(trim=2),
 ]
+MIDDLE = (Quantile(), Quantile(q=0.1), Quantile(q=0.9))
+EDGE = (Quantile(q=0.0), Quantile(q=1.0))  # one row decides
 
 
 def neighbours(data: tuple[float, ...]) -> set[tuple[float, ...]]:
@@ -50,6 +52,17 @@ def test_no_data_within_k_units_can_be_moved_further_than_a_k(statistic):
                 worst = max(local_sensitivity(statistic, other) for other in ball)
                 assert worst <= bound[0], (data, k)
                 ball |= {other for near in ball for other in neighbours(near)}
+
+
+@pytest.mark.parametrize("statistic", STATISTICS, ids=repr)
+def test_bounds_are_never_wider_than_the_range_and_narrow_where_data_agree(statistic):
+    distances, room = np.arange(12), 2.0**-40 * HIGH
+    for size in range(5):
+        for data in itertools.combinations_with_replacement(GRID, size):
+            bounds = bounds_at(statistic, np.array(data, dtype=float), distances, LOW, HIGH)
+            assert bounds.max() <= HIGH - LOW + room
+    agreed = bounds_at(statistic, np.full(4000, 3.0), np.array([0]), LOW, HIGH)[0]
+    assert agreed <= (room if statistic in MIDDLE else HIGH if statistic in EDGE else 0.01)
 
 
 VALUES = st.lists(st.floats(LOW, HIGH), max_size=60)

@@ -132,6 +132,12 @@ def test_people_whose_unit_is_not_theirs_are_refused(unit):
 
 NOON = dt.datetime(2020, 1, 1, 12, tzinfo=dt.UTC)
 DAY = dt.datetime.fromisoformat("2020-01-01")
+SPANS = [
+    lambda ms: dt.timedelta(milliseconds=ms),
+    lambda ms: pd.Timedelta(milliseconds=ms),
+    lambda ms: np.timedelta64(ms, "ms"),
+    lambda ms: np.timedelta64(1000 * ms, "us"),
+]
 EQUAL = {
     "decimals": [decimal.Decimal("1.50"), decimal.Decimal("1.5"), 1.5, np.float32(1.5)],
     "fractions": [fractions.Fraction(3, 2), 1.5],
@@ -145,6 +151,8 @@ EQUAL = {
     "units": [np.datetime64("2020-01-01", unit) for unit in ("D", "h", "s", "ms", "us", "ns")],
     "days": [DAY.date(), np.datetime64("2020-01-01", "D")],
     "zoned": [NOON, pd.Timestamp(NOON), pd.Timestamp(NOON).tz_convert("Asia/Tokyo")],
+    "parts of seconds": [kind(1500) for kind in SPANS],
+    "negative parts": [kind(-1500) for kind in SPANS],
     "spans": [dt.timedelta(days=1), pd.Timedelta("1D"), np.timedelta64(24, "h")],
 }
 NOBODY = [

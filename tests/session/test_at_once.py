@@ -20,8 +20,8 @@ def session(where=None):
     return Session(tables={}, schema=None, ledger=ledger)
 
 
-def value(compute):
-    return dp.Sensitive(compute, l1=1)
+def value(compute, **options):
+    return dp.Sensitive(compute, l1=1, **options)
 
 
 @pytest.mark.parametrize("shared", [True, False])
@@ -75,18 +75,18 @@ def test_an_answer_that_another_process_stored_meanwhile_is_found_and_not_paid(t
         def __exit__(self, *_):
             return None
 
-    found = s.release(HALF.on(value(lambda: 3)), question="how many?", ready=Ready())
+    found = s.release(HALF.on(value(lambda: 3, ready=[Ready()])), question="how many?")
     assert found.value == said[0]
     assert [e.kind for e in s.ledger.entries] == ["charge", "answer"]
 
 
-def inside(s, start):
+def inside(s, start, question=None):
     """Ask within a computation, from a thread that it starts; what came of it."""
     seen = []
 
     def ask():
         try:
-            s.release(HALF.on(value(lambda: 1)))
+            s.release(HALF.on(value(lambda: 1)), question=question)
         except dp.BadParameter as refused:
             seen.append(refused)
 
@@ -96,6 +96,10 @@ def inside(s, start):
 
     s.release(HALF.on(value(compute)))
     return seen
+
+
+def directly(ask):
+    ask()
 
 
 def joined(ask):
@@ -113,12 +117,28 @@ def nested(ask):
     joined(lambda: joined(ask))
 
 
-@pytest.mark.parametrize("start", [joined, pooled, nested])
-def test_a_thread_started_inside_a_computation_cannot_charge(start):
+STARTS = [directly, joined, pooled, nested]
+
+
+@pytest.mark.parametrize("start", STARTS)
+def test_nothing_is_charged_inside_a_computation(start):
     s = session()
     (refused,) = inside(s, start)
     assert "while a value is computed" in refused.what
     assert len(s.ledger.entries) == 1
+
+
+@pytest.mark.parametrize("start", STARTS)
+@pytest.mark.parametrize("asker", ["ann", None])
+def test_no_stored_answer_is_shown_inside_a_computation(start, asker):
+    """A share would pay for it, and whether it does would depend on rows."""
+    s = session()
+    s.ledger.share("ann", amount=dp.epsilon(3.0))
+    s.release(HALF.on(value(lambda: 1)), question="stored")
+    asking = s if asker is None else s.for_(asker)
+    (refused,) = inside(asking, start, "stored")
+    assert "while a value is computed" in refused.what
+    assert [e.kind for e in s.ledger.entries] == ["share", "charge", "answer", "charge"]
 
 
 def test_a_thread_started_inside_cannot_charge_after_the_computation_either():

@@ -6,6 +6,7 @@ import logging
 import pickle
 import sys
 import traceback
+import warnings
 
 import numpy as np
 import pyarrow as pa
@@ -66,6 +67,19 @@ def test_a_failure_shows_no_value_in_any_form(how, caplog, capsys):
     assert "8675309" not in caplog.text + out.out + out.err
     assert "8675309" not in repr(s) + s._repr_html_() + repr(s.failures)
     assert "8675309" in s.failures[0].detail  # the curator is told
+
+
+def test_the_curator_is_told_what_was_warned_of_before_a_failure():
+    def fails():
+        warnings.warn("8675309 is large", stacklevel=1)
+        raise ValueError("and then it failed")
+
+    s = session()
+    with pytest.raises(DataFailure) as caught:
+        s.release(TENTH.on(dp.Sensitive(fails, l1=1)))
+    assert "8675309" not in everything_a_logger_could_print(caught.value)
+    assert "8675309 is large" in s.failures[0].detail
+    assert "and then it failed" in s.failures[0].detail
 
 
 def test_the_check_above_would_notice_a_leak():

@@ -80,3 +80,32 @@ def test_every_mechanism_that_assumes_a_relation_is_known_to_do_so():
             if phrase in text:
                 chosen = "neighbours" in getattr(kind, "__dataclass_fields__", {})
                 assert chosen or kind.relation == relation, name
+
+
+# ---- a statistic of a sample
+
+
+def test_a_statistic_is_asked_about_the_rows_of_a_sample():
+    s = session(dp.epsilon(500.0))
+    rows = dp.Sensitive(lambda: [5] * 400, l1=1, whole=True, statistic=lambda drawn: drawn.max())
+    release = s.release(dp.Laplace(scale=0.01).sampled(rate=0.9).on(rows))
+    assert release.value == 5  # false alarm: e^(−50), of the noise
+
+
+@pytest.mark.parametrize("opened", [False, True], ids=["at once", "opened"])
+def test_a_statistic_needs_a_sample_and_nothing_is_charged_without_one(opened):
+    s = session()
+    mechanism = dp.Laplace(scale=1.0)
+    asked = s.open(2 * mechanism) if opened else mechanism
+    spent = s.spent
+    with pytest.raises(dp.BadParameter, match="draws no sample"):
+        s.release(asked.on(dp.Sensitive(lambda: [1, 2, 3], l1=1, statistic=max)))
+    assert s.spent == spent
+
+
+def test_a_pair_is_not_read_as_rows_and_a_function():
+    """What a value means is declared; a tuple that happens to hold a function is not numbers."""
+    s = session()
+    pair = dp.Sensitive(lambda: ([1, 2, 3], sum), l1=1)
+    with pytest.raises(DataFailure):
+        s.release(dp.Laplace(scale=1.0).sampled(rate=0.5).on(pair))

@@ -41,6 +41,12 @@ def test_only_the_session_charges_and_in_one_place():
     assert count("charge", "session/_session.py") == 1
 
 
+def test_only_the_session_shows_stored_answers_which_a_share_may_pay_for():
+    showers = {f for f in calls("recalled") | calls("recall") if not f.startswith("ledger/")}
+    assert showers == {"session/_session.py"}
+    assert count("recalled", "session/_session.py") == 1
+
+
 def test_only_the_session_computes_sensitive_values():
     users = {
         path.relative_to(ROOT).as_posix()

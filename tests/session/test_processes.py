@@ -15,6 +15,7 @@ from deniable.errors import (
     HiddenValue,
     LedgerFailure,
 )
+from deniable.ledger import open_ledger
 from deniable.mechanisms.numbers import Laplace
 from deniable.session import open as open_session
 
@@ -116,6 +117,6 @@ def test_a_process_that_dies_while_computing_has_paid(tmp_path):
     child.start()
     child.join()
     assert child.exitcode == 9
-    s = session(ledger=path)
+    s = session(ledger=open_ledger(path, patience=0.1))
     assert s.spent == dp.epsilon(0.125)
     assert not s.release(EIGHTH.on(secret(1)), question="how many").free

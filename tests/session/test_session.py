@@ -1,5 +1,6 @@
 """Sessions: charged before computed, answered once, opaque about failures."""
 
+import signal
 import sys
 
 import numpy as np
@@ -15,6 +16,7 @@ from deniable.errors import (
     SensitivityMismatch,
     UnitMismatch,
 )
+from deniable.ledger import open_ledger
 from deniable.mechanisms import Step
 from deniable.mechanisms.numbers import Gaussian, Laplace
 from deniable.release import Noisy
@@ -179,7 +181,9 @@ def test_an_interrupt_while_computing_is_charged_and_shows_nothing():
     s = session()
 
     def compute():
-        raise KeyboardInterrupt("Secret Person")
+        secret = "Secret Person"
+        signal.raise_signal(signal.SIGINT)
+        return secret
 
     with pytest.raises(KeyboardInterrupt) as caught:
         s.release(EIGHTH.on(dp.Sensitive(compute, l1=1)))
@@ -256,3 +260,19 @@ def test_shares_bind_those_who_have_one():
     with pytest.raises(BudgetExceeded):  # free for the ceiling, not for her share
         ana.release(EIGHTH.on(secret(1)), question="b")
     assert s.spent == 2 * dp.epsilon(0.125)
+
+
+@pytest.mark.parametrize("tables", [["people"], ["visits", "people"]])
+@pytest.mark.parametrize("other", [["visits"], ["people", "doctors"]])
+def test_the_same_words_about_another_table_are_another_question(tables, other):
+    ledger = open_ledger(budget=dp.epsilon(4.0), unit=dp.rows())
+
+    def asked(names):
+        data = {name: pa.table({"x": [1]}) for name in names}
+        s = open_session(data, unit=dp.rows(), ledger=ledger)
+        return s.release(EIGHTH.on(dp.Sensitive(lambda: 1, l1=1)), question="how many rows?")
+
+    assert not asked(tables).free
+    assert asked(tables).free
+    assert asked(tables[::-1]).free
+    assert not asked(other).free

@@ -230,9 +230,17 @@ def resumed(s):
     s.resume(asker=OTHER)
 
 
+def by_another_version(s):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(dp, "__version__", "0.0.1")
+        for way in SEEN:
+            WAYS[way](s, TENTH)
+
+
 ACTS = {
     **{way: lambda s, way=way: WAYS[way](s.for_(OTHER), dp.epsilon(0.3)) for way in WAYS},
     **{f"the same {way}": lambda s, way=way: WAYS[way](s.for_(OTHER), TENTH) for way in SEEN},
+    "the same by another version": lambda s: by_another_version(s.for_(OTHER)),
     **{f"the curator's {way}": lambda s, way=way: WAYS[way](s, TENTH) for way in SEEN},
     "a failure": lambda s: failing(s.for_(OTHER)),
     "a resumption": resumed,
@@ -243,6 +251,12 @@ ACTS = {
 
 
 def visible(s, mine=()):
+    """All that a session shows, but for what differs without telling anything."""
+    shown = everything(s, mine).items()
+    return {name: scrubbed(value) for name, value in shown if not name.startswith("noisy")}
+
+
+def everything(s, mine=()):
     """All that a session shows: texts, HTML, attributes, what its methods that are free return."""
     found = {"session": s, "html": s._repr_html_(), "ledger": s.ledger._repr_html_()}
     for thing in (s, s.ledger):
@@ -272,8 +286,10 @@ def visible(s, mine=()):
             release.randomness,
             list(release.answers),
             release.certificate()["ledger"],
+            release.certificate()["software"],
         )
-    return {name: scrubbed(value) for name, value in found.items()}
+        found[f"noisy {n}"] = (release._repr_html_(), str(release), str(release.certificate()))
+    return found
 
 
 def scrubbed(value):
@@ -300,6 +316,33 @@ def test_an_asker_sees_nothing_of_what_others_do(act):
     assert OTHER not in str(after)
     for name in before:
         assert before[name] == after[name], name
+
+
+def test_no_hash_that_covers_others_lines_is_shown_to_an_asker():
+    """With the hash of her own line an asker could test guesses of all that it covers."""
+    s = shared()
+    ann = s.for_("ann")
+    mine = [WAYS[way](ann, dp.epsilon(0.01)) for way in WAYS]
+    failing(ann)
+    s.resume(asker="ann")
+    shown = str(everything(ann, mine)) + repr(everything(ann, mine))
+    for entry in s.ledger.entries:
+        assert entry.hash[:12] not in shown
+    names = {entry.hash for entry in ann.ledger.entries}
+    assert {r.provenance.entry_hash for r in mine if isinstance(r, Release)} <= names
+    found = [s.ledger.find(name) for name in names]
+    assert {entry.sequence for entry in found} == {
+        entry.sequence for entry in s.ledger.entries if entry.asker == "ann"
+    }
+    assert s.ledger.find("0" * 64) is None
+
+
+def test_the_hashes_are_seen_where_a_curators_session_shows_them():
+    """Else the test above could not fail."""
+    s = shared()
+    WAYS["sql"](s.for_(OTHER), TENTH)
+    shown = str(everything(s)) + repr(everything(s))
+    assert all(entry.hash in shown for entry in s.ledger.entries)
 
 
 def test_the_walk_sees_what_a_curators_session_shows():

@@ -1,6 +1,7 @@
 """A failure is an answer: one bit to its asker, and none after it until the curator resumes."""
 
 import multiprocessing
+import signal
 import sys
 import threading
 import warnings
@@ -17,6 +18,7 @@ from deniable.session import open as open_session
 
 TINY = dp.Laplace(scale=1e12)
 INCOME = 234_567
+ERROR = ValueError
 
 
 def session(ledger=None, **options):
@@ -29,7 +31,7 @@ def probe(threshold):
 
     def compute():
         if threshold >= INCOME:
-            raise ValueError(f"Secret Person earns {INCOME}")
+            raise ERROR(f"Secret Person earns {INCOME}")
         return 1
 
     return dp.Sensitive(compute, l1=1, l2=1, linf=1)
@@ -168,12 +170,26 @@ def raising(error):
     return dp.Sensitive(compute, l1=1)
 
 
+def interrupted():
+    signal.raise_signal(signal.SIGINT)
+    return 1
+
+
 def test_an_interrupt_is_charged_and_stops_nobody():
-    s = session()
+    s, before = session(), signal.getsignal(signal.SIGINT)
     with pytest.raises(KeyboardInterrupt):
-        s.release(TINY.on(raising(KeyboardInterrupt(INCOME))))
+        s.release(TINY.on(dp.Sensitive(interrupted, l1=1)))
     by_release(s, 0)
     assert not s.failures
+    assert signal.getsignal(signal.SIGINT) is before
+
+
+@every_door
+def test_an_interrupt_that_a_value_raises_itself_is_a_failure(door, monkeypatch):
+    monkeypatch.setitem(globals(), "ERROR", KeyboardInterrupt)
+    s = session()
+    assert bisect(lambda threshold: door(s, threshold)) == 1
+    assert len(s.failures) == 1
 
 
 class Unprintable(Exception):
@@ -189,6 +205,7 @@ class Mute(BaseException):
 
 ERRORS = {
     "memory": MemoryError,
+    "interrupt": lambda: KeyboardInterrupt(INCOME),
     "recursion": RecursionError,
     "generator": GeneratorExit,
     "assertion": AssertionError,
@@ -246,6 +263,32 @@ def test_a_warning_reaches_the_curator_and_not_the_asker(filters, recwarn):
         s.release(TINY.on(dp.Sensitive(lambda: warning() / 0, l1=1)))
     assert f"overflow at {INCOME}" in s.failures[0].detail
     assert not recwarn.list
+
+
+def test_a_warning_is_not_caught_by_another_thread_either():
+    inside, catching, done = (threading.Event() for _ in range(3))
+    caught = []
+
+    def catch():
+        inside.wait(60)
+        with warnings.catch_warnings(record=True) as recorded:
+            warnings.simplefilter("always")
+            warnings.warn("mine", stacklevel=1)
+            catching.set()
+            done.wait(60)
+            caught.extend(str(each.message) for each in recorded)
+
+    def compute():
+        inside.set()
+        catching.wait(60)
+        return warning()
+
+    thread = threading.Thread(target=catch)
+    thread.start()
+    session().release(TINY.on(dp.Sensitive(compute, l1=1)))
+    done.set()
+    thread.join()
+    assert caught == ["mine"]
 
 
 def test_computations_that_overlap_leave_warnings_as_they_were():

@@ -11,7 +11,7 @@ from deniable.curator import Curator
 from deniable.curator import open as open_curator
 from deniable.errors import BadParameter, MissingBounds, UnknownName
 from deniable.query.algebra import Column, Domain, Kind, evaluate
-from deniable.statistics.ranges import magnitudes, quarter
+from deniable.statistics.ranges import magnitudes
 from deniable.statistics.tables import bucket
 
 SCHEMA = dp.Schema(
@@ -174,18 +174,6 @@ def test_every_number_has_one_magnitude_and_what_is_missing_has_none(x):
         return
     inside = min(max(x, edges[0]), edges[-1])
     assert edges[place] <= inside <= edges[place + 1]
-
-
-@pytest.mark.parametrize(
-    "spend", [dp.epsilon(1), dp.epsilon(1, delta=1e-6), dp.rho(0.4), dp.mu(0.8)], ids=str
-)
-def test_a_quarter_and_the_rest_make_the_whole(spend):
-    first, rest = quarter(spend)
-    if isinstance(spend, dp.Approx):
-        assert first.epsilon + rest.epsilon == pytest.approx(spend.epsilon)
-        assert rest.delta == spend.delta
-    else:
-        assert first + rest <= spend
 
 
 def test_mistakes_are_told_before_anything_is_spent(session):

@@ -1,6 +1,7 @@
 """What importing deniable loads, and what only a few files may touch."""
 
 import ast
+import importlib
 import subprocess
 import sys
 from pathlib import Path
@@ -47,6 +48,58 @@ def test_a_plain_question_loads_no_package_that_it_does_not_need(tmp_path):
     assert done.stdout.strip() == "[]"
 
 
+OTHERS = (
+    "deniable.losses.profile",
+    "deniable.losses.pairs",
+    "deniable.losses.pricing",
+    "deniable.mechanisms.combine.sampled",
+    "deniable.mechanisms.combine.shuffled",
+    "deniable.mechanisms.counting",
+    "deniable.mechanisms.frameworks",
+    "deniable.mechanisms.local",
+    "deniable.mechanisms.streams",
+    "deniable.ledger.stores.postgres",
+    "deniable.ledger.stores.sqlite",
+    "deniable.query.backends.csv_files",
+    "deniable.query.backends.frames",
+    "deniable.query.backends.ibis",
+    "deniable.query.backends.postgres",
+    "deniable.query.backends.spark",
+    "deniable.query.ibis",
+    "deniable.statistics.building",
+    "numpy.polynomial",
+    "sqlite3",
+)
+
+
+def test_a_tiny_question_loads_no_module_that_only_other_questions_need(tmp_path):
+    path = f"{tmp_path}/data.parquet"
+    code = (
+        "import sys, duckdb, deniable as dp\n"
+        f"duckdb.execute(\"COPY (SELECT 1 AS id, 1.0::DOUBLE AS x) TO '{path}'\")\n"
+        "schema = dp.Schema(columns={'x': dp.bounds(0, 9)})\n"
+        "unit, budget = dp.person('id', rows=2), dp.epsilon(1.0)\n"
+        f"s = dp.open({path!r}, unit=unit, budget=budget, schema=schema)\n"
+        "print(s.sql('SELECT COUNT(*), AVG(x) FROM data').release(spend=budget))\n"
+        f"print([m for m in {OTHERS} if m in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1] == "[]"
+
+
+def test_a_mechanism_that_was_not_imported_is_found_by_its_name_in_ledgers():
+    code = (
+        "import sys\n"
+        "from deniable.losses import Loss\n"
+        "from deniable.mechanisms import Mechanism\n"
+        "assert not [m for m in sys.modules if 'randomized_response' in m]\n"
+        "print(Mechanism.named('randomized_response').__name__, Mechanism.named('nonsense'))\n"
+        "print(Loss.named('profile').__name__, Loss.named('nonsense'))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["RandomizedResponse", "None", "Profile", "None"]
+
+
 def test_every_public_name_can_be_loaded_and_documents_itself():
     for public in deniable.__all__:
         value = getattr(deniable, public)
@@ -58,11 +111,23 @@ def test_an_unknown_name_is_an_attribute_error():
         deniable.nonsense  # noqa: B018
 
 
-def test_what_a_type_checker_sees_is_what_is_there():
-    tree = ast.parse((SOURCE / "__init__.py").read_text())
-    (block,) = [n for n in tree.body if isinstance(n, ast.If)]
+LAZY = sorted(path for path in SOURCE.rglob("__init__.py") if "on_first_use(" in path.read_text())
+
+
+@pytest.mark.parametrize("path", LAZY, ids=lambda path: path.parent.name)
+def test_what_a_type_checker_sees_is_what_is_loaded_on_first_use(path):
+    package = ".".join(("deniable", *path.parent.relative_to(SOURCE).parts))
+    held = importlib.import_module(package)
+    (block,) = [n for n in ast.parse(path.read_text()).body if isinstance(n, ast.If)]
     seen = {(n.module, a.name) for n in block.body for a in n.names}
-    assert seen == {(module, name) for name, module in deniable._HOME.items()}
+    assert seen
+    for module, name in seen:
+        value = getattr(held, name)
+        assert value is getattr(importlib.import_module(f"{package}.{module}"), name)
+        assert name not in {each.stem for each in path.parent.iterdir()}
+    for name in held.__all__:
+        assert name in dir(held)
+        assert hasattr(held, name)
 
 
 def called() -> set[tuple[str, str]]:

@@ -172,7 +172,7 @@ def test_words_for_numbers_come_with_the_number():
         "s.quantile('age', '0.5', spend=eps)": "q=0.5",
         "s.count(spend=0.1)": "spend=dp.epsilon(0.1)",
         "dp.open(table, unit=dp.rows, budget=eps)": (
-            'unit=dp.person("user_id", rows=10) or dp.rows()'
+            'unit=dp.person("user_id", rows=10)\nunit=dp.rows()'
         ),
         "dp.open(table, unit=dp.rows(), budget=eps, schema={'age': dp.bounds(0, 1)})": (
             'schema=dp.Schema(columns={"age": dp.bounds(0, 125)})'

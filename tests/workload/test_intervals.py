@@ -67,6 +67,17 @@ def test_intervals_stay_within_what_is_possible():
     assert high.max() <= REACH**2
 
 
+@pytest.mark.parametrize("law", ["laplace", "gaussian"])
+@pytest.mark.parametrize("size", [0, 3, 30])
+def test_estimates_stay_within_what_is_possible(law, size):
+    """In small groups noise alone would put most averages and variances outside."""
+    seen = sums(law, size)
+    average, variance = seen.mean(), seen.variance()
+    assert np.abs(average).max() == REACH
+    assert variance.min() == 0
+    assert variance.max() == REACH**2
+
+
 def test_estimates_lie_in_their_intervals_where_groups_are_large():
     large = sums("gaussian", 3000)
     low, high = large.mean_interval(0.5)

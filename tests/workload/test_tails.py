@@ -59,3 +59,15 @@ def test_few_and_many_at_once_have_the_same_tails():
     few = tail("gaussian", amounts, [np.full(97, 1.5)])
     many = tail("gaussian", np.tile(amounts, 300), [np.full(97 * 300, 1.5)])
     assert many[:97] == pytest.approx(few, rel=1e-12, abs=0.0)
+
+
+@pytest.mark.parametrize("confidence", [0.5, 0.95, 0.999, 1 - 1e-9])
+def test_equal_scales_reach_as_far_as_their_sum_and_hardly_farther(confidence):
+    """Tails of two and of three equal Laplace noises, in closed form."""
+    two = reach("laplace", (3.0, 3.0), confidence=confidence) / 3
+    three = reach("laplace", (3.0, 3.0, 3.0), confidence=confidence) / 3
+    for left in (
+        (1 + two / 2) * math.exp(-two),
+        (1 + 5 * three / 8 + three**2 / 8) * math.exp(-three),
+    ):
+        assert 0.9 * (1 - confidence) <= left <= (1 - confidence) * (1 + 1e-6)

@@ -23,6 +23,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from deniable.errors import BadParameter
+from deniable.fixes import Fix
 from deniable.parameters import positive, real, whole
 
 from .tables import Codes, Column
@@ -210,7 +211,10 @@ def _labels(climb: Callable[[Any], Labels], value: object, name: str) -> list[st
         raise BadParameter(
             f"the hierarchy of `{name}` has no place for some of its values",
             why="each value needs a label at each step",
-            fix=f"hierarchies={{{name!r}: ...}} that covers all values of the column",
+            fix=Fix(
+                f"hierarchies={{{name!r}: ...}} that covers all values of the column",
+                command=f"--hierarchies FILE with a `{name}` that covers all values of the column",
+            ),
         ) from None
 
 

@@ -42,20 +42,6 @@ def maybe(name: str, text: str | None) -> Loss | None:
     return None if text is None else loss(name, text)
 
 
-def tenth(budget: Loss) -> Loss:
-    """A tenth of a ceiling, as an example of a price; a δ is left whole."""
-    from deniable import losses
-
-    match budget:
-        case losses.Zcdp():
-            return losses.rho(budget.rho / 10)
-        case losses.Gdp():
-            return losses.mu(budget.mu / 10)
-        case losses.Pure() | losses.Approx():
-            return losses.epsilon(budget.epsilon / 10)
-    raise BadParameter.of("budget", budget, must=SYNTAX)
-
-
 def typed(amount: Loss) -> str:
     """A loss as it would be typed.
 
@@ -63,10 +49,8 @@ def typed(amount: Loss) -> str:
     >>> typed(losses.epsilon(0.5)), typed(losses.epsilon(0.5, delta=1e-8)), typed(losses.rho(0.1))
     ('0.5', '0.5,1e-08', 'rho=0.1')
     """
-    figures = {name: getattr(amount, name, None) for name in ("epsilon", "delta", "rho", "mu")}
-    said = {name: f"{figure:g}" for name, figure in figures.items() if figure is not None}
-    epsilon = [said.pop(name) for name in ("epsilon", "delta") if name in said]
-    return ",".join(epsilon) or ",".join(f"{name}={figure}" for name, figure in said.items())
+    name = "" if amount.figure == "epsilon" else f"{amount.figure}="
+    return name + ",".join(f"{figure:g}" for figure in amount.figures().values())
 
 
 def within(texts: list[str] | None) -> float | dict[str, float] | None:

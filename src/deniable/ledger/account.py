@@ -2,8 +2,8 @@
 
 A share is a guarantee to its asker only if what they see does not depend on what others asked: not
 on others' lines, nor on how many there are, nor on totals. So an account numbers its own lines, and
-leaves out of each what it says about the whole ledger. The hash of a line stays as it is: by it the
-curator finds the line, and nobody can read anything off it.
+leaves out of each what it says about the whole ledger. Nor does it show the hash of a line, which
+covers others' lines and every total: instead there is a keyed hash, by which the curator finds it.
 
 Without any share in a ledger, askers are names on one common budget; what is left of that is common
 knowledge. As soon as one asker has a share, others need one, too: the rest is the curator's.
@@ -111,6 +111,10 @@ class Account:
         """
         return tuple(self._own().values())
 
+    def alias(self, entry: Entry) -> str:
+        """What this asker calls a line of their own: a keyed hash."""
+        return self.__ledger.alias(entry)
+
     def halts(self) -> Halts:
         """Whether this asker is stopped after a failure, and how often they were resumed."""
         halts = Halts()
@@ -121,10 +125,15 @@ class Account:
 
     def failures(self) -> Failures:
         """This asker's failures that wait for the curator, who alone sees their causes."""
-        own = [each for each in self.__ledger.failures() if each.asker == self.asker]
+        own = [each for each in self.__ledger.waiting() if each.asker == self.asker]
         lines = self._own() if own else {}
         return Failures(
-            replace(each, entry=lines[each.entry].sequence, detail="the curator sees it")
+            replace(
+                each,
+                entry=lines[each.entry].sequence,
+                stop=lines[each.stop].sequence,
+                detail="the curator sees it",
+            )
             for each in own
         )
 
@@ -135,9 +144,16 @@ class Account:
         for entry in entries[seen:] if seen else entries:
             seen += 1
             if entry.asker == self.asker:
-                own[entry.sequence] = _seen(entry, len(own) + 1, own)
+                own[entry.sequence] = self._seen(entry, len(own) + 1, own)
         self.__read = (seen, own)
         return own
+
+    def _seen(self, entry: Entry, number: int, own: dict[int, Entry]) -> Entry:
+        """A line with its number among the asker's own, and nothing of the whole ledger."""
+        record = {name: value for name, value in entry.record.items() if name in _OWN}
+        if entry.charge is not None:
+            record["charge"] = own[entry.charge].sequence
+        return Entry(record=record | {"sequence": number}, hash=self.__ledger.alias(entry))
 
     # ---- how it looks
 
@@ -146,11 +162,3 @@ class Account:
 
     def _repr_html_(self) -> str:
         return show.account_as_html(self)
-
-
-def _seen(entry: Entry, number: int, own: dict[int, Entry]) -> Entry:
-    """A line with its number among the asker's own, without what it says of the whole ledger."""
-    record = {name: value for name, value in entry.record.items() if name in _OWN}
-    if entry.charge is not None:
-        record["charge"] = own[entry.charge].sequence
-    return Entry(record=record | {"sequence": number}, hash=entry.hash)

@@ -2,21 +2,33 @@
 
 from __future__ import annotations
 
+import datetime as dt
+import os
 import threading
+import time
 import weakref
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import NamedTuple
 
 from deniable.losses.filters import Price
+from deniable.progress import Progress
 
 from .entry import Entry
-from .stores.store import Reading
+from .stores.store import Reading, Store
 from .trust import broken, in_place, intact
 
 
 class Answered(Exception):
     """The question was answered while this asker prepared to pay for it."""
+
+
+class _Pending(Exception):
+    """Another process paid for the question and may still store its answer."""
+
+    def __init__(self, charge: Entry) -> None:
+        super().__init__(charge.sequence)
+        self.charge = charge
 
 
 class _Turn:
@@ -44,6 +56,76 @@ def asking(question: str | None) -> Iterator[None]:
         turn = _turns.setdefault(question, _Turn())
     with turn.lock:
         yield
+
+
+class Once:
+    """Pays for a question, unless another process did and stores its answer in time.
+
+    Whether the other process still lives cannot be known, so it is given the ledger's patience,
+    counted from its charge. If by then there is neither an answer nor a line that stops its asker,
+    this process pays and draws for itself: a question may be paid for twice, and one charge never
+    pays for two draws. The time in a line may come from a clock that is wrong. So nobody waits
+    longer than the patience by their own clock, and a charge whose time seems long past or far
+    ahead is not waited for.
+    """
+
+    def __init__(self, store: Store, question: str, asker: str | None) -> None:
+        self._store, self._question, self._asker = store, question, asker
+        self._given_up: set[str] = set()
+
+    def pay(self, write: Callable[[], Entry]) -> Entry:
+        """The charge; Answered if there is an answer by now."""
+        while True:
+            try:
+                paid = write()
+            except _Pending as other:
+                self._wait(other.charge)
+            else:
+                _ours.add((os.getpid(), paid.hash))
+                return paid
+
+    def check(self, lines: Reading, newest: Entry) -> None:
+        """Called by the one writer: raises if nothing is to be paid now."""
+        where = self._store.where
+        if find(lines, self._question, self._asker, newest=newest, where=where):
+            raise Answered
+        pending = self._pending(lines)
+        if pending is not None:
+            raise _Pending(pending)
+
+    def _pending(self, lines: Reading) -> Entry | None:
+        """The newest charge for the question whose answer may still come from elsewhere."""
+        where = self._store.where
+        about = [intact(row, where=where) for row in lines.asked(self._question)]
+        paid = [e for e in about if e.kind == "charge" and e.repeats is None and self._waits(e)]
+        if paid:
+            stops = [intact(row, where=where) for row in lines.stops()]
+            ended = {entry.charge for entry in (*about, *stops)}
+            paid = [entry for entry in paid if entry.sequence not in ended]
+        return paid[-1] if paid else None
+
+    def _waits(self, charge: Entry) -> bool:
+        ours = (os.getpid(), charge.hash) in _ours  # left by an interrupt: this thread has the turn
+        age = (dt.datetime.now(dt.UTC) - charge.time).total_seconds()
+        return not ours and charge.hash not in self._given_up and abs(age) < self._store.patience
+
+    def _wait(self, charge: Entry) -> None:
+        end = time.monotonic() + self._store.patience
+        with Progress("waiting for another process that asks the same question"):
+            while (now := self._store.read(self._pending)) is not None and now.hash == charge.hash:
+                if time.monotonic() > end:
+                    self._given_up.add(charge.hash)
+                time.sleep(_POLL)
+
+
+_POLL = 0.05  # seconds
+_ours: set[tuple[int, str]] = set()
+"""Charges of this process (a fork is another) that have no answer yet."""
+
+
+def stored(charge: Entry) -> None:
+    """Forget a charge of this process that has its answer."""
+    _ours.discard((os.getpid(), charge.hash))
 
 
 class Recalled(NamedTuple):

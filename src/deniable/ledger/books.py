@@ -2,24 +2,29 @@
 
 from __future__ import annotations
 
+import hashlib
+import hmac
 import math
-import os
 from collections.abc import Callable, Iterator, Sequence
+from itertools import chain as joined
 from pathlib import Path
 from typing import NoReturn, Self, overload
 
 from deniable.errors import LedgerFailure
 from deniable.losses import Loss
 from deniable.losses.filters import Filter, Price
+from deniable.progress import Progress
 
 from . import chain, show
 from .chain import Head, Walk
-from .entry import Entry, Standing
+from .entry import Entry, Standing, canonical
+from .export import exported
 from .halts import Failure, Failures, Halts
 from .header import Header
 from .state import State
 from .stores.store import Reading, Row, Store
 from .trust import broken, in_place, intact
+from .whole import WholeWalk
 
 TAIL = 100  # lines checked whenever a ledger is opened
 PAGE = 1000  # lines read at a time, so that nobody waits long for a reader
@@ -34,6 +39,8 @@ class Books:
         """Where the chain was checked to; None if a check was interrupted, and must start anew."""
         self._seen: Head | None = None
         """The newest line ever seen: it must still be there whenever a check starts anew."""
+        self._shown: dict[str | None, set[int]] = {}
+        """The stop lines, by asker, whose causes the curator has seen here."""
         self.header, kept = store.read(self._first_look)
         self.name, self.unit = self.header.name, self.header.unit
         self.budget: Loss = self.header.budget
@@ -91,7 +98,17 @@ class Books:
         return Halts.of(self._now()[0])
 
     def failures(self) -> Failures:
-        """The failures that the curator has not passed over yet, with their causes."""
+        """The failures that the curator has not passed over yet, with their causes.
+
+        What is shown here is what `resume` may pass over.
+        """
+        found = self.waiting()
+        for each in found:
+            self._shown.setdefault(each.asker, set()).add(each.stop)
+        return found
+
+    def waiting(self) -> Failures:
+        """The same, for who is not the curator: it does not count as shown."""
 
         def look(lines: Reading) -> Failures:
             last, _ = self._catch_up(lines)
@@ -115,6 +132,7 @@ class Books:
         return Failure(
             time=stop.time.isoformat(),
             entry=paid.sequence,
+            stop=stop.sequence,
             asker=stop.asker,
             question=paid.what or "(not named)",
             detail=lines.cause(stop.sequence),
@@ -126,6 +144,21 @@ class Books:
     def entries(self) -> Entries:
         """Every line after the header, oldest first, read as needed."""
         return Entries(self._store)
+
+    def alias(self, entry: Entry) -> str:
+        """What an asker may call a line: a keyed hash, by which `find` finds it again.
+
+        The hash of the line itself covers all earlier lines and their totals, so that whoever
+        knew it could test guesses of what others asked and spent.
+        """
+        return self._keyed({"line": entry.hash})
+
+    def find(self, name: str) -> Entry | None:
+        """The line of this hash, or of this `entry_hash` in an asker's certificate."""
+        return next((e for e in self.entries if name in (e.hash, self.alias(e))), None)
+
+    def _keyed(self, what: dict[str, object]) -> str:
+        return hmac.new(self._key, canonical(what).encode(), hashlib.sha256).hexdigest()
 
     def head(self) -> Head:
         """Where the ledger ends now. Keep it outside: only against it does a tail cut off show."""
@@ -141,19 +174,23 @@ class Books:
 
         Raises LedgerFailure naming the first line that was changed, removed, moved or overspent.
         Without an `anchor` (an earlier `head()` kept elsewhere) a tail cut off cannot be noticed.
-        `progress(done, lines)` is called now and then.
+        A terminal shows how far it is; `progress(done, lines)` is called now and then.
         """
-        walk: Walk | None = None
+        walk: WholeWalk | None = None
         lines_now = self._now()[0].sequence
-        for row in rows(self._store):
-            if walk is None:
-                walk = Walk(row, filter=self.filter, where=self.where, whole=True)
-            else:
-                walk.step(row)
-            if anchor is not None and row.sequence == anchor.sequence:
-                chain.check_anchor(anchor, row, where=self.where)
-            if progress is not None and row.sequence % PAGE == 0:
-                progress(row.sequence, lines_now)
+        with Progress("verifying the ledger") as shown:
+            for page in pages(self._store):
+                for row in page:
+                    if walk is None:
+                        walk = WholeWalk(row, filter=self.filter, where=self.where)
+                    else:
+                        walk.step(row)
+                if anchor is not None and page[0].sequence <= anchor.sequence <= row.sequence:
+                    found = page[anchor.sequence - page[0].sequence]
+                    chain.check_anchor(anchor, found, where=self.where)
+                shown.text = f"verifying the ledger: {row.sequence:,} of {lines_now:,} lines"
+                if progress is not None:
+                    progress(row.sequence, lines_now)
         if walk is None:
             raise broken(0, "is missing", where=self.where)
         if anchor is not None and anchor.sequence > walk.at.sequence:
@@ -161,12 +198,14 @@ class Books:
         return _head(walk.at)
 
     def to_jsonl(self, path: str | Path | None = None) -> str | None:
-        """Every line as it is hashed; the SHA-256 of a line is `previous` in the next."""
+        """Every line as it is hashed; the SHA-256 of a line is `previous` in the next.
+
+        A file is replaced once all lines are written; one that belongs to a database is refused.
+        """
         lines = (_line(row, self.where) for row in rows(self._store))
         if path is None:
             return "".join(lines)
-        with open(path, "w", encoding="ascii", newline="\n", opener=_private) as file:
-            file.writelines(lines)
+        exported(Path(path), lines)
         return None
 
     # ---- how it looks, and its end
@@ -301,20 +340,17 @@ class Entries(Sequence[Entry]):
 
 
 def rows(store: Store, *, start: int = 0) -> Iterator[Row]:
+    """The lines from this one on."""
+    return joined.from_iterable(pages(store, start=start))
+
+
+def pages(store: Store, *, start: int = 0) -> Iterator[list[Row]]:
     """The lines from this one on, a page at a time."""
-    more = True
-    while more:
-        page = store.read(lambda lines, start=start: lines.since(start, limit=PAGE))  # type: ignore[misc]
-        yield from page
-        more = len(page) == PAGE
+    while page := store.read(lambda lines, start=start: lines.since(start, limit=PAGE)):  # type: ignore[misc]
+        yield page
         start += PAGE
 
 
 def _line(row: Row, where: str) -> str:
     intact(row, where=where)
     return row.line + "\n"
-
-
-def _private(path: str, flags: int) -> int:
-    """Open a file for its owner alone: an exported ledger holds the questions that were asked."""
-    return os.open(path, flags, 0o600)

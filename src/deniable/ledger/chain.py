@@ -7,6 +7,7 @@ somewhere else and give it to `ledger.verify(anchor=…)`.
 
 from __future__ import annotations
 
+import marshal
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -16,13 +17,13 @@ from deniable.losses.filters import Filter, Price
 from deniable.mechanisms import Mechanism
 from deniable.mechanisms.combine import Composed
 
-from .entry import KINDS, Entry, Standing, fits, names
+from .entry import KINDS, Entry, Record, Standing, fits
 from .halts import Halts
 from .state import State
 from .stores.store import Row
-from .trust import NOT_TRUSTED, UNREADABLE, broken, check_link, intact
+from .trust import NOT_TRUSTED, UNREADABLE, broken, check_link, intact, read
 
-_MOST = 10_000  # prices remembered: a bound on memory
+MOST = 10_000  # prices remembered: a bound on memory
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,8 +54,7 @@ class Walk:
     """A walk along the lines that recomputes what each line claims.
 
     Hashes, order, totals and the ceiling can be checked from any line on, and shares from the
-    header on, or once the `state` is known. A `whole` walk starts at the header, and also prices
-    each charge again and pairs it with its answer.
+    header on, or once the `state` is known. `whole.WholeWalk` checks more.
     """
 
     def __init__(
@@ -63,53 +63,57 @@ class Walk:
         *,
         filter: Filter,  # noqa: A002
         where: str,
-        whole: bool = False,
     ) -> None:
-        self._filter, self._where, self._whole = filter, where, whole
-        self._unanswered: dict[int, object] = {}
-        self._paid: dict[str, tuple[Price, bool]] = {}
+        self._filter, self._where = filter, where
+        self._paid: dict[bytes, Price] = {}
         self._strange = False
         self.state: State | None = State() if start.sequence == 0 else None
-        self.at = intact(start, where=where)
+        self._row, self._halts = start, None
+        record = read(start, where=where)
+        self._halts = record.get("halts")
         try:
             self._believe(self.at)
             if self.state is not None:
-                self.state.take(self.at.record)
+                self.state.take(record)
         except (*UNREADABLE, DeniableError) as error:
             raise self._unreadable(start, error) from None
 
-    def step(self, row: Row) -> Entry:
+    @property
+    def at(self) -> Entry:
+        """The line that was reached."""
+        return intact(self._row, where=self._where)
+
+    def step(self, row: Row) -> None:
         """Go to the next line, or raise LedgerFailure naming what is wrong with it.
 
         After a failure the walk is of no further use.
         """
-        before, entry = self.at, intact(row, where=self._where)
-        check_link(before, entry, where=self._where)
+        record = read(row, where=self._where)
+        check_link(self._row, record, where=self._where)
         try:
-            self._check(before, entry, row)
+            self._check(record, row)
         except (*UNREADABLE, DeniableError) as error:
             raise self._unreadable(row, error) from None
-        self.at = entry
-        return entry
+        self._row = row
 
-    def _check(self, before: Entry, entry: Entry, row: Row) -> None:
+    def _check(self, record: Record, row: Row) -> None:
         kind = row.kind
         unknown = kind not in KINDS
         self._strange = self._strange or unknown
-        if unknown or before.kind == "unknown":
-            self._believe(entry)
+        if unknown or self._row.kind not in KINDS:
+            self._believe(Entry(record, row.hash))
         else:
-            self._check_totals(entry, kind)
-            self._check_halts(before, entry, kind)
-            if self.state is not None and entry.record.get("asker") is not None:
-                self._check_standing(entry, kind, self.state)
-            if self._whole:
-                self._check_answer(entry, kind)
+            self._check_totals(record, kind)
+            if kind in ("stop", "resume") or record.get("halts") != self._halts:
+                self._check_halts(Entry(record, row.hash))
+            if row.asker is not None and self.state is not None:
+                self._check_standing(Entry(record, row.hash), kind, self.state)
+        self._halts = record.get("halts")
         if self.state is not None:
-            self.state.follow(entry.record, row.mechanisms)
-            stated = entry.record.get("state")
+            self.state.follow(record, row.mechanisms)
+            stated = record.get("state")
             if stated != self.state.digest and stated is not None and not self._strange:
-                raise self._broken(entry.sequence, "states other shares than those before it")
+                raise self._broken(row.sequence, "states other shares than those before it")
 
     def _unreadable(self, row: Row, error: Exception) -> LedgerFailure:
         """Whatever a line holds that no version writes is a failure of the ledger."""
@@ -123,20 +127,16 @@ class Walk:
             self._total, self._committed = totals(entry)
         self._stated = entry.record.get("total", {}), entry.record.get("committed", {})
 
-    def _check_totals(self, entry: Entry, kind: str) -> None:
-        record = entry.record
+    def _check_totals(self, record: Record, kind: str) -> None:
         if kind in ("charge", "share") and "repeats" not in record:
-            price, enough = self._price(entry, kind)
-            if not enough:
-                raise self._broken(entry.sequence, "was charged less than it costs")
-            self._add(price, kind, shared="standing" in record)
+            self._add(self._price(record), kind, shared="standing" in record)
             both = self._committed is self._total
             if not (
                 self._filter.admits(self._committed) and (both or self._filter.admits(self._total))
             ):
-                raise self._broken(entry.sequence, "passes the ceiling")
+                raise self._broken(record["sequence"], "passes the ceiling")
         if (record.get("total"), record.get("committed")) != self._stated:
-            raise self._broken(entry.sequence, "states a total that is not the sum")
+            raise self._broken(record["sequence"], "states a total that is not the sum")
 
     def _add(self, price: Price, kind: str, *, shared: bool) -> None:
         """Add a price to the sums it belongs to; both at once where they are the same so far."""
@@ -151,42 +151,23 @@ class Walk:
             self._committed = self._committed + price
         self._stated = self._total.to_dict(), self._committed.to_dict()
 
-    def _price(self, entry: Entry, kind: str) -> tuple[Price, bool]:
-        """The price that a line states, and whether it is enough; most come again and again."""
-        record = entry.record
-        text = repr((record.get("mechanisms"), record.get("delta"), record["price"]))
-        if text not in self._paid:
-            if len(self._paid) >= _MOST:
+    def _price(self, record: Record) -> Price:
+        """The price that a line states; most come again and again."""
+        about = record["kind"], record.get("mechanisms"), record.get("delta"), record["price"]
+        key = marshal.dumps(about, 2)  # type: ignore[arg-type]  # JSON holds nothing else
+        if key not in self._paid:
+            if len(self._paid) >= MOST:
                 self._paid.clear()
-            price = _given(entry.price)
-            self._paid[text] = price, kind == "share" or self._is_enough(entry, price)
-        return self._paid[text]
+            self._paid[key] = self._checked_price(Entry(record, ""))
+        return self._paid[key]
 
-    def _check_halts(self, before: Entry, entry: Entry, kind: str) -> None:
-        halts, stated = before.record.get("halts"), entry.record.get("halts")
-        if kind in ("stop", "resume") or halts is not None:
-            halts = Halts.of(before).after(entry).to_record().get("halts")
-        if stated != halts:
+    def _checked_price(self, entry: Entry) -> Price:
+        return given(entry.price)
+
+    def _check_halts(self, entry: Entry) -> None:
+        expected = Halts.of(self.at).after(entry).to_record().get("halts")
+        if entry.record.get("halts") != expected:
             raise self._broken(entry.sequence, "does not state who is stopped")
-
-    def _is_enough(self, entry: Entry, price: Price) -> bool:
-        """Price it again: what a later proof made cheaper is fine, the reverse is told.
-
-        Blocks are priced numerically; a later version may end a little higher, as sound as before.
-        What is not known here has no price, and nothing more can be charged after it.
-        """
-        if not self._whole or names(entry.mechanisms).difference(Mechanism.registry):
-            return True
-        delta = entry.record.get("delta")
-        slack = 1e-9 if delta is None else 1e-2
-        return fits(self._priced(entry, delta), price, slack=slack)
-
-    def _priced(self, entry: Entry, delta: object) -> Price:
-        try:
-            charged = [Mechanism.from_dict(record) for record in entry.mechanisms]
-            return sum((price_of(m, self._filter, delta) for m in charged), Price.zero)
-        except DeniableError:
-            raise self._broken(entry.sequence, "charges what has no price") from None
 
     def _check_standing(self, entry: Entry, kind: str, state: State) -> None:
         asker = str(entry.asker)
@@ -194,21 +175,13 @@ class Walk:
         if new is None and kind != "share":
             return
         if kind == "share":
-            new = (new or Standing.none()).reserve(_given(entry.price))
+            new = (new or Standing.none()).reserve(given(entry.price))
         elif kind == "charge" and new is not None:
-            new = new.use(_given(entry.price))
+            new = new.use(given(entry.price))
         if new is None or entry.standing != new or not fits(new.used, new.reserved):
             raise self._broken(entry.sequence, f"does not keep to the share of {asker}")
 
-    def _check_answer(self, entry: Entry, kind: str) -> None:
-        if kind == "charge" and "repeats" not in entry.record:
-            self._unanswered[entry.sequence] = entry.record.get("question")
-        elif kind == "answer":
-            paid = self._unanswered.pop(entry.charge or 0, None)
-            if paid is None or paid != entry.question:
-                raise self._broken(entry.sequence, "is an answer without its charge")
-
-    def _broken(self, sequence: int, how: str) -> LedgerFailure:
+    def _broken(self, sequence: object, how: str) -> LedgerFailure:
         return broken(sequence, how, where=self._where)
 
 
@@ -230,7 +203,7 @@ def totals(entry: Entry) -> tuple[Price, Price]:
     """What a line says was charged in all, and committed in all; a header says nothing yet."""
     if entry.kind == "header" or (entry.kind == "unknown" and entry.total is None):
         return Price.zero, Price.zero
-    return _given(entry.total), _given(entry.committed)
+    return given(entry.total), given(entry.committed)
 
 
 def check_anchor(anchor: Head, row: Row | None, *, where: str) -> None:
@@ -247,6 +220,7 @@ def check_anchor(anchor: Head, row: Row | None, *, where: str) -> None:
     )
 
 
-def _given(price: Price | None) -> Price:
+def given(price: Price | None) -> Price:
+    """A price that a line of this kind has to state."""
     assert price is not None
     return price

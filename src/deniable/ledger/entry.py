@@ -34,6 +34,8 @@ KINDS = ("header", "charge", "answer", "share", "note", "stop", "resume")
 
 Record = Mapping[str, object]
 
+_encode = json.JSONEncoder(sort_keys=True, separators=(",", ":"), allow_nan=False).encode
+
 
 @dataclass(frozen=True, slots=True)
 class Entry:
@@ -168,10 +170,10 @@ class Standing:
         return {"reserved": self.reserved.to_dict(), "used": self.used.to_dict()}
 
 
-def canonical(record: Record) -> str:
+def canonical(record: object) -> str:
     """The one way to write a record as text."""
     try:
-        return json.dumps(record, sort_keys=True, separators=(",", ":"), allow_nan=False)
+        return _encode(record)
     except (TypeError, ValueError) as error:
         raise BadParameter(
             "a ledger holds plain JSON only: text, numbers, truth values, lists and objects",
@@ -217,19 +219,7 @@ def opened(row: Row) -> Entry:
 
 def together(mechanisms: object) -> str | None:
     """The names of mechanisms that were charged together, as they are looked up."""
-    if mechanisms is None:
-        return None
-    text = repr(mechanisms)
-    if text not in _together:
-        if len(_together) >= _MOST:
-            _together.clear()
-        _together[text] = ",".join(sorted(names(mechanisms))) or None
-    return _together[text]
-
-
-_MOST = 10_000
-_together: dict[str, str | None] = {}
-"""Most mechanisms are charged again and again."""
+    return ",".join(sorted(names(mechanisms))) or None
 
 
 def names(part: object) -> set[str]:

@@ -27,6 +27,7 @@ from deniable.errors import AskerStopped, BadParameter, DataFailure
 from .entry import Entry
 
 _LONGEST: Final = 200
+_LONGEST_CAUSE: Final = 100_000  # characters; the end of a traceback says most
 # Python prints these, and nobody sees them (Default_Ignorable_Code_Point in Unicode).
 _UNSEEN: Final = re.compile(
     "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u3164\ufe00-\ufe0f\uffa0\U000e0000-\U000e0fff]"
@@ -113,6 +114,8 @@ class Failure:
     time: str
     entry: int
     """The line of the charge."""
+    stop: int
+    """The line that stops its asker."""
     question: str
     detail: str = field(repr=False)
     asker: str | None = None
@@ -155,6 +158,31 @@ def refused(asker: str | None) -> AskerStopped:
         why="a failure can depend on one person, so the curator looks at each before the next",
         fix=_resuming(asker),
     )
+
+
+def not_stopped(asker: str | None, halts: Halts) -> BadParameter:
+    """The error for resuming somebody who may ask."""
+    names = ("" if name is None else f"asker={name!r}" for name in halts.stopped)
+    return BadParameter(
+        f"{called(asker)} is not stopped",
+        fix=[f"s.resume({name})" for name in names],
+        hint="" if halts.stopped else "nobody is stopped",
+    )
+
+
+def not_shown(asker: str | None) -> BadParameter:
+    """The error for resuming before every cause was shown."""
+    return BadParameter(
+        f"another question of {called(asker)} failed after the causes were shown",
+        why="a resumption erases the causes, so it covers only failures that the curator has seen",
+        fix=_resuming(asker),
+    )
+
+
+def storable(cause: str) -> str:
+    """The end of a text that every store can hold."""
+    plain = cause[-_LONGEST_CAUSE:].encode("utf-8", "backslashreplace").decode()
+    return plain.replace("\0", "\\x00")
 
 
 def _resuming(asker: str | None) -> tuple[str, str]:

@@ -6,15 +6,17 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
+from deniable import fixes
 from deniable.errors import DeniableError, LedgerFailure, UnitMismatch
+from deniable.fixes import Fix
 from deniable.losses import Loss
 from deniable.losses.filters import Filter
-from deniable.release.numbers import amount, parameters_of
+from deniable.release.numbers import amount
 from deniable.units import Unit
 
 from .entry import FORMAT, Entry, Record, canonical, digest
 from .stores.store import Row
-from .trust import NOT_TRUSTED, UNREADABLE, check_link, intact
+from .trust import NOT_TRUSTED, UNREADABLE, check_link, intact, read
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -72,7 +74,7 @@ class Header:
             first = intact(rows[0], where=where) if rows else None
         if first is not None and (first.sequence, first.kind) == (0, "header"):
             for row in rows[1:]:
-                check_link(first, intact(row, where=where), where=where)
+                check_link(rows[0], read(row, where=where), where=where)
             return first
         raise LedgerFailure(
             f"{where} has no header, or it was changed",
@@ -110,18 +112,19 @@ class Header:
                 f"{where} has a ceiling of {kept}; you gave {given}",
                 why="a ceiling that could be raised would be none",
                 fix=(
-                    f"budget={_written(self.budget)}    or leave it out: the ledger knows it",
+                    _written(self.budget, note="or leave it out: the ledger knows it"),
                     "or another ledger, whose losses add up with this one's",
                 ),
             )
 
 
-def _written(loss: Loss) -> str:
+def _written(loss: Loss, note: str) -> Fix:
     """A ceiling as one types it."""
-    figures = parameters_of(loss)
-    name, figure = next(iter(figures.items()), ("", 0.0))
-    more = f", delta={figures['delta']}" if "delta" in figures else ""
-    return f"dp.{name}({figure}{more})" if name else f"dp.{loss!r}"
+    figures = loss.figures()
+    if not figures:
+        return Fix(f"budget=dp.{loss!r}", note=note)
+    name, figure = next(iter(figures.items()))
+    return fixes.amount("budget", name, figure, delta=figures.get("delta"), note=note)
 
 
 def units_differ(ledger: Unit, given: Unit, *, where: str) -> UnitMismatch:
@@ -129,5 +132,14 @@ def units_differ(ledger: Unit, given: Unit, *, where: str) -> UnitMismatch:
     return UnitMismatch(
         f"{where} protects {ledger!r}; you gave {given!r}",
         why="losses add up only when they protect the same unit under the same relation",
-        fix=f"unit=dp.{ledger!r}, or a ledger of its own",
+        fix=(_unit(ledger), "or a ledger of its own"),
     )
+
+
+def _unit(unit: Unit) -> Fix:
+    """The unit as one types it."""
+    if unit.sides > 1:
+        return Fix(f"unit=dp.{unit!r}")
+    if unit.column is None:
+        return fixes.rows()
+    return fixes.person(unit.column, unit.rows, unit.groups)

@@ -13,8 +13,6 @@ asker it may be new, so it is charged to their share.
 
 from __future__ import annotations
 
-import hashlib
-import hmac
 from collections.abc import Callable
 from contextlib import suppress
 
@@ -27,8 +25,17 @@ from deniable.units import Unit
 from . import answers, chain, show
 from .answers import Recalled
 from .books import Books
-from .entry import Entry, Standing, canonical, fits, opened, sealed
-from .halts import Halts, called, named, refuse_alike, refused
+from .entry import Entry, Standing, fits, opened, sealed
+from .halts import (
+    Failures,
+    Halts,
+    named,
+    not_shown,
+    not_stopped,
+    refuse_alike,
+    refused,
+    storable,
+)
 from .header import units_differ
 from .state import State
 from .steps import reached
@@ -36,9 +43,6 @@ from .stores.store import CommitUnsure, Reading, Row, Store, Writing, refuse_see
 from .trust import broken, intact
 
 Compose = Callable[[Writing, Entry, State], dict[str, object]]
-
-
-_LONGEST_CAUSE = 100_000  # characters; the end of a traceback says most
 
 
 class Ledger(Books):
@@ -69,7 +73,7 @@ class Ledger(Books):
 
         With `delta` a plan fixed in advance is paid as one block: its ε at this δ, and the δ itself
         out of the filter's reserve. With `once` nothing is paid, and Answered raised, if another
-        process has stored an answer to the question by now.
+        process has stored an answer to the question by now, or is about to: see `answers.Once`.
         """
         if unit != self.unit:
             raise units_differ(self.unit, unit, where=self.where)
@@ -84,15 +88,15 @@ class Ledger(Books):
             "delta": delta,
             "price": price.to_dict(),
         }
+        turn = answers.Once(self._store, question, asker) if once and question else None
 
         def compose(lines: Writing, last: Entry, state: State) -> dict[str, object]:
             self._refuse_stopped(last, asker)
-            again = once and question is not None
-            if again and answers.find(lines, str(question), asker, newest=last, where=self.where):
-                raise answers.Answered
+            if turn is not None:
+                turn.check(lines, last)
             return record | _state(*self._paid(price, asker, last, state))
 
-        return self._write(compose)
+        return self._write(compose) if turn is None else turn.pay(lambda: self._write(compose))
 
     def price(self, mechanism: Mechanism, *, delta: float | None = None) -> Price:
         """What one use of a mechanism costs here, in native units. Asking is free."""
@@ -120,7 +124,7 @@ class Ledger(Books):
         record = {"kind": "share", "asker": named(asker), "price": price.to_dict()}
 
         def compose(_: Writing, last: Entry, state: State) -> dict[str, object]:
-            _refuse_unknown(state)
+            state.refuse_unknown()
             refuse_alike(asker, list(state.standings))
             total, committed = chain.totals(last)
             standing = state.standings.get(asker, Standing.none()).reserve(price)
@@ -132,8 +136,7 @@ class Ledger(Books):
 
     def fingerprint(self, question: object) -> str:
         """A keyed hash of a question (plain JSON): the same for the same question, here only."""
-        text = canonical({"question": question}).encode()
-        return hmac.new(self._key, text, hashlib.sha256).hexdigest()
+        return self._keyed({"question": question})
 
     def answer(self, charge: Entry, value: object) -> Entry:
         """Keep what was released for a charge, so that the same question can be answered again."""
@@ -158,7 +161,9 @@ class Ledger(Books):
                 )
             return record | _state(*chain.totals(last), None)
 
-        return self._write(compose)
+        entry = self._write(compose)
+        answers.stored(charge)
+        return entry
 
     def recall(self, question: str, *, asker: str | None = None) -> Entry | None:
         """The stored answer, or None: free for the ceiling, not for another asker's share."""
@@ -226,13 +231,27 @@ class Ledger(Books):
         cause is kept beside the lines until the curator resumes. If it cannot be kept, the line is
         written without it; if no line can be written, the asker is stopped in this process.
         """
-        self._unwritten.add(charge.asker)  # until the line is on disk, whatever happens meanwhile
-        try:
-            entry = self._stop(charge, cause)
-        except LedgerFailure:
+        self.mark(charge)
+        entry = self._stop_with(charge, cause)
+        del cause  # a traceback shows its frames' variables
+        if isinstance(entry, LedgerFailure):
             entry = self._stop(charge, "")
+        elif isinstance(entry, BaseException):
+            raise entry
         self._unwritten.discard(charge.asker)
         return entry
+
+    def mark(self, charge: Entry) -> None:
+        """Stop the asker of a charge in this process, until `stop` has written its line."""
+        self._unwritten.add(charge.asker)
+
+    def _stop_with(self, charge: Entry, cause: str) -> Entry | BaseException:
+        """The stop line; or what went wrong, without the frames and errors that hold the cause."""
+        try:
+            return self._stop(charge, cause)
+        except BaseException as error:  # noqa: BLE001  (an interrupt has frames, too)
+            error.__cause__ = error.__context__ = None
+            return error.with_traceback(None)
 
     def _stop(self, charge: Entry, cause: str) -> Entry:
         asker = charge.asker
@@ -240,31 +259,46 @@ class Ledger(Books):
 
         def compose(lines: Writing, last: Entry, now: State) -> dict[str, object]:
             if cause:
-                lines.keep_cause(last.sequence + 1, _storable(cause))
+                lines.keep_cause(last.sequence + 1, storable(cause))
             state = _state(*chain.totals(last), now.standings.get(asker or ""))
             return record | state | Halts.of(last).stop(asker).to_record()
 
         return self._write(compose)
 
-    def resume(self, asker: str | None = None) -> Entry:
+    def resume(self, asker: str | None = None, *, seen: Failures | None = None) -> Entry:
         """Let a stopped asker go on, and erase the causes: the curator's to call, after a look.
 
-        The line counts in every later certificate.
+        It passes over the failures in `seen`, or else those that `failures()` has shown, and is
+        refused if there are newer ones. The line counts in the asker's later certificates, and in
+        the curator's.
         """
+        return self.passed_over(asker, seen=seen)[0]
+
+    def passed_over(
+        self, asker: str | None = None, *, seen: Failures | None = None
+    ) -> tuple[Entry, Failures]:
+        """The same, with the failures whose causes are erased."""
         record = {"kind": "resume", "asker": _checked(asker)}
+        shown = self._shown.get(asker) if seen is None else {each.stop for each in seen}
+        failures = Failures()
 
         def compose(lines: Writing, last: Entry, now: State) -> dict[str, object]:
             halts = Halts.of(last)
             if asker not in halts.stopped and asker not in self._unwritten:
-                raise _not_stopped(asker, halts)
-            for stop in self._waiting(lines, last, {asker: halts.stopped.get(asker, 0)}):
+                raise not_stopped(asker, halts)
+            stops = self._waiting(lines, last, {asker: halts.stopped.get(asker, 0)})
+            if shown is not None and not shown.issuperset(stop.sequence for stop in stops):
+                raise not_shown(asker)
+            failures[:] = [self._failure(lines, last, stop) for stop in stops]
+            for stop in stops:
                 lines.forget_cause(stop.sequence)
             state = _state(*chain.totals(last), now.standings.get(asker or ""))
             return record | state | halts.resume(asker).to_record()
 
         entry = self._write(compose)
         self._unwritten.discard(asker)
-        return entry
+        self._shown.pop(asker, None)
+        return entry, failures
 
     def _refuse_stopped(self, last: Entry, asker: str | None) -> None:
         if asker in Halts.of(last).stopped or asker in self._unwritten:
@@ -280,7 +314,7 @@ class Ledger(Books):
             last, state = self._catch_up(lines)
             reached("begun")
             record = Halts.of(last).to_record() | compose(lines, last, state)
-            _refuse_to_hide(state, where=self.where)
+            state.refuse_to_hide(where=self.where)
             row = sealed(record | {"state": state.digest_after(record)}, after=last)
             reached("checked")
             lines.append(row)
@@ -319,7 +353,7 @@ class Ledger(Books):
         self, price: Price, asker: str | None, last: Entry, state: State
     ) -> tuple[Price, Price, Standing | None]:
         """The state after a charge, if the ceiling and the asker's share, if any, admit it."""
-        _refuse_unknown(state)
+        state.refuse_unknown()
         total, committed = chain.totals(last)
         standing = state.standings.get(asker or "")
         if standing is None:
@@ -352,42 +386,9 @@ class Ledger(Books):
         )
 
 
-def _refuse_unknown(state: State) -> None:
-    if state.strange is not None:
-        raise BudgetExceeded(
-            f"the ledger holds {state.strange}, which this version does not know",
-            why="what is not understood may have cost anything, so it counts as everything",
-            fix="pip install --upgrade deniable (or import the module that defines it)",
-        )
-
-
-def _refuse_to_hide(state: State, *, where: str) -> None:
-    if state.strange is not None:
-        raise LedgerFailure(
-            f"{where} holds {state.strange}, which this version does not know",
-            why="adding to what is not understood could hide what it cost",
-            fix="pip install --upgrade deniable",
-        )
-
-
 def _state(total: Price, committed: Price, standing: Standing | None) -> dict[str, object]:
     state: dict[str, object] = {"total": total.to_dict(), "committed": committed.to_dict()}
     return state | ({} if standing is None else {"standing": standing.to_dict()})
-
-
-def _not_stopped(asker: str | None, halts: Halts) -> BadParameter:
-    names = ("" if name is None else f"asker={name!r}" for name in halts.stopped)
-    return BadParameter(
-        f"{called(asker)} is not stopped",
-        fix=[f"s.resume({name})" for name in names],
-        hint="" if halts.stopped else "nobody is stopped",
-    )
-
-
-def _storable(text: str) -> str:
-    """The end of a text that every store can hold."""
-    plain = text[-_LONGEST_CAUSE:].encode("utf-8", "backslashreplace").decode()
-    return plain.replace("\0", "\\x00")
 
 
 def _checked(asker: object) -> str | None:

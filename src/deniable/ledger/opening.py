@@ -15,8 +15,6 @@ from .entry import digest, sealed
 from .header import Header
 from .ledger import Ledger
 from .stores.memory import MemoryStore
-from .stores.postgres import PostgresStore
-from .stores.sqlite import SqliteStore
 from .stores.store import CommitUnsure, Store, Writing, refuse_seed
 
 _POSTGRES = ("postgresql://", "postgres://")
@@ -43,7 +41,7 @@ def open_ledger(
     With `budget` and `unit` a new ledger is started where there is none, and an existing one must
     have the same. Without them an existing ledger is opened as it is. `where` alone says which one:
     postgresql://host/database#survey is the ledger `survey` of that database. `name` is a title. A
-    charge waits `patience` seconds for others.
+    charge waits `patience` seconds for its turn, and for an answer of others to the same question.
 
     >>> import deniable as dp
     >>> ledger = open_ledger(budget=dp.epsilon(1.0), unit=dp.rows())
@@ -71,11 +69,15 @@ def _store(where: str | Path | None, *, create: bool, patience: float) -> Store:
         case None:
             return MemoryStore()
         case str() if where.lower().startswith(_POSTGRES):
+            from .stores.postgres import PostgresStore
+
             scheme, rest = where.split(":", 1)
             return PostgresStore(f"{scheme.lower()}:{rest}", create=create, patience=patience)
         case Path() | str() if _ADDRESS.search(str(where)):
             raise _not_understood()
         case Path() | str() if str(where):
+            from .stores.sqlite import SqliteStore
+
             path = Path(where)
             if not create and not path.exists():
                 raise _nothing_there(str(path))

@@ -90,12 +90,7 @@ def left(books: Books) -> dict[str, str]:
 
 def what_is_left(loss: Loss) -> str:
     """Figures of what is left, for people: each rounded down."""
-    symbols = {"epsilon": "ε", "delta": "δ", "rho": "ρ", "mu": "μ"}
-    figures = [
-        f"{symbol} = {shown_down(getattr(loss, name))}"
-        for name, symbol in symbols.items()
-        if hasattr(loss, name)
-    ]
+    figures = [f"{loss.symbols[name]} = {shown_down(x)}" for name, x in loss.figures().items()]
     return ", ".join(figures) or str(loss)
 
 
@@ -126,11 +121,7 @@ def _priced(entry: Entry) -> str:
     """The price in native units, each figure rounded up."""
     if entry.price is None:
         return ""
-    figures = {
-        "ε": entry.price.epsilon,
-        "δ": entry.price.delta,
-        "ρ": entry.price.rho,
-        "μ²": entry.price.mu_squared,
-        "Rényi": min(entry.price.renyi, default=0.0),
-    }
+    price = entry.price
+    figures = {symbol: getattr(price, name) for name, symbol in price.symbols.items()}
+    figures["Rényi"] = min(price.renyi, default=0.0)
     return ", ".join(f"{name} {shown_up(value)}" for name, value in figures.items() if value)

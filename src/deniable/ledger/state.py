@@ -19,6 +19,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator
 
+from deniable.errors import BudgetExceeded, LedgerFailure
 from deniable.mechanisms import Mechanism
 
 from .entry import KINDS, Record, Standing, canonical, together
@@ -60,8 +61,26 @@ class State:
         if kinds:
             return f"lines of the kind {min(kinds)!r}"
         named = (text.split(",") for what, text in self._elements if what == "mechanisms")
-        unknown = set[str]().union(*named).difference(Mechanism.registry)
+        unknown = {each for each in set[str]().union(*named) if Mechanism.named(each) is None}
         return f"the mechanism {min(unknown)!r}" if unknown else None
+
+    def refuse_unknown(self) -> None:
+        """An error if anything among the lines is not known here: nothing more is charged."""
+        if self.strange is not None:
+            raise BudgetExceeded(
+                f"the ledger holds {self.strange}, which this version does not know",
+                why="what is not understood may have cost anything, so it counts as everything",
+                fix="pip install --upgrade deniable (or import the module that defines it)",
+            )
+
+    def refuse_to_hide(self, *, where: str) -> None:
+        """The same where nothing is charged: no line is added either."""
+        if self.strange is not None:
+            raise LedgerFailure(
+                f"{where} holds {self.strange}, which this version does not know",
+                why="adding to what is not understood could hide what it cost",
+                fix="pip install --upgrade deniable",
+            )
 
     def digest_after(self, record: Record) -> str:
         """The digest that this record has to state as the next line."""

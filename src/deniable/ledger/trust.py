@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import datetime as dt
 import json
+import marshal
 from typing import Any
 
 from deniable.errors import LedgerFailure
@@ -24,7 +25,7 @@ _TYPES: dict[str, type] = {
     "standing": dict, "charge": int, "repeats": int, "halts": dict, "state": str,
 }  # fmt: skip
 
-_MOST = 10_000  # shapes remembered: a bound on memory, whatever a file holds
+_MOST = 10_000  # shapes and names remembered: a bound on memory, whatever a file holds
 
 # What parsing and reading a line that no version wrote can raise.
 UNREADABLE = (ValueError, KeyError, TypeError, AttributeError, AssertionError, RecursionError)
@@ -33,24 +34,33 @@ UNREADABLE = (ValueError, KeyError, TypeError, AttributeError, AssertionError, R
 _decode = json.JSONDecoder().raw_decode
 _shapes: set[tuple[object, ...]] = set()
 """Fields and types that were found well-formed: most lines look like one before."""
+_together: dict[bytes, str | None] = {}
+"""The names of mechanisms, by all that a line says of them: most are charged again and again."""
 
 
 def intact(row: Row, *, where: str) -> Entry:
     """The entry, if the line is what its hash and its looked-up columns say."""
+    return Entry(read(row, where=where), row.hash)
+
+
+def read(row: Row, *, where: str) -> dict[str, Any]:
+    """The record of a line, checked as `intact` does."""
     sequence, line, hashed, kind, asker, question, mechanisms = row
     try:
+        record: dict[str, Any]
         record, end = _decode(line)
+        get = record.get
         if (
             digest(line) == hashed
             and end == len(line)
             and record["sequence"] == sequence
             and record["kind"] == kind
-            and record.get("asker") == asker
-            and record.get("question") == question
-            and together(record.get("mechanisms")) == mechanisms
+            and get("asker") == asker
+            and get("question") == question
+            and _names(get("mechanisms")) == mechanisms
             and _well_formed(record)
         ):
-            return Entry(record, hashed)
+            return record
     except UNREADABLE:
         pass
     raise broken(sequence, "was changed after it was written", where=where)
@@ -64,16 +74,16 @@ def in_place(lines: Reading, row: Row, *, newest: Entry, where: str) -> Entry:
     pair = lines.since(entry.sequence, limit=2)
     if len(pair) != 2 or pair[0] != row:
         raise broken(entry.sequence, "is not a link of its chain", where=where)
-    check_link(entry, intact(pair[1], where=where), where=where)
+    check_link(row, read(pair[1], where=where), where=where)
     return entry
 
 
-def check_link(before: Entry, entry: Entry, *, where: str) -> None:
-    """Raise unless one line follows the other."""
-    if entry.sequence != before.sequence + 1:
+def check_link(before: Row, record: dict[str, Any], *, where: str) -> None:
+    """Raise unless a record follows the line before it."""
+    if record["sequence"] != before.sequence + 1:
         raise broken(before.sequence + 1, "is missing", where=where)
-    if entry.previous != before.hash:
-        raise broken(entry.sequence, "does not follow from the line before it", where=where)
+    if record.get("previous") != before.hash:
+        raise broken(record["sequence"], "does not follow from the line before it", where=where)
 
 
 def broken(sequence: object, how: str, *, where: str) -> LedgerFailure:
@@ -84,6 +94,18 @@ def broken(sequence: object, how: str, *, where: str) -> LedgerFailure:
         fix=f"restore {where} from a copy whose verify() passes",
         cost=NOT_TRUSTED,
     )
+
+
+def _names(mechanisms: object) -> str | None:
+    if mechanisms is None:
+        return None
+    # Equal only if what was parsed is equal, types included; JSON holds nothing else.
+    key = marshal.dumps(mechanisms, 2)  # type: ignore[arg-type]
+    if key not in _together:
+        if len(_together) >= _MOST:
+            _together.clear()
+        _together[key] = together(mechanisms)
+    return _together[key]
 
 
 def _well_formed(record: dict[str, Any]) -> bool:

@@ -19,19 +19,24 @@ There is no accountant: the kind of a loss is the accountant, and composition is
 
 from __future__ import annotations
 
-from typing import overload
+from typing import TYPE_CHECKING, overload
 
 from deniable import parameters
+from deniable.loading import on_first_use
 
 from . import convert, rounding
 from ._loss import Facts, Loss
 from .approx import Approx
 from .disjoint import parallel
 from .gdp import Gdp
-from .profile import Profile
 from .pure import Pure
 from .renyi import Renyi
 from .zcdp import Zcdp
+
+if TYPE_CHECKING:
+    from .profile import Profile
+else:
+    __getattr__, __dir__ = on_first_use(__name__, {"profile": "Profile"})
 
 __all__ = [
     "Approx",

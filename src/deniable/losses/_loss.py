@@ -10,6 +10,7 @@ import functools
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
+from fractions import Fraction
 from typing import ClassVar, Protocol, Self, TypeVar
 
 from deniable import parameters
@@ -51,12 +52,21 @@ class Loss(ABC):
 
     kind: ClassVar[str]
     """Its name in ledgers and messages."""
+    definition: ClassVar[str]
+    """The definition of privacy it speaks in, as the literature calls it."""
+    symbols: ClassVar[Mapping[str, str]] = {}
+    """Its figures with their symbols, first the one it is counted in; none for a curve."""
+    symbol: ClassVar[str]
+    """The symbol it is counted in; for a curve, its name."""
+    figure: ClassVar[str]
+    """The name of the field that holds what it is counted in; empty for a curve."""
     adaptive: ClassVar[bool]
     """May it enforce a ceiling when later mechanisms are chosen after earlier answers?"""
     kinds: ClassVar[dict[str, type[Loss]]] = {}
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
+        cls.figure, cls.symbol = next(iter(cls.symbols.items()), ("", cls.__name__))
         if "kind" in cls.__dict__:
             Loss.kinds[cls.kind] = cls
 
@@ -82,6 +92,14 @@ class Loss(ABC):
 
     @abstractmethod
     def _group(self, size: int) -> Self: ...
+
+    def _split(self, fraction: Fraction) -> tuple[Loss, Loss]:
+        del fraction
+        raise NoBound(
+            f"nothing is known to be a part of a {type(self).__name__}",
+            why="a loss distribution is not a multiple of another",
+            fix="share a loss that is a figure or a curve of them: dp.epsilon, dp.rho, dp.Renyi",
+        )
 
     @abstractmethod
     def to_dict(self) -> dict[str, object]:
@@ -132,6 +150,24 @@ class Loss(ABC):
             fix=f"a.to(dp.{theirs}) or b.to(dp.{mine}), where a theorem leads there",
         )
 
+    def figures(self) -> dict[str, float]:
+        """The numbers it is made of, by the literature's names; none for a curve."""
+        return {name: getattr(self, name) for name in self.symbols}
+
+    @parameters.called("dp.mu(0.5).split(0.25)")
+    def split(self, fraction: float) -> tuple[Loss, Loss]:
+        """A part and the rest, which together compose to no more than the whole.
+
+        A quarter of ε or ρ is a quarter; a quarter of μ is half of it, as squares add up. A δ is
+        not divided: it stays with the rest.
+        """
+        return self._split(Fraction(parameters.probability("fraction", fraction)))
+
+    @parameters.called("dp.mu(0.5).share(0.25)")
+    def share(self, fraction: float) -> Loss:
+        """A part, so that 1/fraction of them compose to no more than the whole: see `split`."""
+        return self.split(fraction)[0]
+
     # ---- prices
 
     @parameters.called("dp.mu(0.5).epsilon_at(delta=1e-6)")
@@ -176,9 +212,17 @@ class Loss(ABC):
     def from_dict(record: Mapping[str, object]) -> Loss:
         """The loss that `to_dict` wrote."""
         kind = record.get("kind")
-        if kind not in Loss.kinds:
+        found = Loss.named(kind)
+        if found is None:
             raise BadParameter.of("kind", kind, must="one of " + ", ".join(sorted(Loss.kinds)))
-        return Loss.kinds[str(kind)]._from_dict(record)  # noqa: SLF001
+        return found._from_dict(record)  # noqa: SLF001
+
+    @staticmethod
+    def named(kind: object) -> type[Loss] | None:
+        """The kind of that name in ledgers, or None."""
+        if kind not in Loss.kinds:
+            from . import profile  # noqa: F401  (the one kind that is not imported from the start)
+        return Loss.kinds.get(str(kind))
 
 
 class OneFigure(Loss):
@@ -194,9 +238,6 @@ class OneFigure(Loss):
     """
 
     adaptive = True
-    figure: ClassVar[str]
-    """The name of the field that holds it."""
-    symbol: ClassVar[str]
 
     _ticks: int
 
@@ -237,6 +278,10 @@ class OneFigure(Loss):
     def _times(self, times: int) -> Self:
         return self._of(times * self._ticks)
 
+    def _split(self, fraction: Fraction) -> tuple[Loss, Loss]:
+        part = math.floor(self._ticks * fraction)
+        return self._of(part), self._of(self._ticks - part)
+
     def _within(self, other: Self) -> bool:
         return rounding.within(getattr(self, self.figure), getattr(other, self.figure))
 
@@ -264,7 +309,7 @@ def figure_or_infinite(name: str, value: object) -> float:
 
 def conversions(facts: Facts, *kinds: str) -> Mapping[type[Loss], Callable[[], Loss]]:
     """What each of these kinds makes of the facts."""
-    chosen = [Loss.kinds[kind] for kind in kinds]
+    chosen = [found for found in map(Loss.named, kinds) if found is not None]
     return {kind: functools.partial(kind.from_facts, facts) for kind in chosen}
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections.abc import Callable, Mapping, Sequence
-from typing import Self
+from fractions import Fraction
+from typing import ClassVar, Self
 
 from deniable import parameters
 
@@ -31,6 +32,8 @@ class Approx(Loss):
     delta: float = dataclasses.field(kw_only=True)
 
     kind = "approx"
+    definition = "approximate differential privacy (ε, δ)"
+    symbols: ClassVar = {"epsilon": "ε", "delta": "δ"}
     adaptive = True
 
     _ticks: tuple[int, int] = dataclasses.field(init=False, repr=False, compare=False)
@@ -69,6 +72,12 @@ class Approx(Loss):
 
     def _times(self, times: int) -> Self:
         return self._of(*(times * count for count in self._ticks))
+
+    def _split(self, fraction: Fraction) -> tuple[Loss, Loss]:
+        """The part is pure: a δ pays for what cannot be had without, and stays with the rest."""
+        part = float(fraction) * self.epsilon
+        rest = self._of(self._ticks[0] - rounding.ticks(part), self._ticks[1])
+        return Loss.kinds["pure"].from_facts(Stated(epsilon=part)), rest
 
     def _within(self, other: Self) -> bool:
         """Does all that has this loss have the other?"""

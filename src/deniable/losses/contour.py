@@ -20,11 +20,14 @@ does more, as δ has a kink there: at x = ε − l the smoothed δ of an atom is
 κ(x) = e^min(x, 0) δ_τ(|x|) and δ_τ is that of the Gaussian. So p κ(x) is taken off again for every
 atom that is known (`atoms`): what is left is an exact sum over these and smoothed only in the rest,
 in which no atom has a share of the tilted law above 1/4096.
+
+Where nearly all of a law lies far below ε, that part is left out: see `pairs.upper`.
 """
 
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -36,6 +39,7 @@ from . import rounding
 from .pairs import GaussianPair, Pair
 from .pairs._pair import ULP, Complexes, Reals
 from .pairs.atoms import Atoms
+from .pairs.upper import Decays, Share, Slower, upper_parts
 
 List = Sequence[tuple[Pair, int]]
 """Pairs of one direction, each with how often it is used."""
@@ -78,7 +82,9 @@ class Line:
     atoms: Atoms | None
     origin: float
     finite: float
-    """The mass of all finite losses, rounded down."""
+    """The mass of all finite losses, rounded down; 0 if some are left out."""
+    furthest: float = math.inf
+    """The gap of the ε up to which losses may have been left out."""
 
     @cached_property
     def size(self) -> float:
@@ -92,6 +98,8 @@ class Line:
 
     def log_delta(self, gap: float) -> float:
         """ln of a number that is never below δ at `gap` below the origin."""
+        if gap > self.furthest:
+            return 0.0  # δ ≤ 1 is all that is known
         phase = self.t * gap
         real = self.terms.real * np.cos(phase) - self.terms.imag * np.sin(phase)
         # NumPy adds pairwise: fewer than 40 roundings for any number of terms.
@@ -137,18 +145,29 @@ def smoothed(tau: float, x: Reals) -> Reals:
     return np.maximum(scale * (near - far - 16 * ULP * near), 0.0) * (1 - 1e-12)
 
 
-def line(pairs: List, tilt: Tilt, *, tolerance: float, atoms: Atoms | None) -> Line:
-    """Nodes good for prices near the ε that the tilt was made for."""
-    tau, count, step = plan(pairs, tilt, tolerance=tolerance)
+def line(
+    pairs: List, tilt: Tilt, *, tolerance: float, atoms: Atoms | None, least: float = 0.0
+) -> Line:
+    """Nodes good for prices near the ε that the tilt was made for, and not below `least`."""
+    upper = upper_parts(pairs, least)
+    slower = [(Slower(p, u, tilt.c), k - 1) for (p, k), u in zip(pairs, upper, strict=False)]
+    decaying: list[tuple[Decays, int]] = [*(slower or pairs)]
+    tau, count, step = plan(decaying, tilt, tolerance=tolerance)
     if tau:
         pairs = [*pairs, (GaussianPair(mu=tau), 1)]
+        decaying.append(pairs[-1])
     t = step * np.arange(count + 1)
     z: Complexes = (tilt.c + 1j * t).astype(np.complex128)
     log_d, bound = np.zeros(z.shape, complex), np.full(z.shape, 32 * ULP)
-    for pair, times in pairs:
+    share = Share(z)
+    for (pair, times), part in itertools.zip_longest(pairs, upper):
         value, error = pair.log_mgf(z)
         log_d += times * value
         bound += times * (error + 8 * ULP * np.abs(value))
+        if part is not None:
+            share.add(part, times, value, error)
+    if upper:
+        log_d, bound = share.of(log_d, bound)
     peak = float(log_d[0].real) + float(bound[0])
     terms = np.exp(log_d - peak) * (step / math.pi) / (z * (z + 1))
     terms[0] /= 2
@@ -156,16 +175,21 @@ def line(pairs: List, tilt: Tilt, *, tolerance: float, atoms: Atoms | None) -> L
     errors = size * np.expm1(np.minimum(bound, 700.0))
     kept = size + errors > 1e-3 * SLACK / (1 + count) * size[0]
     kept[0] = True
-    rest = _rest(pairs, tilt.c, step, count) + float((size + errors)[~kept].sum())
+    rest = _rest(decaying, tilt.c, step, count) + float((size + errors)[~kept].sum())
     above = dataclasses.replace(tilt, log_d=peak)
     wrong = float(errors[kept].sum())
     origin = math.fsum(times * pair.origin() for pair, times in pairs)
     finite = 1 - math.fsum(times * (pair.infinite_mass() + 1e-12) for pair, times in pairs) - 1e-11
     rest *= 1 + 1e-9
-    return Line(above, t[kept], terms[kept], wrong, rest, tau, atoms, origin, finite)
+    if not upper:
+        return Line(above, t[kept], terms[kept], wrong, rest, tau, atoms, origin, finite)
+    furthest = origin - least
+    return Line(above, t[kept], terms[kept], wrong, rest, tau, atoms, origin, 0.0, furthest)
 
 
-def plan(pairs: List, tilt: Tilt, *, tolerance: float) -> tuple[float, int, float]:
+def plan(
+    pairs: Sequence[tuple[Decays, int]], tilt: Tilt, *, tolerance: float
+) -> tuple[float, int, float]:
     """μ of the Gaussian to be added, or 0; how many nodes it takes; and their distance."""
     step = 2 * math.pi / tilt.window
     count = _count(pairs, tilt, step, most=FEW_NODES)
@@ -212,6 +236,15 @@ class Saddle:
         gap = -(self.log_d(c) + log_chernoff(c) - log_delta) / c
         epsilon = max(0.0, rounding.from_ticks(self.origin - _signed_ticks(gap)))
         return self._gentle(c, self.gap(epsilon), log_delta), epsilon
+
+    def wider(self, tilt: Tilt, epsilon: float, log_delta: float) -> Tilt:
+        """The tilt with a window that is wide enough at an ε below the one it was made for."""
+        window = self._window(tilt.c, self.gap(epsilon), log_delta)
+        return dataclasses.replace(tilt, window=max(tilt.window, window))
+
+    def cancels(self, c: float, epsilon: float, log_delta: float) -> bool:
+        """Is M(c)e^(−cε) so far above δ(ε) that errors of its terms may show?"""
+        return self.log_d(c) + c * self.gap(epsilon) > log_delta + 16
 
     def _gentle(self, c: float, gap: float, log_delta: float) -> Tilt:
         """A smaller tilt, if heavy tails then need less of a window.
@@ -272,7 +305,7 @@ def _signed_ticks(number: float) -> int:
     return rounding.ticks(number) if number >= 0 else -rounding.ticks(-number)
 
 
-def _count(pairs: List, tilt: Tilt, step: float, *, most: int) -> int:
+def _count(pairs: Sequence[tuple[Decays, int]], tilt: Tilt, step: float, *, most: int) -> int:
     """About the least number of nodes that leaves a negligible rest."""
     size = step / (2 * math.pi) / (tilt.c * (1 + tilt.c))
     count = 8
@@ -288,7 +321,7 @@ def _count(pairs: List, tilt: Tilt, step: float, *, most: int) -> int:
     return count
 
 
-def _rest(pairs: List, c: float, step: float, count: int) -> float:
+def _rest(pairs: Sequence[tuple[Decays, int]], c: float, step: float, count: int) -> float:
     """Bound on the terms beyond `count`: Σ 1/|z||z+1| ≤ Σ 1/(nd)² ≤ 1/(d² count)."""
     log = 0.0
     for pair, times in pairs:

@@ -8,7 +8,7 @@ from typing import TypeVar
 
 from deniable import parameters
 from deniable.errors import BadParameter, NoBound
-from deniable.units import Relation, Unit
+from deniable.units import Unit
 
 from ._loss import Loss, OneFigure
 from .approx import Approx
@@ -47,8 +47,7 @@ def parallel(losses: Iterable[L], *, unit: Unit, parts_per_unit: int | None = No
     count = parameters.whole(
         "parts_per_unit", default if parts_per_unit is None else parts_per_unit
     )
-    count *= 2 if unit.relation is Relation.REPLACE else 1
-    count = min(count, len(parts))
+    count = min(count * unit.sides, len(parts))
     if isinstance(parts[0], OneFigure | Approx | Renyi):
         return parts[0].sum_of_largest(parts, count)  # type: ignore[arg-type, return-value]
     return _largest_comparable(parts, count)

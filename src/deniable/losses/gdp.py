@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Mapping
-from typing import Self
+from typing import ClassVar, Self
 
 from deniable import parameters
 
@@ -27,8 +27,8 @@ class Gdp(OneFigure):
     mu: float
 
     kind = "gdp"
-    figure = "mu"
-    symbol = "μ"
+    definition = "Gaussian differential privacy (μ)"
+    symbols: ClassVar = {"mu": "μ"}
 
     @staticmethod
     def _exact(number: float) -> int:

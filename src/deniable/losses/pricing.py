@@ -61,7 +61,19 @@ def epsilon_at(pairs: List, delta: float, *, least: float = 0.0) -> float:
     # ε may move by SMOOTHING, or by as much of each 100; in a search by more, but not of a small ε.
     loose = max(1.0, looseness.get() * min(1.0, start))
     tolerance = SMOOTHING * loose * max(1.0, start / 100)
+    found = _searched(saddle, tilt, target, start, tolerance)
+    return min(highest, found, _epsilon_by_moments(pairs, target))
+
+
+def _searched(saddle: Saddle, tilt: Tilt, target: float, start: float, tolerance: float) -> float:
+    """The least ε with ln δ(ε) ≤ target, by lines near it."""
     found = start
+    if target < -_FAR and saddle.log_d(tilt.c) < 1:  # most of the law is far below, and may cancel
+        tilt = saddle.wider(tilt, 0.0, target)
+        engine = _engine(saddle, tilt, max(tolerance, _ROUGH) * tilt.steep)
+        found = _least(engine.log_delta, target=target, start=found, slope=tilt.steep)
+        if saddle.cancels(tilt.c, found, target):
+            return _searched_above(saddle, tilt, target, found, tolerance)
     for _ in range(3):
         engine = _engine(saddle, tilt, tolerance * tilt.steep)
         found = _least(engine.log_delta, target=target, start=found, slope=tilt.steep)
@@ -71,7 +83,25 @@ def epsilon_at(pairs: List, delta: float, *, least: float = 0.0) -> float:
             break
         # δ falls faster than its saddle says, so that the smoothing moved ε by more.
         tilt = dataclasses.replace(tilt, steep=steep)
-    return min(highest, found, _epsilon_by_moments(pairs, target))
+    return found
+
+
+_ROUGH = 300 * SMOOTHING
+_FAR = 20.0
+"""Below e^(−20), δ may be far below Chernoff's bound, and ε with it."""
+
+
+def _searched_above(
+    saddle: Saddle, tilt: Tilt, target: float, found: float, tolerance: float
+) -> float:
+    """The same where the bulk of the law would cancel: it is left out, up to a little below ε."""
+    for _ in range(16):
+        least, before = 0.9 * found, found
+        engine = _engine(saddle, tilt, tolerance * tilt.steep, least=least)
+        found = min(found, _least(engine.log_delta, target=target, start=found, slope=tilt.steep))
+        if found > 1.01 * least or found == before:
+            break
+    return found
 
 
 def delta_at(pairs: List, epsilon: float) -> float:
@@ -219,25 +249,29 @@ def _fine_enough(saddle: Saddle, epsilon: float, tolerance: float) -> _Engine:
     left.
     """
     tilt = saddle.at(epsilon)
-    engine = _engine(saddle, tilt, tolerance)
+    engine, least = _engine(saddle, tilt, tolerance), 0.0
     if not getattr(engine.priced, "tau", 0.0):
         return engine
     coarse = _engine(saddle, tilt, 16 * tolerance).log_delta(epsilon)
+    if saddle.cancels(tilt.c, epsilon, coarse):
+        least = epsilon
+        engine = _engine(saddle, tilt, tolerance, least=least)
+        coarse = _engine(saddle, tilt, 16 * tolerance, least=least).log_delta(epsilon)
     for _ in range(3):
         found = engine.log_delta(epsilon)
         if coarse - found < 15 * SMOOTHING * looseness.get():
             break
         coarse, tolerance = found, tolerance / 16
-        engine = _engine(saddle, tilt, tolerance)
+        engine = _engine(saddle, tilt, tolerance, least=least)
     return engine
 
 
-def _engine(saddle: Saddle, tilt: Tilt, tolerance: float) -> _Composed:
+def _engine(saddle: Saddle, tilt: Tilt, tolerance: float, *, least: float = 0.0) -> _Composed:
     pairs = saddle.pairs
     atoms = heaviest(pairs, tilt.c)
     if atoms is not None and atoms.left < 1e-9:
         return _Composed(saddle, atoms)
-    return _Composed(saddle, line(pairs, tilt, tolerance=tolerance, atoms=atoms))
+    return _Composed(saddle, line(pairs, tilt, tolerance=tolerance, atoms=atoms, least=least))
 
 
 def _delta_by_moments(pairs: List, epsilon: float) -> float:

@@ -42,6 +42,7 @@ class Profile(Loss):
     counts: tuple[tuple[Pairs, int], ...]
 
     kind = "profile"
+    definition = "a privacy profile: a curve of (ε, δ)"
     adaptive = False
 
     def __post_init__(self) -> None:
@@ -157,7 +158,7 @@ class Profile(Loss):
     def trade_off(self, alphas: ArrayLike) -> NDArray[np.float64]:
         """The least chance β of missing a unit at each chance α of a false alarm; never above it.
 
-        β = sup over ε of max(0, 1 − δ(ε) − e^ε α, e^(−ε)(1 − δ(ε) − α))             [DRS22, Prop 3]
+        β = sup over ε of max(0, 1 − δ(ε) − e^ε α, e^(−ε)(1 − δ(ε) − α))             [DRS22]
         """
         alpha = np.asarray(alphas, dtype=float)
         if not ((alpha >= 0) & (alpha <= 1)).all():

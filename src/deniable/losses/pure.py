@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Mapping
-from typing import Self
+from typing import ClassVar, Self
 
 from deniable import parameters
 
@@ -28,8 +28,8 @@ class Pure(OneFigure):
     epsilon: float
 
     kind = "pure"
-    figure = "epsilon"
-    symbol = "ε"
+    definition = "pure differential privacy (ε)"
+    symbols: ClassVar = {"epsilon": "ε"}
 
     @classmethod
     def from_facts(cls, facts: Facts) -> Self:

@@ -8,6 +8,7 @@ import functools
 import itertools
 import math
 from collections.abc import Callable, Mapping, Sequence
+from fractions import Fraction
 from typing import Self
 
 from deniable import parameters
@@ -43,6 +44,7 @@ class Renyi(Loss):
     values: tuple[float, ...]
 
     kind = "renyi"
+    definition = "Rényi differential privacy (α, ε)"
     adaptive = True
 
     _ticks: tuple[int, ...] = dataclasses.field(init=False, repr=False, compare=False)
@@ -69,6 +71,11 @@ class Renyi(Loss):
         loss = type(self).__new__(type(self))
         loss._set(orders, counts)  # noqa: SLF001  (its own)
         return loss
+
+    def _split(self, fraction: Fraction) -> tuple[Loss, Loss]:
+        part = tuple(math.floor(count * fraction) for count in self._ticks)
+        rest = tuple(whole - less for whole, less in zip(self._ticks, part, strict=True))
+        return self._of(self.orders, part), self._of(self.orders, rest)
 
     def __str__(self) -> str:
         return f"Rényi divergence at {len(self.orders)} orders"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Mapping
-from typing import Self
+from typing import ClassVar, Self
 
 from deniable import parameters
 
@@ -27,8 +27,8 @@ class Zcdp(OneFigure):
     rho: float
 
     kind = "zcdp"
-    figure = "rho"
-    symbol = "ρ"
+    definition = "zero-concentrated differential privacy (ρ)"
+    symbols: ClassVar = {"rho": "ρ"}
 
     @classmethod
     def from_facts(cls, facts: Facts) -> Self:

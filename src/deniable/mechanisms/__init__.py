@@ -11,23 +11,44 @@ counting    BinaryTreeCounter · ToeplitzCounter
 combine     Composed · Sampled · SampledWithoutReplacement · Parallel · Shuffled
 """
 
-from ._mechanism import Mechanism, Step
-from .combine import Composed, Parallel, Sampled, SampledWithoutReplacement, Shuffled
-from .counting import BinaryTreeCounter, ToeplitzCounter
-from .frameworks import Catastrophe, ProposeTestRelease, SmoothNoise
-from .keys import GaussianThreshold, LaplaceThreshold, PartitionSelection
-from .local import RandomizedResponse
-from .numbers import DiscreteGaussian, DiscreteLaplace, Gaussian, Laplace, Staircase
-from .selection import (
-    BestOf,
-    Exponential,
-    IntervalExponential,
-    NoisyMax,
-    PermuteAndFlip,
-    QuantileSearch,
-    TopK,
-)
-from .streams import AboveThreshold, SparseVector
+from typing import TYPE_CHECKING
+
+from deniable.loading import on_first_use
+
+if TYPE_CHECKING:
+    from ._mechanism import Mechanism, Step
+    from .combine import Composed, Parallel, Sampled, SampledWithoutReplacement, Shuffled
+    from .counting import BinaryTreeCounter, ToeplitzCounter
+    from .frameworks import Catastrophe, ProposeTestRelease, SmoothNoise
+    from .keys import GaussianThreshold, LaplaceThreshold, PartitionSelection
+    from .local import RandomizedResponse
+    from .numbers import DiscreteGaussian, DiscreteLaplace, Gaussian, Laplace, Staircase
+    from .selection import (
+        BestOf,
+        Exponential,
+        IntervalExponential,
+        NoisyMax,
+        PermuteAndFlip,
+        QuantileSearch,
+        TopK,
+    )
+    from .streams import AboveThreshold, SparseVector
+else:
+    __getattr__, __dir__ = on_first_use(
+        __name__,
+        {
+            "_mechanism": "Mechanism Step",
+            "combine": "Composed Parallel Sampled SampledWithoutReplacement Shuffled",
+            "counting": "BinaryTreeCounter ToeplitzCounter",
+            "frameworks": "Catastrophe ProposeTestRelease SmoothNoise",
+            "keys": "GaussianThreshold LaplaceThreshold PartitionSelection",
+            "local": "RandomizedResponse",
+            "numbers": "DiscreteGaussian DiscreteLaplace Gaussian Laplace Staircase",
+            "selection": "BestOf Exponential IntervalExponential NoisyMax PermuteAndFlip "
+            "QuantileSearch TopK",
+            "streams": "AboveThreshold SparseVector",
+        },
+    )
 
 __all__ = [
     "AboveThreshold",

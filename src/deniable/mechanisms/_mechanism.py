@@ -16,14 +16,14 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, TypeVar
 
 from deniable import parameters
 from deniable.errors import BadParameter, NoBound, SensitivityMismatch
-from deniable.losses import Loss, Profile, Renyi, Zcdp, convert, rounding
-from deniable.losses.pairs import ApproxPair, Pairs
-from deniable.sensitive import Form, Sensitive
+from deniable.forms import Form, read_numbers
+from deniable.losses import Loss, Renyi, Zcdp, convert, rounding
+from deniable.sensitive import Sensitive
 from deniable.units import Relation, Unit
 
-from ._reading import read_numbers
-
 if TYPE_CHECKING:
+    from deniable.losses.pairs import Pairs
+
     from .combine import Composed, Sampled
     from .interactive import Handle, Interaction
 
@@ -63,6 +63,8 @@ class Mechanism(ABC):
     """Whether its answer has one noisy number for each number of the value, in the same places."""
     of_samples: ClassVar[bool] = True
     """Whether it may be asked about a sample, of which it is shown the sum of the rows."""
+    draws_units: ClassVar[bool] = False
+    """Whether it meets a sample of the units, drawn by the rows of the value."""
     registry: ClassVar[dict[str, type[Mechanism]]] = {}
 
     def __init_subclass__(cls) -> None:
@@ -98,6 +100,8 @@ class Mechanism(ABC):
 
     def pairs(self) -> Pairs | None:
         """Dominating pairs of distributions, for tight prices of lists fixed in advance."""
+        from deniable.losses.pairs import ApproxPair, Pairs
+
         epsilon, delta = self.approx()
         if math.isinf(epsilon):
             return None
@@ -131,6 +135,8 @@ class Mechanism(ABC):
 
     def _curves(self) -> list[Loss]:
         """Whole curves: the loss distribution; also Rényi where that was made from (ε, δ) only."""
+        from deniable.losses import Profile
+
         kinds: list[type[Loss]] = [Profile, Renyi, Zcdp] if self._black_box() else [Profile]
         known = []
         for kind in kinds:
@@ -140,6 +146,8 @@ class Mechanism(ABC):
 
     def _black_box(self) -> bool:
         """Is its pair only that of the worst mechanism with the same (ε, δ)?"""
+        from deniable.losses.pairs import ApproxPair
+
         pairs = self.pairs()
         return pairs is None or isinstance(pairs.remove, ApproxPair)
 
@@ -281,10 +289,21 @@ class Mechanism(ABC):
     def from_dict(record: Mapping[str, object]) -> Mechanism:
         """The mechanism that `to_dict` wrote."""
         name = record.get("mechanism")
-        if name not in Mechanism.registry:
+        kind = Mechanism.named(name)
+        if kind is None:
             known = ", ".join(sorted(Mechanism.registry))
             raise BadParameter.of("mechanism", name, must=f"one of {known}")
-        return Mechanism.registry[str(name)]._from_dict(record)  # noqa: SLF001
+        return kind._from_dict(record)  # noqa: SLF001
+
+    @staticmethod
+    def named(name: object) -> type[Mechanism] | None:
+        """The mechanism of that name in ledgers; None if there is none, here or imported since."""
+        if name not in Mechanism.registry:
+            from deniable import mechanisms
+
+            for each in mechanisms.__all__:  # each makes itself known when it is imported
+                getattr(mechanisms, each)
+        return Mechanism.registry.get(str(name))
 
 
 def _plain(value: object) -> object:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from deniable.losses import Loss
-from deniable.losses.pairs import Pairs
 
 from ._mechanism import Mechanism
+
+if TYPE_CHECKING:
+    from deniable.losses.pairs import Pairs
 
 L = TypeVar("L", bound=Loss)
 

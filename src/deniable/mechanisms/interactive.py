@@ -16,8 +16,9 @@ from collections.abc import Callable, Iterable
 from typing import Any, TypeVar, final
 
 from deniable.errors import BadParameter
+from deniable.forms import Form
 from deniable.parameters import a_kind
-from deniable.sensitive import Form, Sensitive
+from deniable.sensitive import Sensitive
 
 from ._mechanism import Mechanism, Step
 

@@ -9,6 +9,7 @@ bound       each person's rows weighted, each value clipped: what is left is who
 allocate    the loss split over the answers, mechanisms and noise chosen: explain stops here
 compile     our trees → each engine's SQL, in forms that cannot fail on a row
 execute     the one module that sends anything to an engine (backends)
+vectors     the exact numbers behind a question, hidden and bounded, read once when needed
 answer      noisy tallies → a Release
 refuse      where too little is left: what could be had
 query       a question one may explain and release

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from deniable import parameters
+from deniable import fixes, parameters
 from deniable.errors import (
     NOTHING_SPENT,
     BadParameter,
     BudgetExceeded,
     DeniableError,
+    UnknownKeys,
     UnsupportedQuery,
 )
 from deniable.losses import Loss
@@ -24,18 +23,17 @@ from deniable.mechanisms import Step
 from deniable.query.algebra import Question
 from deniable.query.allocate import Allocation, allocate, emphasis, explained, least, title
 from deniable.query.allocate.foresight import public_size
-from deniable.query.allocate.released import Released
 from deniable.query.allocate.weighing import MOST_GROUPS
 from deniable.query.answer import answer
-from deniable.query.bound import Cells, Group, IntegerPlan, bound
+from deniable.query.bound import Group, IntegerPlan, bound
 from deniable.query.public import public_answer
 from deniable.query.refuse import paid_before, too_much
+from deniable.query.vectors import Reading, Vector, vectors
 from deniable.release import Plan, Release
 from deniable.sensitive import Sensitive
 from deniable.session import Session, budgets
 
 if TYPE_CHECKING:
-    from deniable.query.execute import Execution
     from deniable.query.scatter import Written
 
 Within = float | Mapping[str, float]
@@ -150,18 +148,31 @@ class Query:
         except BudgetExceeded:
             raise self._too_much(allocation) from None
 
+    def vectors(self) -> list[Vector]:
+        """What the answer would be made of, exact and hidden: for mechanisms and algorithms.
+
+        One vector for every tally and grouping set, all from one reading of the rows. Free, until a
+        session releases something about them. Keys must be public.
+        """
+        if self.plan.private_keys:
+            unlisted = [key.name for key in self.question.keys if key.values is None]
+            raise UnknownKeys.of(", ".join(unlisted))
+        self._check_size()
+        return vectors(self._reading())
+
     def _released(self, allocation: Allocation) -> Release:
         if allocation.free:
             return public_answer(self.session, allocation)
         if allocation.selection is None:
             self._check_size()
             groups = tuple(self.plan.public_groups())
-            return self._numbers(allocation, groups)
+            return self._numbers(allocation, groups, self._reading())
         self._check_both(allocation)
-        keys = self._keys(allocation)
+        reading = self._reading()  # once for both
+        keys = self._keys(allocation, reading)
         shown: list[Group] = list(keys.value)  # type: ignore[call-overload]
         try:
-            numbers = self._numbers(allocation, shown[:MOST_GROUPS])
+            numbers = self._numbers(allocation, shown[:MOST_GROUPS], reading)
         except DeniableError as error:
             paid_before(error, keys, "choose groups")
             raise
@@ -205,7 +216,10 @@ class Query:
                 "say what you would spend, or which ± you want"
                 if spend is None
                 else "spend= and within= are two ways to say the same thing: give one",
-                fix="spend=dp.epsilon(0.1)    or within=100, a ± with 95 %",
+                fix=(
+                    fixes.amount("spend", "epsilon", 0.1),
+                    fixes.number("within", 100, "a ± with 95 %"),
+                ),
             )
         known, filter_ = self._size(size), self.session.ledger.filter
         if spend is not None:
@@ -243,25 +257,23 @@ class Query:
 
     # ---- charge, compute, draw
 
-    def _keys(self, allocation: Allocation) -> Release:
+    def _keys(self, allocation: Allocation, reading: Reading) -> Release:
         """The groups that may be shown, chosen by how many people are in each."""
-        plan, selection = self.plan, allocation.selection
+        selection, tally = allocation.selection, self.plan.selection
         assert selection is not None
-        assert plan.selection is not None
-        tally, execution = plan.selection, self._execution()
+        assert tally is not None
 
         def people() -> tuple[list[Group], list[int]]:
-            found = execution.run()
+            found = reading.cells()
             return list(found.groups), [int(n) for n in found.numbers[tally.name]]
 
-        moves = tally.moves
-        counts = Sensitive(people, l1=moves.l1, linf=moves.linf, unit=plan.unit)
+        l1, linf = tally.moves.l1, tally.moves.linf
+        counts = Sensitive(people, l1=l1, linf=linf, unit=self.plan.unit, ready=[reading])
         return self.session.release(
             selection.on(counts),
             question=self._groups_asked,
             table=self._tables,
             title=f"groups of {title(self.question)}",
-            ready=execution,
         )
 
     @property
@@ -276,12 +288,12 @@ class Query:
         """In words, where long lists are shortened; the hash tells those apart."""
         return f"{self.question!r}\n({self.question.fingerprint})"
 
-    def _numbers(self, allocation: Allocation, groups: Sequence[Group]) -> Release:
-        execution = self._execution()
-        once = _Once(lambda: _aligned(execution.run(), groups, allocation))
-        steps = [
-            _step(noise, part, once.reader(i), groups=len(groups), plan=self.plan)
-            for i, (part, noise) in enumerate(zip(allocation.parts, allocation.noise, strict=True))
+    def _numbers(
+        self, allocation: Allocation, groups: Sequence[Group], reading: Reading
+    ) -> Release:
+        steps: list[Step[Any]] = [
+            noise.on(reading.vector(part, groups))
+            for part, noise in zip(allocation.parts, allocation.noise, strict=True)
         ]
         listed = "" if allocation.selection is None else f"\nof {groups!r}"
         return self.session.release(
@@ -290,13 +302,10 @@ class Query:
             table=self._tables,
             title=title(self.question),
             present=lambda drawn: answer(allocation, groups, drawn),
-            ready=execution,
         )
 
-    def _execution(self) -> Execution:
-        from deniable.query.execute import Execution
-
-        return Execution(self.plan, tables=self.session.tables)
+    def _reading(self) -> Reading:
+        return Reading(self.plan, tables=self.session.tables)
 
     @property
     def _tables(self) -> str:
@@ -306,49 +315,3 @@ class Query:
         """What the analyst wrote stands above the answer; it was stored under what it means."""
         shown = replace(release.provenance, question=title(self.question))
         return replace(release, provenance=shown)
-
-
-class _Once:
-    """The engine is asked once, when the first step is computed; the last step forgets."""
-
-    def __init__(self, compute: Callable[[], list[np.ndarray[Any, Any]]]) -> None:
-        self._compute = compute
-        self._found: dict[int, np.ndarray[Any, Any]] = {}
-
-    def reader(self, place: int) -> Callable[[], np.ndarray[Any, Any]]:
-        """The computation of one step."""
-
-        def read() -> np.ndarray[Any, Any]:
-            if place not in self._found:
-                self._found = dict(enumerate(self._compute()))
-            return self._found.pop(place)
-
-        return read
-
-
-def _step(
-    noise: Any,
-    part: Released,
-    compute: Callable[[], np.ndarray[Any, Any]],
-    *,
-    groups: int,
-    plan: IntegerPlan,
-) -> Step[Any]:
-    l1, l2, shape = part.vector.l1, part.vector.l2, (groups, *part.shape)
-    value = Sensitive(compute, l1=l1, l2=l2, whole=True, shape=shape, unit=plan.unit)
-    step: Step[Any] = noise.on(value)
-    return step
-
-
-def _aligned(
-    cells: Cells, groups: Sequence[Group], allocation: Allocation
-) -> list[np.ndarray[Any, Any]]:
-    """Every vector, for the groups asked about in their order; what was not found is 0."""
-    place = {group: i for i, group in enumerate(cells.groups)}
-    order = [place.get(group, -1) for group in groups]
-    return [_taken(part.numbers(cells), order) for part in allocation.parts]
-
-
-def _taken(found: np.ndarray[Any, Any], order: list[int]) -> np.ndarray[Any, Any]:
-    padded = np.concatenate([found, np.zeros((1, *found.shape[1:]), dtype=np.int64)])
-    return padded[order]

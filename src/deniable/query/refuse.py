@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from deniable import fixes
 from deniable.errors import NOTHING_SPENT, BadParameter, BudgetExceeded, DeniableError
+from deniable.fixes import Fix
 from deniable.losses import Approx, Loss, Pure
 from deniable.losses.rounding import within
 from deniable.query.allocate import Allocation, allocate
 from deniable.query.allocate.foresight import errors
 from deniable.release import Release
-from deniable.release.numbers import amount, digits, parameters_of, probability, remaining
+from deniable.release.numbers import amount, digits, probability, remaining
 from deniable.session import Session, budgets
 
 _FIXED = "ask for less: the ceiling of a ledger is never raised"
@@ -35,19 +37,19 @@ def too_much(
             return _short_of_delta(allocation, delta, left=left.delta, fix=fix, spent=spent)
     rests = [_without_delta(left), left] if groups else [_without_delta(left)]
     offers = (_offer(session, allocation, rest, "what is left", size=size) for rest in rests)
-    offer = next(filter(None, offers), "")
+    offer = next((each for each in offers if each), "")
     still = remaining(left, groups=groups)
     if share is not None:
         return BudgetExceeded(
             f"this would cost {amount(cost, 'up')}, and {still} is left of your share",
             why=f"{amount(share, 'down')} was reserved for {session.asker}",
-            fix=[*filter(None, [offer]), "ask the curator for a larger share"],
+            fix=[offer, "ask the curator for a larger share"],
             cost=spent,
         )
     return BudgetExceeded(
         f"this would cost {amount(cost, 'up')}, and {still} is left",
         why=f"the total budget for all releases is {amount(session.budget)}",
-        fix=[*filter(None, [offer]), _FIXED],
+        fix=[offer, _FIXED],
         cost=spent,
     )
 
@@ -61,26 +63,22 @@ def paid_before(error: DeniableError, release: Release, what: str) -> None:
 
 
 def _short_of_delta(
-    allocation: Allocation, delta: float, *, left: float, fix: tuple[str, str], spent: str
+    allocation: Allocation, delta: float, *, left: float, fix: tuple[Fix | str, str], spent: str
 ) -> BudgetExceeded:
     """Groups are paid for with δ, too: no ε makes up for it."""
     private = [key.name for key in allocation.plan.question.keys if key.values is None]
-    listed = ", ".join(f'"{name}": dp.keys([...])' for name in private)
     return BudgetExceeded(
         f"choosing groups privately would cost δ {probability(delta, 'up')}, "
         f"and δ {probability(left, 'down')} is left for that",
         why="a part of the budget's δ pays for all such choices together",
-        fix=filter(
-            None,
-            [fix[0], f"give the list: columns={{{listed}}}    public groups need no δ", fix[1]],
-        ),
+        fix=[fix[0], fixes.keys(*private, note="public groups need no δ"), fix[1]],
         cost=spent,
     )
 
 
 def _offer(
     session: Session, allocation: Allocation, rest: Loss, why: str, *, size: float | None
-) -> str:
+) -> Fix | str:
     """A spend that can be had, as one would type it, and how good that is; else nothing."""
     plan, ledger = allocation.plan, session.ledger
     try:
@@ -92,7 +90,7 @@ def _offer(
         return ""
     known = errors(found, size=size).items()
     good = ", ".join(f"{n} ± {digits(e, 'up')}" for n, e in known if e is not None)
-    return f"spend={_written(typed)}    {why}" + (good and f": {good}")
+    return _written(typed, why + (good and f": {good}"))
 
 
 def _without_delta(left: Loss) -> Loss:
@@ -104,12 +102,12 @@ def _typed(left: Loss) -> Loss:
     """What is left as one would spend it, in few digits; choosing groups takes a quarter of a δ."""
     figures = {
         name: float(digits(4 * figure if name == "delta" else figure, "down").replace(",", ""))
-        for name, figure in parameters_of(left).items()
+        for name, figure in left.figures().items()
     }
     return type(left)(**figures)
 
 
-def _written(loss: Loss) -> str:
-    (name, figure), *deltas = parameters_of(loss).items()
-    more = "".join(f", delta={probability(delta)}" for _, delta in deltas)
-    return f"dp.{name}({digits(figure).replace(',', '')}{more})"
+def _written(loss: Loss, note: str) -> Fix:
+    (name, figure), *deltas = loss.figures().items()
+    delta = next((probability(each) for _, each in deltas), None)
+    return fixes.amount("spend", name, digits(figure).replace(",", ""), delta=delta, note=note)

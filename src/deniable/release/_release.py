@@ -11,11 +11,11 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from deniable.errors import BadParameter
+from deniable.forms import Form
 from deniable.losses import Loss
 from deniable.losses.filters import Price
 from deniable.mechanisms import Mechanism
 from deniable.parameters import called
-from deniable.sensitive import Form
 from deniable.units import Unit
 
 from . import card

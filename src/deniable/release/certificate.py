@@ -18,12 +18,11 @@ from typing import TYPE_CHECKING, Final
 
 from deniable.losses import Loss
 from deniable.mechanisms import Mechanism
-from deniable.units import Relation, Unit
 
-from .numbers import amount, definition, digits, parameters_of, probability
+from .numbers import amount, digits, probability
 
 if TYPE_CHECKING:
-    from ._release import Release
+    from ._release import Provenance, Release
 
 FORMAT: Final = 1
 OPENED: Final = "paid when the mechanism was opened"
@@ -102,7 +101,7 @@ def certify(release: Release) -> Certificate:
         "uncertainty": where.note,
         "randomness": release.randomness,
         "ledger": {
-            "entry": "found by its hash" if where.entry is None else where.entry,
+            "entry": _entry(where),
             "entry_hash": where.entry_hash,
             "charged": dict(where.price),
             "kept_in": where.ledger,
@@ -110,10 +109,8 @@ def certify(release: Release) -> Certificate:
             "failures": where.failures,
             "about_failures": "A failure while rows are read can tell one fact about one person, "
             "outside the loss claimed above. It stops its asker until the curator, who sees the "
-            "cause, resumes: so often, after so many failures.",
-            "check": "The hash is the head of the ledger's chain as it was when this was charged: "
-            "it covers every earlier line. The chain shows a changed or removed line. It cannot "
-            "show that the newest lines were cut off, unless a head is kept elsewhere.",
+            "cause, resumes: so often, after so many failures. " + _counted(where),
+            "check": _check(where),
         },
         "software": {"deniable": where.version},
         "time": where.time,
@@ -122,28 +119,51 @@ def certify(release: Release) -> Certificate:
     return Certificate(record)
 
 
+def _entry(where: Provenance) -> object:
+    """Where the charge stands, as far as whoever asked may know it."""
+    if where.entry is not None:
+        return where.entry
+    return "found by its hash" if where.entry_hash else "charged to another asker"
+
+
+def _counted(where: Provenance) -> str:
+    if where.entry is None:
+        return "These are the failures of this asker's own questions; the curator sees all others."
+    return "These are the failures of all askers."
+
+
+def _check(where: Provenance) -> str:
+    chain = (
+        "The chain shows a changed or removed line. It cannot show that the newest lines were cut "
+        "off, unless a head is kept elsewhere."
+    )
+    if where.entry is not None:
+        head = (
+            "The hash is the head of the ledger's chain as it was when this was charged: it covers "
+            "every earlier line."
+        )
+    elif where.entry_hash:
+        head = "The hash is keyed: the curator finds the charge with ledger.find(entry_hash)."
+    else:
+        head = "Another asker of the same budget was charged, and the curator knows who."
+    return f"{head} {chain}"
+
+
 def _claim(release: Release) -> dict[str, object]:
     unit, budget = release.unit, release.provenance.budget
     claim: dict[str, object] = {
-        "definition": definition(release.loss),
+        "definition": release.loss.definition,
         "this_release": amount(release.loss, "up"),
         "protects": str(unit),
         "unit": unit.to_dict(),
-        "neighbours": _neighbours(unit),
+        "neighbours": unit.neighbours,
     }
     if release.free == OPENED:
         claim["paid"] = f"{OPENED}; this loss covers all its answers together"
     if budget:
         ceiling = Loss.from_dict(budget)
-        claim["all_releases_together"] = f"at most {amount(ceiling)} ({definition(ceiling)})"
+        claim["all_releases_together"] = f"at most {amount(ceiling)} ({ceiling.definition})"
     return claim
-
-
-def _neighbours(unit: Unit) -> str:
-    whose = "one row" if unit.column is None else f"all rows of one person, told by {unit.column}"
-    if unit.relation is Relation.ADD_REMOVE:
-        return f"two tables are neighbours if one is the other without {whose}"
-    return f"two tables are neighbours if they differ in {whose}; the number of units is public"
 
 
 def _loss(loss: Loss, budget: Mapping[str, object]) -> dict[str, object]:
@@ -158,7 +178,7 @@ def _loss(loss: Loss, budget: Mapping[str, object]) -> dict[str, object]:
 
 def _mechanism(record: Mapping[str, object]) -> dict[str, object]:
     """A mechanism's parameters, and what its docstring says of privacy, error and numerics."""
-    kind = Mechanism.registry.get(str(record.get("mechanism")))
+    kind = Mechanism.named(record.get("mechanism"))
     lattice = getattr(Mechanism.from_dict(record), "lattice", None) if kind else None
     grid = f"multiples of 2^{lattice.exponent}" if lattice is not None else None
     told = {name.lower(): text for name, text in _headings(kind).items()}
@@ -193,7 +213,7 @@ def _registry(release: Release, mechanisms: list[dict[str, object]]) -> dict[str
         "privacy_loss": {
             "privacy_unit": "Row-level" if release.unit.column is None else "User-level",
             "privacy_unit_description": str(release.unit),
-            "privacy_parameters": parameters_of(release.loss) or None,
+            "privacy_parameters": release.loss.figures() or None,
             "privacy_parameters_description": amount(release.loss, "up"),
         },
         "model": {
@@ -233,9 +253,9 @@ def _product(release: Release) -> dict[str, object]:
 def _flavour(release: Release) -> dict[str, object]:
     return {
         "name": _FLAVOURS.get(release.loss.kind, release.loss.kind),
-        "input_metric": _neighbours(release.unit),
+        "input_metric": release.unit.neighbours,
         "bound_on_input_distance": 1,
-        "output_measure": definition(release.loss),
+        "output_measure": release.loss.definition,
         "bound_on_output_distance": amount(release.loss, "up"),
         "data_domain": _BY_CURATOR,
         "unprotected_quantities": "the schema: types, bounds, lists of keys, the size if stated",

@@ -78,7 +78,10 @@ class Additive(Spread):
             arm = half + math.ulp(value) if coarse else half
             if abs(value) == sys.float_info.max:
                 arm = math.inf
-            return value - arm, value + arm, arm
+            low, high = value - arm, value + arm
+            if coarse:  # the ends were rounded to floats, perhaps inwards
+                low, high = math.nextafter(low, -math.inf), math.nextafter(high, math.inf)
+            return low, high, arm
 
         return reach
 

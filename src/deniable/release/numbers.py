@@ -19,7 +19,6 @@ from deniable.losses.rounding import RESOLUTION
 Direction = Literal["near", "up", "down"]
 
 _ROUNDING: Final = {"near": ROUND_HALF_EVEN, "up": ROUND_CEILING, "down": ROUND_FLOOR}
-_SYMBOLS: Final = {"epsilon": "ε", "delta": "δ", "rho": "ρ", "mu": "μ"}
 
 
 def digits(number: float, direction: Direction = "near", *, significant: int = 3) -> str:
@@ -60,8 +59,8 @@ def probability(delta: float, direction: Direction = "near") -> str:
 def amount(loss: Loss, direction: Direction = "near") -> str:
     """A loss in its own currency: ε 0.5, δ 1e-07."""
     parts = [
-        f"{_SYMBOLS[name]} {(probability if name == 'delta' else digits)(figure, direction)}"
-        for name, figure in parameters_of(loss).items()
+        f"{loss.symbols[name]} {(probability if name == 'delta' else digits)(figure, direction)}"
+        for name, figure in loss.figures().items()
     ]
     return ", ".join(parts) if parts else f"ε {digits(loss.epsilon_at(1e-9), 'up')} at δ 1e-09"
 
@@ -106,24 +105,3 @@ def _while(time: dt.timedelta) -> str:
             count = math.ceil(time / unit)
             return f"{count:,} {name if count != 1 else name[:-1]}"
     return f"{math.ceil(time / dt.timedelta(minutes=1))} min"
-
-
-def definition(loss: Loss) -> str:
-    """The definition of privacy a loss speaks in, as the literature calls it."""
-    return _DEFINITIONS.get(loss.kind, loss.kind)
-
-
-_DEFINITIONS: Final = {
-    "pure": "pure differential privacy (ε)",
-    "approx": "approximate differential privacy (ε, δ)",
-    "zcdp": "zero-concentrated differential privacy (ρ)",
-    "gdp": "Gaussian differential privacy (μ)",
-    "renyi": "Rényi differential privacy (α, ε)",
-    "profile": "a privacy profile: a curve of (ε, δ)",
-}
-
-
-def parameters_of(loss: Loss) -> dict[str, float]:
-    """The numbers a loss is made of, by the literature's names."""
-    found = {name: getattr(loss, name, None) for name in _SYMBOLS}
-    return {name: figure for name, figure in found.items() if isinstance(figure, float | int)}

@@ -21,14 +21,33 @@ for those rare cases, so the time it takes tells nothing of the noise.
 
 from __future__ import annotations
 
-from .gaussian import discrete_gaussian, rounded_gaussian
-from .laplace import discrete_laplace, geometric, rounded_laplace
-from .lattice import Lattice
-from .public import PublicRandom
-from .seeded import SeededSource
-from .select import gumbel_max, noisy_max, noisy_top
-from .source import Source, SystemSource, current, using
-from .uniform import below, bernoulli, bernoulli_exp, binomial, permutation, poisson_mask
+from typing import TYPE_CHECKING
+
+from deniable.loading import on_first_use
+
+if TYPE_CHECKING:
+    from .gaussian import discrete_gaussian, rounded_gaussian
+    from .laplace import discrete_laplace, geometric, rounded_laplace
+    from .lattice import Lattice
+    from .public import PublicRandom
+    from .seeded import SeededSource
+    from .select import gumbel_max, noisy_max, noisy_top
+    from .source import Source, SystemSource, current, using
+    from .uniform import below, bernoulli, bernoulli_exp, binomial, permutation, poisson_mask
+else:
+    __getattr__, __dir__ = on_first_use(
+        __name__,
+        {
+            "gaussian": "discrete_gaussian rounded_gaussian",
+            "laplace": "discrete_laplace geometric rounded_laplace",
+            "lattice": "Lattice",
+            "public": "PublicRandom",
+            "seeded": "SeededSource",
+            "select": "gumbel_max noisy_max noisy_top",
+            "source": "Source SystemSource current using",
+            "uniform": "below bernoulli bernoulli_exp binomial permutation poisson_mask",
+        },
+    )
 
 __all__ = [
     "Lattice",

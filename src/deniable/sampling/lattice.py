@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from deniable.errors import BadParameter
-from deniable.parameters import non_negative, one_of, rational, real, value_as_fraction, whole
+from deniable.parameters import non_negative, rational, real, value_as_fraction, whole
 
 Integers = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -92,19 +92,18 @@ class Lattice:
         """The grid point ⌊value/g + ½⌋, computed in exact arithmetic."""
         return math.floor(self.steps(value) + Fraction(1, 2))
 
-    def sensitivity(
-        self, *, low: float, high: float, relation: str = "add_remove", always: bool = False
-    ) -> int:
+    def sensitivity(self, *, low: float, high: float, sides: int = 1, always: bool = False) -> int:
         """How many grid steps one record in [low, high] can move a sum of grid points.
 
-        add_remove   max(|l|, |u|)
-        replace      max(u, 0) − min(l, 0); or u − l if every record `always` contributes exactly
-                     one value (no filter, no NULL dropped)
+        1 of its sides   it comes or goes: max(|l|, |u|)
+        2                it is replaced: max(u, 0) − min(l, 0); or u − l if every record `always`
+                         contributes exactly one value (no filter, no NULL dropped)
         """
         _ordered(low, high)
-        one_of("relation", relation, ("add_remove", "replace"))
+        if whole("sides", sides) > 2:
+            raise BadParameter.of("sides", sides, must="1 or 2")
         least, most = self.point(low), self.point(high)
-        if relation == "add_remove":
+        if sides == 1:
             return max(abs(least), abs(most))
         return most - least if always else max(most, 0) - min(least, 0)
 

@@ -22,6 +22,7 @@ from typing import Final, TypeGuard, cast
 
 from deniable import parameters
 from deniable.errors import BadParameter, MissingRule
+from deniable.fixes import Fix
 
 Scalar = bool | int | float | str | dt.date | dt.datetime
 
@@ -247,7 +248,9 @@ def _check_bounds(column: Column) -> None:
         raise BadParameter(
             f"low must be below high; you gave {low} and {high}",
             why="" if low == high else "they look swapped",
-            fix="" if low == high else f"dp.bounds({high}, {low})",
+            fix=""
+            if low == high
+            else Fix(f"dp.bounds({high}, {low})", command=f"--bounds {high} {low}"),
         )
     if isinstance(low, float) and isinstance(high, float) and math.isinf(high - low):
         raise BadParameter("bounds lie too far apart: their distance is no finite number")

@@ -260,7 +260,7 @@ def _each(
             made[name] = read(_mapping(f"{what}.{name}", entry))
         except BadParameter as error:
             raise BadParameter(
-                f"in {what}.{name}: {error.what}", why=error.why, fix=error.fix
+                f"in {what}.{name}: {error.what}", why=error.why, fix=error.fixes
             ) from None
     return made
 

@@ -1,5 +1,6 @@
 """From data to values that one unit can move only so far; algorithms that a session runs.
 
+    columns             one number per row, whatever the rows hold
     clip                public bounds: clipped sums, counts and means on a lattice
     bounds              bounds found privately; the automatic average
     local               how far one unit moves a statistic on data near these

@@ -22,6 +22,7 @@ from deniable.mechanisms import AboveThreshold, Laplace, Step
 from deniable.sensitive import Sensitive
 
 from .clip import mean
+from .columns import check_column, floats
 
 Integers = NDArray[np.int64]
 _SMALLEST, _LARGEST = -32, 64  # magnitudes from 2⁻³² to 2⁶⁴; what is smaller counts as 0
@@ -37,6 +38,7 @@ def bounds_by_magnitude(
     one count by 1. A bin counts if its noisy count passes a threshold that an empty bin passes
     with a chance of 10⁻⁶ in all; the bounds are the outer edges of the bins that count.
     """
+    check_column(values)
     edges = _edges()
     bins = len(edges) - 1
     mechanism = Laplace.calibrate(epsilon=epsilon, sensitivity=1.0)
@@ -60,6 +62,7 @@ def upper_bound(
     The query at candidate c is den·#{x ≤ c} − num·#{x}, share = num/den: 0 where the share is
     reached, and one row moves it by at most max(num, den − num).
     """
+    check_column(values)
     exact = Fraction(parameters.confidence("share", share)).limit_denominator(1000)
     num, den = exact.numerator, exact.denominator
     ordered = [parameters.real("candidates", c) for c in candidates]
@@ -67,7 +70,7 @@ def upper_bound(
         raise BadParameter("candidates must be a list of numbers in increasing order")
 
     def queries() -> list[int]:
-        array = np.asarray(values, dtype=np.float64).ravel()
+        array = floats(values)
         data = np.sort(array[~np.isnan(array)])
         below = np.searchsorted(data, ordered, side="right")
         return [den * int(b) - num * data.size for b in below]
@@ -112,7 +115,7 @@ def _edges() -> list[float]:
 
 def _histogram(values: ArrayLike, edges: list[float]) -> Integers:
     """Rows by magnitude; what lies beyond the last power of two counts in the outermost bin."""
-    array = np.asarray(values, dtype=np.float64).ravel()
+    array = floats(values)
     inside = np.clip(array[~np.isnan(array)], edges[0], np.nextafter(edges[-1], 0))
     places = np.searchsorted(edges, inside, side="right") - 1
     return np.bincount(places, minlength=len(edges) - 1).astype(np.int64)

@@ -20,6 +20,8 @@ from deniable.sampling.lattice import Lattice
 from deniable.sensitive import Sensitive
 from deniable.units import Unit
 
+from .columns import check_bounds, check_column, floats, middle
+
 _BITS = 32
 _CHUNK = 2**20  # rows of 33-bit numbers: no chunk's sum can pass 2⁵³
 
@@ -39,30 +41,30 @@ class GridSum:
 
 
 def row_count(values: ArrayLike, *, unit: Unit | None = None) -> Sensitive[int]:
-    """How many rows are not NaN; a row that is added, removed or replaced moves it by at most 1."""
+    """How many rows hold a number; one row added, removed or replaced moves it by at most 1."""
     unit = _rows(unit)
-    return Sensitive(lambda: int((~np.isnan(_floats(values))).sum()), l1=1, whole=True, unit=unit)
+    check_column(values)
+    return Sensitive(lambda: int((~np.isnan(floats(values))).sum()), l1=1, whole=True, unit=unit)
 
 
 def clipped_sum(
     values: ArrayLike, *, low: float, high: float, centre: float = 0.0, unit: Unit | None = None
 ) -> GridSum:
-    """The sum of values clipped to [low, high], each less `centre`; NaN is left out.
+    """The sum of values clipped to [low, high], each less `centre`, over rows that hold a number.
 
     One row added or removed moves it by at most max(|l − c|, |u − c|); replaced, by max(u − c, 0) −
-    min(l − c, 0), as a row may be NaN.
+    min(l − c, 0), as a row may hold no number.
     """
     unit = _rows(unit)
+    check_column(values)
     centre = parameters.real("centre", centre)
-    low, high = parameters.real("low", low), parameters.real("high", high)
-    if not low < high:
-        raise BadParameter.of("high", high, must=f"above low = {low:g}")
+    low, high = check_bounds(low, high)
     lattice = Lattice.for_bounds(low - centre, high - centre, bits=_BITS)
     least, most = low - centre, high - centre
-    steps = lattice.sensitivity(low=least, high=most, relation=unit.relation.value)
+    steps = lattice.sensitivity(low=least, high=most, sides=unit.sides)
 
     def total() -> int:
-        array = _floats(values)
+        array = floats(values)
         kept = array[~np.isnan(array)] - centre
         points = lattice.to_grid(kept, low=least, high=most, missing=least)
         starts = range(0, points.size, _CHUNK)
@@ -81,7 +83,8 @@ def mean(
     bound.
     """
     half = parameters.positive("epsilon", epsilon) / 2
-    centre = low / 2 + high / 2
+    low, high = check_bounds(low, high)
+    centre = middle(low, high)
     total = clipped_sum(values, low=low, high=high, centre=centre, unit=unit)
     count = yield Laplace.calibrate(epsilon=half).on(row_count(values, unit=unit))
     amount = yield total.noisy(epsilon=half)
@@ -96,7 +99,3 @@ def _rows(unit: Unit | None) -> Unit:
             fix="unit=dp.rows(), or ask through SQL, which bounds each person's rows",
         )
     return unit or units.rows()
-
-
-def _floats(values: ArrayLike) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
-    return np.asarray(values, dtype=np.float64).ravel()

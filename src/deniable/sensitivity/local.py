@@ -6,8 +6,8 @@ A `Statistic` is a function f of sorted numbers in [low, high] with bounds A_k(x
 `smooth` and `propose_test` build on these two facts alone. To add a statistic, write f and A_k,
 and prove them.
 
-Each row is one unit, added or removed, and its value is clipped to [low, high]; NaN is left out,
-which is decided row by row. Sorted values are padded with `low` below and `high` above.
+Each row is one unit, added or removed, and its value is clipped to [low, high]; a row without
+a number is left out. Sorted values are padded with `low` below and `high` above.
 """
 
 from __future__ import annotations
@@ -22,7 +22,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from deniable import parameters
 
-Floats = NDArray[np.float64]
+from .columns import Floats, floats, middle
+
 Integers = NDArray[np.int64]
 
 
@@ -38,7 +39,7 @@ class Statistic(Protocol):
 
 def sorted_within(values: ArrayLike, low: float, high: float) -> Floats:
     """The numbers, clipped and in order, without NaN."""
-    array = np.asarray(values, dtype=np.float64).ravel()
+    array = floats(values)
     return np.sort(np.clip(array[~np.isnan(array)], low, high))
 
 
@@ -59,7 +60,7 @@ class Mean:
 
     def value(self, data: Floats, low: float, high: float) -> float:
         """The average."""
-        return math.fsum(data) / data.size if data.size else (low + high) / 2
+        return math.fsum(data) / data.size if data.size else middle(low, high)
 
     def at_distance(self, data: Floats, distances: Integers, low: float, high: float) -> Floats:
         """(u − l)/max(1, n − k)."""
@@ -84,7 +85,7 @@ class Quantile:
     def value(self, data: Floats, low: float, high: float) -> float:
         """The quantile."""
         rank = min(max(int(self._rank(np.array(data.size))), 1), data.size)
-        return float(data[rank - 1]) if data.size else (low + high) / 2
+        return float(data[rank - 1]) if data.size else middle(low, high)
 
     def at_distance(self, data: Floats, distances: Integers, low: float, high: float) -> Floats:
         """The value at the highest rank less that at the lowest rank within k + 1 units."""
@@ -120,8 +121,8 @@ class TrimmedMean:
 
     def value(self, data: Floats, low: float, high: float) -> float:
         """The trimmed mean."""
-        middle = data[self.trim : data.size - self.trim]
-        return math.fsum(middle) / middle.size if middle.size else (low + high) / 2
+        kept = data[self.trim : data.size - self.trim]
+        return math.fsum(kept) / kept.size if kept.size else middle(low, high)
 
     def at_distance(self, data: Floats, distances: Integers, low: float, high: float) -> Floats:
         """The width of the middle, over the rows left."""

@@ -15,7 +15,8 @@ from deniable import parameters, units
 from deniable.mechanisms import ProposeTestRelease, Step
 from deniable.sensitive import Sensitive
 
-from .local import Floats, Statistic, bounds_at, sorted_within
+from .columns import Floats, check_bounds, check_column
+from .local import Statistic, bounds_at, sorted_within
 
 _BLOCK = 4096
 
@@ -34,6 +35,8 @@ def propose_test_release(
 
     Half of ε pays for the test, half for the answer.
     """
+    check_column(values)
+    low, high = check_bounds(low, high)
     half = parameters.positive("epsilon", epsilon) / 2
     mechanism = ProposeTestRelease(
         bound=bound, epsilon_test=half, epsilon_release=half, delta=delta
@@ -57,6 +60,7 @@ def distance_to_instability(
     It is held at one more than the number of rows, which one unit moves by 1 as well: a distance
     that is stated too small is still safe, and one that is infinite would be no number.
     """
+    check_column(data)
     furthest = data.size + 1
     for start in range(0, furthest, _BLOCK):
         distances = np.arange(start, min(start + _BLOCK, furthest))

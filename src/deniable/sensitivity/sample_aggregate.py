@@ -26,7 +26,9 @@ from deniable.mechanisms import IntervalExponential, Laplace, Step
 from deniable.sampling import below, current
 from deniable.sampling.lattice import Lattice
 from deniable.sensitive import Sensitive
-from deniable.units import Relation, Unit
+from deniable.units import Unit
+
+from .columns import check_bounds, middle
 
 Floats = NDArray[np.float64]
 Row = TypeVar("Row")
@@ -50,7 +52,9 @@ def sample_and_aggregate(
     unit.
     """
     parts, unit = parameters.whole("parts", parts), _unit(people, unit)
-    lattice = _lattice(low, high)
+    _check_rows(rows, people)
+    low, high = check_bounds(low, high)
+    lattice = Lattice.for_bounds(low, high, bits=_BITS)
     # Answers become whole numbers of lattice steps from `low`, so their sum is exact.
     steps = _touched(unit) * (lattice.point(high) - lattice.point(low))
     mechanism = Laplace.calibrate(epsilon=epsilon, sensitivity=steps)
@@ -83,6 +87,8 @@ def sample_and_aggregate_median(
     [Smi11, Alg. 2]
     """
     parts, unit = parameters.whole("parts", parts), _unit(people, unit)
+    _check_rows(rows, people)
+    low, high = check_bounds(low, high)
     moves = _touched(unit)
     mechanism = IntervalExponential(epsilon=epsilon, low=low, high=high, sensitivity=moves)
 
@@ -120,7 +126,7 @@ def _one_answer(
         raise
     except BaseException:  # noqa: BLE001  whatever the function raises may depend on rows
         answer = math.nan
-    return (low + high) / 2 if math.isnan(answer) else min(max(answer, low), high)
+    return middle(low, high) if math.isnan(answer) else min(max(answer, low), high)
 
 
 def _parts(count: int, people: Iterable[Hashable] | None, parts: int) -> list[int | None]:
@@ -137,10 +143,13 @@ def _named(person: Hashable) -> bytes | None:
 
     Python gives equal values equal hashes: 7, 7.0, `Decimal("7.00")` and NumPy's 7. It does not
     matter that other values may share a hash: two people are then in one part, and each of them
-    still touches one part and moves nobody else.
+    still touches one part and moves nobody else. What cannot be compared or hashed names nobody.
     """
-    plain = _plain(person)
-    return None if plain is None else str(hash(plain)).encode()
+    try:
+        plain = _plain(person)
+        return None if plain is None else str(hash(plain)).encode()
+    except Exception:  # noqa: BLE001  an object may raise whatever it likes
+        return None
 
 
 def _plain(person: Any) -> Hashable:
@@ -196,11 +205,19 @@ def _unit(people: Iterable[Hashable] | None, unit: Unit | None) -> Unit:
 
 def _touched(unit: Unit) -> int:
     """How many parts one unit can change: its own; under replacement also its successor's."""
-    return 1 if unit.relation is Relation.ADD_REMOVE else 2
+    return unit.sides
 
 
-def _lattice(low: float, high: float) -> Lattice:
-    low, high = parameters.real("low", low), parameters.real("high", high)
-    if not low < high or math.isinf(high - low):
-        raise BadParameter.of("high", high, must=f"above low = {low:g}")
-    return Lattice.for_bounds(low, high, bits=_BITS)
+def _check_rows(rows: object, people: object) -> None:
+    """Refuse what is not a sequence of rows, or not one person for each: by public facts."""
+    countable = hasattr(rows, "__len__") and hasattr(rows, "__iter__")
+    if not countable or hasattr(rows, "columns") or getattr(rows, "ndim", 1) == 0:
+        raise BadParameter(
+            f"rows must be a list or an array of rows, not {parameters.a_kind(rows)}",
+            fix="rows=table.to_numpy(), or list(table.itertuples())",
+        )
+    if hasattr(people, "columns") or getattr(people, "ndim", 1) != 1:
+        raise BadParameter(
+            f"people must be one column, not {parameters.a_kind(people)}",
+            fix='people=table["id"]',
+        )

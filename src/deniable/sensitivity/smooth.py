@@ -17,7 +17,8 @@ from deniable import parameters, units
 from deniable.mechanisms import SmoothNoise, Step
 from deniable.sensitive import Sensitive
 
-from .local import Floats, Statistic, bounds_at, sorted_within
+from .columns import Floats, check_bounds, check_column
+from .local import Statistic, bounds_at, sorted_within
 
 # β is shrunk by this factor before it is used: room for the rounding of S in floats, whose relative
 # error is below 2⁻⁴⁴, as long as β ≥ 2⁻²⁰ (which SmoothNoise demands).
@@ -35,6 +36,8 @@ def smooth_release(
     delta: float = 0.0,
 ) -> Generator[Step[tuple[float, float]], float, float]:
     """A statistic with noise sized to the data: an algorithm for a session to run."""
+    check_column(values)
+    low, high = check_bounds(low, high)
     mechanism = SmoothNoise(epsilon=epsilon, delta=delta, low=low, high=high)
 
     def compute() -> tuple[float, float]:
@@ -50,6 +53,7 @@ def smooth_bound(
     data: Floats, statistic: Statistic, *, beta: float, low: float, high: float
 ) -> float:
     """S(x) of sorted data: a β-smooth bound on the local sensitivity of the statistic."""
+    check_column(data)
     rate = parameters.positive("beta", beta) * _ROOM
     most = (high - low) + 2.0**-47 * max(abs(low), abs(high))
     best, start = 0.0, 0

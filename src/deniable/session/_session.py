@@ -1,13 +1,14 @@
 """The core door: data, unit, ceiling and ledger. Every release is charged, computed and drawn here.
 
-Exactly one call in deniable charges (`Session._pay`), and it comes before any value is computed:
-a crash loses budget, never privacy.
+Exactly one call in deniable charges for new answers (`Session._pay`), and it comes before any value
+is computed: a crash loses budget, never privacy. One other (`Session._recall`) charges an asker's
+share for a stored answer. Neither is possible while a value is computed.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext, suppress
+from contextlib import suppress
 from dataclasses import replace
 from types import MappingProxyType
 from typing import Any, Final, NoReturn, Self, TypeVar
@@ -20,20 +21,19 @@ from deniable.losses import Loss
 from deniable.mechanisms import Mechanism, Step
 from deniable.mechanisms.interactive import Handle
 from deniable.parameters import called
+from deniable.progress import Progress
 from deniable.release import Release, answer_of
 from deniable.release.certificate import OPENED
-from deniable.release.numbers import amount
 from deniable.schema import Schema
 from deniable.sensitive import Sensitive
 from deniable.units import Unit
 
-from . import budgets, drawing, show
-from .asked import Columns, checked, columns_of, given_again, like, released, tell_earlier, together
+from . import asked, budgets, drawing, show
+from .asked import Columns, checked, columns_of, made_ready, released, together
 from .drawing import Broken
 from .elsewhere import Commission, Work, standing, unwritten
 from .handles import Handles
 from .neighbours import check_proved
-from .progress import Progress
 from .tables import Table
 
 T = TypeVar("T")
@@ -105,12 +105,11 @@ class Session:
     def resume(self, *, asker: str | None = None) -> Failures:
         """Let a stopped asker go on; for the curator, who has read `print(s.failures)`.
 
-        The causes are erased from the ledger, and returned a last time.
+        The causes are erased from the ledger, and returned a last time. If another question of
+        theirs failed since the causes were shown, it is refused.
         """
         self._refuse_askers("lets a stopped asker go on")
-        seen = Failures(each for each in self.failures if each.asker == asker)
-        self._ledger.resume(asker)
-        return seen
+        return self._ledger.passed_over(asker)[1]
 
     def _refuse_askers(self, what: str) -> None:
         if self.asker is not None:
@@ -130,15 +129,14 @@ class Session:
         table: str = "",
         title: str = "",
         present: Callable[[list[Any]], Columns] | None = None,
-        ready: AbstractContextManager[object] | None = None,
     ) -> Release:
         """Charge, compute and draw one step, or several together.
 
-        A `question` makes the answer findable: asked again with the same mechanism and table, the
-        stored answer is returned, free; the ledger shows its `title`, if it has one. `present`
+        A `question` makes the answer findable: asked again with the same mechanism of the same
+        table (by default, all of the session's), the stored answer is returned, free; the ledger
+        shows its `title`, if it has one. `present`
         turns the noisy values of several steps into the columns of one answer; it sees nothing
-        else. `ready` is entered before the charge and left after the draw: what the values need
-        and public facts or the environment alone can refuse is refused there, free.
+        else.
         """
         steps = checked(step, unit=self.unit)
         if steps[0].handle is not None:
@@ -151,7 +149,7 @@ class Session:
                 return stored
             parts = [(each.mechanism.draw, each.read) for each in steps]
             try:
-                with ready or nullcontext():
+                with made_ready(steps):
                     entry = self._pay(mechanism, fingerprint=found, what=what, once=True)
                     drawn = self._draw(parts, paid=mechanism, entry=entry, question=what)
             except Answered:  # by another process, just now
@@ -161,11 +159,12 @@ class Session:
                 return stored
             columns = (present or columns_of(steps))(drawn)
             loss = budgets.alone(mechanism, budget=self.budget)
-            release = released(
-                self, steps, columns, loss, entry=entry, question=question or "", table=table
-            )
-            if found is not None:
-                self._keep(entry, release)
+            with asked.after_charge(loss):
+                release = released(
+                    self, steps, columns, loss, entry=entry, question=question or "", table=table
+                )
+                if found is not None:
+                    self._keep(entry, release)
             return release
 
     def fingerprint(self, mechanism: Mechanism, *, question: str, table: str) -> str:
@@ -174,7 +173,8 @@ class Session:
 
     def _key(self, mechanism: Mechanism, question: str, table: str) -> dict[str, object]:
         about = {"data": self.version} if self.version else {}
-        return {"question": question, "table": table, "mechanism": mechanism.to_dict(), **about}
+        of = table or ", ".join(sorted(self.tables))
+        return {"question": question, "table": of, "mechanism": mechanism.to_dict(), **about}
 
     def commission(
         self,
@@ -192,16 +192,17 @@ class Session:
         ordered = checked(list(steps), unit=self.unit)
         drawing.refuse_watched()
         mechanism = together(ordered)
-        asked = self._key(mechanism, question, table)
         self._admit()
-        found, stands = standing(self._ledger, asked, asker=self.asker, work=work)
+        key = self._key(mechanism, question, table)
+        found, stands = standing(self._ledger, key, asker=self.asker, work=work)
         loss = budgets.alone(mechanism, budget=self.budget)
 
         def write_down(entry: Entry, record: Mapping[str, object]) -> Release:
-            release = released(
-                self, ordered, work.columns, loss, entry=entry, question=question, table=table
-            )
-            self._ledger.answer(entry, release.to_dict() | {"elsewhere": record})
+            with asked.after_charge(loss):
+                release = released(
+                    self, ordered, work.columns, loss, entry=entry, question=question, table=table
+                )
+                self._ledger.answer(entry, release.to_dict() | {"elsewhere": record})
             return release
 
         if not stands and (lost := unwritten(self._ledger, found, work=work)) is not None:
@@ -211,24 +212,23 @@ class Session:
             return stored
         with work.ready():
             entry = self._pay(mechanism, fingerprint=found, what=title or question)
-            leave = Commission(mechanisms=tuple(s.mechanism for s in ordered), entry=entry.hash)
+            name = self._ledger.alias(entry)
+            leave = Commission(mechanisms=tuple(s.mechanism for s in ordered), entry=name)
             parts = [(lambda _: work.do(leave), Sensitive(lambda: None, l1=0))]
             (record,) = self._draw(parts, paid=mechanism, entry=entry, question=question)
         return write_down(entry, record)  # type: ignore[arg-type]
 
     def _keep(self, entry: Entry, release: Release) -> None:
-        """Store the answer, if JSON can hold it; one that is not stored is paid for again.
-
-        It was paid for, so whoever asked gets it either way.
-        """
+        """Store the answer, if JSON can hold it; one that is not stored is paid for again."""
         with suppress(BadParameter):
             self._ledger.answer(entry, release.to_dict())
 
     def _recall(self, found: str, *, what: str) -> Release | None:
         """The stored answer, which an asker with a share pays for once, as if it were new."""
+        drawing.refuse_inside("charged")
         self._admit()
         stored = self._ledger.recalled(found, asker=self.asker, what=self._versioned(what))
-        return None if stored is None else given_again(self, stored)
+        return None if stored is None else asked.given_again(self, stored)
 
     def _admit(self) -> None:
         """An error where others have shares, and whoever this session is for has none."""
@@ -249,11 +249,10 @@ class Session:
 
     @called("s.run(each for each in [dp.Laplace(scale=2.0).on(dp.Sensitive(lambda: 3, l1=1))])")
     def run(self, algorithm: Steps[T], *, name: str = "") -> T:
-        """Drive an adaptive algorithm: each thing it yields is charged before it is computed.
+        """Drive an adaptive algorithm: what it yields is charged before it is computed.
 
         It may yield a step (and is sent the plain noisy value), a list of steps (charged together,
-        sent a list), or a mechanism to open (sent a handle). An error is raised at its `yield`, so
-        that it may stop early with what it has.
+        sent a list), or a mechanism to open (sent a handle). Errors are raised at its `yield`.
         """
         if not isinstance(algorithm, Generator):
             raise BadParameter.of(
@@ -280,7 +279,7 @@ class Session:
             result: T = end.value
             return result
         except DeniableError as error:
-            tell_earlier(error, paid, ledger=self._ledger)
+            asked.tell_earlier(error, paid, ledger=self._ledger)
             raise
         finally:
             algorithm.close()
@@ -295,11 +294,12 @@ class Session:
         if steps[0].handle is not None:
             return self._ask(steps[0])[0]
         mechanism = together(steps)
-        entry = self._pay(mechanism, what=what)
-        paid.append(mechanism)
         parts = [(each.mechanism.draw, each.read) for each in steps]
-        drawn = self._draw(parts, paid=mechanism, entry=entry, question=what)
-        return drawn[0] if isinstance(wanted, Step) else like(wanted, drawn)
+        with made_ready(steps):
+            entry = self._pay(mechanism, what=what)
+            paid.append(mechanism)
+            drawn = self._draw(parts, paid=mechanism, entry=entry, question=what)
+        return drawn[0] if isinstance(wanted, Step) else asked.like(wanted, drawn)
 
     # ---- charge, compute, draw
 
@@ -341,34 +341,35 @@ class Session:
     ) -> list[object]:
         """The noisy answers; `paid` is what this charge was for, None if it came before."""
         with Progress(question or "computing"):
-            drawn = drawing.answers(parts)
+            drawn = drawing.answers(parts, failed=lambda: self._ledger.mark(entry))
         if not isinstance(drawn, Broken):
             return drawn
         if drawn.interrupted:
             raise KeyboardInterrupt
-        self._ledger.stop(entry, cause=drawn.detail)
-        del drawn  # a traceback shows its frames' variables
-        spent = "nothing more" if paid is None else self._amount(paid)
-        raise failed(spent=spent, asker=self.asker)
-
-    def _amount(self, mechanism: Mechanism) -> str:
-        return amount(budgets.alone(mechanism, budget=self.budget), "up")
+        loss = None if paid is None else budgets.alone(paid, budget=self.budget)
+        with asked.after_charge(loss):
+            try:
+                self._ledger.stop(entry, cause=drawn.detail)
+            finally:
+                del drawn  # a traceback shows its frames' variables
+        raise failed(spent=asked.cost(loss), asker=self.asker)
 
     def _ask(self, step: Step[Any]) -> tuple[object, Entry, Mechanism | None]:
         """One question to a mechanism that this session opened: free, since it was paid before."""
         drawing.refuse_inside("asked")
         drawing.refuse_rehearsal(self._ledger)
-        with self._handles.asking(step, admit=self._ledger.check_asker) as opened:
+        asking = self._handles.asking(step, admit=self._ledger.check_asker)
+        with made_ready([step]), asking as opened:
             answering = opened.interaction.answering()
             parts = [(opened.interaction.ask, opened.read(step.value))]
             drawn = self._draw(parts, paid=None, entry=opened.entry, question="")
         return drawn[0], opened.entry, answering
 
     def _asked(self, step: Step[Any], *, question: str | None) -> Release:
-        loss = budgets.alone(step.mechanism, budget=self.budget)
         drawn, entry, answering = self._ask(step)
+        loss = budgets.alone(step.mechanism, budget=self.budget)
         keys, answer = answer_of(answering or step.mechanism, step.value.form, drawn)
-        columns = (keys, {"value": answer})
+        columns = keys, {"value": answer}
         release = released(self, [step], columns, loss, entry=entry, question=question or "")
         return replace(release, free=OPENED)
 

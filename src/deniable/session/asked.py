@@ -6,7 +6,8 @@ whoever asked may know it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -24,6 +25,7 @@ from deniable.sensitive import Sensitive
 from deniable.units import Unit
 
 from . import show
+from .elsewhere import version
 from .neighbours import check_entries
 
 if TYPE_CHECKING:
@@ -57,6 +59,19 @@ def checked(wanted: object, *, unit: Unit) -> list[Step[Any]]:
             )
         steps.append(step)
     return steps
+
+
+@contextmanager
+def made_ready(steps: Sequence[Step[Any]]) -> Iterator[None]:
+    """What the values need, entered before the charge: what is refused there is free.
+
+    Always in one order, so that two threads which wait for the same things do so in turn.
+    """
+    needed = {id(each): each for step in steps for each in step.value.ready}
+    with ExitStack() as held:
+        for _, each in sorted(needed.items()):
+            held.enter_context(each)
+        yield
 
 
 def together(steps: Sequence[Step[Any]]) -> Mechanism:
@@ -120,12 +135,15 @@ def released(
 def given_again(session: Session, stored: Recalled) -> Release:
     """A stored answer; an asker sees it as if it had been drawn when they paid for it.
 
-    Else it would tell what others asked: by its time, its line, or the order of its facts.
+    Else it would tell what others asked: by its time, its line, or the order of its facts. The
+    curator sees the charge that first paid for it, and the failures up to now.
     """
     release = Release.from_dict(stored.answer.value)  # type: ignore[arg-type]
     if session.asker is None:
-        return release
-    provenance = replace(release.provenance, **_stated(session, stored.paid))
+        _, first, *_ = stored
+        return replace(release, provenance=replace(release.provenance, **_stated(session, first)))
+    own = _stated(session, stored.paid) | {"version": version()}
+    provenance = replace(release.provenance, **own)
     return replace(
         release,
         mechanisms=tuple(Mechanism.from_dict(each).to_dict() for each in release.mechanisms),
@@ -152,8 +170,23 @@ def _stated(session: Session, paid: Entry | None) -> dict[str, Any]:
     return facts | {
         "time": paid.time.isoformat(timespec="seconds"),
         "entry": paid.sequence if session.asker is None else None,
-        "entry_hash": paid.hash,
+        "entry_hash": paid.hash if session.asker is None else session.ledger.alias(paid),
     }
+
+
+@contextmanager
+def after_charge(loss: Loss | None) -> Iterator[None]:
+    """Let whatever fails once a charge stands say what it was; None if it came before."""
+    try:
+        yield
+    except DeniableError as error:
+        error.cost = f"{cost(loss)} was spent"
+        raise
+
+
+def cost(loss: Loss | None) -> str:
+    """What a question was charged."""
+    return "nothing more" if loss is None else amount(loss, "up")
 
 
 def tell_earlier(error: DeniableError, paid: Sequence[Mechanism], *, ledger: Ledger) -> None:

@@ -5,20 +5,26 @@ from __future__ import annotations
 import math
 from typing import Final
 
+from deniable import fixes
 from deniable.errors import BadParameter, DeltaTooLarge, MixedLosses, NotAdaptive
-from deniable.losses import Approx, Gdp, Loss, Pure, Zcdp
+from deniable.fixes import Fix
+from deniable.losses import Approx, Loss, Pure
 from deniable.mechanisms import Mechanism
 
 LARGEST_DELTA: Final = 1e-3
-_SYMBOL: Final[dict[type[Loss], str]] = {Pure: "ε", Approx: "ε", Zcdp: "ρ", Gdp: "μ"}
-_FIX: Final = "budget=dp.epsilon(1.0), dp.epsilon(1.0, delta=1e-7), dp.rho(0.1) or dp.mu(0.5)"
+_FIX: Final = [
+    fixes.amount("budget", "epsilon", 1.0),
+    fixes.amount("budget", "epsilon", 1.0, delta=1e-7),
+    fixes.amount("budget", "rho", 0.1),
+    fixes.amount("budget", "mu", 0.5),
+]
 
 
 def ceiling(budget: object, *, size: int | None) -> Loss:
     """The budget, if it can be a ceiling for analysts who choose as they go."""
     if not isinstance(budget, Loss):
         number = isinstance(budget, int | float) and not isinstance(budget, bool)
-        fix = f"budget=dp.epsilon({budget})" if number else _FIX
+        fix = [fixes.amount("budget", "epsilon", budget)] if number else _FIX
         raise BadParameter.of("budget", budget, must="a loss", fix=fix)
     if not budget.adaptive:
         raise NotAdaptive(
@@ -26,7 +32,7 @@ def ceiling(budget: object, *, size: int | None) -> Loss:
             why="it prices a list fixed in advance; in a session later questions follow answers",
             fix=_FIX,
         )
-    if type(budget) not in _SYMBOL:
+    if not budget.figure:
         raise BadParameter(f"a {type(budget).__name__} cannot be a session's ceiling", fix=_FIX)
     _above_nothing("budget", budget)
     if isinstance(budget, Approx):
@@ -38,16 +44,16 @@ def spend(amount: object, *, budget: Loss) -> Loss:
     """An amount to spend in a session of this budget, in a currency that the session counts in."""
     if not isinstance(amount, Loss):
         number = isinstance(amount, int | float) and not isinstance(amount, bool)
-        fix = f"spend=dp.epsilon({amount if number else 0.1})"
+        fix = fixes.amount("spend", "epsilon", amount if number else 0.1)
         raise BadParameter.of("spend", amount, must="a loss", fix=fix)
     _above_nothing("spend", amount)
     if type(amount) is type(budget) or (isinstance(amount, Pure) and isinstance(budget, Approx)):
         return amount
-    counts, offered = (_SYMBOL.get(type(x), type(x).__name__) for x in (budget, amount))
+    counts, offered = budget.symbol, amount.symbol
     if counts == offered:
         raise MixedLosses(
             "this session has no δ, and you offered to spend one",
-            fix="spend=dp.epsilon(...)    or open the session with a delta",
+            fix=fixes.amount("spend", "epsilon", "...", note="or open the session with a delta"),
         )
     raise MixedLosses(
         f"this session counts in {counts} and you offered {offered}",
@@ -74,7 +80,7 @@ def alone(mechanism: Mechanism, *, budget: Loss) -> Loss:
     return Approx(epsilon, delta=budget.delta)
 
 
-def _worth(amount: Loss, budget: Loss) -> str:
+def _worth(amount: Loss, budget: Loss) -> Fix | str:
     """What the amount is worth in the session's own currency, where a theorem tells."""
     if isinstance(budget, Approx):
         return ""
@@ -82,16 +88,14 @@ def _worth(amount: Loss, budget: Loss) -> str:
         converted = amount.to(type(budget))
     except MixedLosses:
         return ""
-    name = {"ε": "epsilon", "ρ": "rho", "μ": "mu"}[_SYMBOL[type(budget)]]
-    return f"spend=dp.{name}({getattr(converted, name):.3g})"
+    return fixes.amount("spend", budget.figure, f"{getattr(converted, budget.figure):.3g}")
 
 
 def _above_nothing(name: str, loss: Loss) -> None:
-    figures = [getattr(loss, figure, None) for figure in ("epsilon", "rho", "mu")]
-    if not any(figure is not None and figure > 0 for figure in figures):
+    if not loss.figure or not getattr(loss, loss.figure) > 0:
         raise BadParameter(
             f"{name} must be above 0: nothing can be answered for nothing",
-            fix=f"{name}=dp.epsilon(0.1)",
+            fix=fixes.amount(name, "epsilon", 0.1),
         )
 
 

@@ -8,14 +8,16 @@ from __future__ import annotations
 
 import functools
 import math
+import signal
 import threading
 import traceback
 import warnings
 import weakref
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
-from contextvars import ContextVar
+from contextlib import contextmanager, suppress
+from contextvars import ContextVar, copy_context
 from dataclasses import dataclass, field
+from types import FrameType
 from typing import Any, Protocol
 
 from deniable import sensitive
@@ -121,62 +123,110 @@ def _watch_threads() -> None:
 
 def answers(
     parts: Iterable[tuple[Callable[[Any], object], Sensitive[Any]]],
+    *,
+    failed: Callable[[], object] = lambda: None,
 ) -> list[object] | Broken:
-    """The noisy answers of mechanisms that were charged, in order."""
+    """The noisy answers of mechanisms that were charged, in order.
+
+    If that fails, `failed` is called before anything else is done. The values are computed in a
+    context of their own, so that nothing need be put back when a computation is interrupted.
+    """
     _watch_threads()
-    token = _computing.set(True)
-    try:
-        with _quiet() as told:
-            try:
-                return [finite(_answer(draw, value)) for draw, value in parts]
-            except KeyboardInterrupt:
+    return copy_context().run(_answers, parts, failed)
+
+
+def _answers(
+    parts: Iterable[tuple[Callable[[Any], object], Sensitive[Any]]], failed: Callable[[], object]
+) -> list[object] | Broken:
+    told: list[str] = []
+    _told.set(told)
+    _computing.set(True)
+    with _ctrl_c() as pressed, _quiet():
+        try:
+            return [finite(_answer(draw, value)) for draw, value in parts]
+        except BaseException as error:  # noqa: BLE001  (all may depend on rows, exit codes too)
+            if pressed and isinstance(error, KeyboardInterrupt):
                 return Broken(interrupted=True)
-            except BaseException as error:  # noqa: BLE001  (all may depend on rows, exit codes too)
-                return Broken(detail=_cause(error) + "".join(told))
+            failed()
+            return Broken(detail=_cause(error) + "".join(told))
+
+
+@contextmanager
+def _ctrl_c() -> Iterator[list[int]]:
+    """The interrupts from outside: a KeyboardInterrupt that a value raises itself may tell of rows.
+
+    Python hands signals to the main thread only, so that elsewhere there are none.
+    """
+    pressed: list[int] = []
+    before = signal.getsignal(signal.SIGINT)
+
+    def press(number: int, frame: FrameType | None) -> None:
+        pressed.append(number)
+        if callable(before):
+            before(number, frame)
+
+    if threading.current_thread() is not threading.main_thread() or not callable(before):
+        yield pressed
+        return
+    try:
+        signal.signal(signal.SIGINT, press)
+        yield pressed
     finally:
-        _computing.reset(token)
+        signal.signal(signal.SIGINT, before)
 
 
 class _Quiet:
     """Keeps warnings from whoever asked: one that a single row brings about tells of that row.
 
     Python has one list of filters for all threads; so the first computation to begin changes it,
-    the last to end puts it back, and threads that compute nothing are warned as ever.
+    the last to end puts it back, and threads that compute nothing are warned as ever. Where a
+    warning is shown is changed once and for all, ahead of whatever another thread does to catch it.
     """
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._inside = 0
-        self._before = warnings.catch_warnings()
-        self._show = warnings.showwarning
+        self._inside: set[object] = set()
+        self._before: warnings.catch_warnings[None] | None = None
 
     @contextmanager
-    def __call__(self) -> Iterator[list[str]]:
-        """The warnings so far, as text."""
-        told: list[str] = []
-        token = _told.set(told)
-        with self._lock:
-            self._inside += 1
-            if self._inside == 1:
-                self._before = warnings.catch_warnings()
-                self._before.__enter__()
-                self._show = warnings.showwarning
-                warnings.simplefilter("always")
-                warnings.showwarning = self._warned
+    def __call__(self) -> Iterator[None]:
+        """Inside, every warning is noted, and none is shown or raised."""
+        _watch_warnings()
+        this = object()
         try:
-            yield told
+            with self._lock:
+                self._inside.add(this)
+                if self._before is None:
+                    self._before = warnings.catch_warnings()
+                    self._before.__enter__()
+                    warnings.simplefilter("always")
+            yield
         finally:
             with self._lock:
-                self._inside -= 1
-                if not self._inside:
-                    self._before.__exit__(None, None, None)
-            _told.reset(token)
+                self._inside.discard(this)
+                if not self._inside and self._before is not None:
+                    before, self._before = self._before, None
+                    with suppress(RuntimeError):  # interrupted before it was entered
+                        before.__exit__(None, None, None)
 
-    def _warned(self, message: Warning | str, *rest: Any, **named: Any) -> None:
-        if not _is_inside():
-            self._show(message, *rest, **named)
+
+@functools.cache
+def _watch_warnings() -> None:
+    """From the first computation on, note the warnings of computations instead of showing them.
+
+    Every warning that passes the filters comes by `_showwarnmsg`, which has no public name;
+    `catch_warnings` acts only later.
+    """
+    show = warnings._showwarnmsg  # type: ignore[attr-defined]  # noqa: SLF001
+
+    @functools.wraps(show)
+    def noted(message: warnings.WarningMessage) -> None:
+        if _is_inside():
+            _told.get().append(f"warned before: {message.message}\n")
         else:
-            _told.get().append(f"warned before: {message}\n")
+            show(message)
+
+    warnings._showwarnmsg = noted  # type: ignore[attr-defined]  # noqa: SLF001
 
 
 _told: ContextVar[list[str]] = ContextVar("told", default=[])  # noqa: B039  threads started inside

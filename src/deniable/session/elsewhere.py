@@ -31,7 +31,7 @@ class Commission:
 
     mechanisms: tuple[Mechanism, ...]
     entry: str
-    """The hash of the line."""
+    """The keyed hash of the line: what is committed may be seen by whoever asked."""
     version: str = field(default_factory=version)
 
     def check(self) -> None:
@@ -58,7 +58,7 @@ class Work(Protocol):
         """Whether the answer that a record tells of is where it was committed, and whole."""
 
     def committed(self) -> tuple[str, dict[str, object]] | None:
-        """The hash of the charge that paid for what is committed there, and a record of it."""
+        """Of what is committed there: the keyed hash of its charge, and a record."""
 
     def do(self, commission: Commission) -> dict[str, object]:
         """Compute, draw and commit; the record (plain JSON) by which the answer is found again."""
@@ -92,6 +92,7 @@ def unwritten(
     there = work.committed()
     if there is None:
         return None
-    paid = (e for e in ledger.entries if e.hash == there[0] and e.question == question)
-    charge = next(paid, None)
-    return None if charge is None else (charge, there[1])
+    charge = ledger.find(there[0])
+    if charge is None or charge.question != question:
+        return None
+    return charge, there[1]

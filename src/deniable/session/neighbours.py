@@ -9,11 +9,10 @@ not proved.
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Any
 
-from deniable.errors import SensitivityMismatch, UnitMismatch
-from deniable.mechanisms import Mechanism, Sampled, Step
-from deniable.mechanisms import SampledWithoutReplacement as OfFixedSize
+from deniable.errors import BadParameter, SensitivityMismatch, UnitMismatch
+from deniable.mechanisms import Mechanism, Step
 from deniable.units import Relation, Unit
 
 
@@ -25,7 +24,7 @@ def check_proved(mechanism: Mechanism, unit: Unit) -> None:
         if isinstance(stated, Unit) and stated != unit:
             whom = str(stated)
         elif needed is not None and needed is not unit.relation:
-            whom = "units that are " + _WORDS[needed]
+            whom = "units that are " + needed.words
         else:
             continue
         raise UnitMismatch(
@@ -36,6 +35,8 @@ def check_proved(mechanism: Mechanism, unit: Unit) -> None:
 
 
 def _fix(part: Mechanism, unit: Unit) -> str:
+    from deniable.mechanisms import Sampled
+
     if getattr(part, "monotonic", False):
         return "monotonic=False"
     if isinstance(part, Sampled):
@@ -44,17 +45,16 @@ def _fix(part: Mechanism, unit: Unit) -> str:
 
 
 def check_entries(step: Step[Any], unit: Unit) -> None:
-    """SensitivityMismatch if a sample is drawn row by row where a unit may have several rows."""
-    sampled = [p for p in step.mechanism.within() if isinstance(p, Sampled | OfFixedSize)]
+    """Refuse a sample drawn row by row where a unit may have several rows, or one not drawn."""
+    sampled = [part for part in step.mechanism.within() if part.draws_units]
+    if step.value.form.statistic is not None and not sampled:
+        raise BadParameter(
+            f"{type(step.mechanism).__name__} draws no sample that the statistic could be asked of",
+            fix="dp.Sensitive(lambda: statistic(rows), ...) without statistic=",
+        )
     if sampled and unit.rows > 1 and step.value.entries != 1:
         raise SensitivityMismatch(
             f"{type(sampled[0]).__name__} draws units, and {unit} may have {unit.rows} of the rows",
             why="a unit whose rows are drawn by coins of their own is in the sample more often",
             fix="dp.Sensitive(..., entries=1), with one row for each unit: the sum of its rows",
         )
-
-
-_WORDS: Final = {
-    Relation.ADD_REMOVE: "added or removed",
-    Relation.REPLACE: "replaced by another",
-}

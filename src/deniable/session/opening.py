@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
+from deniable import fixes
 from deniable.errors import BadParameter, MissingUnit, UnitMismatch
 from deniable.ledger import Ledger, open_ledger
 from deniable.ledger.halts import named
@@ -28,18 +29,9 @@ def open(  # noqa: A001  (dp.open is the promised name)
     name: str | None = None,
     version: str | None = None,
     asker: str | None = None,
+    of: type[Session] = Session,
 ) -> Session:
-    """Open data for private questions.
-
-    `source` is a path or glob (.csv, .parquet), a frame, an Ibis table, a connection, or several
-    tables by name. Only column names and types are looked at. `unit` is whom to protect, here or in
-    the schema. `budget` is the ceiling for everything that will ever be released from this ledger;
-    an existing ledger brings its own. A frame is called `data`, a file by its stem, unless `name`
-    says otherwise. `version` is your public name for the state of the data: answers stored about
-    one version are not given for another. The budget is one for all versions. `asker` is whom the
-    session is for: it spends from their share, and shows nothing of others. Without it the session
-    is the curator's.
-    """
+    """A session, `of` some kind, over data that are held, not read: see `dp.open`."""
     facts = _versioned(_schema(schema), version)
     whom = _unit(unit, facts, name or "data")
     limit = None if budget is None else budgets.ceiling(budget, size=_size(facts))
@@ -47,11 +39,11 @@ def open(  # noqa: A001  (dp.open is the promised name)
         raise BadParameter(
             "a session needs a budget",
             why="without a ceiling every row can be learnt by asking often enough",
-            fix="budget=dp.epsilon(1.0)",
+            fix=fixes.amount("budget", "epsilon", 1.0),
         )
     who = None if asker is None else named(asker)
     tables = sources.tables(source, schema=facts, unit=whom, name=name)
-    return Session(
+    return of(
         tables=tables,
         schema=facts,
         ledger=_ledger(ledger, unit=whom, budget=limit, name=name or "+".join(tables)),
@@ -98,7 +90,7 @@ def _unit(unit: object, schema: Schema | None, table: str) -> Unit:
         raise MissingUnit.of(table)
     if unit is not None and not isinstance(unit, Unit):
         raise BadParameter.of(
-            "unit", unit, must="a unit", fix='unit=dp.person("user_id", rows=10) or dp.rows()'
+            "unit", unit, must="a unit", fix=(fixes.person("user_id", 10), fixes.rows())
         )
     if unit is not None and stated is not None and unit != stated:
         raise UnitMismatch(

@@ -11,7 +11,9 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Final
 
+from deniable import fixes
 from deniable.errors import BadParameter, MissingUnit, UnknownName
+from deniable.fixes import Fix
 from deniable.schema import Column, Schema
 from deniable.units import Unit
 
@@ -66,7 +68,7 @@ class Table:
                 f"nobody said how to read `{name}` of `{self.name}`",
                 why="its type does not follow from how it is stored, and rows are not looked at",
                 fix=(
-                    f'schema=dp.Schema(columns={{"{name}": dp.column("{kind}")}})',
+                    fixes.python(f'schema=dp.Schema(columns={{"{name}": dp.column("{kind}")}})'),
                     f"deniable set {shlex.quote(f'{self.name}.{name}')} --type {kind}",
                 ),
             )
@@ -160,7 +162,7 @@ def check_unit(unit: Unit, tables: Mapping[str, Table]) -> None:
         folded = {name.lower(): name for name in set.intersection(*private)}
         found = difflib.get_close_matches(unit.column.lower(), folded, n=1, cutoff=_NEAR_SPELLING)
         near = [folded[name] for name in found]
-        spelled = [f'unit=dp.person("{n}", rows={unit.rows})' for n in near]
+        spelled = [fixes.person(name, unit.rows) for name in near]
         raise MissingUnit(
             f"`{table.name}` has no column `{unit.column}`, so nobody knows whose its rows are",
             why="the session protects a person, identified by that column, in every private table",
@@ -169,17 +171,21 @@ def check_unit(unit: Unit, tables: Mapping[str, Table]) -> None:
         )
 
 
-def _without_people(table: str, tables: Sequence[str]) -> list[str]:
+def _without_people(table: str, tables: Sequence[str]) -> list[Fix]:
     """How to open a table that is about nobody, or do without it."""
     if len(tables) == 1:
         return [
-            'unit=dp.person("...", rows=...)    the column that identifies people',
-            "dp.Schema(..., public=True)    only if the table is about nobody",
+            fixes.person("...", note="the column that identifies people"),
+            Fix(
+                "dp.Schema(..., public=True)",
+                command="public = true in its schema",
+                note="only if the table is about nobody",
+            ),
         ]
     facts = [f'"{each}": dp.Schema({"public=True" * (each == table)})' for each in tables]
     return [
-        f"schema={{{', '.join(facts)}}}    only if `{table}` is about nobody",
-        f"leave `{table}` out of the source",
+        Fix(f"schema={{{', '.join(facts)}}}", note=f"only if `{table}` is about nobody"),
+        Fix(f"leave `{table}` out of the source"),
     ]
 
 

@@ -11,11 +11,27 @@ They build the same questions that SQL does, and are bounded, priced and answere
 
 from __future__ import annotations
 
-from .building import About, ask
-from .numbers import count, quantile, statistic
-from .ranges import bounds
-from .summary import describe
-from .tables import crosstab, histogram, top_k
+from typing import TYPE_CHECKING
+
+from deniable.loading import on_first_use
+
+if TYPE_CHECKING:
+    from .building import About, ask
+    from .numbers import count, quantile, statistic
+    from .ranges import bounds
+    from .summary import describe
+    from .tables import crosstab, histogram, top_k
+else:
+    __getattr__, __dir__ = on_first_use(
+        __name__,
+        {
+            "building": "About ask",
+            "numbers": "count quantile statistic",
+            "ranges": "bounds",
+            "summary": "describe",
+            "tables": "crosstab histogram top_k",
+        },
+    )
 
 __all__ = [
     "About",

@@ -9,11 +9,11 @@ from functools import cached_property
 
 from deniable.errors import BadParameter, UnknownName
 from deniable.losses import Approx
-from deniable.query.algebra import Aggregate, Expression, Function, Key, Order, Output, Question
+from deniable.query.algebra import Aggregate, Expression, Function, Key, Order, Output
 from deniable.query.bind.arguments import summable
-from deniable.query.bind.keys import check_cells, key_values, refuse_person
-from deniable.query.bind.prune import prune
-from deniable.query.bind.scope import Names, Scope, scan
+from deniable.query.bind.builder import question
+from deniable.query.bind.keys import group_key
+from deniable.query.bind.scope import Asking, Scope
 from deniable.query.query import Query
 from deniable.schema import Column as Facts
 from deniable.session import Session, Table
@@ -50,15 +50,16 @@ class About:
         return dataclasses.replace(found, columns={**found.columns, **self.known})
 
     @cached_property
-    def names(self) -> Names:
-        """Where each name comes from, for messages."""
-        return Names()
+    def asking(self) -> Asking:
+        """What is known of the session, and where each name comes from."""
+        session = self.session
+        private_keys = isinstance(session.budget, Approx)
+        return Asking(tables=session.tables, unit=session.unit, private_keys=private_keys)
 
     @cached_property
     def scope(self) -> Scope:
         """The rows, and what their columns are called."""
-        table = self.source
-        return scan(table, unit=self.session.unit, names=self.names, alias=table.name)
+        return self.asking.scan(self.source)
 
     def column(self, name: object) -> Expression:
         """A column by name; an error that tells the nearest one if there is none."""
@@ -68,23 +69,15 @@ class About:
 
     def number(self, name: object, *, what: str) -> Expression:
         """A column with bounds, and a rule for what is missing."""
-        return summable(
-            self.column(name), what=f"{what} of `{name}`", names=self.names, snippet=None
-        )
+        what = f"{what} of `{name}`"
+        return summable(self.column(name), what=what, names=self.asking.names, snippet=None)
 
     def key(self, name: str) -> Key:
         """A column to group by: its public values, or None if they must be chosen privately."""
-        found = self.column(name)
-        refuse_person(self.scope.find(name), asked=f"grouping by `{name}`")
-        values = key_values(
-            found,
-            name=name,
-            unit=self.session.unit,
-            private_keys=isinstance(self.session.budget, Approx),
-            names=self.names,
-            snippet=None,
+        found, binding = self.column(name), self.scope.find(name)
+        return group_key(
+            found, self.asking, name=name, asked=f"grouping by `{name}`", binding=binding
         )
-        return Key(name=name, expression=found, values=values)
 
 
 def ask(
@@ -97,25 +90,17 @@ def ask(
     text: str,
 ) -> Query:
     """The question for these aggregates, one row for each combination of keys."""
-    named = [Output(name=k.name, expression=k.column) for k in keys] if outputs is None else []
-    if outputs is None:
-        outputs = [*named, *(Output(name=a.name, expression=a.column) for a in aggregates)]
-    sets = (tuple(range(len(keys))),)
-    check_cells(keys, sets)
-    used = [key.expression for key in keys]
-    used += [e for a in aggregates for e in a.expressions]
-    question = Question(
-        unit=about.session.unit,
-        relation=prune(about.scope.relation, used),
-        keys=tuple(keys),
-        grouping_sets=sets,
-        aggregates=tuple(aggregates),
-        outputs=tuple(outputs),
-        order_by=tuple(order_by),
+    asked = question(
+        about.scope,
+        about.asking,
+        keys=keys,
+        aggregates=aggregates,
+        outputs=outputs,
+        order_by=order_by,
         limit=limit,
         text=text,
     )
-    return Query(session=about.session, question=question)
+    return Query(session=about.session, question=asked)
 
 
 def keys_by(about: About, by: By | None) -> list[Key]:

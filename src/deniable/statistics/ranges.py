@@ -14,7 +14,6 @@ from dataclasses import replace
 from typing import Final
 
 from deniable.errors import BadParameter
-from deniable.losses import Approx, Gdp, Loss, Pure, Zcdp
 from deniable.query.algebra import Key, Kind
 from deniable.query.bind.bins import bucket
 from deniable.query.query import Query
@@ -63,21 +62,6 @@ def told(release: Release) -> list[int]:
 def knowing(about: About, column: str, low: float, high: float) -> About:
     """The same rows, with bounds for a column."""
     return replace(about, known={column: _facts(about, column, low, high)})
-
-
-def quarter(spend: Loss) -> tuple[Loss, Loss]:
-    """A quarter of an amount, and the rest."""
-    match spend:
-        case Pure():
-            return Pure(spend.epsilon / 4), Pure(spend.epsilon - spend.epsilon / 4)
-        case Approx():
-            part = spend.epsilon / 4
-            return Pure(part), Approx(spend.epsilon - part, delta=spend.delta)
-        case Zcdp():
-            return Zcdp(spend.rho / 4), Zcdp(spend.rho - spend.rho / 4)
-        case Gdp():
-            return Gdp(spend.mu / 2), Gdp(spend.mu * math.sqrt(0.75))
-    raise BadParameter.of("spend", spend, must="a loss a session can spend")
 
 
 def magnitudes() -> list[float]:

@@ -57,7 +57,7 @@ def moves(
     Moves(l1=2, l2_squared=2, linf=1)
     """
     most = weight * max(abs(low), abs(high))
-    if relation is Relation.ADD_REMOVE:
+    if relation.sides == 1:
         return Moves(l1=sets * most, l2_squared=sets * most**2, linf=most)
     if one_cell:
         span = weight * (high - low if always else max(high, 0) - min(low, 0))
@@ -74,7 +74,7 @@ def moves_of_presence(*, cells: int, relation: Relation, one_cell: bool = False)
     >>> moves_of_presence(cells=3, relation=Relation.ADD_REMOVE)
     Moves(l1=3, l2_squared=3, linf=1)
     """
-    both = 1 if relation is Relation.ADD_REMOVE or one_cell else 2
+    both = 1 if one_cell else relation.sides
     return Moves(l1=both * cells, l2_squared=both * cells, linf=1)
 
 

@@ -3,12 +3,42 @@
 import numpy as np
 import pyarrow as pa
 import pytest
+from tests import goodness
 
 import deniable as dp
 from deniable.attacks import attributes, defended, from_frequencies, from_model, membership
 from deniable.sampling.public import PublicRandom
+from deniable.sampling.seeded import SeededSource
+from deniable.sampling.source import using
 
-SURE = 1 - 1e-7
+SURE, ALARM = 1 - 1e-7, 1e-7
+
+
+def surprise(right, guesses, epsilon):
+    """The p-value of as many right, or as many wrong, guesses of fair coins if ε holds.
+
+    Given all others, each guess is wrong with a chance of at least 1/(1 + e^ε): the number of wrong
+    guesses is at least binomial                                             [SNJ23, Thm 5.2].
+    """
+    chance = 1 / (1 + np.exp(epsilon))
+    return 2 * min(goodness.covered(hits, guesses, chance) for hits in (right, guesses - right))
+
+
+def coins(count, seed=None):
+    return np.random.default_rng(seed).random(count) < 0.5
+
+
+def of_pairs(found, tossed, epsilon):
+    """Which of each pair is in: the one with the higher score. One is replaced by the other."""
+    higher = found.inside[tossed] > found.outside[tossed]
+    return surprise(int(higher.sum()), len(higher), epsilon)
+
+
+def of_people(inside, outside, epsilon):
+    """Who is in: those whose score is above the middle. One is added or removed."""
+    cut = np.median(np.concatenate([inside, outside]))
+    right = int(np.sum(inside >= cut) + np.sum(outside < cut))
+    return surprise(right, len(inside) + len(outside), epsilon)
 
 
 class Logistic:
@@ -46,13 +76,25 @@ def test_published_frequencies_betray_who_is_in_the_pool(genomes, test):
     assert found.epsilon_lower() > 2
 
 
+def swapped(first, second, seed=None):
+    tossed = coins(len(first), seed)[:, None]
+    return np.where(tossed, second, first), np.where(tossed, first, second)
+
+
+@pytest.mark.statistical
 @pytest.mark.parametrize("epsilon", [0.1, 1.0])
 def test_private_frequencies_do_not(genomes, epsilon):
-    # False alarms: 1e-7 for the bound; 6 standard deviations of 0.029 for the AUC (below 1e-8).
-    rates, pool, others = genomes
+    """False alarm below 1e-7 each."""
+    rates, pool, others = genomes[0], *swapped(*genomes[1:])
     found = defended.membership(pool, controls=others, reference=rates, epsilon=epsilon)
-    assert found.epsilon_lower(SURE) <= epsilon
-    assert abs(found.auc - 0.5) < 0.175
+    assert of_pairs(found, slice(None), epsilon) > ALARM
+
+
+def test_bare_frequencies_are_noticed(genomes):
+    """Seeded: no alarms."""
+    rates, pool, others = genomes[0], *swapped(*genomes[1:], seed=1)
+    found = from_frequencies(pool.mean(axis=0), members=pool, controls=others, reference=rates)
+    assert of_pairs(found, slice(None), 1.0) < ALARM
 
 
 def test_a_sample_of_others_serves_as_reference(genomes):
@@ -88,13 +130,27 @@ def test_a_model_that_learned_by_heart_betrays_whom_it_saw(labelled):
     assert "shadow" in shadowed.explain()
 
 
+def parted(labelled, seed=None):
+    """Everyone is a member or a control by a coin of their own."""
+    rows, labels = (np.concatenate(part) for part in zip(*labelled[:2], strict=True))
+    tossed = coins(len(labels), seed)
+    return (rows[tossed], labels[tossed]), (rows[~tossed], labels[~tossed])
+
+
+@pytest.mark.statistical
 @pytest.mark.parametrize("epsilon", [0.1, 1.0])
 def test_a_model_of_private_counts_does_not(labelled, epsilon):
-    # False alarm 1e-7 for the bound; the AUC of 150 against 150 has standard deviation 0.033.
-    members, controls, _ = labelled
+    """False alarm below 1e-7 each."""
+    members, controls = parted(labelled)
     found = defended.model(members, controls=controls, epsilon=epsilon)
-    assert found.epsilon_lower(SURE) <= epsilon
-    assert abs(found.auc - 0.5) < 0.2
+    assert of_people(found.inside, found.outside, epsilon) > ALARM
+
+
+def test_a_bare_model_is_noticed(labelled):
+    """Seeded: no alarms."""
+    members, controls = parted(labelled, seed=1)
+    found = from_model(Logistic(*members), members=members, controls=controls)
+    assert of_people(found.inside, found.outside, 0.1) < ALARM
 
 
 def test_classes_may_have_names(labelled):
@@ -126,17 +182,32 @@ def test_synthetic_rows_that_copy_people_betray_them(people):
 
 
 def test_rows_of_other_people_betray_nobody(people):
-    # The AUC of 600 against 600 has standard deviation 0.017: 6 of them.
+    """Seeded; another seed alarms with a chance below 3e-7.
+
+    P(|AUC − ½| ≥ t) ≤ 2·exp(−2nt²) for n against n people (Hoeffding 1963, section 5b).
+    """
     members, controls, others = people
     found = membership(others, members=members, controls=controls)
-    assert abs(found.auc - 0.5) < 0.1
+    assert abs(found.auc - 0.5) < 0.115
 
 
-def test_rows_drawn_from_private_counts_betray_nobody(people):
-    members, controls, _ = people
-    found = defended.synthetic(members, columns=COLUMNS, controls=controls, epsilon=1.0)
-    assert found.epsilon_lower(SURE) <= 1.0
-    assert abs(found.auc - 0.5) < 0.1
+@pytest.mark.statistical
+@pytest.mark.parametrize("epsilon", [0.1, 1.0])
+def test_rows_drawn_from_private_counts_betray_nobody(people, epsilon):
+    """False alarm below 1e-7 each. Replacing a person is removing one and adding one: 2ε.
+
+    Only pairs are tossed for whose values others have as well: lists of values are public.
+    """
+    members, controls = (table.to_pandas() for table in people[:2])
+    stay = members[:300]
+    common = [table[name].isin(stay[name]) for table in (members, controls) for name in COLUMNS]
+    tossed = np.all(common, axis=0) & (np.arange(600) >= 300)
+    swap = tossed & coins(600)
+    first, second = members.copy(), controls.copy()
+    first[swap], second[swap] = controls[swap], members[swap]
+    found = defended.synthetic(first, columns=COLUMNS, controls=second, epsilon=epsilon)
+    assert tossed.sum() > 200
+    assert of_pairs(found, tossed, 2 * epsilon) > ALARM
 
 
 KNOWN = ["age", "education", "occupation", "hours_per_week", "sex"]
@@ -151,20 +222,27 @@ def test_raw_rows_give_away_the_secret_of_those_in_them(people):
     assert found.plot() is not None
 
 
+@pytest.mark.statistical
 @pytest.mark.parametrize("epsilon", [0.1, 1.0])
 def test_private_counts_do_not(people, epsilon):
-    # False alarm 1e-7.
-    members, controls, _ = people
+    """False alarm below 1e-7 each: a person whose secret is guessed right is guessed to be in."""
+    everyone = pa.concat_tables(people[:2])
+    tossed = coins(everyone.num_rows)
+    members, controls = everyone.filter(tossed), everyone.filter(~tossed)
     found = defended.linkage(
         members, known=KNOWN, secret="income", controls=controls, epsilon=epsilon
     )
-    assert found.epsilon_lower(SURE) <= epsilon
+    (right, _), (false, others) = found.members, found.controls
+    assert surprise(right + others - false, everyone.num_rows, epsilon) > ALARM
 
 
 def test_too_little_noise_is_noticed(people):
-    # The sabotaged twin: noise for ε = 12 under a claim of 1.
+    """The sabotaged twin: noise for ε = 12 under a claim of 1. Seeded: no alarms."""
     members, controls, _ = people
-    found = defended.linkage(members, known=KNOWN, secret="income", controls=controls, epsilon=12.0)
+    with using(SeededSource(1)):
+        found = defended.linkage(
+            members, known=KNOWN, secret="income", controls=controls, epsilon=12.0
+        )
     assert found.epsilon_lower(SURE) > 1.0
 
 

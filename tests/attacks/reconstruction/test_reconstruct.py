@@ -4,12 +4,15 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests import goodness
 
 import deniable as dp
 from deniable.attacks import all_subsets, breakdown, defended, hadamard_counts, reconstruct
 from deniable.attacks.reconstruction.exact import exhaustive
 from deniable.attacks.reconstruction.fourier import walsh_hadamard
 from deniable.sampling.public import PublicRandom
+from deniable.sampling.seeded import SeededSource
+from deniable.sampling.source import using
 
 
 def case(n, m, *, noise, level, seed=0):
@@ -32,12 +35,36 @@ def test_bounded_noise_of_a_third_of_root_n_loses_over_99_percent_of_1000_bits()
     assert found.sure > 0.99
 
 
+def guessed(noise_for, *, claimed):
+    """The p-value of as many right, or as many wrong, guesses of fair bits if the claim holds.
+
+    Whatever is released with ε, each guess is wrong with a chance of at least 1/(1 + e^ε), given
+    all other bits: the number of wrong guesses is at least binomial        [SNJ23, Thm 5.2].
+    """
+    _, asked, _ = case(400, 1_600, noise="bounded", level=0)
+    bits = np.random.default_rng().integers(0, 2, 400)
+    found = defended.reconstruct(bits, queries=asked, epsilon=noise_for)
+    right, chance = int(np.sum(found.bits == bits)), 1 / (1 + np.exp(claimed))
+    return 2 * min(goodness.covered(hits, 400, chance) for hits in (right, 400 - right))
+
+
+@pytest.mark.statistical
 @pytest.mark.parametrize("epsilon", [0.1, 1.0])
 def test_private_noise_leaves_guessing(epsilon):
-    # Right guesses of 1,000 fair bits: beyond 5.5 standard deviations with probability below 1e-7.
+    """False alarm below 1e-7 each."""
+    assert guessed(epsilon, claimed=epsilon) > 1e-7
+
+
+@pytest.mark.statistical
+def test_too_little_noise_does_not_leave_guessing():
+    assert guessed(1_000.0, claimed=1.0) < 1e-7
+
+
+def test_nobody_is_sure_of_bits_behind_private_noise():
+    """The noise is seeded: no alarms."""
     bits, asked, _ = case(1_000, 4_000, noise="bounded", level=0)
-    found = defended.reconstruct(bits, queries=asked, epsilon=epsilon)
-    assert abs(found.accuracy(bits) - 0.5) < 5.5 * 0.5 / np.sqrt(1_000) + 0.01
+    with using(SeededSource(1)):
+        found = defended.reconstruct(bits, queries=asked, epsilon=1.0)
     assert found.sure < 0.52
 
 

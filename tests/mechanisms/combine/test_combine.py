@@ -315,10 +315,11 @@ def test_whole_answers_of_a_list_have_the_error_of_whole_answers():
         assert m.error(0.95) == LAPLACE.error(0.95)
 
 
-def test_a_sample_of_replaced_units_refuses_vector_rows_before_anything_is_computed():
+@pytest.mark.parametrize("declared", [{"shape": 3}, {"statistic": max}], ids=["rows", "statistic"])
+def test_a_sample_of_replaced_units_refuses_all_but_numbers_before_anything_is_computed(declared):
     computed = []
     sample = dp.Gaussian(sigma=1.0).sampled(rate=0.1, relation="replace")
-    value = dp.Sensitive(lambda: computed.append(1), l2=1, linf=1, shape=3)
+    value = dp.Sensitive(lambda: computed.append(1), l2=1, linf=1, **declared)
     with pytest.raises(BadParameter, match="one number per unit"):
         sample.on(value)
     assert not computed

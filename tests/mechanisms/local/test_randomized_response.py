@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from mpmath import mp
+from scipy import stats
 from tests import goodness
 
 import deniable as dp
@@ -64,6 +65,21 @@ def test_estimates_are_unbiased_and_within_their_error(categories):
         errors = np.array([run.errors[category] for run in runs])
         assert goodness.covered(int((np.abs(counts - true) <= errors).sum()), 300, 0.95) > 1e-8
         assert goodness.covered(int((np.abs(counts - true) <= errors / 2).sum()), 300, 0.95) < 1e-8
+
+
+@pytest.mark.parametrize("inside", [0, 4, 8, 16])
+def test_the_error_is_the_spread_of_the_reports(inside):
+    """16 people, 4 categories, odds 5 : 1 : 1 : 1; the law of one category's reports is summed."""
+    right, false = 5 / 8, 1 / 8
+    seen = round(right * inside + false * (16 - inside))
+    reports = [0] * seen + [1 + i % 3 for i in range(16 - seen)]
+    law = np.convolve(
+        stats.binom.pmf(range(17), inside, right), stats.binom.pmf(range(17), 16 - inside, false)
+    )
+    spread = math.sqrt(np.arange(33) ** 2 @ law - (np.arange(33) @ law) ** 2)
+    found = RandomizedResponse(epsilon=math.log(5), categories=4).estimate(reports, confidence=0.9)
+    assert found.counts[0] == pytest.approx(inside, abs=1e-6)
+    assert found.errors[0] == pytest.approx((1.6448536 * spread + 0.5) / (right - false))
 
 
 def test_categories_outside_the_list_are_refused_and_nothing_is_drawn():

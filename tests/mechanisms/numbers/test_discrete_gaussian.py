@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import pytest
+from mpmath import mp
 
 import deniable as dp
 from deniable.mechanisms import DiscreteGaussian, Gaussian
@@ -65,6 +66,18 @@ def test_the_error_is_the_least_whole_number_that_covers(sigma):
     k = DiscreteGaussian(sigma=sigma).error(0.95)
     assert weights[np.abs(x) > k].sum() <= 0.05 * (1 + 1e-9)
     assert k == 0 or weights[np.abs(x) > k - 1].sum() > 0.05
+
+
+@pytest.mark.parametrize("sigma", [0.2, 0.5, 0.9, 1.0, 1.7, 5.0, 40.0])
+@pytest.mark.parametrize("tail", [0.9, 0.5, 0.1, 1e-3, 1e-9, 1e-30])
+def test_the_quantile_is_where_the_exact_tail_is_met(sigma, tail):
+    with mp.workdps(60):
+        weights = [mp.exp(-mp.mpf(k * k) / (2 * mp.mpf(sigma) ** 2)) for k in range(1200)]
+        whole = 2 * mp.fsum(weights) - 1
+        found = int(DiscreteGaussian(sigma=sigma).quantile(tail))
+        beyond = 2 * mp.fsum(weights[found + 1 :]) / whole
+        assert beyond <= tail
+        assert beyond + (2 if found else 1) * weights[found] / whole > tail
 
 
 def test_wide_noise_has_the_error_of_the_real_one():

@@ -1,6 +1,7 @@
 """What the sparse vector technique promises beyond the conformance suite."""
 
 import itertools
+import math
 from fractions import Fraction
 
 import numpy as np
@@ -96,6 +97,25 @@ def test_the_stated_error_holds_over_a_long_stream():
     stream = np.concatenate([np.full(999, -reach), [reach]])
     right = sum(vector.release(stream) == 999 for _ in range(400))
     assert goodness.covered(right, 400, 0.95) > 1e-8
+
+
+def beyond(reach, first, second):
+    """P(X − Y > reach) of Laplace noises with these scales, by partial fractions."""
+    if first == second:
+        return (1 + reach / first / 2) * math.exp(-reach / first) / 2
+    squares = first**2, second**2
+    tails = (s * math.exp(-reach / b) for s, b in zip(squares, (first, second), strict=True))
+    return float(np.subtract(*tails)) / (squares[0] - squares[1]) / 2
+
+
+@pytest.mark.parametrize("bits", [1, 4, 10, 20, 40, 48])
+@pytest.mark.parametrize("answers", [1, 3, 100])
+@pytest.mark.parametrize("monotonic", [True, False])
+def test_one_answer_is_right_beyond_the_stated_error_at_every_confidence(bits, answers, monotonic):
+    """By the exact law: no draws, no alarms."""
+    vector = SparseVector(epsilon=0.7, threshold=0.0, answers=answers, monotonic=monotonic)
+    reach = vector.error(1 - 2.0**-bits, queries=1)
+    assert beyond(reach, *map(float, vector.scales)) <= 2.0**-bits
 
 
 @pytest.mark.parametrize("bad", [float("nan"), float("inf"), "3", None])

@@ -34,6 +34,7 @@ TRAVELS = {
     "connection": lambda held: held,
     "table": lambda held: held.table("data"),
     "filter": lambda held: held.table("data").filter(held.table("data").x > 0),
+    "equal": lambda held: held.table("data").filter(held.table("data").x == 1),
     "distinct": lambda held: held.table("data").distinct(),
     "passing": lambda held: held.table("passing"),
 }

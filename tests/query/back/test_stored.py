@@ -88,3 +88,43 @@ def test_a_stored_row_is_short():
     assert types.pop("p") == "BIGINT"
     assert types.pop("k0").startswith("ENUM")
     assert set(types.values()) <= {"TINYINT", "UTINYINT"}, types
+
+
+# ---- large files
+
+
+def people_file(tmp_path, *, rows):
+    """Ids of 50,000 people, in no order that would compress."""
+    path = tmp_path / f"people{rows}.parquet"
+    columns = "(hash(i) % 50000)::BIGINT AS id, hash(i) AS x"
+    duckdb.execute(f"COPY (SELECT {columns} FROM range({rows}) t(i)) TO '{path}'")
+    return path
+
+
+def grouping_of(tables):
+    """How DuckDB would add up by id when it is asked through our engine."""
+    from deniable.query.backends.duckdb import DuckDB as Engine
+
+    with Engine(list(tables.values())) as engine:
+        source = engine.dialect.write(engine.stored()["people"].source)
+        asked = f"EXPLAIN SELECT id, COUNT(*) FROM {source} GROUP BY id"
+        return str(engine.run([asked])).lower()
+
+
+@pytest.mark.parametrize(("rows", "quick"), [(1_000_000, True), (10_000, False)])
+def test_people_in_large_files_are_found_without_hashing(tmp_path, rows, quick):
+    path = people_file(tmp_path, rows=rows)
+    s = dp.open(path, unit=dp.person("id", rows=2), budget=dp.epsilon(1.0), name="people")
+    assert ("perfect hash group by" in grouping_of(s.tables)) is quick
+
+
+def test_a_connection_of_the_user_keeps_its_settings(tmp_path):
+    path = people_file(tmp_path, rows=1_000_000)
+    with duckdb.connect() as mine:
+        mine.execute(f"CREATE TABLE people AS FROM '{path}'")
+        setting = "SELECT current_setting('perfect_ht_threshold')"
+        before = mine.execute(setting).fetchall()
+        s = dp.open(mine, unit=dp.person("id", rows=2), budget=dp.epsilon(1.0))
+        grouping_of(s.tables)
+        s.sql("SELECT COUNT(*) FROM people").release(spend=dp.epsilon(1.0))
+        assert mine.execute(setting).fetchall() == before

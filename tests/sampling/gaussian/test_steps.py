@@ -14,6 +14,7 @@ from deniable.sampling.gaussian import steps
 from deniable.sampling.gaussian.digits import R_BITS, UNIT, V_BITS, Digits, Discrete, Rounded
 from deniable.sampling.gaussian.table import RESIDUAL
 from deniable.sampling.lazy import Uniform
+from deniable.sampling.seeded import SeededSource
 from deniable.sampling.source import Source
 
 W = mpmath.mpf(2) ** -6
@@ -285,3 +286,14 @@ def test_places_that_no_spare_fills_are_drawn_again(scripted):
     words = words_of([DROPPED] * 20) + words_of([(0, i, 0) for i in range(20)])
     drawn = steps.draw(target, np.zeros(20), count=20, source=scripted(words))
     assert drawn.tolist() == [truth(target, 0, i, 0, 0.0) for i in range(20)]
+
+
+@pytest.mark.parametrize("kind", [Rounded, Discrete])
+@pytest.mark.parametrize("count", [0, 1, steps.FEW - 1, steps.FEW, 100])
+@pytest.mark.parametrize(
+    ("sigma", "dtype"), [(100, np.int64), (2**52, np.int64), (2**52 + 1, object), (2**70, object)]
+)
+def test_draws_are_machine_words_exactly_where_they_fit(kind, count, sigma, dtype):
+    drawn = steps.draw(kind(Fraction(sigma)), 0.0, count=count, source=SeededSource(1))
+    assert drawn.dtype == dtype
+    assert drawn.shape == (count,)

@@ -36,7 +36,7 @@ from deniable.anonymity.demands import Demands
 from deniable.anonymity.diversity import Floats
 from deniable.anonymity.tables import Codes
 from deniable.errors import BadParameter
-from deniable.session.progress import Progress
+from deniable.progress import Progress
 
 from .loss import ADDITIVE, Costs, class_loss, total_cost
 from .rollup import Cells, Classes, rolled_up

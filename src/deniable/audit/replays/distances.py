@@ -38,7 +38,7 @@ from deniable.mechanisms.combine.composed import ForEach
 from deniable.mechanisms.keys._keys import KeyMechanism, checked_counts
 from deniable.mechanisms.selection._scores import Selection
 from deniable.sensitive import Sensitive
-from deniable.units import Relation, Unit
+from deniable.units import Unit
 
 Value = Any
 _NORMS = {"l1": "L1", "l2": "L2", "linf": "L∞"}
@@ -188,7 +188,7 @@ def _(
     for part, (a, b) in zip(mechanism.parts, values, strict=True):
         found += _moved(part, a, b, declared, unit)
     own = mechanism.unit
-    most = (own.groups or own.rows) * (2 if own.relation is Relation.REPLACE else 1)
+    most = (own.groups or own.rows) * own.sides
     changed = sum(not _equal(a, b) for a, b in values)
     return [*found, _at_most("the number of parts that one unit touches", changed, most)]
 

@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 from deniable import parameters, units
 from deniable.errors import BadParameter, UnknownName
-from deniable.units import Relation, Unit
+from deniable.units import Unit
 
 from .rows import Row, Rows, rows_of
 
@@ -92,7 +92,7 @@ def _grounds(rows: list[Row]) -> Iterator[tuple[str, list[Row]]]:
 
 def _around(kind: Rows, rows: list[Row], unit: Unit, ground: str) -> Iterator[Pair]:
     """Each way in which one unit can differ on this ground."""
-    replaced = unit.relation is Relation.REPLACE
+    replaced = unit.sides == 2
     for what, own, rest, at in _present(rows, unit):
         if not replaced:
             yield Pair(what=what, kind=kind, shared=rest, at=at, here=own, there=())

@@ -74,12 +74,13 @@ def _details(session: Curator, file: Path | None) -> Iterator[None]:
         yield
     except DataFailure as error:
         resume = command(session.asker)
-        error.fix = f"the curator sees the cause, and lets questions go on: {resume}"
+        fix = [f"the curator sees the cause, and lets questions go on: {resume}"]
         if file is not None:
             file.touch(mode=0o600)
             with file.open("a", encoding="utf-8") as details:
                 details.writelines(f"{each.time} {each.detail}\n" for each in session.failures)
-            error.fix += f"\nthe cause is also in {file}"
+            fix.append(f"the cause is also in {file}")
+        error.fix = fix
         raise
 
 

@@ -132,4 +132,4 @@ def _price(place: places.Place) -> str:
     if "://" in place.ledger:
         return "0.1"
     with open_ledger(place.ledger_name()) as kept:
-        return amounts.typed(amounts.tenth(kept.budget))
+        return amounts.typed(kept.budget.share(0.1))

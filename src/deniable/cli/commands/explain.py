@@ -65,7 +65,7 @@ def planned(
     )
     with session:
         if spend is None and within is None:
-            spend = amounts.tenth(session.budget)
+            spend = session.budget.share(0.1)
         plan = session.sql(sql).explain(spend=spend, within=within, size=size)
     said = _wanted(within) if spend is None else f"--spend {amounts.typed(spend)}"
     said += "" if size is None else f" --size {size:g}"

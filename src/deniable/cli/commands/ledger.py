@@ -50,7 +50,7 @@ def show(
     with open_ledger(_where(path, schema)) as kept:
         checked: Head | None = None
         if verify or anchor is not None:
-            checked = kept.verify(_anchor(anchor), progress=_progress)
+            checked = kept.verify(_anchor(anchor))
         if head:
             talk.answer(talk.as_json(kept.head().to_dict()), kept.head().to_dict(), json=json)
             return
@@ -73,7 +73,7 @@ def resume(
     """Show the curator what failed while the data were read, and let its asker go on.
 
     The causes may hold people's values. They are erased from the ledger afterwards; the line that
-    is written instead counts in every later certificate.
+    is written instead counts in the later certificates of that asker and of the curator.
     """
     from deniable.ledger import open_ledger
     from deniable.ledger.halts import command
@@ -90,7 +90,7 @@ def resume(
                     fix=f"{command(asker)} --yes",
                 )
             typer.confirm("Let questions go on?", abort=True, err=True)
-        entry = kept.resume(asker)
+        entry = kept.resume(asker, seen=failures)
         if json:
             seen = [vars(each) for each in failures if each.asker == asker]
             talk.answer("", {"line": entry.sequence, "failures": seen}, json=True)
@@ -146,11 +146,6 @@ def _anchor(path: Path | None) -> Head | None:
         raise BadParameter(
             f"{path} holds no head of a ledger", fix="deniable ledger --head > head.json"
         ) from None
-
-
-def _progress(done: int, lines: int) -> None:
-    if done:
-        talk.say(f"verifying: {done:,} of {lines:,} lines", style="dim")
 
 
 def _shares(kept: Ledger) -> dict[str, str]:

@@ -45,7 +45,7 @@ def rehearse(
         files = write(facts, place.names(facts), folder=Path(folder), rows=rows, seed=seed)
         with dp.open(files, schema=facts, budget=limit or paid or dp.epsilon(1.0)) as session:
             if paid is None and wanted is None:
-                paid = amounts.tenth(session.budget)
+                paid = session.budget.share(0.1)
             release = session.sql(sql).release(spend=paid, within=wanted, size=size)
             release = replace(release, free="these rows are made up")
             record = record_of(release, session)

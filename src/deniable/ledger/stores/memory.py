@@ -20,6 +20,7 @@ class MemoryStore:
 
     where = "memory"
     durable = False
+    patience = 0.0  # there are no other processes
 
     def __init__(self) -> None:
         self._rows: list[Row] = []

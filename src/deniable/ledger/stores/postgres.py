@@ -23,17 +23,14 @@ import math
 import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
-from deniable.errors import BadParameter, DeniableError, LedgerFailure, MissingExtra
+from deniable.errors import BadParameter, LedgerFailure, MissingExtra
 
-from .sql import TABLES, OneConnection, SqlLines
-from .store import CommitUnsure, Reading, Writing
+from .sql import TABLES, SqlLines, SqlStore
 
 if TYPE_CHECKING:
     import psycopg
-
-T = TypeVar("T")
 
 _GUARDS = (
     """CREATE FUNCTION refuse_change() RETURNS trigger LANGUAGE plpgsql AS
@@ -46,81 +43,45 @@ _GUARDS = (
 )
 
 
-class PostgresStore:
+class PostgresStore(SqlStore["psycopg.Connection"]):
     """One ledger in one schema; a charge waits `patience` seconds for others to finish."""
 
-    durable = True
+    _reading = "REPEATABLE READ, READ ONLY"
+    _writing = "READ COMMITTED, READ WRITE"
 
     def __init__(self, address: str, *, create: bool, patience: float = 60.0) -> None:
+        super().__init__(patience=patience)
         self._driver = _driver()
+        self._errors = (self._driver.Error,)
         self._bounded = _bounded(self._driver, lambda: self._deadline)
         self._deadline = time.monotonic() + patience
         self._url, _, name = address.partition("#")
-        self._patience = patience
         self._schema = f"deniable_{_simple(name or 'ledger')}"
         self.where = f"{_without_password(self._driver, self._url)}#{name or 'ledger'}"
-        self._one = OneConnection(self._connect)
         try:
             self._prepare(create=create)
         except BaseException:
             self.close()
             raise
 
-    def read(self, look: Callable[[Reading], T]) -> T:
-        """One consistent view; it waits for no one and makes no one wait."""
-        isolation = "REPEATABLE READ, READ ONLY"
-        return self._settled(isolation, lambda connection: look(self._lines(connection)))
-
-    def write(self, act: Callable[[Writing], T]) -> T:
-        """The only writer, from the first look at the total until the line is durable."""
-
-        def work(connection: psycopg.Connection) -> T:
-            self._lock(connection)
-            return act(self._lines(connection))
-
-        return self._transaction("READ COMMITTED, READ WRITE", work)
-
-    def close(self) -> None:
-        """End the connection."""
-        self._one.close()
-
-    def _settled(self, isolation: str, work: Callable[[psycopg.Connection], T]) -> T:
-        """Where no charge is at stake, a commit that failed is a failure like any other."""
-        try:
-            return self._transaction(isolation, work)
-        except CommitUnsure as unsure:
-            raise unsure.failure from unsure
-
-    def _transaction(self, isolation: str, work: Callable[[psycopg.Connection], T]) -> T:
-        with self._one.lock:
-            self._deadline = time.monotonic() + self._patience
-            try:
-                connection = self._begin(isolation)
-                result = work(connection)
-            except self._driver.Error as error:
-                self._forget()
-                raise self._failure(error) from error
-            except DeniableError:  # a refusal: the connection is as good as before
-                self._roll_back()
-                raise
-            except BaseException:
-                self._forget()
-                raise
-            try:
-                connection.execute("COMMIT")
-            except self._driver.Error as error:
-                self._forget()
-                raise CommitUnsure(self._failure(error)) from error
-            return result
-
-    def _begin(self, isolation: str) -> psycopg.Connection:
-        """Start a transaction; a connection that died while idle is replaced once, at no risk."""
-        begin = (
-            f"BEGIN ISOLATION LEVEL {isolation}; "
+    def _begin(self, how: str) -> psycopg.Connection:
+        """Start a transaction; the one that may write waits for its turn."""
+        self._deadline = time.monotonic() + self.patience
+        connection = self._begun(
+            f"BEGIN ISOLATION LEVEL {how}; "
             f"SET LOCAL search_path TO {self._schema}; "
             f"SET LOCAL synchronous_commit TO on; "
-            f"SET LOCAL lock_timeout TO '{round(900 * self._patience)}ms'"
+            f"SET LOCAL lock_timeout TO '{round(900 * self.patience)}ms'"
         )
+        if how == self._writing:
+            self._lock(connection)
+        return connection
+
+    def _lock(self, connection: psycopg.Connection) -> None:
+        connection.execute("SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", (self._schema,))
+
+    def _begun(self, begin: str) -> psycopg.Connection:
+        """A connection that died while idle is replaced once, at no risk."""
         connection = self._one.get()
         if connection.info.transaction_status == self._driver.pq.TransactionStatus.IDLE:
             with suppress(self._driver.OperationalError):
@@ -130,21 +91,6 @@ class PostgresStore:
         connection = self._one.get()
         connection.execute(begin)
         return connection
-
-    def _lock(self, connection: psycopg.Connection) -> None:
-        connection.execute("SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", (self._schema,))
-
-    def _roll_back(self) -> None:
-        if self._one.now is not None:
-            try:
-                self._one.now.execute("ROLLBACK")
-            except self._driver.Error:
-                self._forget()
-
-    def _forget(self) -> None:
-        """Roll back by closing: the server ends the transaction of a connection that is gone."""
-        with suppress(self._driver.Error):
-            self.close()
 
     def _connect(self) -> psycopg.Connection:
         # In whole seconds, as libpq wants it; psycopg keeps to 2 at least.
@@ -172,28 +118,20 @@ class PostgresStore:
                 fix="set fsync = on in postgresql.conf",
             )
 
-    def _prepare(self, *, create: bool) -> None:
-        """Create the schema if there is none; another process may be doing the same."""
-        found = self._settled("READ COMMITTED, READ ONLY", self._is_ledger)
-        if found:
-            return
-        if not create:
-            raise LedgerFailure(
-                f"there is no ledger at {self.where}",
-                fix="give budget= and unit= to start one",
-            )
-        self._settled("READ COMMITTED, READ WRITE", self._lay_out)
-
     def _is_ledger(self, connection: psycopg.Connection) -> bool:
         exists = "SELECT 1 FROM pg_tables WHERE schemaname = %s AND tablename = 'entries'"
         return connection.execute(exists, (self._schema,)).fetchone() is not None
 
     def _lay_out(self, connection: psycopg.Connection) -> None:
-        self._lock(connection)
-        if not self._is_ledger(connection):
-            connection.execute(f"CREATE SCHEMA IF NOT EXISTS {self._schema}")
-            for statement in (*TABLES, *_GUARDS):
-                connection.execute(statement)
+        connection.execute(f"CREATE SCHEMA IF NOT EXISTS {self._schema}")
+        for statement in (*TABLES, *_GUARDS):
+            connection.execute(statement)
+
+    def _missing(self) -> LedgerFailure:
+        return LedgerFailure(
+            f"there is no ledger at {self.where}",
+            fix="give budget= and unit= to start one",
+        )
 
     def _lines(self, connection: psycopg.Connection) -> SqlLines:
         def run(sql: str, values: Sequence[object]) -> list[tuple[object, ...]]:
@@ -203,7 +141,7 @@ class PostgresStore:
         here = "SELECT tablename::text FROM pg_tables WHERE schemaname = current_schema()"
         return SqlLines(run, tables=here, where=self.where)
 
-    def _failure(self, error: psycopg.Error) -> LedgerFailure:
+    def _failure(self, error: Exception) -> LedgerFailure:
         cause, fix = "the server refused", ""
         if isinstance(error, self._driver.errors.LockNotAvailable):
             cause, fix = "others kept the ledger locked for too long", "try again"

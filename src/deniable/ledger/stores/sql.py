@@ -1,26 +1,36 @@
-"""What SQLite and Postgres share: the table, the look-ups, and one connection a process."""
+"""What SQLite and Postgres share: tables, look-ups, transactions, one connection per process."""
 
 from __future__ import annotations
 
 import os
 import threading
 import weakref
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from typing import Generic, Protocol, TypeVar
 
+from deniable.errors import DeniableError, LedgerFailure
 from deniable.ledger.trust import broken
 
-from .store import Row
+from .store import CommitUnsure, Reading, Row, Writing
 
 
-class Closable(Protocol):
+class Connection(Protocol):
     """A connection, as far as this file cares."""
+
+    def execute(self, sql: str, /) -> object:
+        """Run one statement."""
+
+    def rollback(self) -> object:
+        """Undo the transaction under way, if there is one."""
 
     def close(self) -> object:
         """End it."""
 
 
-C = TypeVar("C", bound=Closable)
+C = TypeVar("C", bound=Connection)
+T = TypeVar("T")
 
 # Beside the lines, because a cause may hold people's values and the lines may be exported.
 _CAUSES = "CREATE TABLE causes (sequence INTEGER PRIMARY KEY, cause TEXT NOT NULL)"
@@ -48,6 +58,113 @@ _DIFFERENT = """
         FROM different WHERE value IS NOT NULL)
     SELECT value FROM different WHERE value IS NOT NULL
 """
+
+
+class SqlStore(ABC, Generic[C]):
+    """A ledger in a database. What differs is how one connects, begins, and words a failure."""
+
+    where: str
+    durable = True
+    _errors: tuple[type[Exception], ...]
+    """What the driver raises."""
+    _reading: str
+    _writing: str
+    """How `_begin` starts a transaction that reads, and the one that may write at a time."""
+
+    def __init__(self, *, patience: float) -> None:
+        self.patience = patience
+        self._one = OneConnection(self._connect)
+
+    def read(self, look: Callable[[Reading], T]) -> T:
+        """One consistent view."""
+        return self._settled(self._reading, lambda connection: look(self._lines(connection)))
+
+    def write(self, act: Callable[[Writing], T]) -> T:
+        """The only writer, from the first look at the total until the line is durable."""
+        return self._transaction(self._writing, lambda connection: act(self._lines(connection)))
+
+    def close(self) -> None:
+        """Let go of the connection."""
+        self._one.close()
+
+    @abstractmethod
+    def _connect(self) -> C:
+        """A connection on which no transaction is under way."""
+
+    @abstractmethod
+    def _begin(self, how: str) -> C:
+        """The connection, in a transaction."""
+
+    @abstractmethod
+    def _lines(self, connection: C) -> SqlLines: ...
+
+    @abstractmethod
+    def _is_ledger(self, connection: C) -> bool: ...
+
+    @abstractmethod
+    def _lay_out(self, connection: C) -> None:
+        """Create what a ledger consists of, in a transaction that may write."""
+
+    @abstractmethod
+    def _missing(self) -> LedgerFailure:
+        """The error where there is no ledger."""
+
+    @abstractmethod
+    def _failure(self, error: Exception) -> LedgerFailure:
+        """What one of `_errors` means to whoever asked."""
+
+    def _prepare(self, *, create: bool) -> None:
+        """Find the ledger, or lay it out; another process may be doing the same."""
+        if self._settled(self._reading, self._is_ledger):
+            return
+        if not create:
+            raise self._missing()
+
+        def lay_out(connection: C) -> None:
+            if not self._is_ledger(connection):
+                self._lay_out(connection)
+
+        self._settled(self._writing, lay_out)
+
+    def _settled(self, how: str, work: Callable[[C], T]) -> T:
+        """Where no charge is at stake, a commit that failed is a failure like any other."""
+        try:
+            return self._transaction(how, work)
+        except CommitUnsure as unsure:
+            raise unsure.failure from unsure
+
+    def _transaction(self, how: str, work: Callable[[C], T]) -> T:
+        with self._one.lock:
+            try:
+                connection = self._begin(how)
+                result = work(connection)
+            except self._errors as error:
+                self._forget()
+                raise self._failure(error) from error
+            except DeniableError:  # a refusal: the connection is as good as before
+                self._roll_back()
+                raise
+            except BaseException:
+                self._forget()
+                raise
+            try:
+                connection.execute("COMMIT")
+            except self._errors as error:
+                self._forget()
+                raise CommitUnsure(self._failure(error)) from error
+            return result
+
+    def _roll_back(self) -> None:
+        if self._one.now is not None:
+            try:
+                self._one.now.rollback()
+            except self._errors:
+                self._forget()
+
+    def _forget(self) -> None:
+        """Close: after a failure, a fresh connection reads what was really kept."""
+        with suppress(*self._errors):
+            self.close()
 
 
 class SqlLines:
@@ -189,9 +306,9 @@ def _close(connections: list[C]) -> None:
         connections.pop().close()
 
 
-_all: weakref.WeakSet[OneConnection[Closable]] = weakref.WeakSet()
-_held: list[OneConnection[Closable]] = []
-_inherited: list[Closable] = []
+_all: weakref.WeakSet[OneConnection[Connection]] = weakref.WeakSet()
+_held: list[OneConnection[Connection]] = []
+_inherited: list[Connection] = []
 _turn = threading.RLock()  # one fork at a time fills and empties _held
 
 

@@ -21,19 +21,17 @@ from __future__ import annotations
 
 import os
 import sqlite3
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import TypeVar, cast
+from typing import cast
 from urllib.parse import quote
 
-from deniable.errors import DeniableError, LedgerFailure
+from deniable.errors import LedgerFailure
 from deniable.ledger.trust import NOT_TRUSTED
 
-from .sql import TABLES, OneConnection, SqlLines
-from .store import CommitUnsure, Reading, Row, Writing
-
-T = TypeVar("T")
+from .sql import TABLES, SqlLines, SqlStore
+from .store import Row
 
 APPLICATION = int.from_bytes(b"DPLG", "big")  # tells a ledger from any other SQLite file
 
@@ -48,9 +46,6 @@ _GUARDS = tuple(
 
 # secure_delete overwrites what is erased: the cause of a failure may hold people's values.
 _SETTINGS = ("journal_mode = DELETE", "synchronous = EXTRA", "fullfsync = ON", "secure_delete = ON")
-
-# A message of SQLite's that quotes damaged text cannot be decoded.
-_ERRORS = (sqlite3.Error, UnicodeDecodeError)
 
 _CAUSES = {
     "SQLITE_BUSY": (
@@ -78,16 +73,17 @@ _CAUSES = {
 }
 
 
-class SqliteStore:
+class SqliteStore(SqlStore[sqlite3.Connection]):
     """One ledger in one file; a charge waits `patience` seconds for others to finish."""
 
-    durable = True
+    _errors = (sqlite3.Error, UnicodeDecodeError)  # a message that quotes damaged text
+    _reading = "BEGIN"
+    _writing = "BEGIN IMMEDIATE"
 
     def __init__(self, path: Path, *, create: bool, patience: float = 60.0) -> None:
-        self.where = str(path)
-        self._path, self._patience = path.resolve(), patience
+        super().__init__(patience=patience)
+        self.where, self._path = str(path), path.resolve()
         self._file: tuple[int, int] | None = None
-        self._one = OneConnection(self._connect)
         try:
             if create:
                 self._create()
@@ -97,57 +93,20 @@ class SqliteStore:
             self.close()
             raise
 
-    def read(self, look: Callable[[Reading], T]) -> T:
-        """One consistent view; a short one, since a reader makes writers wait."""
-        try:
-            return self._transaction("BEGIN", lambda connection: look(self._lines(connection)))
-        except CommitUnsure as unsure:  # nothing was written: a failure like any other
-            raise unsure.failure from unsure
-
-    def write(self, act: Callable[[Writing], T]) -> T:
-        """The only writer, from the first look at the total until the line is on disk."""
-        begin = "BEGIN IMMEDIATE"
-        return self._transaction(begin, lambda connection: act(self._lines(connection)))
-
-    def close(self) -> None:
-        """Let go of the file."""
-        self._one.close()
-
-    def _transaction(self, begin: str, work: Callable[[sqlite3.Connection], T]) -> T:
-        with self._one.lock:
-            try:
-                connection = self._one.get()
-                if connection.in_transaction:  # left by an interrupt
-                    connection.rollback()
-                connection.execute(begin)
-                self._check_file()
-                result = work(connection)
-            except _ERRORS as error:
-                self._forget()
-                raise self._failure(error) from error
-            except DeniableError:  # a refusal: the connection is as good as before
-                self._roll_back()
-                raise
-            except BaseException:
-                self._forget()
-                raise
-            try:
-                connection.execute("COMMIT")
-            except _ERRORS as error:
-                self._forget()
-                raise CommitUnsure(self._failure(error)) from error
-            return result
+    def _begin(self, how: str) -> sqlite3.Connection:
+        connection = self._one.get()
+        if connection.in_transaction:  # left by an interrupt
+            connection.rollback()
+        connection.execute(how)
+        self._check_file()
+        return connection
 
     def _forget(self) -> None:
-        """Roll back and close: after a failure, a fresh connection reads what is really on disk."""
-        self._roll_back()
-        with suppress(*_ERRORS):
-            self.close()
-
-    def _roll_back(self) -> None:
-        if self._one.now is not None:
-            with suppress(*_ERRORS):
+        """Roll back, too: SQLite keeps its lock for a closed connection that is still in use."""
+        with suppress(*self._errors):
+            if self._one.now is not None:
                 self._one.now.rollback()
+        super()._forget()
 
     def _create(self) -> None:
         """Make the file, for its owner alone; SQLite gives its journal the same permissions."""
@@ -188,7 +147,7 @@ class SqliteStore:
         connection = sqlite3.connect(
             f"file:{quote(str(self._path))}?mode=rw",
             uri=True,
-            timeout=self._patience,
+            timeout=self.patience,
             isolation_level=None,
             check_same_thread=False,
         )
@@ -201,20 +160,21 @@ class SqliteStore:
             raise
         return connection
 
-    def _prepare(self, *, create: bool) -> None:
-        """Make an empty file a ledger; another process may be doing the same."""
-        try:
-            if self._transaction("BEGIN", _is_ledger):
-                return
-            if not create:
-                raise self._cannot("SQLITE_NOTADB")
-            self._transaction("BEGIN IMMEDIATE", _lay_out)
-        except CommitUnsure as unsure:
-            raise unsure.failure from unsure
+    def _is_ledger(self, connection: sqlite3.Connection) -> bool:
+        return bool(connection.execute("PRAGMA application_id").fetchone()[0] == APPLICATION)
+
+    def _lay_out(self, connection: sqlite3.Connection) -> None:
+        for statement in (*TABLES, *_GUARDS):
+            connection.execute(statement)
+        connection.execute(f"PRAGMA application_id = {APPLICATION}")
+
+    def _missing(self) -> LedgerFailure:
+        return self._cannot("SQLITE_NOTADB")
 
     def _refuse_foreign(self, connection: sqlite3.Connection) -> None:
-        if not _is_ledger(connection) and _holds_something(connection):
-            raise self._cannot("SQLITE_NOTADB")
+        something = connection.execute("SELECT 1 FROM sqlite_master").fetchone()
+        if something is not None and not self._is_ledger(connection):
+            raise self._missing()
 
     def _failure(self, error: Exception) -> LedgerFailure:
         if isinstance(error, UnicodeDecodeError):
@@ -248,18 +208,3 @@ class _Lines(SqlLines):
         """Write the next line, and count it."""
         super().append(row)
         self._run(f"PRAGMA user_version = {row.sequence + 1}", ())
-
-
-def _lay_out(connection: sqlite3.Connection) -> None:
-    if not _is_ledger(connection):
-        for statement in (*TABLES, *_GUARDS):
-            connection.execute(statement)
-        connection.execute(f"PRAGMA application_id = {APPLICATION}")
-
-
-def _is_ledger(connection: sqlite3.Connection) -> bool:
-    return bool(connection.execute("PRAGMA application_id").fetchone()[0] == APPLICATION)
-
-
-def _holds_something(connection: sqlite3.Connection) -> bool:
-    return connection.execute("SELECT 1 FROM sqlite_master").fetchone() is not None

@@ -91,6 +91,8 @@ class Store(Protocol):
     where: str
     durable: bool
     """Do the lines outlive this process?"""
+    patience: float
+    """How many seconds to wait for others."""
 
     def read(self, look: Callable[[Reading], T]) -> T:
         """Look things up in one consistent view, waiting for no other asker."""

@@ -26,6 +26,7 @@ class Price:
     renyi: tuple[float, ...] = ()
     """The divergence at each of the filter's orders."""
 
+    symbols: ClassVar = {"epsilon": "ε", "delta": "δ", "rho": "ρ", "mu_squared": "μ²"}
     zero: ClassVar[Price]
 
     def __add__(self, other: Price) -> Price:
@@ -78,5 +79,5 @@ class Price:
         return Price(**figures, renyi=tuple(rounding.from_json("renyi", value) for value in curve))
 
 
-_FIGURES = ("epsilon", "delta", "rho", "mu_squared")
+_FIGURES = tuple(Price.symbols)
 Price.zero = Price()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple, Self
 
@@ -106,6 +106,11 @@ class Pair(ABC):
         """
         del mass
         return self
+
+    def above(self, loss: float) -> Pair | None:
+        """The part of the law with losses above some l ≤ `loss`; None where it is not known."""
+        del loss
+        return None
 
     def delta_alone(self, epsilon: float) -> float | None:
         """δ(ε) of a single use in closed form, rounded up; None where there is none."""
@@ -241,3 +246,18 @@ def log_of_sum(total: Complexes, size: Reals, relative: Reals) -> tuple[Complexe
     value = np.log(modulus) + 1j * np.angle(total)
     bound = np.where(lost, math.log(3.5), -np.log1p(-error / modulus) + 8 * ULP)
     return value, bound + 8 * ULP * np.abs(value)
+
+
+def log_of_parts(
+    parts: Sequence[tuple[Complexes, Reals]], weights: Sequence[float]
+) -> tuple[Complexes, Reals]:
+    """ln Σ weightᵢ·e^valueᵢ with a bound on its error, from values with bounds on theirs."""
+    top = max(float(log.real.max()) for log, _ in parts)
+    shape = parts[0][0].shape
+    total, size, error = np.zeros(shape, complex), np.zeros(shape), np.zeros(shape)
+    for (log, slip), weight in zip(parts, weights, strict=True):
+        term = weight * np.exp(log - top)
+        total, size = total + term, size + np.abs(term)
+        error = np.maximum(error, np.expm1(slip + 8 * ULP * (4 + np.abs(log))))
+    value, bound = log_of_sum(total, size, error + 8 * ULP * len(parts))
+    return value + top, bound + 8 * ULP * abs(top)

@@ -11,7 +11,7 @@ import numpy as np
 from deniable import parameters
 from deniable.errors import BadParameter
 
-from ._pair import ULP, Cells, Complexes, Pair, Reals, log_of_sum
+from ._pair import ULP, Cells, Complexes, Pair, Reals, log_of_parts
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,20 +55,12 @@ class BranchedPair(Pair):
 
     def log_mgf(self, z: Complexes) -> tuple[Complexes, Reals]:
         """ln Σ weightᵢ·Mᵢ(z), each counted from the same origin."""
-        logs, slips = [], []
+        parts = []
         for part in self.parts:
             log, slip = part.log_mgf(z)
             shift = z * (part.origin() - self.origin())
-            logs.append(log + shift)
-            slips.append(slip + 8 * ULP * (4 + np.abs(log) + np.abs(shift)))
-        top = max(float(log.real.max()) for log in logs)
-        total, size, error = np.zeros(z.shape, complex), np.zeros(z.shape), np.zeros(z.shape)
-        for log, slip, weight in zip(logs, slips, self._raised, strict=True):
-            term = weight * np.exp(log - top)
-            total, size = total + term, size + np.abs(term)
-            error = np.maximum(error, np.expm1(slip))
-        value, bound = log_of_sum(total, size, error + 8 * ULP * len(self.parts))
-        return value + top, bound + 8 * ULP * abs(top)
+            parts.append((log + shift, slip + 8 * ULP * (np.abs(log) + np.abs(shift))))
+        return log_of_parts(parts, self._raised)
 
     def decay(self, c: float, t: float) -> float:
         """That of the slowest part: a mixture's is an average."""

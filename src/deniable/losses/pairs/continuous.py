@@ -18,7 +18,7 @@ from ._pair import ULP, Cells, Complexes, Pair, Reals, log_of_sum
 class GaussianPair(Pair):
     """N(μ, 1) against N(0, 1): Gaussian noise of standard deviation Δ/μ.
 
-    L ~ N(μ²/2, μ²), ln M(z) = μ² z(z + 1)/2.                       [DRS22, Thm 3.3; BW18]
+    L ~ N(μ²/2, μ²), ln M(z) = μ² z(z + 1)/2.                       [DRS22; BW18]
     """
 
     name: ClassVar[str] = "gaussian"
@@ -53,7 +53,7 @@ class GaussianPair(Pair):
         return math.inf if self.mu else 0.0
 
     def delta_alone(self, epsilon: float) -> float:
-        """Φ(μ/2 − ε/μ) − e^ε Φ(−μ/2 − ε/μ)  [BW18, Thm 5]."""
+        """Φ(μ/2 − ε/μ) − e^ε Φ(−μ/2 − ε/μ)  [BW18, Thm 8]."""
         return convert.gdp_to_delta(self.mu, epsilon)
 
     def group(self, size: int) -> GaussianPair:

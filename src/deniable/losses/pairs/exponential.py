@@ -27,6 +27,8 @@ class ExponentialMixture(SampledMoments):
     atom: float
     rate: float
     added: bool
+    kept: tuple[bool, bool] = (True, True)
+    """Whether the upper and the lower atom are part of it."""
 
     def largest_loss(self) -> float:
         """ln r(a), or −ln r(−a) when adding."""
@@ -46,11 +48,10 @@ class ExponentialMixture(SampledMoments):
         if not self.atom:
             return None
         ends = self.deficits(np.array([0.0, 2 * self.reach]))
-        if self.added:
-            return ends, self.atom * np.array([1.0, math.exp(-self.reach)])
-        # Under Q the atoms are swapped, and P′ = r Q.
-        under_q = np.log([self.atom, self.atom]) - [self.reach, 0.0]
-        return ends, np.exp(under_q + self.largest_loss() - ends)
+        masses = np.log(self.atom) - np.array([0.0, self.reach])
+        if not self.added:  # under Q the atoms are swapped, and P′ = r Q
+            masses = masses[::-1] + self.largest_loss() - ends
+        return ends, np.exp(masses) * self.kept
 
     def slope(self, x: Reals) -> Reals:
         """D′(x)."""

@@ -36,6 +36,8 @@ class NormalMixture(SampledMoments):
     added: bool
     cut: float = math.inf
     """x beyond which losses are taken to be infinite when removing."""
+    start: float = -math.inf
+    """x up to which losses are left out when removing."""
 
     def origin(self) -> float:
         """The largest loss when adding, else 0; rounded up."""
@@ -77,7 +79,8 @@ class NormalMixture(SampledMoments):
 
     def limits(self, c: float) -> tuple[float, float, float]:
         """M(c) ≥ 1: what is below e^(−45) of that does not count."""
-        low, high = -9.5, min((1 + c) * self.mu + 9.5, self.cut)
+        low, high = max(-9.5, self.start), min((1 + c) * self.mu + 9.5, self.cut)
+        high = max(high, min(low + 9.5, self.cut))
         if self.added:
             low, high = -math.sqrt(2 * (_DIGITS + 3 - c * math.log1p(-self.rate))), 9.5
         return low, high, min(WIDEST / self.mu, WIDEST)
@@ -90,6 +93,9 @@ class NormalMixture(SampledMoments):
             right = float(ends[1]) if high > 1 else -c * float(self.deficits(np.array([high]))[0])
             return float(np.logaddexp(left, right))
         left = float(ends[0]) - math.log(-low) if low < -1 else math.inf
+        if self.start > -math.inf:
+            first = float(self.log_weights(np.array([self.start]), c)[0])
+            left = min(left, log_between(max(first, float(ends[0])), self.start, low))
         rate = high - (1 + c) * self.mu
         right = float(ends[1]) - math.log(rate) if rate > 0.5 else math.inf
         return float(np.logaddexp(left, min(right, log_between(max(ends[1:]), high, self.cut))))

@@ -12,33 +12,42 @@ import numpy as np
 
 from deniable import parameters
 from deniable.errors import BadParameter, NoBound
+from deniable.units import Relation
 
 from ._pair import ULP, Cells, Complexes, Pair, Pairs, Reals
 from .branched import BranchedPair
-from .continuous import BoundedRangePair, GaussianPair, LaplacePair, normal_masses
-from .discrete import AtomicPair, AtomsPair, ComputedAtoms
+from .continuous import BoundedRangePair, GaussianPair, LaplacePair
+from .discrete import (
+    ApproxPair,
+    AtomicPair,
+    AtomsPair,
+    ComputedAtoms,
+    DiscreteGaussianPair,
+    DiscreteLaplacePair,
+)
 from .exponential import ExponentialMixture
 from .mixture import NormalMixture
 from .quadrature import log_mixed
-from .replaced import ReplacedMixture
+from .replaced import ReplacedExponential, ReplacedMixture, replaced_atoms
 
 Direction = Literal["remove", "add", "replace"]
+LogConcave = GaussianPair | LaplacePair | DiscreteGaussianPair | DiscreteLaplacePair
+Exact = NormalMixture | ReplacedMixture | ReplacedExponential | ExponentialMixture | ComputedAtoms
 
 
-def sampled(
-    pairs: Pairs, *, rate: float, relation: Literal["add_remove", "replace"] = "add_remove"
-) -> Pairs:
+def sampled(pairs: Pairs, *, rate: float, relation: str = "add_remove") -> Pairs:
     """What the pairs become when each unit takes part with probability `rate`, independently.
 
     The pairs are those of a unit that is added or removed. Then so is the result, with
     remove: ((1−q)Q + qP, Q) · add: (P, (1−q)P + qQ).       [ZDW22, Thm 11; LRKS25: both needed]
-    For a unit that is replaced: Gaussian pairs only, by the theorem in `replaced`.
+    For a unit that is replaced: Gaussian, Laplace, discrete Laplace and discrete Gaussian noise as
+    they are, and all other mechanisms of pure differential privacy by their ε, see `replaced`.
     """
     rate = parameters.probability("rate", rate)
-    parameters.one_of("relation", relation, ("add_remove", "replace"))
+    parameters.one_of("relation", relation, [each.value for each in Relation])
     if rate == 0:
         return Pairs.symmetric(AtomsPair(losses=(0.0,), probabilities=(1.0,)))
-    if relation == "replace":
+    if Relation(relation).sides == 2:
         return _replaced(pairs, rate)
     if rate == 1:
         return pairs
@@ -51,7 +60,7 @@ class SampledPair(Pair):
 
     direction "remove": (1−q)Q + qP against Q; L′ = ln(1 − q + q e^L).
     direction "add":    P against (1−q)P + qQ; L′ = −ln(1 − q + q e^(−L)).
-    direction "replace": both mixtures of a Gaussian, moved to either side (see `replaced`).
+    direction "replace": the mixtures of noise with itself moved to either side (see `replaced`).
     """
 
     name: ClassVar[str] = "sampled"
@@ -62,9 +71,9 @@ class SampledPair(Pair):
     def __post_init__(self) -> None:
         parameters.confidence("rate", self.rate)
         parameters.one_of("direction", self.direction, ("remove", "add", "replace"))
-        if self.direction == "replace" and not isinstance(self.inner, GaussianPair):
+        if self.direction == "replace" and not isinstance(self.inner, LogConcave):
             raise BadParameter.of(
-                "inner", self.inner, must="a Gaussian pair where units are replaced"
+                "inner", self.inner, must="Gaussian or Laplace noise where units are replaced"
             )
         if isinstance(self.inner, SampledPair):
             raise BadParameter.of(
@@ -101,11 +110,13 @@ class SampledPair(Pair):
         exact = self._exact()
         return exact.decay(c, t) if isinstance(exact, NormalMixture) else 1.0
 
-    def _exact(self) -> NormalMixture | ReplacedMixture | ExponentialMixture | ComputedAtoms:
+    def _exact(self) -> Exact:
         added = self.direction == "add"
         match self.inner:
             case GaussianPair(mu=mu) if self.direction == "replace":
                 return ReplacedMixture(mu, self.rate)
+            case LaplacePair(ratio=a) if self.direction == "replace":
+                return ReplacedExponential(a, self.rate)
             case GaussianPair(mu=mu):
                 return NormalMixture(mu, self.rate, added)
             case LaplacePair(ratio=a):
@@ -122,8 +133,8 @@ class SampledPair(Pair):
         exact = self._exact()
         if isinstance(exact, ComputedAtoms):
             return exact.masses(edges)
-        if isinstance(exact, ReplacedMixture):
-            return self._replaced_masses(exact, edges)
+        if isinstance(exact, ReplacedMixture | ReplacedExponential):
+            return _replaced_cells(exact).masses(edges)
         q, sign = self.rate, 1.0 if self.direction == "remove" else -1.0
         with np.errstate(divide="ignore", over="ignore"):
             back = sign * np.log1p(np.maximum(np.expm1(sign * edges) / q, -1.0))
@@ -141,10 +152,10 @@ class SampledPair(Pair):
         exact = self._exact()
         if isinstance(exact, ComputedAtoms):
             return exact.support(mass)
-        if isinstance(exact, ReplacedMixture):
-            reach = math.sqrt(-2 * math.log(mass)) + exact.mu
-            low, high = -exact.deficits(np.array([-reach, reach]))
-            return float(low), float(high)
+        if isinstance(exact, ReplacedMixture | ReplacedExponential):
+            losses, masses = _replaced_cells(exact).atoms()
+            low, high = np.searchsorted(np.cumsum(masses), [mass, masses.sum() - mass])
+            return float(losses[low]), float(losses[min(high, len(losses) - 1)])
         if self.direction == "add":
             low, high = self.inner.support(mass)
         else:  # P′ is mostly Q, whose losses are P's mirrored
@@ -152,29 +163,22 @@ class SampledPair(Pair):
             high = self.inner.support(mass)[1]
         return float(self._image(np.array([low]))[0]), float(self._image(np.array([high]))[0])
 
-    def _replaced_masses(self, exact: ReplacedMixture, edges: Reals) -> Cells:
-        """By a table of L(x): good enough for pictures, which is all that needs it."""
-        x = np.linspace(-40.0 - exact.mu, 40.0 + exact.mu, 2**16)
-        at = np.interp(edges, -exact.deficits(x), x)
-        none, (more, _), (less, _) = (normal_masses(at + d) for d in (0.0, -exact.mu, exact.mu))
-        p, q = ((1 - self.rate) * none[0] + self.rate * part for part in (more, less))
-        return Cells(p, q, 1e-9 * p, 1e-9 * q)
-
     # ---- both
 
     def infinite_mass(self) -> float:
         """q of the inner one when removing; none when adding, as the mixture covers P."""
         if self.direction == "add":
             return 0.0
-        return self.rate * self.inner.infinite_mass() * (1 + 4 * ULP)
+        share = self.rate if self.direction == "remove" else 1.0
+        return share * self.inner.infinite_mass() * (1 + 4 * ULP)
 
     def largest_loss(self) -> float:
         """The image of the largest inner loss, rounded up."""
         exact = self._exact()
         if isinstance(exact, ComputedAtoms):
             return exact.largest_loss()
-        if self.direction == "replace":
-            return self.inner.largest_loss()
+        if isinstance(exact, ReplacedMixture | ReplacedExponential):
+            return exact.largest_loss()
         return float(self._image(np.array([self.inner.largest_loss()]))[0]) * (1 + 16 * ULP)
 
     def delta_alone(self, epsilon: float) -> float | None:
@@ -182,8 +186,8 @@ class SampledPair(Pair):
         exact = self._exact()
         if isinstance(exact, ComputedAtoms):
             return exact.delta_alone(epsilon)
-        if self.direction == "replace":
-            return None
+        if isinstance(exact, ReplacedMixture | ReplacedExponential):
+            return exact.delta(epsilon)
         q = self.rate
         if self.direction == "remove":
             inner = _log_grown(epsilon, q)
@@ -215,6 +219,17 @@ class SampledPair(Pair):
             return self
         return _trimmed(self, self.inner.mu, mass)
 
+    def above(self, loss: float) -> Pair | None:
+        """Where x is large, for Gaussian noise and a unit that is removed."""
+        if not isinstance(self.inner, GaussianPair) or self.direction != "remove":
+            return None
+        start = (_log_grown(loss, self.rate) + self.inner.mu**2 / 2) / self.inner.mu
+        cut = self.cut if isinstance(self, TrimmedPair) else math.inf
+        start = min(start * (1 - 1e-12), cut - 1e-3)
+        return UpperPair(
+            inner=self.inner, rate=self.rate, direction="remove", cut=cut, lost=0.0, start=start
+        )
+
     def dominates(self, other: Pair) -> bool:
         """Sampling more, from a pair that dominates."""
         if not isinstance(other, SampledPair) or self.direction != other.direction:
@@ -242,6 +257,16 @@ class TrimmedPair(SampledPair):
         return dataclasses.replace(super()._exact(), cut=self.cut)  # type: ignore[type-var, return-value]
 
 
+@dataclass(frozen=True, kw_only=True)
+class UpperPair(TrimmedPair):
+    """The part of it where x > `start`: a measure, of less than 1."""
+
+    start: float
+
+    def _exact(self) -> NormalMixture | ReplacedMixture:
+        return dataclasses.replace(super()._exact(), start=self.start)  # type: ignore[arg-type]  # removal
+
+
 def _trimmed(pair: SampledPair, mu: float, mass: float) -> Pair:
     """P(x > cut) = (1 − q)Φ(−cut) + qΦ(μ − cut): half of `mass` for each."""
     from scipy.special import ndtr, ndtri
@@ -259,15 +284,29 @@ def _trimmed(pair: SampledPair, mu: float, mass: float) -> Pair:
 
 
 def _replaced(pairs: Pairs, rate: float) -> Pairs:
-    if not isinstance(pairs.remove, GaussianPair) or pairs.add != pairs.remove:
-        raise NoBound(
-            f"no pair is known for {pairs.remove.name} noise on a sample when a unit is replaced",
-            why="the worst neighbours are known for Gaussian noise only",
-            fix="Gaussian noise, or units that are added or removed",
-        )
+    noise = pairs.remove
+    if not isinstance(noise, LogConcave) or pairs.add != noise:
+        noise = _response(pairs)
     if rate == 1:
-        return pairs.group(2)
-    return Pairs.symmetric(SampledPair(inner=pairs.remove, rate=rate, direction="replace"))
+        return Pairs.symmetric(noise.group(2))
+    return Pairs.symmetric(SampledPair(inner=noise, rate=rate, direction="replace"))
+
+
+def _response(pairs: Pairs) -> DiscreteLaplacePair:
+    """Randomized response, which dominates every mechanism of the same ε."""
+    both = (pairs.remove, pairs.add)
+    if not all(map(_is_pure, both)):
+        raise NoBound(
+            f"no pair is known for {pairs.remove.name} losses on a sample of replaced units",
+            why="the worst neighbours are known for log-concave noise and for pure ε only",
+            fix="Gaussian or Laplace noise, or units that are added or removed",
+        )
+    epsilon = max(pair.largest_loss() for pair in both)
+    return DiscreteLaplacePair(scale=math.nextafter(1 / max(epsilon, 1e-250), 0.0))
+
+
+def _is_pure(pair: Pair) -> bool:
+    return pair.two_sided or (isinstance(pair, ApproxPair) and not pair.delta)
 
 
 def _sample(pair: Pair, rate: float, direction: Direction) -> Pair:
@@ -304,9 +343,20 @@ def _log_grown(epsilon: float, rate: float) -> float:
     return epsilon + math.log(rate * (1 + near) - near) - math.log(rate)
 
 
+def _replaced_cells(exact: ReplacedMixture | ReplacedExponential) -> ComputedAtoms:
+    """The loss at many x: good enough for pictures, which is all that needs it."""
+    x = np.linspace(-40.0 - exact.shift, 40.0 + exact.shift, 2**16)
+    without, moved = np.diff(exact.cdf(x)), np.diff(exact.cdf(x - exact.shift))
+    losses = exact.origin() - exact.deficits((x[1:] + x[:-1]) / 2)
+    return ComputedAtoms(losses, (1 - exact.rate) * without + exact.rate * moved)
+
+
 @lru_cache(maxsize=64)
 def _sampled_atoms(pair: SampledPair) -> ComputedAtoms:
     """The atoms of L′, those of an infinite inner loss in either direction included."""
+    if pair.direction == "replace":
+        assert isinstance(pair.inner, DiscreteLaplacePair | DiscreteGaussianPair)
+        return replaced_atoms(pair.inner, pair.rate)
     assert isinstance(pair.inner, AtomicPair)
     inner, masses = pair.inner.atoms()
     q = pair.rate

@@ -6,15 +6,18 @@ import functools
 import operator
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, ClassVar, Self, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
 
 from deniable import parameters
 from deniable.errors import BadParameter
+from deniable.forms import Form
 from deniable.losses import Loss, rounding
-from deniable.losses.pairs import GaussianPair, Pairs
 from deniable.mechanisms._mechanism import Mechanism, Norm
 from deniable.mechanisms.interactive import Interaction, Series
-from deniable.sensitive import Form, Sensitive
+from deniable.sensitive import Sensitive
+
+if TYPE_CHECKING:
+    from deniable.losses.pairs import Pairs
 
 L = TypeVar("L", bound=Loss)
 T = TypeVar("T")
@@ -118,6 +121,8 @@ class Composed(Mechanism):
 
         `loss(dp.Profile)` does not need it, and is tighter: it keeps the parts' own pairs.
         """
+        from deniable.losses.pairs import GaussianPair, Pairs
+
         mu = self.gdp()
         return Pairs.symmetric(GaussianPair(mu=mu)) if mu < float("inf") else super().pairs()
 

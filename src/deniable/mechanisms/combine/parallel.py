@@ -7,9 +7,10 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar, TypeVar
 
 from deniable.errors import BadParameter, NoBound
+from deniable.forms import Form
 from deniable.losses import Approx, Gdp, Loss, Pure, Renyi, Zcdp, parallel
 from deniable.mechanisms._mechanism import Mechanism, Norm
-from deniable.sensitive import Form, Sensitive
+from deniable.sensitive import Sensitive
 from deniable.units import Unit
 
 L = TypeVar("L", bound=Loss)

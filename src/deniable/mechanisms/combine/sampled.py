@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -12,15 +13,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deniable import parameters
-from deniable.errors import BadParameter
+from deniable.errors import BadParameter, NoBound
+from deniable.forms import Form, as_array, read_numbers, read_real
 from deniable.losses import amplify, convert, rounding
-from deniable.losses.pairs import ApproxPair, GaussianPair, Pairs, sampled
+from deniable.losses.pairs import GaussianPair, Pairs, sampled
 from deniable.mechanisms._mechanism import Mechanism, Norm
-from deniable.mechanisms._reading import as_array, read_numbers, read_real
 from deniable.mechanisms.numbers._additive import RealNoise, as_numbers
 from deniable.sampling import permutation, poisson_mask
 from deniable.sampling.lattice import Lattice
-from deniable.sensitive import Form, Sensitive
+from deniable.sensitive import Sensitive
 from deniable.units import Relation
 
 T = TypeVar("T")
@@ -37,17 +38,17 @@ class Sampled(Mechanism):
     Privacy    the mixtures of M's dominating pair, in both directions      [ZDW22, Thm 11]
                (ε, δ) → (ln(1 + q(e^ε − 1)), qδ)                            [BBG18, Thm 8]
                Gaussian noise in Rényi divergence                           [MTZ19, Thm 4]
+               replaced units: the mixtures of M's noise moved to either side, for Gaussian and
+               Laplace noise; ε → ln((1 − q + q e^ε)/(1 − q + q e^(−ε))) for the rest, and
+               (ε, δ) → (ln(1 + q(e^(2ε) − 1)), qδ(1 + e^ε))
     Error      that of M, about the sum over the sample; divide by q for the sum over all
-               replaced units: the pair of two mixtures for Gaussian noise    [BBG18, Thm 2; SS07]
-               others (ln(1 + q(e^(2ε) − 1)), qδ(1 + e^ε)), or pure
-               ln((1 − q + q e^ε)/(1 − q + q e^(−ε)))
     Assumes    what M assumes, of a unit that enters or leaves the sample; units are added or
                removed, or with neighbours="replace" replaced
     Numerics   the sample is drawn exactly; rows are summed in integers, floats on M's lattice and
                rounded towards 0, which lets no row grow
 
-    The value is an array with one row per unit, which is summed over the sample; or a pair of such
-    rows and a function of the rows in the sample, whose value M is then asked about. What is
+    The value is an array with one row per unit. M is asked about the rows drawn: their sum, or
+    their `statistic` (outside a session the value is then a pair of rows and function). What is
     declared of it (whole or real, shape) is declared of the sum: the number of rows is private. A
     session whose units may have several rows wants `entries=1`: rows that one unit owns together
     must be one row here.
@@ -63,6 +64,7 @@ class Sampled(Mechanism):
     """
 
     name: ClassVar[str] = "sampled"
+    draws_units: ClassVar[bool] = True
     norm: ClassVar[Norm] = "linf"
 
     of: Mechanism
@@ -87,7 +89,7 @@ class Sampled(Mechanism):
         return Relation(self.neighbours)
 
     def _replaces(self) -> bool:
-        return self.neighbours == Relation.REPLACE.value
+        return self.priced_for().sides == 2
 
     def pure(self) -> float:
         """ln(1 + q(e^ε − 1)); for replaced units that, and −ln(1 + q(e^(−ε) − 1)) for the other."""
@@ -113,33 +115,22 @@ class Sampled(Mechanism):
     def renyi(self, order: float) -> float:
         """That of the sampled Gaussian where M is Gaussian-private; else what follows from ε."""
         mu = self.of.gdp()
-        if math.isinf(mu) or mu == 0:
+        if math.isinf(mu) or mu == 0 or self._replaces():
             return super().renyi(order)
-        if self._replaces():
-            pairs = self.pairs()
-            assert pairs is not None
-            curve = rounding.up(pairs.remove.log_moment(order - 1) / (order - 1))
-        else:
-            sigma = math.nextafter(1 / mu, 0.0)
-            curve = amplify.sampled_gaussian_renyi(order, rate=self.rate, sigma=sigma)
+        sigma = math.nextafter(1 / mu, 0.0)
+        curve = amplify.sampled_gaussian_renyi(order, rate=self.rate, sigma=sigma)
         inner = self.of.pairs()
         if inner is not None and isinstance(inner.remove, GaussianPair):
             return curve  # exact, where the moments of the pair would take long at large orders
         return min(curve, super().renyi(order))
 
     def pairs(self) -> Pairs | None:
-        """The mixtures of M's pair with itself."""
+        """The mixtures of M's pair with itself, or for replaced units what (ε, δ) says."""
         inner = self.of.pairs()
-        if not self._replaces():
-            return sampled(inner, rate=self.rate) if inner is not None else None
-        if inner is not None and isinstance(inner.remove, GaussianPair):
-            return sampled(inner, rate=self.rate, relation="replace")
-        epsilon, delta = min((self.pure(), 0.0), self.approx())
-        return (
-            Pairs.symmetric(ApproxPair(epsilon=epsilon, delta=delta))
-            if epsilon < math.inf
-            else None
-        )
+        with contextlib.suppress(NoBound):
+            relation = self.priced_for().value
+            return sampled(inner, rate=self.rate, relation=relation) if inner is not None else None
+        return super().pairs()
 
     def error(self, confidence: float = 0.95) -> float:
         """That of M."""
@@ -153,11 +144,11 @@ class Sampled(Mechanism):
         return self.of.shown_error(confidence, whole=whole)
 
     def reading(self, form: Form) -> Callable[[Any], Any]:
-        """Rows, each of the form that is declared, or rows and a function of them.
+        """Rows, each of the form that is declared; with a `statistic` rows of any form.
 
         Where units are replaced, rows are numbers, which is checked here: before the charge.
         """
-        if self._replaces() and form.shape:
+        if self._replaces() and (form.shape or form.statistic is not None):
             raise _not_a_number_each()
         return _reading(self.of, form)
 
@@ -188,6 +179,7 @@ class SampledWithoutReplacement(Mechanism):
     """
 
     name: ClassVar[str] = "sampled_without_replacement"
+    draws_units: ClassVar[bool] = True
     norm: ClassVar[Norm] = "linf"
     relation: ClassVar[Relation | None] = Relation.REPLACE
 
@@ -249,7 +241,7 @@ class SampledWithoutReplacement(Mechanism):
         return self.of.shown_error(confidence, whole=whole)
 
     def reading(self, form: Form) -> Callable[[Any], Any]:
-        """Rows, each of the form that is declared, or rows and a function of them."""
+        """Rows, each of the form that is declared; with a `statistic` rows of any form."""
         return _reading(self.of, form)
 
     def draw(self, value: object) -> object:
@@ -299,10 +291,11 @@ def _reading(of: Mechanism, form: Form) -> Callable[[Any], Any]:
     read = of.reading(form)
     each = form if isinstance(of, RealNoise) else replace(form, whole=True)
 
+    statistic = form.statistic
+
     def rows(value: Any) -> object:
-        if isinstance(value, tuple) and len(value) == 2 and callable(value[1]):
-            given, statistic = value
-            return np.asarray(given), lambda sample: read(statistic(sample))
+        if statistic is not None:
+            return np.asarray(value), lambda sample: read(statistic(sample))
         array = as_array(value, Form())
         return read_numbers(array, replace(each, shape=(*array.shape[:1], *form.shape), keys=None))
 

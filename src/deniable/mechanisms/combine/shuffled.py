@@ -11,11 +11,12 @@ from numpy.typing import NDArray
 
 from deniable import parameters
 from deniable.errors import BadParameter
+from deniable.forms import Form
 from deniable.losses import amplify
 from deniable.mechanisms._mechanism import Mechanism, Norm
 from deniable.mechanisms.local.randomized_response import RandomizedResponse
 from deniable.sampling import permutation
-from deniable.sensitive import Form, Sensitive
+from deniable.sensitive import Sensitive
 from deniable.units import Relation
 
 

@@ -12,12 +12,12 @@ from numpy.typing import NDArray
 
 from deniable import parameters
 from deniable.errors import BadParameter, SensitivityMismatch
+from deniable.forms import Form, needs_shape, read_numbers
 from deniable.mechanisms._mechanism import Norm
 from deniable.mechanisms._priced import PricedAs
-from deniable.mechanisms._reading import needs_shape, read_numbers
 from deniable.mechanisms.interactive import Interaction
 from deniable.mechanisms.numbers._additive import as_numbers, needs_whole
-from deniable.sensitive import Form, Sensitive
+from deniable.sensitive import Sensitive
 
 
 class Counter(PricedAs):

@@ -10,12 +10,13 @@ from typing import Any, ClassVar
 
 from deniable import parameters
 from deniable.errors import BadParameter
+from deniable.forms import Form
 from deniable.losses import rounding
 from deniable.losses.pairs import BranchedPair, Pair, Pairs
 from deniable.mechanisms._mechanism import Mechanism, Norm
 from deniable.mechanisms.interactive import Interaction
 from deniable.sampling import bernoulli
-from deniable.sensitive import Form, Sensitive
+from deniable.sensitive import Sensitive
 
 
 @dataclass(frozen=True, kw_only=True)

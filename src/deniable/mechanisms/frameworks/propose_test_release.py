@@ -10,12 +10,11 @@ from typing import Any, ClassVar
 
 from deniable import parameters
 from deniable.errors import BadParameter
+from deniable.forms import Form, read_pair
 from deniable.losses import rounding
 from deniable.mechanisms._mechanism import Mechanism, Norm
-from deniable.mechanisms._reading import read_pair
 from deniable.mechanisms.numbers import Laplace
 from deniable.sampling import lazy
-from deniable.sensitive import Form
 
 
 @dataclass(frozen=True, kw_only=True)

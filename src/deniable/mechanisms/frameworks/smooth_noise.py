@@ -11,11 +11,11 @@ from typing import Any, ClassVar
 
 from deniable import parameters
 from deniable.errors import BadParameter, NoBound
+from deniable.forms import Form, read_pair
 from deniable.mechanisms._mechanism import Mechanism, Norm
-from deniable.mechanisms._reading import read_pair
 from deniable.sampling import lazy
 from deniable.sampling.lattice import Lattice
-from deniable.sensitive import Form, Sensitive
+from deniable.sensitive import Sensitive
 
 _LEAST_BETA = 2.0**-20
 

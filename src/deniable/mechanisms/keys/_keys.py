@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from deniable import parameters
 from deniable.errors import BadParameter, SensitivityMismatch
+from deniable.forms import Form, plain_key, read_numbers
 from deniable.mechanisms._mechanism import Mechanism, Norm
-from deniable.mechanisms._reading import plain_key, read_numbers
-from deniable.sensitive import Form, Sensitive
+from deniable.sensitive import Sensitive
 
 Counts: TypeAlias = Mapping[Hashable, int] | tuple[Sequence[Hashable], Sequence[int]]
 T = TypeVar("T")

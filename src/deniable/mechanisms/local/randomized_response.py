@@ -15,12 +15,13 @@ from numpy.typing import ArrayLike, NDArray
 
 from deniable import parameters
 from deniable.errors import BadParameter, SensitivityMismatch
+from deniable.forms import Form
 from deniable.losses.pairs import ApproxPair, Pairs, ResponsePair
 from deniable.mechanisms._mechanism import Mechanism, Norm
 from deniable.mechanisms.numbers._additive import needs_whole
 from deniable.sampling import below, bernoulli
 from deniable.sampling.exact import exp_bounds
-from deniable.sensitive import Form, Sensitive
+from deniable.sensitive import Sensitive
 from deniable.units import Relation
 
 _DIGITS = 50

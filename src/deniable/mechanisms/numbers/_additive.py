@@ -17,11 +17,10 @@ from numpy.typing import NDArray
 
 from deniable import parameters
 from deniable.errors import BadParameter
+from deniable.forms import Form, read_real
 from deniable.mechanisms._mechanism import Mechanism
-from deniable.mechanisms._reading import read_real
 from deniable.sampling import lazy
 from deniable.sampling.lattice import Lattice
-from deniable.sensitive import Form
 
 Integers: TypeAlias = NDArray[np.int64]
 Floats: TypeAlias = NDArray[np.float64]

@@ -14,11 +14,11 @@ import numpy as np
 
 from deniable import parameters
 from deniable.errors import BadParameter
+from deniable.forms import Form
 from deniable.losses import rounding
 from deniable.losses.pairs import DiscreteGaussianPair, Pairs
 from deniable.mechanisms._mechanism import Norm
 from deniable.sampling.gaussian import discrete_gaussian
-from deniable.sensitive import Form
 
 from ._additive import Floats, Integers, WholeNoise, as_numbers, ratio_up
 

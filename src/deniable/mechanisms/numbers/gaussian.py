@@ -7,18 +7,20 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from statistics import NormalDist
-from typing import ClassVar, Self
+from typing import TYPE_CHECKING, ClassVar, Self
 
 from deniable import parameters
 from deniable.calibration import analytic_gaussian_sigma
 from deniable.errors import BadParameter
 from deniable.losses import rounding
-from deniable.losses.pairs import GaussianPair, Pairs
 from deniable.mechanisms._mechanism import Norm
 from deniable.sampling import lazy
 from deniable.sampling.gaussian import rounded_gaussian
 
 from ._additive import Floats, Integers, RealNoise, ratio_up
+
+if TYPE_CHECKING:
+    from deniable.losses.pairs import Pairs
 
 
 @parameters.made("dp.Gaussian(sigma=2.0) or dp.Gaussian.calibrate(epsilon=1, delta=1e-6)")
@@ -119,6 +121,8 @@ class Gaussian(RealNoise):
 
     def pairs(self) -> Pairs:
         """N(0, 1) against N(μ, 1), also for vectors: the noise is the same in every direction."""
+        from deniable.losses.pairs import GaussianPair, Pairs
+
         return Pairs.symmetric(GaussianPair(mu=self.gdp()))
 
     @property

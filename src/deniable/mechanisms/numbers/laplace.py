@@ -5,15 +5,17 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import ClassVar, Self
+from typing import TYPE_CHECKING, ClassVar, Self
 
 from deniable import parameters
 from deniable.losses import rounding
-from deniable.losses.pairs import LaplacePair, Pairs
 from deniable.mechanisms._mechanism import Norm
 from deniable.sampling import lazy, rounded_laplace
 
 from ._additive import Floats, Integers, RealNoise, ratio_up
+
+if TYPE_CHECKING:
+    from deniable.losses.pairs import Pairs
 
 
 @parameters.made("dp.Laplace(scale=2.0) or dp.Laplace.calibrate(epsilon=0.5)")
@@ -96,6 +98,8 @@ class Laplace(RealNoise):
         Negative ε follow by symmetry, more coordinates by induction; a smaller shift is dominated
         because the law is log-concave.
         """
+        from deniable.losses.pairs import LaplacePair, Pairs
+
         return Pairs.symmetric(LaplacePair(ratio=self.pure()))
 
     @property

@@ -13,10 +13,10 @@ import numpy as np
 
 from deniable import parameters
 from deniable.errors import BadParameter
+from deniable.forms import Form
 from deniable.losses.pairs import Pairs, StaircasePair
 from deniable.mechanisms._mechanism import Norm
 from deniable.sampling import below, bernoulli, bernoulli_exp, geometric
-from deniable.sensitive import Form
 
 from ._additive import Additive, as_numbers
 

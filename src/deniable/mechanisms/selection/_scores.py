@@ -8,18 +8,19 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from deniable import parameters
 from deniable.errors import BadParameter, NoBound
+from deniable.forms import Form, as_array, needs_shape, read_floats
 from deniable.losses import convert
-from deniable.losses.pairs import BoundedRangePair, Pairs
 from deniable.mechanisms._mechanism import Mechanism, Norm
-from deniable.mechanisms._reading import as_array, needs_shape, read_floats
-from deniable.sensitive import Form
+
+if TYPE_CHECKING:
+    from deniable.losses.pairs import Pairs
 
 LOWEST = -sys.float_info.max
 """The score of a candidate whose score is NaN or missing: it ranks last."""
@@ -59,6 +60,8 @@ class Selection(Mechanism):
 
     def pairs(self) -> Pairs | None:
         """The dominating pair of bounded range, where it has one; else any ε-private black box."""
+        from deniable.losses.pairs import BoundedRangePair, Pairs
+
         if self.bounded_range:
             return Pairs.symmetric(BoundedRangePair(epsilon=self.epsilon))
         return super().pairs()

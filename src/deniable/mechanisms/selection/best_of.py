@@ -13,9 +13,10 @@ import numpy as np
 
 from deniable import parameters
 from deniable.errors import BadParameter
+from deniable.forms import Form
 from deniable.mechanisms._mechanism import Mechanism, Norm
 from deniable.sampling import bernoulli
-from deniable.sensitive import Form, Sensitive
+from deniable.sensitive import Sensitive
 
 Run = Callable[[], tuple[float, object]]
 _ORDERS = [1 + 2.0 ** (j / 4) for j in range(-16, 33)]

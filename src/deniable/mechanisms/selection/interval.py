@@ -12,9 +12,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from deniable import parameters
 from deniable.errors import BadParameter
-from deniable.mechanisms._reading import as_array, read_floats
+from deniable.forms import Form, as_array, read_floats
 from deniable.sampling import below, select
-from deniable.sensitive import Form
 
 from ._scores import Selection, checked_scores, read_scores
 

@@ -14,13 +14,12 @@ from numpy.typing import ArrayLike, NDArray
 
 from deniable import parameters
 from deniable.errors import BadParameter, NoBound
+from deniable.forms import Form, needs_shape
 from deniable.losses import convert, rounding
 from deniable.mechanisms._mechanism import Mechanism, Norm
-from deniable.mechanisms._reading import needs_shape
 from deniable.mechanisms.numbers import Laplace
 from deniable.mechanisms.numbers._additive import needs_whole
 from deniable.sampling import select
-from deniable.sensitive import Form
 
 Integers = NDArray[np.int64]
 

@@ -13,10 +13,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from deniable import parameters
 from deniable.errors import BadParameter
+from deniable.forms import Form
 from deniable.losses import convert, rounding
 from deniable.losses.pairs import BoundedRangePair, Pairs
 from deniable.sampling import select
-from deniable.sensitive import Form
 
 from ._scores import Selection, checked_scores
 

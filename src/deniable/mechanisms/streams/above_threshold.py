@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from deniable import parameters
+from deniable.forms import Form
 from deniable.mechanisms._mechanism import Mechanism, Norm
-from deniable.sensitive import Form
 
 from .sparse_vector import SparseStream, SparseVector
 

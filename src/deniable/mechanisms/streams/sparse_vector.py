@@ -13,11 +13,10 @@ import numpy as np
 
 from deniable import parameters
 from deniable.errors import BadParameter, NoBound
+from deniable.forms import Form, needs_shape, read_floats, read_numbers
 from deniable.mechanisms._mechanism import Mechanism, Norm
-from deniable.mechanisms._reading import needs_shape, read_floats, read_numbers
 from deniable.mechanisms.interactive import Interaction
 from deniable.mechanisms.numbers import Laplace
-from deniable.sensitive import Form
 
 from ._race import Race
 

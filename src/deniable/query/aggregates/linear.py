@@ -11,7 +11,6 @@ import numpy as np
 
 from deniable.query.algebra import Aggregate, Expression, Function
 from deniable.release import Summed
-from deniable.units import Relation
 
 from ._estimator import Derived, Ends, Estimator, Floats, Known, Terms, is_whole, sizes
 from .tallies import Measure, Tally, middle
@@ -199,7 +198,7 @@ def _centred(book: Book, asked: Aggregate) -> bool:
     others = [a for a in book.plan.question.aggregates if a.where == asked.where]
     if any(o.argument == asked.argument for o in others if FAMILIES[o.function].gives_sum):
         return True
-    if book.plan.unit.relation is Relation.REPLACE:
+    if book.plan.unit.sides == 2:
         return book.rows(asked) is not None and not book.plan.question.relation.scan.complete
     return any(counted(o) == counted(asked) for o in others if o.function is Function.COUNT)
 

@@ -9,6 +9,7 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
+from deniable import fixes
 from deniable.errors import UnsupportedQuery
 
 from .domain import Kind
@@ -36,7 +37,9 @@ def check_constants(op: str, args: Sequence[Any]) -> None:
     """
     match op, *args:
         case "round", _, int(digits) if not -15 <= digits <= 15:
-            raise UnsupportedQuery("ROUND keeps from -15 to 15 digits", fix="ROUND(x, 2)")
+            raise UnsupportedQuery(
+                "rounding keeps from -15 to 15 digits", fix=fixes.sql("ROUND(x, 2)", ".round(2)")
+            )
         case "clip", _, low, high:
             _check_ends(low, high)
         case "bin", _, width if not width > 0:
@@ -49,7 +52,10 @@ def check_constants(op: str, args: Sequence[Any]) -> None:
             raise UnsupportedQuery("SUBSTR cannot take a negative number of letters")
         case "like" | "ilike", _, str(pattern) if "\\" in pattern:
             raise UnsupportedQuery(
-                "LIKE patterns have no escape here; use contains, starts_with or ends_with"
+                "patterns have no escape here",
+                fix=fixes.sql(
+                    "contains, starts_with or ends_with", ".contains, .startswith or .endswith"
+                ),
             )
         case "date_trunc", unit, moment:
             _check_unit(unit, moment)
@@ -58,9 +64,9 @@ def check_constants(op: str, args: Sequence[Any]) -> None:
 def _check_ends(low: float, high: float) -> None:
     if low > high:
         raise UnsupportedQuery(
-            f"the lower end of CLAMP, {low}, is above its upper end, {high}",
+            f"the lower end, {low}, is above the upper end, {high}",
             why="no value lies between them",
-            fix=f"CLAMP(x, {high}, {low})",
+            fix=fixes.sql(f"CLAMP(x, {high}, {low})", f".clip({high}, {low})"),
         )
 
 

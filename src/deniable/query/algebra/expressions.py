@@ -12,13 +12,19 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Final
+from typing import TYPE_CHECKING, Final, TypeVar
 
+from deniable import fixes
 from deniable.errors import UnsupportedQuery
 
 from .constants import check_constants, check_value
 from .domain import NUMBERS, TIMES, Domain, Kind, Scalar, domain_of_value
 from .operators import OPERATORS, Operator
+
+if TYPE_CHECKING:
+    from .relations import Relation
+
+Tree = TypeVar("Tree", "Expression", "Relation")
 
 # Expressions are inlined through subqueries; this is where a nest of doublings is stopped.
 LARGEST: Final = 20_000
@@ -149,17 +155,28 @@ def alike(args: tuple[Expression, ...]) -> tuple[Expression, ...]:
         raise UnsupportedQuery(
             f"{names} values cannot be mixed",
             why="each engine would convert them in its own way, or fail on a row",
-            fix="CAST(... AS ...) one of them",
+            fix=fixes.sql("CAST(... AS ...) one of them", ".cast(...) one of them"),
         )
     kind = Kind.FLOAT if len(kinds) > 1 else next(iter(kinds), Kind.BOOL)
     return tuple(literal(None, kind=kind, span=a.span) if _is_missing(a) else a for a in args)
 
 
-def walk(expression: Expression) -> Iterator[Expression]:
-    """Every node, parents first."""
-    yield expression
-    for child in expression.children:
+def walk(tree: Tree) -> Iterator[Tree]:
+    """Every node of an expression or a relation: parents first, then left to right."""
+    yield tree
+    for child in tree.children:
         yield from walk(child)
+
+
+def conjuncts(condition: Expression) -> tuple[Expression, ...]:
+    """The conditions that all must be true."""
+    joined = isinstance(condition, Call) and condition.op == "and"
+    return condition.children if joined else (condition,)
+
+
+def both(first: Expression | None, second: Expression) -> Expression:
+    """The condition that both are true, as one conjunction."""
+    return second if first is None else call("and", *conjuncts(first), *conjuncts(second))
 
 
 def columns_of(expression: Expression) -> dict[str, Column]:
@@ -234,9 +251,15 @@ def _as_moment(arg: Expression, kind: Kind) -> Expression:
     made = call(f"to_{kind.value}", arg, span=arg.span)
     if not isinstance(arg, Literal):
         if arg.kind is Kind.TEXT:
-            raise UnsupportedQuery("text and dates cannot be mixed", fix=f"CAST(... AS {kind})")
+            raise UnsupportedQuery(
+                "text and dates cannot be mixed",
+                fix=fixes.sql(f"CAST(... AS {kind})", f".cast({kind})"),
+            )
         return made
     value = evaluate(made, {})
     if value is None:
-        raise UnsupportedQuery(f"{arg.value!r} is no {kind.value}", fix="DATE '2020-12-31'")
+        raise UnsupportedQuery(
+            f"{arg.value!r} is no {kind.value}",
+            fix=fixes.sql("DATE '2020-12-31'", 'ibis.date("2020-12-31")'),
+        )
     return literal(value, span=arg.span)

@@ -44,14 +44,19 @@ class Relation:
 
     @property
     def scan(self) -> Scan:
-        """The table that tells whose rows these are: the leftmost one."""
-        return self._first().scan
+        """The table that identifies whose rows these are: the leftmost one."""
+        return self.children[0].scan
+
+    @property
+    def children(self) -> tuple[Relation, ...]:
+        """The relations it is made of, left to right; none for a table."""
+        return self._children()
 
     def _columns(self) -> tuple[Column, ...]:
         raise AssertionError
 
-    def _first(self) -> Relation:
-        raise AssertionError
+    def _children(self) -> tuple[Relation, ...]:
+        return ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -113,8 +118,8 @@ class Filter(Relation):
     def _columns(self) -> tuple[Column, ...]:
         return self.source.columns
 
-    def _first(self) -> Relation:
-        return self.source
+    def _children(self) -> tuple[Relation, ...]:
+        return (self.source,)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -127,8 +132,8 @@ class Project(Relation):
     def _columns(self) -> tuple[Column, ...]:
         return tuple(Column(name=name, domain=made.domain) for name, made in self.named)
 
-    def _first(self) -> Relation:
-        return self.source
+    def _children(self) -> tuple[Relation, ...]:
+        return (self.source,)
 
 
 class JoinKind(enum.StrEnum):
@@ -167,8 +172,8 @@ class Join(Relation):
             right = tuple(Column(name=c.name, domain=c.domain.but(nullable=True)) for c in right)
         return self.left.columns + right
 
-    def _first(self) -> Relation:
-        return self.left
+    def _children(self) -> tuple[Relation, ...]:
+        return self.left, self.right
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -182,8 +187,8 @@ class Union(Relation):
         pairs = zip(self.left.columns, self.right.columns, strict=True)
         return tuple(Column(name=a.name, domain=together([a.domain, b.domain])) for a, b in pairs)
 
-    def _first(self) -> Relation:
-        return self.left
+    def _children(self) -> tuple[Relation, ...]:
+        return self.left, self.right
 
 
 class Summary(enum.StrEnum):
@@ -242,8 +247,8 @@ class PerPerson(Relation):
         keys = tuple(Column(name=name, domain=key.domain) for name, key in self.keys)
         return keys + tuple(each.column for each in self.summaries)
 
-    def _first(self) -> Relation:
-        return self.source
+    def _children(self) -> tuple[Relation, ...]:
+        return (self.source,)
 
 
 def _one_each(relation: Relation) -> bool:

@@ -10,9 +10,9 @@ import hashlib
 from collections.abc import Iterator
 
 from .domain import Kind, Scalar
-from .expressions import Call, Column, Expression, Literal
+from .expressions import Call, Column, Expression, Literal, walk
 from .questions import Aggregate, Key, Question
-from .relations import Filter, Join, PerPerson, Project, Read, Relation, Scan, Summed, Union
+from .relations import Filter, Join, PerPerson, Project, Relation, Scan, Summed, Union
 
 _INDENT = "  "
 
@@ -45,7 +45,9 @@ def question_text(question: Question) -> str:
 
 def fingerprint(question: Question) -> str:
     """A hash of the text and of all that it shortens: the facts of columns, the lists of keys."""
-    facts = [(r.name, vars(r.facts)) for r in _reads(question.relation) if r.facts is not None]
+    scans = (each for each in walk(question.relation) if isinstance(each, Scan))
+    reads = (read for scan in scans for read in scan.reads)
+    facts = [(read.name, vars(read.facts)) for read in reads if read.facts is not None]
     listed = [key.values for key in question.keys]
     return hashlib.sha256(repr((question_text(question), facts, listed)).encode()).hexdigest()
 
@@ -76,17 +78,6 @@ def relation_lines(relation: Relation) -> Iterator[str]:
             yield from relation_lines(relation.source)
             yield "for each person" + "".join(f" and {_name(n)} = {k!r}" for n, k in relation.keys)
             yield from (f"{_INDENT}{_name(s.name)} = {_summed(s)}" for s in relation.summaries)
-
-
-def _reads(relation: Relation) -> Iterator[Read]:
-    match relation:
-        case Scan():
-            yield from relation.reads
-        case Join() | Union():
-            yield from _reads(relation.left)
-            yield from _reads(relation.right)
-        case Filter() | Project() | PerPerson():
-            yield from _reads(relation.source)
 
 
 def expression_text(expression: Expression) -> str:

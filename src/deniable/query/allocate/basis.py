@@ -42,7 +42,6 @@ from functools import cached_property
 from itertools import product
 
 from deniable.query.bound import IntegerPlan, Measure, Moves, Tally
-from deniable.units import Relation
 from deniable.workload.tails import Law
 
 Form = tuple[float, Mapping[str, float]]
@@ -120,7 +119,7 @@ def foldings(tallies: Sequence[Tally], plan: IntegerPlan) -> Iterator[Basis]:
 def side_by_side(tallies: Sequence[Tally], plan: IntegerPlan, law: Law) -> Iterator[Basis]:
     """Every count beside a sum of its rows, where one unit does not move both the most it can."""
     gains = plan.sets == ((),) or law == "gaussian"
-    if plan.unit.relation is Relation.ADD_REMOVE or not gains:
+    if plan.unit.sides == 1 or not gains:
         return
     counts = [t for t in tallies if t.measure is Measure.COUNT and t.moves.l1]
     sums = [t for t in tallies if t.measure is Measure.SUM and t.moves.l1]
@@ -209,7 +208,6 @@ def _moves(span: int, plan: IntegerPlan) -> Moves:
 
     So it moves them by at most W·span in L1; if another takes its place, by both.
     """
-    both = 1 if plan.unit.relation is Relation.ADD_REMOVE else 2
     most = plan.rows * plan.weight * span
-    l1 = both * len(plan.sets) * most
+    l1 = plan.unit.sides * len(plan.sets) * most
     return Moves(l1=l1, l2_squared=l1 * l1, linf=most)

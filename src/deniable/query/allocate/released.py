@@ -34,7 +34,7 @@ _INT64: Final = np.iinfo(np.int64)
 
 @dataclass(frozen=True, kw_only=True)
 class Released:
-    """What becomes one vector: tallies in some basis, or a histogram as a tree, or to be searched.
+    """What becomes one vector: tallies in some basis; a histogram as it is, as a tree or searched.
 
     Sums of weighted values are wider than 64 bits. Those that one unit moves by too much are
     rounded to whole multiples of 2^`shift`, ⌊x/2ᵏ + ½⌋ in every cell, before noise is added: a cell
@@ -62,7 +62,7 @@ class Released:
     @cached_property
     def shift(self) -> int:
         """How many binary digits are rounded away, or added."""
-        if self.tree is not None:
+        if self.tallies[0].bins is not None:
             return 0
         bits = self.basis.moves.l1.bit_length()
         most = min(_MOST_BITS, max(_BITS, self._moved.bit_length() + _SPARE_BITS))
@@ -103,6 +103,12 @@ class Released:
         )
 
     @property
+    def linf(self) -> float:
+        """How far one unit can move each of its numbers."""
+        moved = Fraction(self.basis.moves.linf) / self._step
+        return _up(max(1, math.ceil(moved) + (self.shift > 0)))
+
+    @property
     def _parts(self) -> int:
         """Among how many counts of a row the loss is divided."""
         return _SEARCH_PARTS if isinstance(self.tree, Search) else self.levels
@@ -119,12 +125,15 @@ class Released:
             return (self.tree.cells,)
         if self.tree is not None:
             return (self.tree.nodes,)
+        if (bins := self.tallies[0].bins) is not None:
+            return (bins.count,)
         return (len(self.basis.forth),) if len(self.basis.forth) > 1 else ()
 
     def numbers(self, cells: Cells) -> NDArray[np.int64]:
         """What gets noise: a number or a row of them for each group."""
-        if self.tree is not None:
-            return self.tree.sums(cells.histograms[self.tallies[0].name])
+        if self.tallies[0].bins is not None:
+            histogram = cells.histograms[self.tallies[0].name]
+            return histogram if self.tree is None else self.tree.sums(histogram)
         columns = [cells.numbers[tally.name] for tally in self.tallies]
         found = [
             self.rounded(sum(f * c for f, c in zip(row, columns, strict=True) if f))

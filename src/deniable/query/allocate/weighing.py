@@ -18,7 +18,6 @@ from deniable.errors import BadParameter, UnknownName
 from deniable.query.aggregates import Tally
 from deniable.query.algebra import columns_of
 from deniable.query.bound import IntegerPlan
-from deniable.units import Relation
 from deniable.workload.search import FEWEST_CELLS, Search
 from deniable.workload.search import MOST_GROUPS as MOST_SEARCHED
 from deniable.workload.tails import Law
@@ -41,7 +40,7 @@ def released(
     Without `fold` every tally is released by itself.
     """
     forms = _forms(plan, emphasis or {})
-    groups, divided = _touched(plan), _divided(plan)
+    groups, divided = touched(plan), _divided(plan)
     return tuple(
         Released(
             basis=basis,
@@ -133,7 +132,7 @@ def _divided(plan: IntegerPlan) -> set[str]:
     return {tally.name for each in ratios for tally in each.tallies}
 
 
-def _touched(plan: IntegerPlan) -> int:
+def touched(plan: IntegerPlan) -> int:
     """How many cells one unit can move.
 
     Where keys are private, a unit's rows are kept in so many cells as its presence is counted in,
@@ -144,8 +143,7 @@ def _touched(plan: IntegerPlan) -> int:
     if plan.selection is not None:
         return plan.selection.moves.l1
     assert plan.cells is not None
-    both = 1 if plan.unit.relation is Relation.ADD_REMOVE else 2
-    return min(plan.cells, both * len(plan.sets) * plan.rows * plan.weight)
+    return min(plan.cells, plan.unit.sides * len(plan.sets) * plan.rows * plan.weight)
 
 
 def _tree(plan: IntegerPlan, tally: Tally, law: Law) -> Tree | Search | None:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from deniable import parameters
+from deniable import fixes, parameters
 from deniable.errors import BadParameter, UnknownName
-from deniable.losses import Approx, Gdp, Loss, Pure, Zcdp
+from deniable.losses import Approx, Loss, Zcdp
 from deniable.losses.filters import Filter
 from deniable.query.algebra import Column
 from deniable.query.bound import IntegerPlan
@@ -61,11 +61,7 @@ def least(
 
 
 def _currency(budget: Loss) -> Callable[[float], Loss]:
-    if isinstance(budget, Approx):
-        delta = budget.delta
-        return lambda x: Approx(x, delta=delta)
-    kinds: dict[type[Loss], Callable[[float], Loss]] = {Pure: Pure, Zcdp: Zcdp, Gdp: Gdp}
-    return kinds[type(budget)]
+    return lambda x: type(budget)(**(budget.figures() | {budget.figure: x}))
 
 
 def _targets(within: object, start: Allocation, *, size: float | None) -> dict[str, float]:
@@ -86,7 +82,7 @@ def _targets(within: object, start: Allocation, *, size: float | None) -> dict[s
             f"the ± of `{unknown[0]}` is not known in advance",
             why=f"it depends on how many {_unknown(start)}, which is private",
             fix=(
-                "size=1000 beside within=    about how many rows a group has, if that is public",
+                fixes.number("size", 1000, "about how many rows a group has, if that is public"),
                 "or spend=dp.epsilon(...), after q.explain(spend=...)",
             )[start.of_many :],
         )

@@ -239,7 +239,7 @@ def _many_groups(question: Question) -> Iterator[str]:
             lacking = MissingBounds.of(key.name, first.name, table="", type=first.kind.value)
             yield (
                 f"{key.name} makes {len(key.values):,} groups, because `{first.name}` has no "
-                f"bounds; state plausible ones: {lacking.fix.partition(chr(10))[0]}"
+                f"bounds; state plausible ones: {lacking.fixes[0].python}"
             )
 
 

@@ -14,6 +14,7 @@ private_files   where rows are written for a while: private, and removed
 from __future__ import annotations
 
 from collections.abc import Sequence
+from importlib import import_module
 
 from deniable.errors import UnsupportedQuery
 from deniable.session.tables import Table
@@ -27,12 +28,9 @@ _ONE_PLACE = "ask about tables that are held in one place"
 
 def engine_for(tables: Sequence[Table]) -> type[Engine]:
     """The engine that can read all of these tables; told by public facts alone."""
-    from .duckdb import DuckDB
-    from .postgres import Postgres
-    from .spark import Spark
-
     kinds = {table.kind for table in tables}
-    for engine in (DuckDB, Postgres, Spark):
+    for name in ("DuckDB", "Postgres", "Spark"):  # the next is imported if this one cannot
+        engine: type[Engine] = getattr(import_module(f".{name.lower()}", __name__), name)
         if kinds <= engine.kinds:
             if len(engine.places(tables)) > 1:
                 raise UnsupportedQuery("these tables are held in two places", fix=_ONE_PLACE)

@@ -5,7 +5,10 @@ from __future__ import annotations
 import datetime as dt
 import math
 from collections.abc import Callable
+from dataclasses import dataclass, replace
+from itertools import pairwise
 
+from deniable.errors import UnsupportedQuery
 from deniable.query.aggregates import FAMILIES
 from deniable.query.algebra import (
     TIMES,
@@ -14,6 +17,7 @@ from deniable.query.algebra import (
     Function,
     Kind,
     Scalar,
+    Span,
     call,
     literal,
 )
@@ -22,24 +26,61 @@ from deniable.query.algebra.show import aggregate_text
 from deniable.snippets import Snippet
 
 from .arguments import check_bounds, check_rule, summable
+from .bins import bucket, edges_between
 from .scope import Names
 
 
-class Aggregates:
-    """The aggregates of a question; the same one asked twice is computed once."""
+@dataclass(frozen=True, kw_only=True)
+class Asked:
+    """An aggregate as a front end read it, in expressions about single rows.
 
-    def __init__(self, names: Names) -> None:
+    `argument` is read only where it is needed, because a person's id may have no stated type;
+    `person` says that it is that id. `other` is the second argument of functions of pairs, `bins`
+    the number of bins of a histogram, or their edges. `what` is the aggregate as it was written.
+    """
+
+    function: Function
+    argument: Callable[[], Expression] | None = None
+    other: Callable[[], Expression] | None = None
+    person: bool = False
+    where: Expression | None = None
+    q: float | None = None
+    bins: tuple[float, ...] = ()
+    what: str = ""
+    span: Span | None = None
+    snippet: Snippet | None = None
+
+
+class Aggregates:
+    """The aggregates of a question; the same one asked twice is computed once.
+
+    `names` are those of the answer, `origins` those of the rows.
+    """
+
+    def __init__(self, names: Names, *, origins: Names) -> None:
         self.names = names
+        self.origins = origins
         self.made: list[Aggregate] = []
 
-    def column(self, wanted: Aggregate, *, wish: str) -> Expression:
+    def column(self, asked: Asked, *, wish: str = "") -> Expression:
         """What to call its noisy number; quantiles of moments are those of days or minutes."""
-        argument = wanted.argument
-        if (
-            argument is None
-            or argument.kind not in TIMES
-            or FAMILIES[wanted.function].takes != "ordered"
-        ):
+        if asked.function is Function.HISTOGRAM:
+            raise UnsupportedQuery(
+                "HISTOGRAM makes several columns, so it cannot be part of an expression",
+                fix="select it by itself",
+                snippet=asked.snippet,
+            )
+        function, argument = self._argument(asked)
+        wanted = Aggregate(
+            name="",
+            function=function,
+            argument=argument,
+            other=None if asked.other is None else self._number(asked.other(), asked),
+            where=asked.where,
+            q=asked.q,
+            span=asked.span,
+        )
+        if argument is None or argument.kind not in TIMES or not _ordered(function):
             return self._once(wanted, wish).column
         dated = argument.kind is Kind.DATE
         number = days_since(argument) if dated else minutes_since(argument)
@@ -47,6 +88,51 @@ class Aggregates:
         column = self._once(ranked, wish).column
         back = "add_days" if dated else "add_minutes"
         return call(back, literal(EPOCH), call("to_int", column))
+
+    def histogram(self, asked: Asked, *, name: str) -> list[tuple[str, Expression]]:
+        """What to call the noisy number of each bin, in order, with how it is shown."""
+        assert asked.argument is not None
+        number, bins = self._number(asked.argument(), asked), asked.bins
+        edges = edges_between(number, bins if len(bins) > 1 else next(iter(bins), None))
+        wanted = Aggregate(
+            name="",
+            function=asked.function,
+            argument=bucket(number, edges),
+            where=asked.where,
+            edges=tuple(edges),
+            moment=number,
+            span=asked.span,
+        )
+        made: list[tuple[str, Expression]] = []
+        for place, (low, high) in enumerate(pairwise(edges)):
+            end = "]" if place == len(edges) - 2 else ")"
+            label = f"{name} [{low:.15g}, {high:.15g}{end}"
+            made.append((label, self._once(replace(wanted, bin=place), label).column))
+        return made
+
+    def _argument(self, asked: Asked) -> tuple[Function, Expression | None]:
+        """What is really aggregated: persons are counted as such; numbers need bounds, a rule."""
+        function = asked.function
+        if asked.argument is None:
+            return function, None
+        if asked.person and function is Function.DISTINCT:
+            return Function.PERSONS, None
+        if asked.person and function is Function.COUNT:
+            return Function.COUNT, None
+        argument = asked.argument()
+        if function is Function.COUNT:
+            return Function.COUNT, argument if argument.domain.nullable else None
+        if function is Function.DISTINCT:
+            return Function.DISTINCT, argument
+        if argument.kind in TIMES and _ordered(function):
+            names, snippet = self.origins, asked.snippet
+            check_bounds(argument, what=asked.what, names=names, snippet=snippet)
+            check_rule(argument, names=names, snippet=snippet)
+            return function, argument
+        return function, self._number(argument, asked)
+
+    def _number(self, argument: Expression, asked: Asked) -> Expression:
+        return summable(argument, what=asked.what, names=self.origins, snippet=asked.snippet)
 
     def _once(self, wanted: Aggregate, wish: str) -> Aggregate:
         for known in self.made:
@@ -56,6 +142,10 @@ class Aggregates:
         made = Aggregate(**vars(wanted) | {"name": name})
         self.made.append(made)
         return made
+
+
+def _ordered(function: Function) -> bool:
+    return FAMILIES[function].takes == "ordered"
 
 
 def days_since(argument: Expression) -> Expression:
@@ -75,29 +165,3 @@ def minutes_since(argument: Expression) -> Expression:
 def _minutes(moment: Scalar | None) -> int:
     assert isinstance(moment, dt.datetime)
     return math.floor((moment - dt.datetime.combine(EPOCH, dt.time())) / dt.timedelta(minutes=1))
-
-
-def argument_of(
-    function: Function,
-    lower: Callable[[], Expression],
-    *,
-    person: bool,
-    what: str,
-    names: Names,
-    snippet: Snippet | None,
-) -> tuple[Function, Expression | None]:
-    """What is really aggregated: persons are counted as such, numbers need bounds and a rule."""
-    if person and function is Function.DISTINCT:
-        return Function.PERSONS, None
-    if person and function is Function.COUNT:
-        return Function.COUNT, None
-    argument = lower()
-    if function is Function.COUNT:
-        return Function.COUNT, argument if argument.domain.nullable else None
-    if function is Function.DISTINCT:
-        return Function.DISTINCT, argument
-    if argument.kind in TIMES and FAMILIES[function].takes == "ordered":
-        check_bounds(argument, what=what, names=names, snippet=snippet)
-        check_rule(argument, names=names, snippet=snippet)
-        return function, argument
-    return function, summable(argument, what=what, names=names, snippet=snippet)

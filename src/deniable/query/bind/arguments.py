@@ -4,16 +4,21 @@ from __future__ import annotations
 
 from typing import Final
 
+from deniable import fixes
 from deniable.errors import MissingBounds, MissingRule, UnsupportedQuery
 from deniable.query.algebra import Expression, Kind, call, columns_of
 from deniable.snippets import Snippet
 
 from .scope import Names
 
+_DAYS: Final = fixes.sql(
+    "MIN, MAX and MEDIAN; or a number: DATE_DIFF('day', DATE '2020-12-31', ...)",
+    'min, max and median; or a number: .delta(ibis.date("2020-12-31"), unit="day")',
+)
 _CASTS: Final = {
-    Kind.TEXT: "CAST(... AS DOUBLE)",
-    Kind.DATE: "MIN, MAX and MEDIAN; or a number: DATE_DIFF('day', DATE '2020-12-31', ...)",
-    Kind.TIMESTAMP: "MIN, MAX and MEDIAN; or a number: DATE_DIFF('day', DATE '2020-12-31', ...)",
+    Kind.TEXT: fixes.sql("CAST(... AS DOUBLE)", '.cast("float64")'),
+    Kind.DATE: _DAYS,
+    Kind.TIMESTAMP: _DAYS,
 }
 
 
@@ -53,8 +58,11 @@ def check_bounds(argument: Expression, *, what: str, names: Names, snippet: Snip
     raise MissingBounds(
         f"{what} needs bounds, and none follow for what is computed here",
         why="noise is sized to the most one person can change the answer",
-        fix=f"{'LEAST(..., HIGH)' if half else 'CLAMP(..., LOW, HIGH)'} around it    "
-        "(what is plausible; do not look at the data)",
+        fix=fixes.sql(
+            f"{'LEAST(..., HIGH)' if half else 'CLAMP(..., LOW, HIGH)'} around it",
+            f"{'.clip(upper=HIGH)' if half else '.clip(LOW, HIGH)'} after it",
+            "(what is plausible; do not look at the data)",
+        ),
         snippet=_noted(snippet, "its range does not follow from the schema"),
     )
 

@@ -5,9 +5,12 @@ from __future__ import annotations
 import math
 import shlex
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Final
 
+from deniable import fixes
 from deniable.errors import MissingBounds, UnknownKeys, UnsupportedQuery
+from deniable.fixes import Fix
 from deniable.query.algebra import (
     NUMBERS,
     TIMES,
@@ -15,40 +18,54 @@ from deniable.query.algebra import (
     Expression,
     Key,
     Kind,
+    Literal,
     Scalar,
+    Span,
     columns_of,
     possible_values,
 )
 from deniable.snippets import Snippet
-from deniable.units import Unit
 
-from .scope import Binding, Names
+from .scope import Asking, Binding, Names
 
 # More could not even be written; how many can be collected, a query says when it is released.
 MOST_CELLS: Final = 2**40
 MOST_SETS: Final = 64
 
 
-def refuse_person(binding: Binding, *, asked: str) -> None:
-    """An error if groups are asked for by the column that identifies people, listed or not."""
-    if binding.person:
+def group_key(
+    expression: Expression,
+    asking: Asking,
+    *,
+    name: str,
+    asked: str,
+    binding: Binding | None,
+    label: str = "",
+    span: Span | None = None,
+    snippet: Snippet | None = None,
+) -> Key:
+    """Something to group by, with its public values, or None if they must be chosen privately.
+
+    `binding` is the column, if it is a plain one. Messages call it `label`, and what was written
+    `asked`.
+    """
+    if binding is not None and binding.person:
         raise UnsupportedQuery(
             f"{asked} would make a group for each person",
             why="such a group is about one person alone",
             fix="group by something that people share",
         )
+    if isinstance(expression, Literal):
+        raise UnsupportedQuery("grouping by a constant makes no groups", fix="leave it out")
+    values = _values(expression, asking, name=label or name, snippet=snippet)
+    return Key(name=name, expression=expression, values=values, span=span)
 
 
-def key_values(
-    expression: Expression,
-    *,
-    name: str,
-    unit: Unit,
-    private_keys: bool,
-    names: Names,
-    snippet: Snippet | None,
+def _values(
+    expression: Expression, asking: Asking, *, name: str, snippet: Snippet | None
 ) -> tuple[Scalar, ...] | None:
     """All groups there can be, or None where they will be chosen privately."""
+    unit = asking.unit
     values = possible_values(expression)
     if values is not None and not values:
         raise UnsupportedQuery(
@@ -57,20 +74,27 @@ def key_values(
     if values is not None:
         return values
     capped = unit.column is None or unit.groups is not None
-    if not (capped and private_keys):
+    if not (capped and asking.private_keys):
         error = UnknownKeys.of(name, snippet=snippet)
-        hidden = error.fix.split("\n")[1]
+        given, hidden = error.fixes
         if unit.column is None:
-            hidden = "or hide rare ones: open the session with a budget that has a delta"
+            hidden = Fix(
+                "open the session with a budget that has a delta",
+                command="start the ledger with --budget 3,1e-7",
+                lead="or hide rare ones: ",
+            )
         elif capped:
             error.hint = "the unit has groups=, but the budget has no delta"
-        listed, *typed = _listing(expression, error, names)
-        error.fix = "\n".join([listed, hidden, *typed])
+        listed, *typed = _listing(expression, given, asking.names)
+        error.fix = listed, hidden, *typed
         raise error
     if expression.kind is Kind.FLOAT:
         raise UnsupportedQuery(
             f"`{name}` is a fraction: almost every row would be a group of its own",
-            fix=f"bin({name}, 10), with bounds for it in the schema",
+            fix=fixes.sql(
+                f"bin({name}, 10), with bounds for it in the schema",
+                f"{name} // 10, with bounds for it in the schema",
+            ),
             snippet=snippet,
         )
     return None
@@ -96,7 +120,7 @@ def check_cells(keys: Sequence[Key], sets: Sequence[tuple[int, ...]]) -> None:
         )
 
 
-def _listing(expression: Expression, error: UnknownKeys, names: Names) -> list[str]:
+def _listing(expression: Expression, given: Fix, names: Names) -> list[Fix]:
     """What would make the groups public: bounds where they are enough, else a list."""
     plain = expression if isinstance(expression, Column) else None
     for column in columns_of(expression).values():
@@ -104,12 +128,18 @@ def _listing(expression: Expression, error: UnknownKeys, names: Names) -> list[s
         if ranged and not column.domain.bounded and column.name in names.origin:
             table, called = names.origin[column.name]
             kind = column.kind.value
-            fixes = MissingBounds.of(repr(expression), called, table=table, type=kind).fix
-            return [line for line in fixes.split("\n") if "spend" not in line]
+            lacking = MissingBounds.of(repr(expression), called, table=table, type=kind)
+            return [fix for fix in lacking.fixes if "spend" not in fix.python]
     if plain is None:
-        return ["group by something with a public list: FLOOR(...), bin(x, width), CASE, month(d)"]
-    listed = [error.fix.split("\n")[0]]
+        return [
+            Fix(
+                "FLOOR(...), bin(x, width), CASE, month(d)",
+                ibis="x // 10, .bucket([0, 10]), .month()",
+                lead="group by something with a public list: ",
+            )
+        ]
+    listed = [given]
     if plain.name in names.origin:
         target = shlex.quote(".".join(names.origin[plain.name]))
-        listed.append(f"deniable set {target} --keys A,B,C")
+        listed = [replace(given, command=""), Fix(f"deniable set {target} --keys A,B,C")]
     return listed

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import dataclasses
 
+from deniable import fixes
 from deniable.errors import UnsupportedQuery
 from deniable.query.algebra import (
-    Call,
     Column,
     Expression,
     Filter,
@@ -22,6 +22,7 @@ from deniable.query.algebra import (
     Project,
     Relation,
     call,
+    conjuncts,
     literal,
 )
 from deniable.query.algebra.expressions import alike
@@ -50,9 +51,12 @@ def members(
         joined, mark = _marked(scope, own, (), names=names, called=other.table, same_person=True)
         return joined, call("coalesce", mark, literal(value=False))
     raise UnsupportedQuery(
-        "IN (SELECT ...) reads other people's rows",
+        "looking a value up in a private table reads other people's rows",
         why=OTHERS,
-        fix="the person's column on both sides, a public table, or a list: IN ('a', 'b')",
+        fix=fixes.sql(
+            "the person's column on both sides, a public table, or a list: IN ('a', 'b')",
+            'the person\'s column on both sides, a public table, or .isin(["a", "b"])',
+        ),
     )
 
 
@@ -70,8 +74,11 @@ def _of_public(
     if negated and held.domain.nullable and not _filled(relation, held):
         raise UnsupportedQuery(
             f"`{other.name}` may be missing, and then nothing is known not to be among it",
-            why="x NOT IN (..., NULL) is never true in SQL",
-            fix=f"add WHERE ... IS NOT NULL there, for `{other.name}`",
+            why="a comparison with a missing value is never true",
+            fix=fixes.sql(
+                f"add WHERE ... IS NOT NULL there, for `{other.name}`",
+                f"add .drop_null([...]) there, for `{other.name}`",
+            ),
         )
     x, held = alike((x, held))
     called = f"{other.table}.{other.name}" if other.table else other.name
@@ -114,11 +121,8 @@ def _marked(
 def _filled(relation: Relation, value: Expression) -> bool:
     """Whether rows where the value is missing were left out."""
     while isinstance(relation, Filter | Project):
-        if isinstance(relation, Filter):
-            where = relation.where
-            both = isinstance(where, Call) and where.op == "and"
-            present = call("not", call("is_null", value))
-            if present in (where.children if both else (where,)):
-                return True
+        present = call("not", call("is_null", value))
+        if isinstance(relation, Filter) and present in conjuncts(relation.where):
+            return True
         relation = relation.source
     return False

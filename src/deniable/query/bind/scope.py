@@ -4,14 +4,25 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Final
 
 from deniable.errors import UnknownName, UnsupportedQuery
-from deniable.query.algebra import Call, Expression, Filter, Kind, Read, Relation, Scan, Span, call
+from deniable.query.algebra import (
+    Expression,
+    Filter,
+    Kind,
+    Read,
+    Relation,
+    Scan,
+    Span,
+    both,
+)
 from deniable.session.tables import Table
-from deniable.units import Relation as Neighbours
 from deniable.units import Unit
+
+_MOST_TABLES: Final = 32
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -72,7 +83,7 @@ class Scope:
         """The rows for which a condition is true; conditions of one place are one filter."""
         source = self.relation
         if isinstance(source, Filter):
-            condition = call("and", *_parts(source.where), *_parts(condition))
+            condition = both(source.where, condition)
             source = source.source
         return dataclasses.replace(self, relation=Filter(source=source, where=condition))
 
@@ -105,43 +116,69 @@ class Names:
         return name
 
 
-def scan(table: Table, *, unit: Unit, names: Names, alias: str) -> Scope:
-    """A table with all its columns; those that nobody uses are left out at the end."""
-    reads, bindings = [], []
-    identity = None
-    if not table.public and unit.column is not None:
-        stated = table.columns.get(unit.column)
-        kind = None if stated is None else Kind(stated.type)
-        identity = Read(name=names.fresh("person"), source=unit.column, kind=kind)
-    for column, facts in table.columns.items():
-        name = names.fresh(column, f"{alias}.{column}")
-        names.origin[name] = (table.name, column)
-        read = Read(name=name, source=column, facts=facts)
-        reads.append(read)
-        person = identity is not None and column == unit.column
-        bindings.append(Binding(table=alias, name=column, expression=read.column, person=person))
-    for column in table.unread:
-        person = identity is not None and column == unit.column
-        bindings.append(
-            Binding(table=alias, name=column, expression=None, person=person, unread=table)
+@dataclass(frozen=True, kw_only=True)
+class Asking:
+    """What is known while a question is read: the tables, the unit, the names taken.
+
+    `private_keys`: groups whose list is not public may be chosen privately.
+    """
+
+    tables: Mapping[str, Table]
+    unit: Unit
+    private_keys: bool
+    names: Names = field(default_factory=Names)
+    used: list[str] = field(default_factory=list)
+
+    def table(self, name: str) -> Table:
+        """A table of the session: spelled exactly, else ignoring case."""
+        if name in self.tables:
+            return self.tables[name]
+        found = [table for known, table in self.tables.items() if known.lower() == name.lower()]
+        if len(found) != 1:
+            raise UnknownName.of("table", name, known=self.tables)
+        return found[0]
+
+    def count_table(self, name: str) -> None:
+        """Stop a nest of joins or WITH parts that would read tables without end."""
+        self.used.append(name)
+        if len(self.used) > _MOST_TABLES:
+            raise UnsupportedQuery(f"a question may read {_MOST_TABLES} tables at most")
+
+    def scan(self, table: Table, *, alias: str = "") -> Scope:
+        """A table with all its columns; those that nobody uses are left out at the end."""
+        unit, alias = self.unit, alias or table.name
+        reads, bindings = [], []
+        identity = None
+        if not table.public and unit.column is not None:
+            stated = table.columns.get(unit.column)
+            kind = None if stated is None else Kind(stated.type)
+            identity = Read(name=self.names.fresh("person"), source=unit.column, kind=kind)
+        for column, facts in table.columns.items():
+            name = self.names.fresh(column, f"{alias}.{column}")
+            self.names.origin[name] = (table.name, column)
+            read = Read(name=name, source=column, facts=facts)
+            reads.append(read)
+            person = identity is not None and column == unit.column
+            bindings.append(
+                Binding(table=alias, name=column, expression=read.column, person=person)
+            )
+        for column in table.unread:
+            person = identity is not None and column == unit.column
+            bindings.append(
+                Binding(table=alias, name=column, expression=None, person=person, unread=table)
+            )
+        relation = Scan(
+            table=table.name,
+            reads=tuple(reads),
+            id=identity,
+            public=table.public,
+            complete=table.kind != "csv",
+            size=_exact_size(table, unit),
         )
-    relation = Scan(
-        table=table.name,
-        reads=tuple(reads),
-        id=identity,
-        public=table.public,
-        complete=table.kind != "csv",
-        size=_exact_size(table, unit),
-    )
-    return Scope(relation=relation, bindings=tuple(bindings))
+        return Scope(relation=relation, bindings=tuple(bindings))
 
 
 def _exact_size(table: Table, unit: Unit) -> int | None:
     """The number of rows where the stated size is exactly that: rows are units, and replaced."""
-    fixed = unit.column is None and unit.relation is Neighbours.REPLACE
+    fixed = unit.column is None and unit.sides == 2
     return table.size if fixed and not table.public else None
-
-
-def _parts(condition: Expression) -> tuple[Expression, ...]:
-    both = isinstance(condition, Call) and condition.op == "and"
-    return condition.children if both else (condition,)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 
+from deniable.errors import UnsupportedQuery
 from deniable.query.algebra import (
     Column,
     Expression,
@@ -20,6 +21,8 @@ from deniable.query.algebra import (
     literal,
 )
 
+from .aggregates import Asked
+from .arguments import check_bounds
 from .scope import Names
 
 SUMMARIES = {
@@ -38,6 +41,26 @@ class Summaries:
         self.names = names
         self.made: list[Summed] = []
 
+    def of(self, asked: Asked, *, wish: str = "") -> Expression:
+        """What an aggregate is of one person's rows."""
+        function, wish = asked.function, wish or asked.function.value
+        if asked.argument is None:
+            return self.once(Summary.COUNT, None, asked.where, wish=wish)
+        argument = asked.argument()
+        if function in SUMMARIES:
+            return self.once(SUMMARIES[function], argument, asked.where, wish=wish)
+        if function not in (Function.SUM, Function.AVG):
+            raise UnsupportedQuery(
+                f"{asked.what} cannot be computed for each person",
+                fix="a count, a sum, a mean, a minimum, a maximum, or a count of distinct values",
+            )
+        if argument.kind is Kind.BOOL:
+            argument = call("to_int", argument)
+        if not argument.domain.numeric:
+            raise UnsupportedQuery(f"sums and means need numbers, not {argument.kind.value}")
+        check_bounds(argument, what=asked.what, names=self.names, snippet=asked.snippet)
+        return self._total(argument, asked.where, mean=function is Function.AVG, wish=wish)
+
     def once(
         self,
         summary: Summary,
@@ -54,7 +77,7 @@ class Summaries:
         self.made.append(made)
         return made.column
 
-    def total(
+    def _total(
         self, argument: Expression, where: Expression | None, *, mean: bool, wish: str
     ) -> Expression:
         """The sum or mean of bounded numbers; fractions go on a grid of 2⁻⁴⁰ of their bounds."""

@@ -6,6 +6,7 @@ them. Where every row is a unit there is no such union of private tables: one ro
 
 from __future__ import annotations
 
+from deniable import fixes
 from deniable.errors import UnsupportedQuery
 from deniable.query.algebra import (
     Expression,
@@ -15,31 +16,30 @@ from deniable.query.algebra import (
     call,
 )
 from deniable.query.algebra.expressions import alike
-from deniable.units import Unit
 
-from .scope import Binding, Names, Scope
+from .scope import Asking, Binding, Scope
 
 
-def union(left: Scope, right: Scope, *, unit: Unit, names: Names) -> Scope:
+def union(left: Scope, right: Scope, asking: Asking) -> Scope:
     """The rows of both, under the names of the left."""
     if len(left.bindings) != len(right.bindings):
         raise UnsupportedQuery(
-            f"the sides of UNION ALL have {len(left.bindings)} and {len(right.bindings)} columns",
+            f"the sides of the union have {len(left.bindings)} and {len(right.bindings)} columns",
             fix="name the same columns on both sides: SELECT a, b ... UNION ALL SELECT a, b ...",
         )
     if left.relation.private != right.relation.private:
         raise UnsupportedQuery(
-            "UNION ALL takes private tables, or public ones, not both",
+            "a union takes private tables, or public ones, not both",
             why="rows that belong to nobody would be counted",
         )
-    if unit.column is None and left.relation.private:
+    if asking.unit.column is None and left.relation.private:
         raise UnsupportedQuery(
-            "where every row is a unit, UNION ALL takes public tables only",
+            "where every row is a unit, a union takes public tables only",
             why="two tables may show the same row (a view, a copy), which would then count twice",
-            fix=("ask both, and add up the answers", 'unit=dp.person("...", rows=...)'),
+            fix=("ask both, and add up the answers", fixes.person("...")),
         )
     pairs = list(zip(left.bindings, right.bindings, strict=True))
-    made = {names.fresh(a.name): _alike(a, b) for a, b in pairs if not _unread(a, b)}
+    made = {asking.names.fresh(a.name): _alike(a, b) for a, b in pairs if not _unread(a, b)}
     sides = [
         Project(source=scope.relation, named=tuple((n, both[i]) for n, both in made.items()))
         for i, scope in enumerate((left, right))

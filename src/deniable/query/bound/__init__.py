@@ -10,7 +10,7 @@ from deniable.query.aggregates import Bins, Measure, Tally
 from deniable.workload.moves import Moves
 
 from .plan import KEPT_OF_BOTH, KEPT_OF_ONE, WEIGHT, Cells, Group, IntegerPlan
-from .rewriting import bound, relations_in
+from .rewriting import bound, relations_in, within_set
 
 __all__ = [
     "KEPT_OF_BOTH",
@@ -25,4 +25,5 @@ __all__ = [
     "Tally",
     "bound",
     "relations_in",
+    "within_set",
 ]

@@ -15,6 +15,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import Final
 
+from deniable import fixes
 from deniable.errors import MissingUnit, UnsupportedQuery
 from deniable.query.aggregates import FAMILIES, Bins, Measure, Tally
 from deniable.query.aggregates.tallies import on_lattice
@@ -29,8 +30,8 @@ from deniable.query.algebra import (
     Relation,
     Scan,
     Union,
+    walk,
 )
-from deniable.units import Relation as Neighbours
 from deniable.workload.moves import Moves, moves, moves_of_presence
 
 from .plan import WEIGHT, IntegerPlan
@@ -69,20 +70,19 @@ def _check(question: Question) -> None:
             why=f"the session protects {question.unit}",
         )
     if question.person is None:
-        for each in relations_in(question.relation):
+        for each in walk(question.relation):
             several = isinstance(each, Join) and not each.unique
             if several or isinstance(each, PerPerson) or (isinstance(each, Union) and each.private):
                 raise UnsupportedQuery(
                     "where every row is a unit, a row may not become several, nor several one",
                     why="one row could then change the answer more than once",
-                    fix='unit=dp.person("...", rows=...)',
+                    fix=fixes.person("..."),
                 )
 
 
 def relations_in(relation: Relation) -> list[Relation]:
     """A relation and all that it is made of."""
-    below = [getattr(relation, name, None) for name in ("source", "left", "right")]
-    return [relation, *(r for b in below if isinstance(b, Relation) for r in relations_in(b))]
+    return list(walk(relation))
 
 
 def _bins(plan: IntegerPlan) -> int:
@@ -129,8 +129,14 @@ class Book:
         values = (asked.argument, asked.other)
         missing = any(value is not None and value.domain.nullable for value in values)
         every = plan.sets == ((),) and asked.where is None and not missing
-        replaced = plan.weight == 1 and plan.unit.relation is Neighbours.REPLACE
+        replaced = plan.weight == 1 and plan.unit.sides == 2
         return source.size if every and replaced and isinstance(source, Scan) else None
+
+
+def within_set(plan: IntegerPlan, chosen: tuple[int, ...]) -> IntegerPlan:
+    """The same tallies over the groups of one grouping set, and how far a unit moves them there."""
+    alone = replace(plan, question=replace(plan.question, grouping_sets=(chosen,)))
+    return replace(alone, tallies=tuple(_moved(alone, tally) for tally in plan.tallies))
 
 
 def _tally(plan: IntegerPlan, asked: Tally, *, centre: float, bins: int) -> Tally:
@@ -138,7 +144,7 @@ def _tally(plan: IntegerPlan, asked: Tally, *, centre: float, bins: int) -> Tall
     if asked.measure is Measure.PERSONS:
         return replace(_persons(plan, asked.name), where=asked.where)
     if asked.measure is Measure.DISTINCT:
-        return replace(asked, moves=_moves(plan, asked, weight=plan.rows))
+        return _moved(plan, asked)
     made = replace(asked, denominator=plan.weight)
     if asked.measure is Measure.HISTOGRAM:
         assert asked.value is not None
@@ -148,7 +154,13 @@ def _tally(plan: IntegerPlan, asked: Tally, *, centre: float, bins: int) -> Tall
         squared = asked.measure is Measure.SQUARES
         lattice, low, high = on_lattice(asked.value, centre=centre, squared=squared)
         made = replace(made, centre=centre, lattice=lattice, low=low, high=high)
-    return replace(made, moves=_moves(plan, made, weight=plan.rows * plan.weight))
+    return _moved(plan, made)
+
+
+def _moved(plan: IntegerPlan, tally: Tally) -> Tally:
+    if tally.measure is Measure.PERSONS:
+        return replace(tally, moves=_persons(plan, tally.name).moves)
+    return replace(tally, moves=_moves(plan, tally, weight=plan.rows * tally.denominator))
 
 
 _NOWHERE: Final = Moves(l1=0, l2_squared=0, linf=0)

@@ -1,10 +1,10 @@
 """Ibis expressions → questions: a second front end beside SQL.
 
-    functions     operations that are one of our operators
-    spellings     operations that stand for several, or for one by their constants
+    functions     operations that have a name among ours
+    spellings     operations that depend on their constants, or take lists
     buckets       bins
     values        what is computed of single rows
-    reductions    which aggregate, of what, of which rows
+    reductions    which aggregate, of what, of which rows; values of groups
     rows          tables, selections, filters and joins
     people        one row for each person
     answers       groups and aggregates
@@ -42,7 +42,6 @@ def question_from_ibis(
             fix='s.query(ibis.table({"age": "int64"}, name="data").count())',
         )
     from .answers import ask
-    from .refusals import in_ibis
     from .rows import Asking
 
     asking = Asking(tables=tables, unit=unit, private_keys=private_keys)
@@ -51,7 +50,7 @@ def question_from_ibis(
     except RecursionError:
         raise UnsupportedQuery("this question is nested too deeply") from None
     except DeniableError as error:
-        error.fix = in_ibis(error.fix)
+        error.medium = "ibis"
         raise
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ibis.expr import operations as ops
 
 from deniable.errors import UnsupportedQuery
-from deniable.query.algebra import Call, Expression, Order, call
+from deniable.query.algebra import Expression, Order, both
 
 from .values import Node, Rows
 
@@ -37,7 +37,7 @@ class After(Rows):
                 columns = {n: e for n, e in columns.items() if n not in step.columns_to_drop}
             case ops.Filter:
                 for predicate in step.predicates:
-                    self._keep(self.condition(predicate))
+                    self.having = both(self.having, self.condition(predicate))
             case ops.Sort:
                 self.orders = [self._order(key) for key in step.keys]
             case ops.Limit:
@@ -63,11 +63,6 @@ class After(Rows):
             )
         return self.columns[node.name]
 
-    def _keep(self, condition: Expression) -> None:
-        known = () if self.having is None else _parts(self.having)
-        parts = (*known, *_parts(condition))
-        self.having = parts[0] if len(parts) == 1 else call("and", *parts)
-
     def _order(self, key: Node) -> Order:
         made = self.lower(key.arg)
         return Order(
@@ -79,8 +74,3 @@ class After(Rows):
         if value is not None and not isinstance(value, int):
             raise UnsupportedQuery("limit takes a whole number", fix=".limit(10)")
         return value
-
-
-def _parts(condition: Expression) -> tuple[Expression, ...]:
-    both = isinstance(condition, Call) and condition.op == "and"
-    return condition.children if both else (condition,)

@@ -9,7 +9,7 @@ from ibis.expr import operations as ops
 
 from deniable.errors import MissingBounds
 from deniable.query.algebra import Expression, literal
-from deniable.query.sql.spellings import fold
+from deniable.query.bind.spelling import fold, together
 
 if TYPE_CHECKING:
     from .values import Node, Rows
@@ -24,11 +24,10 @@ def bucket(rows: Rows, node: Node) -> Expression:
     parts: list[Expression] = []
 
     def put(*conditions: Expression) -> None:
-        when = conditions[0] if len(conditions) == 1 else fold("and", *conditions, span=None)
-        parts.extend([when, literal(len(parts) // 2)])
+        parts.extend([together("and", *conditions), literal(len(parts) // 2)])
 
     def compare(op: str, edge: Expression) -> Expression:
-        return fold(op, value, edge, span=None)
+        return fold(op, value, edge)
 
     if node.include_under:
         put(compare("lt" if extreme or left else "le", edges[0]))
@@ -41,7 +40,7 @@ def bucket(rows: Rows, node: Node) -> Expression:
         )
     if node.include_over:
         put(compare("gt" if extreme or not left else "ge", edges[-1]))
-    return fold("case", *parts, literal(None), span=None)
+    return fold("case", *parts, literal(None))
 
 
 def clip(rows: Rows, node: Node) -> Expression:
@@ -50,10 +49,10 @@ def clip(rows: Rows, node: Node) -> Expression:
     value = rows.lower(node.arg)
     low, high = (None if end is None else rows.lower(end) for end in (node.lower, node.upper))
     if low is not None and high is not None:
-        return fold("clip", value, low, high, span=None)
+        return fold("clip", value, low, high)
     if low is not None:
-        value = fold("greatest", value, low, span=None)
-    return value if high is None else fold("least", value, high, span=None)
+        value = fold("greatest", value, low)
+    return value if high is None else fold("least", value, high)
 
 
 def _between_bounds(rows: Rows, node: Node) -> Node:

@@ -1,4 +1,4 @@
-"""Operations of Ibis that are one of our operators: their arguments in our order."""
+"""Operations of Ibis that have a name among ours: their arguments in our order."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from ibis.expr import operations as ops
 
-# Class of the operation: (our operator, names of the operation's arguments).
+# Class of the operation: (our name for it, names of the operation's arguments).
 FUNCTIONS: Final[dict[Any, tuple[str, tuple[str, ...]]]] = {
     **{
         node: (op, ("left", "right"))
@@ -16,6 +16,7 @@ FUNCTIONS: Final[dict[Any, tuple[str, tuple[str, ...]]]] = {
             ops.Multiply: "multiply",
             ops.Divide: "divide",
             ops.Modulus: "modulo",
+            ops.FloorDivide: "floor_divide",
             ops.Power: "power",
             ops.Equals: "eq",
             ops.NotEquals: "ne",
@@ -23,6 +24,7 @@ FUNCTIONS: Final[dict[Any, tuple[str, tuple[str, ...]]]] = {
             ops.LessEqual: "le",
             ops.Greater: "gt",
             ops.GreaterEqual: "ge",
+            ops.IdenticalTo: "same",
             ops.Xor: "ne",
         }.items()
     },
@@ -39,6 +41,7 @@ FUNCTIONS: Final[dict[Any, tuple[str, tuple[str, ...]]]] = {
             ops.Exp: "exp",
             ops.Not: "not",
             ops.IsNull: "is_null",
+            ops.NotNull: "present",
             ops.Coalesce: "coalesce",
             ops.Least: "least",
             ops.Greatest: "greatest",
@@ -52,11 +55,13 @@ FUNCTIONS: Final[dict[Any, tuple[str, tuple[str, ...]]]] = {
             ops.ExtractMonth: "month",
             ops.ExtractDay: "day",
             ops.ExtractDayOfYear: "doy",
+            ops.DayOfWeekIndex: "monday_0",
             ops.ExtractHour: "hour",
             ops.ExtractMinute: "minute",
             ops.Date: "to_date",
         }.items()
     },
+    ops.Between: ("between", ("arg", "lower_bound", "upper_bound")),
     ops.NullIf: ("nullif", ("arg", "null_if_expr")),
     ops.StringContains: ("contains", ("haystack", "needle")),
     ops.StartsWith: ("starts_with", ("arg", "start")),

@@ -2,47 +2,62 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any, Final
+from collections.abc import Callable
+from typing import Final
 
 from ibis.expr import operations as ops
 
 from deniable.errors import UnsupportedQuery
 from deniable.query.aggregates import FAMILIES, spelled
-from deniable.query.algebra import Function
+from deniable.query.algebra import Expression, Function
+from deniable.query.bind.aggregates import Asked
 
 from .refusals import refused, shown
-
-Node = Any
+from .values import Node, Rows
 
 _SPELLED: Final = spelled("ibis")
 
 
-@dataclass(frozen=True, kw_only=True)
-class Asked:
-    """An aggregate as it was written: the parts still to be read row by row."""
-
-    function: Function
-    argument: Node | None
-    where: Node | None
-    q: float | None = None
-    other: Node | None = None
-    what: str = ""
-
-
-def asked(node: Node) -> Asked:
+def asked(node: Node, rows: Rows) -> Asked:
     """What a reduction asks for."""
     name, how = type(node).__name__, getattr(node, "how", "")
     function = _SPELLED.get(f"{name}.{how}" if how else name)
     if function is None:
         raise refused(node)
+    where = None if node.where is None else rows.condition(node.where)
     if type(node) is ops.CountStar:
-        return Asked(function=function, argument=None, where=node.where)
-    if FAMILIES[function].pair:
-        first, second, what = node.left, node.right, f"{name}({shown(node.left)})"
-        return Asked(function=function, argument=first, other=second, where=node.where, what=what)
-    q = _share(node) if function is Function.QUANTILE else None
-    return Asked(function=function, argument=node.arg, where=node.where, q=q, what=shown(node))
+        return Asked(function=function, where=where)
+    pair = FAMILIES[function].pair
+    argument = node.left if pair else node.arg
+    known = rows.plain(argument)
+    return Asked(
+        function=function,
+        argument=lambda: rows.lower(argument),
+        other=(lambda: rows.lower(node.right)) if pair else None,
+        person=known is not None and known.person,
+        where=where,
+        q=_share(node) if function is Function.QUANTILE else None,
+        what=f"{name}({shown(argument)})" if pair else shown(node),
+    )
+
+
+class Groups(Rows):
+    """Turns values of an aggregate into expressions about groups of rows.
+
+    `aggregate` makes one of a reduction. Ibis itself sees to it that only aggregates and constants
+    stand in an aggregate; a column would find no scope to be read from.
+    """
+
+    def __init__(self, rows: Rows, aggregate: Callable[[Asked], Expression]) -> None:
+        super().__init__({})
+        self.rows = rows
+        self.aggregate = aggregate
+
+    def made(self, node: Node) -> Expression:
+        """An aggregate, or an expression about aggregates."""
+        if is_reduction(node):
+            return self.aggregate(asked(node, self.rows))
+        return super().made(node)
 
 
 def is_reduction(node: Node) -> bool:

@@ -140,46 +140,67 @@ _REASONS: Final[dict[Any, Refusal]] = {
 }
 
 
+# Methods and functions that are not called like the class of their operation; Ibis itself adds
+# those without a name.
+_METHODS: Final = {
+    "ApproxCountDistinct": "approx_nunique",
+    "ApproxMultiQuantile": "approx_quantile",
+    "ArgMax": "argmax",
+    "ArgMin": "argmin",
+    "ArrayCollect": "collect",
+    "Correlation": "corr",
+    "CountDistinct": "nunique",
+    "CountDistinctStar": "nunique",
+    "CountStar": "count",
+    "Covariance": "cov",
+    "DateDiff": "delta",
+    "DateNow": "today",
+    "DayOfWeekName": "day_of_week.full_name",
+    "ExistsSubquery": "",
+    "InMemoryTable": "memtable",
+    "InSubquery": "isin",
+    "Intersection": "intersect",
+    "IsNan": "isnan",
+    "MultiQuantile": "quantile",
+    "RandomScalar": "random",
+    "RandomUUID": "uuid",
+    "RegexExtract": "re_extract",
+    "RegexReplace": "re_replace",
+    "RegexSearch": "re_search",
+    "SQLQueryResult": "sql",
+    "SQLStringView": "sql",
+    "ScalarParameter": "param",
+    "ScalarSubquery": "",
+    "StandardDev": "std",
+    "StrRight": "right",
+    "TimestampDiff": "delta",
+    "TimestampNow": "now",
+    "Variance": "var",
+    "WindowFunction": "over",
+}
+
+
+def method(kind: type) -> str:
+    """What one writes for an operation."""
+    name = kind.__name__
+    return _METHODS.get(name, re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).lower())
+
+
 def refused(node: Any) -> UnsupportedQuery:
     """The error for an operation that is not on our list."""
-    method = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", type(node).__name__).lower()
+    written = method(type(node))
     for kind in type(node).__mro__:
         if kind in _REASONS:
             what, why, fix = _REASONS[kind]
-            return UnsupportedQuery(f"{method}: {what}", why=why, fix=fix)
+            return UnsupportedQuery(": ".join(filter(None, (written, what))), why=why, fix=fix)
     return UnsupportedQuery(
-        f"{method[:40]} is not among the operations of Ibis that can be asked",
+        f"{written[:40]} is not among the operations of Ibis that can be asked",
         why="only operations that mean the same on every engine and cannot fail are run",
         fix="the guide “Ask with DataFrames” lists what can be asked",
     )
 
 
 def shown(node: Any) -> str:
-    """A value in a few words: Ibis' own names grow without end where parts are shared."""
-    if type(node) in (ops.Field, ops.Alias):
-        return str(node.name)
-    arg: Any = getattr(node, "arg", node)
-    return f"{type(node).__name__}({arg.name if type(arg) is ops.Field else '...'})"
-
-
-def in_ibis(fix: str) -> str:
-    """What to write instead, where the advice is shared with SQL and spelled as there."""
-    for sql, ibis in _SPELLED:
-        fix = fix.replace(sql, ibis)
-    return fix
-
-
-_SPELLED: Final = (
-    ("CLAMP(..., LOW, HIGH) around it", ".clip(LOW, HIGH) after it"),
-    ("LEAST(..., HIGH) around it", ".clip(upper=HIGH) after it"),
-    ("add WHERE ... IS NOT NULL", "add .drop_null([...])"),
-    ("FLOOR(...), bin(x, width), CASE, month(d)", "x // 10, .bucket([0, 10]), .month()"),
-    ("JOIN ... USING (column)", '.join(other, "column")'),
-    ("FROM the private table LEFT JOIN the public one", "private.left_join(public, ...)"),
-    ("FROM the private table JOIN the public ones", "private.join(public, ...)"),
-    ("CAST(... AS DOUBLE)", '.cast("float64")'),
-    ("MIN, MAX and MEDIAN", "min, max and median"),
-    ("DATE_DIFF('day', DATE '2020-12-31', ...)", '.delta(ibis.date("2020-12-31"), unit="day")'),
-    ("CAST(... AS ...) one of them", ".cast(...) one of them"),
-    ("DATE '2020-12-31'", 'ibis.date("2020-12-31")'),
-)
+    """An aggregate as one would write it; names of Ibis grow without end where parts are shared."""
+    arg: Any = node.arg
+    return f"{arg.name if type(arg) is ops.Field else '(...)'}.{method(type(node))}()"

@@ -3,43 +3,35 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from typing import Any, Final
 
 from ibis.expr import operations as ops
 
-from deniable.errors import UnknownName, UnsupportedQuery
-from deniable.query.algebra import Expression, JoinKind, literal
-from deniable.query.bind.joins import Pair, join
+from deniable.errors import UnsupportedQuery
+from deniable.query.algebra import JoinKind, literal
+from deniable.query.bind import scope as scopes
+from deniable.query.bind.joins import join, paired
 from deniable.query.bind.members import members
-from deniable.query.bind.scope import Binding, Names, Scope, scan
+from deniable.query.bind.scope import Binding, Scope
+from deniable.query.bind.spelling import fold, spelled, together
 from deniable.query.bind.unions import union
-from deniable.query.sql.spellings import fold
 from deniable.session.ibis_sources import is_opened
 from deniable.session.tables import Table
-from deniable.units import Unit
 
 from .refusals import refused
 from .values import Node, Rows
 
-_MOST_TABLES: Final = 32
 _NAMED: Final = (ops.UnboundTable, ops.DatabaseTable)
 _SAME: Final = (ops.SelfReference, ops.JoinReference, ops.AliasedRelation, ops.Sort)
 _JOINS: Final = {"inner": JoinKind.INNER, "left": JoinKind.LEFT}
 
 
-@dataclass(frozen=True, kw_only=True)
-class Asking:
-    """The surroundings of a question."""
+class Asking(scopes.Asking):
+    """The surroundings of an expression."""
 
-    tables: Mapping[str, Table]
-    unit: Unit
-    private_keys: bool
-    names: Names = field(default_factory=Names)
-    used: list[str] = field(default_factory=list)
-
-    def table(self, node: Node) -> Table | None:
+    def opened(self, node: Node) -> Table | None:
         """The session's table that a node is: the very one that was opened.
 
         `ibis.table(...)` leads to no rows, so it stands for the session's table of its name.
@@ -55,27 +47,15 @@ class Asking:
                 why="it is a table of another connection or schema, which the session did not open",
                 fix=f'ibis.table({{...}}, name="{node.name}"), which stands for the session\'s own',
             )
-        if node.name in self.tables:
-            return self.tables[node.name]
-        known = self.tables.items()
-        found = [table for name, table in known if name.lower() == node.name.lower()]
-        if len(found) != 1:
-            raise UnknownName.of("table", node.name, known=self.tables)
-        return found[0]
-
-    def count_table(self, name: str) -> None:
-        """Stop a nest of joins that would read tables without end."""
-        self.used.append(name)
-        if len(self.used) > _MOST_TABLES:
-            raise UnsupportedQuery(f"a question may read {_MOST_TABLES} tables at most")
+        return self.table(node.name)
 
 
 def rows_of(node: Node, asking: Asking) -> Scope:
     """The rows of a relation; each must stay somebody's, whatever others do."""
-    table = asking.table(node)
+    table = asking.opened(node)
     if table is not None:
         asking.count_table(table.name)
-        return scan(table, unit=asking.unit, names=asking.names, alias=table.name)
+        return asking.scan(table)
     kind = type(node)
     if kind in _SAME:
         return rows_of(node.parent, asking)
@@ -133,9 +113,7 @@ def _fill(node: Node, scope: Scope, _rows: Rows) -> Scope:
     def filled(binding: Binding) -> Binding:
         if binding.name not in node.replacements:
             return binding
-        made = fold(
-            "coalesce", binding.value(), literal(node.replacements[binding.name]), span=None
-        )
+        made = fold("coalesce", binding.value(), literal(node.replacements[binding.name]))
         return dataclasses.replace(binding, expression=made, person=False)
 
     return dataclasses.replace(scope, bindings=tuple(map(filled, scope.bindings)))
@@ -144,9 +122,8 @@ def _fill(node: Node, scope: Scope, _rows: Rows) -> Scope:
 def _drop_missing(node: Node, scope: Scope, rows: Rows) -> Scope:
     if node.subset is None or not node.subset:
         raise UnsupportedQuery("drop_null takes columns here", fix='.drop_null(["age"])')
-    there = [fold("not", fold("is_null", rows.lower(c), span=None), span=None) for c in node.subset]
-    op = "and" if node.how == "any" else "or"
-    return scope.where(there[0] if len(there) == 1 else fold(op, *there, span=None))
+    there = [spelled("present", rows.lower(column)) for column in node.subset]
+    return scope.where(together("and" if node.how == "any" else "or", *there))
 
 
 _STEPS: Final[dict[Any, Callable[[Node, Scope, Rows], Scope]]] = {
@@ -190,7 +167,7 @@ def _union(node: Node, asking: Asking) -> Scope:
         scope = rows_of(part, asking)
         named = tuple(scope.find(name) for name in part.schema.names)
         sides.append(dataclasses.replace(scope, bindings=named))
-    return union(*sides, unit=asking.unit, names=asking.names)
+    return union(sides[0], sides[1], asking)
 
 
 # ---- joins
@@ -218,8 +195,8 @@ def _side(reference: Node, aliases: dict[Node, str], asking: Asking) -> Scope:
     tables = {b.table for b in scope.bindings}
     wish = tables.pop() if len(tables) == 1 else ""
     wish, taken = wish or "subquery", set(aliases.values())
-    numbered = (f"{wish}_{i}" for i in range(2, _MOST_TABLES + 2))
-    aliases[reference] = next(n for n in (wish, *numbered) if n not in taken)
+    names = itertools.chain([wish], (f"{wish}_{i}" for i in itertools.count(2)))
+    aliases[reference] = next(name for name in names if name not in taken)
     return scope.called(aliases[reference])
 
 
@@ -238,39 +215,24 @@ def _beside(scope: Scope, aliases: Mapping[Node, str]) -> Rows:
 def _link(left: Scope, link: Node, aliases: dict[Node, str], asking: Asking) -> Scope:
     before = dict(aliases)
     right = _side(link.table, aliases, asking)
-    sides = _beside(left, before), Rows({link.table: right})
-    pairs: list[Pair] = []
-    rest = []
-    for predicate in link.predicates:
-        pair = _pair(predicate, sides, link.table)
-        if pair is None:
-            rest.append(predicate)
-        else:
-            pairs.append(pair)
+    sides = {"left": _beside(left, before), "right": Rows({link.table: right})}
+    pairs, rest = paired(
+        link.predicates,
+        ends=lambda each: (each.left, each.right) if type(each) is ops.Equals else (),
+        where=lambda end: _belongs(end, link.table),
+        side=lambda end, where: sides[where].plain(end) or sides[where].lower(end),
+    )
     how = _JOINS[link.how]
     if rest and how is JoinKind.LEFT:
         raise UnsupportedQuery(
             "left_join takes columns that must be equal",
             fix='filter the other table first: .left_join(other.filter(...), "column")',
         )
-    scope = join(left, right, on=pairs, kind=how, unit=asking.unit, names=asking.names)
+    scope = join(left, right, asking, on=pairs, kind=how)
     rows = _beside(scope, aliases)
     for predicate in rest:
         scope = scope.where(rows.condition(predicate))
     return scope
-
-
-def _pair(predicate: Node, sides: tuple[Rows, Rows], right: Node) -> Pair | None:
-    """An equality between the two sides; None for any other condition."""
-    if type(predicate) is not ops.Equals:
-        return None
-    ends = [predicate.left, predicate.right]
-    where = [_belongs(end, right) for end in ends]
-    if where == ["right", "left"]:
-        ends, where = ends[::-1], where[::-1]
-    if where != ["left", "right"]:
-        return None
-    return _end(ends[0], sides[0]), _end(ends[1], sides[1])
 
 
 def _belongs(value: Node, right: Node) -> str:
@@ -278,7 +240,3 @@ def _belongs(value: Node, right: Node) -> str:
     if not read or (right in read and len(read) > 1):
         return ""
     return "right" if right in read else "left"
-
-
-def _end(value: Node, rows: Rows) -> Binding | Expression:
-    return rows.plain(value) or rows.lower(value)

@@ -11,9 +11,9 @@ from typing import Any
 from ibis.expr import operations as ops
 
 from deniable.errors import UnknownName, UnsupportedQuery
-from deniable.query.algebra import Expression, Kind, Literal, literal
+from deniable.query.algebra import Expression, Literal, literal
 from deniable.query.bind.scope import Binding, Scope
-from deniable.query.sql.spellings import fold
+from deniable.query.bind.spelling import condition, spelled
 
 from .functions import FUNCTIONS
 from .refusals import refused, shown
@@ -54,7 +54,7 @@ class Rows:
         if kind in FUNCTIONS:
             op, names = FUNCTIONS[kind]
             parts = [part for name in names for part in _listed(getattr(node, name))]
-            return fold(op, *map(self.lower, parts), span=None)
+            return spelled(op, *map(self.lower, parts))
         if isinstance(node, ops.Reduction):
             raise UnsupportedQuery(
                 f"{shown(node)} cannot be used here",
@@ -65,10 +65,7 @@ class Rows:
 
     def condition(self, node: Node) -> Expression:
         """A condition: true, false or missing."""
-        made = self.lower(node)
-        if made.kind is not Kind.BOOL:
-            raise UnsupportedQuery(f"a condition must be true or false, not {made.kind.value}")
-        return made
+        return condition(self.lower(node))
 
     def field(self, node: Node) -> Expression:
         """A column by its name."""

@@ -5,7 +5,7 @@
     refusals      why the rest is not, and what to write instead
     functions     how SQL spells our operators
     lower         expressions about single rows
-    spellings     those that stand for several operators
+    spellings     those that depend on a word of SQL, or on the kinds of values
     aggregates    which function, of what, of which rows
     groups        GROUP BY: keys and grouping sets
     answers       the outermost SELECT: a question

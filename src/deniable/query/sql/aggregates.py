@@ -2,61 +2,70 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import replace
+from typing import Any
 
 from sqlglot import exp
 
 from deniable.errors import UnsupportedQuery
 from deniable.query.aggregates import FAMILIES
-from deniable.query.algebra import Function, Literal
+from deniable.query.algebra import Function, Literal, call
+from deniable.query.bind.aggregates import Asked
 
 from .functions import AGGREGATES, NAMED_AGGREGATES
-from .lower import Rows
-
-
-@dataclass(frozen=True, kw_only=True)
-class Asked:
-    """An aggregate as it was written: the parts still to be read row by row."""
-
-    function: Function
-    argument: exp.Expr | None
-    node: exp.Expr
-    where: list[exp.Expr] = field(default_factory=list)
-    q: float | None = None
-    other: exp.Expr | None = None
-    bins: tuple[float, ...] = ()
+from .lower import Rows, binding_of
 
 
 def asked(node: exp.Expr, rows: Rows) -> Asked:
     """What an aggregate asks for."""
     if isinstance(node, exp.Filter):
+        where = rows.condition(node.expression.this)
         inner = asked(node.this, rows)
-        where = [node.expression.this, *inner.where]
-        return Asked(**vars(inner) | {"where": where, "node": node})
+        both = where if inner.where is None else call("and", where, inner.where)
+        return replace(inner, where=both, **_written(node, rows))
     if isinstance(node, exp.WithinGroup):
         return _within(node, rows)
     if isinstance(node, exp.Anonymous):
         return _named(node, rows)
-    function, argument = AGGREGATES[type(node)], node.this
+    function, argument = Function(AGGREGATES[type(node)].op), node.this
     if isinstance(node, exp.CountIf):
-        return Asked(function=function, argument=None, node=node, where=[argument])
+        return Asked(function=function, where=rows.condition(argument), **_written(node, rows))
     if function is Function.QUANTILE:
         share = node.args.get("quantile") or node.args.get("expression")
         q = 0.5 if isinstance(node, exp.Median) else _share(share, rows)
-        return Asked(function=function, argument=argument, node=node, q=q)
+        return _of(function, argument, node, rows, q=q)
     if FAMILIES[function].pair:
-        return Asked(function=function, argument=argument, node=node, other=node.expression)
-    return _plain(function, argument, node)
+        return _of(function, argument, node, rows, other=lambda: rows.lower(node.expression))
+    return _plain(function, argument, node, rows)
 
 
-def is_histogram(node: exp.Expr) -> bool:
-    """Whether a part is a histogram, with or without FILTER."""
+def binned(node: exp.Expr) -> exp.Expr | None:
+    """What a histogram is of, with or without FILTER; None for anything else."""
     inner = node.this if isinstance(node, exp.Filter) else node
-    named = isinstance(inner, exp.Anonymous) and inner.name.lower()
-    return NAMED_AGGREGATES.get(named or "") is Function.HISTOGRAM
+    named = inner.name.lower() if isinstance(inner, exp.Anonymous) else ""
+    if NAMED_AGGREGATES.get(named) is not Function.HISTOGRAM:
+        return None
+    return next(iter(inner.expressions), None)
 
 
-def _plain(function: Function, argument: exp.Expr | None, node: exp.Expr) -> Asked:
+def _of(function: Function, argument: exp.Expr, node: exp.Expr, rows: Rows, **more: Any) -> Asked:
+    known = binding_of(argument, rows.scope)
+    return Asked(
+        function=function,
+        argument=lambda: rows.lower(argument),
+        person=known is not None and known.person,
+        **_written(node, rows),
+        **more,
+    )
+
+
+def _written(node: exp.Expr, rows: Rows) -> dict[str, Any]:
+    """How an aggregate was written, and where."""
+    span = rows.text.span_of(node)
+    return {"what": rows.text.written(node), "span": span, "snippet": rows.text.snippet(span)}
+
+
+def _plain(function: Function, argument: exp.Expr | None, node: exp.Expr, rows: Rows) -> Asked:
     if isinstance(argument, exp.Distinct):
         if function in (Function.MIN, Function.MAX):
             argument = argument.expressions[0]
@@ -68,11 +77,11 @@ def _plain(function: Function, argument: exp.Expr | None, node: exp.Expr) -> Ask
             )
         else:
             function, argument = Function.DISTINCT, argument.expressions[0]
-    if isinstance(argument, exp.Star | exp.Null) and function is Function.COUNT:
-        argument = None
-    if argument is None and function is not Function.COUNT:
+    if function is Function.COUNT and isinstance(argument, exp.Star | exp.Null | None):
+        return Asked(function=function, **_written(node, rows))
+    if argument is None:
         raise UnsupportedQuery(f"{function.value.upper()} needs something to be computed of")
-    return Asked(function=function, argument=argument, node=node)
+    return _of(function, argument, node, rows)
 
 
 def _within(node: exp.Expr, rows: Rows) -> Asked:
@@ -89,7 +98,7 @@ def _within(node: exp.Expr, rows: Rows) -> Asked:
         raise UnsupportedQuery("a percentile is of one column", fix="WITHIN GROUP (ORDER BY x)")
     q, by = _share(inner.this, rows), order.expressions[0]
     q = 1 - q if by.args.get("desc") else q
-    return Asked(function=Function.QUANTILE, argument=by.this, node=node, q=q)
+    return _of(Function.QUANTILE, by.this, node, rows, q=q)
 
 
 def _named(node: exp.Expr, rows: Rows) -> Asked:
@@ -97,15 +106,15 @@ def _named(node: exp.Expr, rows: Rows) -> Asked:
     parts = node.expressions
     if function is Function.HISTOGRAM and parts:
         bins = tuple(_number(part, rows) for part in parts[1:])
-        return Asked(function=function, argument=parts[0], node=node, bins=bins)
+        return _of(function, parts[0], node, rows, bins=bins)
     wanted = 2 if function is Function.QUANTILE else 1
     if len(parts) != wanted:
         raise UnsupportedQuery(
             f"{node.name.upper()} takes {wanted} values; {len(parts)} were given"
         )
     if function is Function.QUANTILE:
-        return Asked(function=function, argument=parts[0], node=node, q=_share(parts[1], rows))
-    return _plain(function, parts[0], node)
+        return _of(function, parts[0], node, rows, q=_share(parts[1], rows))
+    return _plain(function, parts[0], node, rows)
 
 
 def _number(node: exp.Expr, rows: Rows) -> float:

@@ -2,34 +2,28 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
-
 from sqlglot import exp
 
-from deniable.errors import DeniableError, UnknownName, UnsupportedQuery
+from deniable.errors import DeniableError, UnsupportedQuery
 from deniable.query.algebra import (
-    Aggregate,
     Expression,
-    Function,
     Key,
-    Literal,
     Order,
     Output,
     Question,
     call,
     literal,
 )
-from deniable.query.bind.aggregates import Aggregates, argument_of
-from deniable.query.bind.bins import bucket, edges_between
-from deniable.query.bind.keys import check_cells, key_values, refuse_person
-from deniable.query.bind.prune import prune
-from deniable.query.bind.scope import Binding, Names, Scope
+from deniable.query.bind import builder
+from deniable.query.bind.aggregates import Aggregates
+from deniable.query.bind.keys import group_key
+from deniable.query.bind.scope import Names, Scope
 
-from .aggregates import Asked, asked, is_histogram
+from .aggregates import asked, binned
 from .asking import Asking
 from .functions import NAMED
 from .groups import Item, grouping, items_of, position_of
-from .lower import Rows, is_aggregate, rows_error, unknown_function
+from .lower import Rows, binding_of, is_aggregate, rows_error, unknown_function
 from .text import Text
 
 
@@ -41,23 +35,18 @@ def question(select: exp.Expr, scope: Scope, asking: Asking) -> Question:
     nodes, sets = grouping(select, items, scope, text)
     answer = Answer(asking, scope)
     answer.group(nodes, items)
-    check_cells(answer.keys, sets)
     outputs = [made for item in items for made in answer.outputs(item)]
     having = select.args.get("having")
-    condition = None if having is None else answer.condition(having.this)
     order = select.args.get("order")
-    orders = [] if order is None else answer.orders(order.expressions, items)
-    used = [key.expression for key in answer.keys]
-    used += [e for a in answer.aggregates.made for e in a.expressions]
-    return Question(
-        unit=asking.unit,
-        relation=prune(scope.relation, used),
-        keys=tuple(answer.keys),
-        grouping_sets=tuple(sets),
-        aggregates=tuple(answer.aggregates.made),
-        outputs=tuple(outputs),
-        having=condition,
-        order_by=tuple(orders),
+    return builder.question(
+        scope,
+        asking,
+        keys=answer.keys,
+        aggregates=answer.aggregates.made,
+        outputs=outputs,
+        sets=sets,
+        having=None if having is None else answer.condition(having.this),
+        order_by=[] if order is None else answer.orders(order.expressions, items),
         limit=_whole(select, "limit"),
         offset=_whole(select, "offset") or 0,
         text=text.raw,
@@ -73,7 +62,7 @@ class Answer(Rows):
         self.rows = Rows(asking.text, scope)
         self.names = Names()
         self.keys: list[Key] = []
-        self.aggregates = Aggregates(self.names)
+        self.aggregates = Aggregates(self.names, origins=asking.names)
         self.made: dict[str, Expression] = {}
 
     def group(self, nodes: list[exp.Expr], items: list[Item]) -> None:
@@ -84,59 +73,34 @@ class Answer(Rows):
 
     def _add_key(self, node: exp.Expr, items: list[Item]) -> None:
         expression = self.rows.lower(node)
-        binding = binding_of(node, self.scope)
-        if binding is not None:
-            refuse_person(binding, asked=f"GROUP BY {binding.name}")
-        if isinstance(expression, Literal):
-            raise UnsupportedQuery("GROUP BY a constant makes no groups", fix="leave it out")
         named = next((item.name for item in items if item.node == node), "")
         column = node.name if isinstance(node, exp.Column) else ""
-        name = self.names.fresh(named or column or repr(expression))
+        label = column or named or repr(expression)
         span = self.text.span_of(node)
-        values = key_values(
+        made = group_key(
             expression,
-            name=column or named or repr(expression),
-            unit=self.asking.unit,
-            private_keys=self.asking.private_keys,
-            names=self.asking.names,
-            snippet=self.text.snippet(span, f"no public keys for `{column or name}`"),
+            self.asking,
+            name=self.names.fresh(named or label),
+            asked=f"GROUP BY {label}",
+            binding=binding_of(node, self.scope),
+            label=label,
+            span=span,
+            snippet=self.text.snippet(span, f"no public keys for `{label}`"),
         )
-        self.keys.append(Key(name=name, expression=expression, values=values, span=span))
+        self.keys.append(made)
 
     def outputs(self, item: Item) -> list[Output]:
         """The columns of the answer that one item makes: several for a histogram."""
-        if not is_histogram(item.node):
+        of = binned(item.node)
+        if of is None:
             return [self.output(item)]
+        name = item.name if item.aliased else self.text.written(of)
         with self.text.pointing(item.node):
-            made = self._histogram(item)
+            made = self.aggregates.histogram(asked(item.node, self.rows), name=name)
         for name, column in made:
             self._called(name, column, item)
         span = self.text.span_of(item.node)
         return [Output(name=n, expression=column, span=span) for n, column in made]
-
-    def _histogram(self, item: Item) -> list[tuple[str, Expression]]:
-        ask = asked(item.node, self.rows)
-        _, number = self._argument(ask, ask.argument)
-        assert number is not None
-        assert ask.argument is not None
-        edges = edges_between(number, ask.bins if len(ask.bins) > 1 else next(iter(ask.bins), None))
-        name = item.name if item.aliased else self.text.written(ask.argument)
-        made = []
-        for i, (low, high) in enumerate(pairwise(edges)):
-            wanted = Aggregate(
-                name="",
-                function=ask.function,
-                argument=bucket(number, edges),
-                where=self._where(ask),
-                edges=tuple(edges),
-                bin=i,
-                moment=number,
-                span=self.text.span_of(item.node),
-            )
-            end = "]" if i == len(edges) - 2 else ")"
-            label = f"{name} [{low:.15g}, {high:.15g}{end}"
-            made.append((label, self.aggregates.column(wanted, wish=label)))
-        return made
 
     def output(self, item: Item) -> Output:
         """One column of the answer."""
@@ -239,41 +203,7 @@ class Answer(Rows):
 
     def aggregate(self, node: exp.Expr, *, wish: str = "") -> Expression:
         """A noisy number; the same aggregate asked twice is computed once."""
-        ask = asked(node, self.rows)
-        if ask.function is Function.HISTOGRAM:
-            raise UnsupportedQuery(
-                "HISTOGRAM makes several columns, so it cannot be part of an expression",
-                fix="select it by itself",
-            )
-        function, argument = self._argument(ask, ask.argument)
-        _, other = self._argument(ask, ask.other)
-        wanted = Aggregate(
-            name="",
-            function=function,
-            argument=argument,
-            other=other,
-            where=self._where(ask),
-            q=ask.q,
-            span=self.text.span_of(node),
-        )
-        return self.aggregates.column(wanted, wish=wish)
-
-    def _where(self, ask: Asked) -> Expression | None:
-        conditions = [self.rows.condition(part) for part in ask.where]
-        return call("and", *conditions) if len(conditions) > 1 else next(iter(conditions), None)
-
-    def _argument(self, ask: Asked, node: exp.Expr | None) -> tuple[Function, Expression | None]:
-        if node is None:
-            return ask.function, None
-        binding = binding_of(node, self.scope)
-        return argument_of(
-            ask.function,
-            lambda: self.rows.lower(node),
-            person=binding is not None and binding.person,
-            what=self.text.written(ask.node),
-            names=self.asking.names,
-            snippet=self.text.snippet(self.text.span_of(ask.node)),
-        )
+        return self.aggregates.column(asked(node, self.rows), wish=wish)
 
 
 def _way(part: exp.Expr) -> dict[str, bool]:
@@ -281,18 +211,6 @@ def _way(part: exp.Expr) -> dict[str, bool]:
         "descending": bool(part.args.get("desc")),
         "missing_first": bool(part.args.get("nulls_first")),
     }
-
-
-def binding_of(node: exp.Expr, scope: Scope) -> Binding | None:
-    """The binding of a plain column; None for anything else."""
-    while isinstance(node, exp.Paren):
-        node = node.this
-    if not isinstance(node, exp.Column) or isinstance(node.this, exp.Star):
-        return None
-    try:
-        return scope.find(node.name, table=node.text("table") or None)
-    except (UnknownName, UnsupportedQuery):
-        return None
 
 
 def _check_answerable(select: exp.Expr, items: list[Item], asking: Asking) -> None:

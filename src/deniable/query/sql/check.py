@@ -85,8 +85,7 @@ _SHAPES: Final[dict[type[exp.Expr], tuple[str, ...]]] = {
     exp.Anonymous: ("this", "expressions"),
     exp.Grouping: ("expressions",),
     exp.GroupingId: ("expressions",),
-    **{kind: shape.args for kind, shape in FUNCTIONS.items()},
-    **dict.fromkeys(AGGREGATES, ("this", "quantile", "expression")),
+    **{kind: shape.args for kind, shape in (FUNCTIONS | AGGREGATES).items()},
 }
 
 

@@ -72,7 +72,7 @@ FUNCTIONS: Final[dict[type[exp.Expr], Shape]] = {
     exp.Day: _shape("day"),
     exp.DayOfMonth: _shape("day"),
     exp.DayOfWeek: _shape("dow"),
-    exp.DayOfWeekIso: _shape("isodow"),
+    exp.DayOfWeekIso: _shape("monday_1"),
     exp.DayOfYear: _shape("doy"),
     exp.Hour: _shape("hour"),
     exp.Minute: _shape("minute"),
@@ -115,8 +115,18 @@ PARTS: Final[dict[str, str]] = {
 }
 
 _SPELLED: Final = spelled("sql")
-AGGREGATES: Final[dict[type[exp.Expr], Function]] = {
-    getattr(exp, name): function for name, function in _SPELLED.items() if name[0].isupper()
+
+
+def _aggregate(kind: type[exp.Expr], function: Function) -> Shape:
+    read = (name for name in ("this", "quantile", "expression") if name in kind.arg_types)
+    return _shape(function, *read)
+
+
+# Aggregates: the function that each is, and the arguments that it may have.
+AGGREGATES: Final[dict[type[exp.Expr], Shape]] = {
+    kind: _aggregate(kind, function)
+    for name, function in _SPELLED.items()
+    if name[0].isupper() and (kind := getattr(exp, name))
 }
 # Aggregates the parser has no name for.
 NAMED_AGGREGATES: Final = {n: function for n, function in _SPELLED.items() if n[0].islower()}

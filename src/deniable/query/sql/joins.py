@@ -14,12 +14,11 @@ from sqlglot import exp
 
 from deniable.errors import UnsupportedQuery
 from deniable.query.algebra import Expression, JoinKind
-from deniable.query.bind.joins import Pair, join
+from deniable.query.bind.joins import Pair, join, paired
 from deniable.query.bind.scope import Binding, Scope
 
-from .answers import binding_of
 from .asking import Asking
-from .lower import Rows, flattened
+from .lower import Rows, binding_of, flattened
 
 Listed = tuple[exp.Expr, Scope]
 """What stands between two commas of FROM, and its rows."""
@@ -61,7 +60,7 @@ def joined(left: Scope, right: Scope, node: exp.Expr, asking: Asking) -> Scope:
             fix="filter in a subquery: LEFT JOIN (SELECT ... WHERE ...) USING (column)",
             snippet=asking.text.snippet(asking.text.span_of(rest[0])),
         )
-    scope = join(left, right, on=pairs, kind=how, unit=asking.unit, names=asking.names)
+    scope = join(left, right, asking, on=pairs, kind=how)
     for condition in rest:
         scope = scope.where(Rows(asking.text, scope).condition(condition))
     return scope
@@ -81,14 +80,7 @@ def listed(
     while rest:
         part, pairs, others = _next(scope, rest, conditions, asking)
         with asking.text.pointing(part[0]):
-            scope = join(
-                scope,
-                part[1],
-                on=pairs,
-                kind=JoinKind.INNER,
-                unit=asking.unit,
-                names=asking.names,
-            )
+            scope = join(scope, part[1], asking, on=pairs, kind=JoinKind.INNER)
         rest = [other for other in rest if other is not part]
         conditions = others
     _check_links([part for part in where if part not in conditions], scope, asking)
@@ -165,7 +157,7 @@ def _called(scope: Scope) -> str:
 def _using(columns: list[str], left: Scope, right: Scope, how: JoinKind, asking: Asking) -> Scope:
     """Equal columns are one column afterwards: that of the left."""
     pairs: list[Pair] = [(left.find(name), right.find(name)) for name in columns]
-    scope = join(left, right, on=pairs, kind=how, unit=asking.unit, names=asking.names)
+    scope = join(left, right, asking, on=pairs, kind=how)
     merged = {(b.table, b.name) for _, b in pairs if isinstance(b, Binding)}
     bindings = tuple(
         dataclasses.replace(b, hidden=True) if (b.table, b.name) in merged else b
@@ -178,19 +170,18 @@ def _pairs(
     conditions: Sequence[exp.Expr], left: Scope, right: Scope, asking: Asking
 ) -> tuple[list[Pair], list[exp.Expr]]:
     """Equalities between the two sides, and all other conditions."""
-    pairs: list[Pair] = []
-    rest = []
-    for part in conditions:
-        bare = part.unnest()
-        sides = [bare.this, bare.expression] if isinstance(bare, exp.EQ) else []
-        where = [_belongs(side, left, right) for side in sides]
-        if where == ["right", "left"]:
-            sides, where = sides[::-1], where[::-1]
-        if where == ["left", "right"]:
-            pairs.append((side_of(sides[0], left, asking), side_of(sides[1], right, asking)))
-        else:
-            rest.append(part)
-    return pairs, rest
+    scopes = {"left": left, "right": right}
+    return paired(
+        conditions,
+        ends=_ends,
+        where=lambda end: _belongs(end, left, right),
+        side=lambda end, where: side_of(end, scopes[where], asking),
+    )
+
+
+def _ends(condition: exp.Expr) -> list[exp.Expr]:
+    bare = condition.unnest()
+    return [bare.this, bare.expression] if isinstance(bare, exp.EQ) else []
 
 
 def _belongs(node: exp.Expr, left: Scope, right: Scope) -> str:

@@ -9,12 +9,13 @@ from typing import Any, Final
 from sqlglot import exp
 
 from deniable.errors import UnknownName, UnsupportedQuery
-from deniable.query.algebra import Expression, Kind, Literal, evaluate, literal
-from deniable.query.bind.scope import Scope
+from deniable.query.algebra import Expression, Literal, literal
+from deniable.query.bind.scope import Binding, Scope
+from deniable.query.bind.spelling import cast, condition, fold, spelled
 
 from .functions import AGGREGATES, CASTS, FUNCTIONS, NAMED, NAMED_AGGREGATES
 from .refusals import NAMED_REASONS
-from .spellings import SPECIAL, choice, fold
+from .spellings import SPECIAL, choice
 from .text import ONLY_QUESTIONS, Text
 
 _KNOWN: Final = "see the reference of SQL for every function there is"
@@ -49,13 +50,8 @@ class Rows:
 
     def condition(self, node: exp.Expr) -> Expression:
         """A condition: true, false or missing."""
-        made = self.lower(node)
-        if made.kind is not Kind.BOOL:
-            raise UnsupportedQuery(
-                f"a condition must be true or false, not {made.kind.value}",
-                snippet=self.text.snippet(made.span),
-            )
-        return made
+        with self.text.pointing(node):
+            return condition(self.lower(node))
 
     def column(self, node: exp.Expr) -> Expression:
         """A column by its name."""
@@ -83,7 +79,19 @@ class Rows:
         special = SPECIAL.get(op)
         if special is not None:
             return special(self, parts, span)
-        return fold(op, *map(self.lower, parts), span=span)
+        return spelled(op, *map(self.lower, parts), span=span)
+
+
+def binding_of(node: exp.Expr, scope: Scope) -> Binding | None:
+    """The binding of a plain column; None for anything else."""
+    while isinstance(node, exp.Paren):
+        node = node.this
+    if not isinstance(node, exp.Column) or isinstance(node.this, exp.Star):
+        return None
+    try:
+        return scope.find(node.name, table=node.text("table") or None)
+    except (UnknownName, UnsupportedQuery):
+        return None
 
 
 def is_aggregate(node: exp.Expr) -> bool:
@@ -207,21 +215,15 @@ def _same(*, negated: bool) -> Callable[[Rows, exp.Expr], Expression]:
 
     def lowered(rows: Rows, node: exp.Expr) -> Expression:
         span = rows.text.span_of(node)
-        x, y = rows.lower(node.this), rows.lower(node.expression)
-        missing = [fold("is_null", side, span=span) for side in (x, y)]
-        both = fold("and", *missing, span=span)
-        same = fold("coalesce", fold("eq", x, y, span=span), both, span=span)
+        same = spelled("same", rows.lower(node.this), rows.lower(node.expression), span=span)
         return fold("not", same, span=span) if negated else same
 
     return lowered
 
 
 def _between(rows: Rows, node: exp.Expr) -> Expression:
-    span = rows.text.span_of(node)
-    value = rows.lower(node.this)
-    low, high = rows.lower(node.args["low"]), rows.lower(node.args["high"])
-    ends = fold("ge", value, low, span=span), fold("le", value, high, span=span)
-    return fold("and", *ends, span=span)
+    parts = (node.this, node.args["low"], node.args["high"])
+    return spelled("between", *map(rows.lower, parts), span=rows.text.span_of(node))
 
 
 def _in(rows: Rows, node: exp.Expr) -> Expression:
@@ -272,7 +274,6 @@ def _if(rows: Rows, node: exp.Expr) -> Expression:
 
 
 def _cast(rows: Rows, node: exp.Expr) -> Expression:
-    span = rows.text.span_of(node)
     kind = node.args["to"]
     op = CASTS.get(getattr(kind.this, "name", ""))
     if op is None or kind.expressions:
@@ -280,11 +281,7 @@ def _cast(rows: Rows, node: exp.Expr) -> Expression:
             f"CAST to {kind.sql(dialect='duckdb')[:40]} is not among what can be asked",
             fix="BIGINT, DOUBLE, TEXT, BOOLEAN, DATE or TIMESTAMP",
         )
-    value = rows.lower(node.this)
-    made = fold(op, value, span=span)
-    if isinstance(value, Literal) and value.value is not None and evaluate(made, {}) is None:
-        raise UnsupportedQuery(f"{value.value!r} is no {made.kind.value}")
-    return made
+    return cast(op, rows.lower(node.this), span=rows.text.span_of(node))
 
 
 def _named(rows: Rows, node: exp.Expr) -> Expression:

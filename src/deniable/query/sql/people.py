@@ -10,16 +10,15 @@ from collections.abc import Sequence
 from sqlglot import exp
 
 from deniable.errors import UnsupportedQuery
-from deniable.query.algebra import Column, Expression, Function, Kind, PerPerson, Summary, call
-from deniable.query.bind.arguments import check_bounds
+from deniable.query.algebra import Column, Expression, PerPerson, Summary
 from deniable.query.bind.scope import Binding, Scope
-from deniable.query.bind.summaries import SUMMARIES, Summaries
+from deniable.query.bind.summaries import Summaries
 
-from .aggregates import Asked, asked
-from .answers import Answer, binding_of
+from .aggregates import asked
+from .answers import Answer
 from .asking import Asking
 from .groups import Item, grouping
-from .lower import is_aggregate
+from .lower import binding_of, is_aggregate
 
 
 def per_person(select: exp.Expr, items: list[Item], scope: Scope, asking: Asking) -> Scope:
@@ -92,38 +91,7 @@ class People(Answer):
 
     def aggregate(self, node: exp.Expr, *, wish: str = "") -> Expression:
         """An exact summary of one person's rows."""
-        ask = asked(node, self.rows)
-        conditions = [self.rows.condition(part) for part in ask.where]
-        where = call("and", *conditions) if len(conditions) > 1 else next(iter(conditions), None)
-        wish = wish or ask.function.value
-        if ask.argument is None:
-            return self.summaries.once(Summary.COUNT, None, where, wish=wish)
-        argument = self.rows.lower(ask.argument)
-        if ask.function in SUMMARIES:
-            return self.summaries.once(SUMMARIES[ask.function], argument, where, wish=wish)
-        if ask.function in (Function.SUM, Function.AVG):
-            return self._sum(ask, argument, where, wish=wish)
-        raise UnsupportedQuery(
-            f"{ask.function.value.upper()} of one person's rows is not among what can be asked",
-            fix="COUNT, SUM, AVG, MIN, MAX or COUNT(DISTINCT ...)",
-        )
-
-    def _sum(
-        self, ask: Asked, argument: Expression, where: Expression | None, *, wish: str
-    ) -> Expression:
-        """Of numbers with bounds."""
-        if argument.kind is Kind.BOOL:
-            argument = call("to_int", argument)
-        if not argument.domain.numeric:
-            raise UnsupportedQuery(f"SUM and AVG need numbers, not {argument.kind.value}")
-        check_bounds(
-            argument,
-            what=self.text.written(ask.node),
-            names=self.asking.names,
-            snippet=self.text.snippet(self.text.span_of(ask.node)),
-        )
-        mean = ask.function is Function.AVG
-        return self.summaries.total(argument, where, mean=mean, wish=wish)
+        return self.summaries.of(asked(node, self.rows), wish=wish)
 
     def _key(self, node: exp.Expr) -> Expression | None:
         if isinstance(node, exp.Literal) or any(map(is_aggregate, node.walk())):

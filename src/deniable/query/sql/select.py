@@ -8,17 +8,18 @@ from sqlglot import exp
 
 from deniable.errors import UnsupportedQuery
 from deniable.query.algebra import Expression, Question
+from deniable.query.bind.builder import check_private
 from deniable.query.bind.members import members
-from deniable.query.bind.scope import Binding, Scope, scan
+from deniable.query.bind.scope import Binding, Scope
+from deniable.query.bind.spelling import together
 from deniable.query.bind.unions import union
 
-from .answers import binding_of, question
+from .answers import question
 from .asking import Asking
 from .groups import Item, items_of
 from .joins import Listed, check_kind, is_comma, joined, listed, side_of
-from .lower import Rows, flattened
+from .lower import Rows, binding_of, flattened
 from .people import per_person
-from .spellings import fold
 
 
 def ask(tree: exp.Expr, asking: Asking) -> Question:
@@ -40,13 +41,7 @@ def ask(tree: exp.Expr, asking: Asking) -> Question:
         )
     asking = asking.inside(tree)
     scope = _rows_of(tree, asking)
-    if not scope.relation.private:
-        raise UnsupportedQuery(
-            "this question is about public tables alone",
-            why="nobody is protected here, so nothing need be spent",
-            fix="ask the engine itself",
-            snippet=asking.text.snippet(asking.text.span_of(tree.args["from_"])),
-        )
+    check_private(scope, snippet=asking.text.snippet(asking.text.span_of(tree.args["from_"])))
     return question(tree, scope, asking)
 
 
@@ -71,7 +66,7 @@ def _rows_of(select: exp.Expr, asking: Asking) -> Scope:
         return scope
     rows = Rows(asking.text, scope, members=found)
     made = [rows.condition(part) for part in conditions]
-    return scope.where(made[0] if len(made) == 1 else fold("and", *made, span=None))
+    return scope.where(together("and", *made))
 
 
 def _listed(select: exp.Expr, asking: Asking) -> list[Listed]:
@@ -139,8 +134,7 @@ def _source(node: exp.Expr, asking: Asking) -> Scope:
             part, there = named
             return _subquery(part, there).called(node.alias or node.name)
         table = asking.table(node.name)
-        alias = node.alias or table.name
-        return scan(table, unit=asking.unit, names=asking.names, alias=alias)
+        return asking.scan(table, alias=node.alias)
 
 
 def _subquery(node: exp.Expr, asking: Asking) -> Scope:
@@ -183,7 +177,7 @@ def _union(node: exp.Expr, asking: Asking) -> Scope:
                 fix="UNION ALL",
             )
         sides = _subquery(node.this, asking), _subquery(node.expression, asking)
-        return union(*sides, unit=asking.unit, names=asking.names)
+        return union(*sides, asking)
 
 
 def _bindings(item: Item, scope: Scope, asking: Asking) -> list[Binding]:

@@ -3,7 +3,7 @@
 import io
 import threading
 
-from deniable.session.progress import Progress
+from deniable.progress import Progress
 
 
 class Terminal(io.StringIO):

@@ -12,8 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import deniable as dp
-from deniable.mechanisms._reading import plain_key, read_numbers
-from deniable.sensitive import Form
+from deniable.forms import Form, plain_key, read_numbers
 
 LARGE = st.integers(-(2**70), 2**70)
 DYADIC = st.builds(lambda n, k: Fraction(n, 2**k), st.integers(-(2**53), 2**53), st.integers(0, 60))

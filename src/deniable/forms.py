@@ -1,4 +1,4 @@
-"""From whatever a computation returned to the declared form: one representation for one value.
+"""What a private value looks like is declared; whatever was computed is coerced to that.
 
 A pandas sum is an int without and a float with a missing value; a NumPy scalar, a `Decimal` or a
 0-d array may hold the same number. A mechanism must not see which: it gets int64 if whole numbers
@@ -11,7 +11,9 @@ rounding them could move two neighbours further apart than was declared.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Mapping
+import math
+from collections.abc import Callable, Hashable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import islice
 from typing import Any
@@ -19,11 +21,57 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from deniable.errors import BadParameter
-from deniable.sensitive import Form
+from . import parameters
+from .errors import BadParameter
 
 _INT64 = np.iinfo(np.int64)
 _EXACT = 2**53
+
+
+@dataclass(frozen=True, kw_only=True)
+class Form:
+    """What the result of a computation looks like: public, and fixed before it runs.
+
+    `whole` is None where nothing was declared: the mechanism decides, and real is the default.
+    """
+
+    whole: bool | None = None
+    shape: tuple[int, ...] = ()
+    keys: tuple[Hashable, ...] | None = None
+    statistic: Callable[[Any], object] | None = None
+
+    @staticmethod
+    def of(*, whole: object, shape: object, keys: object, statistic: object = None) -> Form:
+        """The form that the arguments of a `Sensitive` declare."""
+        if statistic is not None and not callable(statistic):
+            raise BadParameter.of("statistic", statistic, must="a function of a sample's rows")
+        form = Form._numbers(whole=whole, shape=shape, keys=keys)
+        return replace(form, statistic=statistic)
+
+    @staticmethod
+    def _numbers(*, whole: object, shape: object, keys: object) -> Form:
+        if whole is not None and not isinstance(whole, bool):
+            raise BadParameter.of("whole", whole, must="True (whole numbers) or False (real ones)")
+        listed = None if keys is None else _keys(keys)
+        if shape is None:
+            return Form(whole=whole, shape=() if listed is None else (len(listed),), keys=listed)
+        sizes = shape if isinstance(shape, tuple | list) else (shape,)
+        exact = tuple(parameters.whole("shape", size, least=0) for size in sizes)
+        if listed is not None and exact != (len(listed),):
+            raise BadParameter.of("shape", shape, must=f"{len(listed)}, one for each key")
+        return Form(whole=whole, shape=exact, keys=listed)
+
+    @property
+    def size(self) -> int:
+        """How many numbers there are."""
+        return math.prod(self.shape)
+
+    def __str__(self) -> str:
+        whole = "" if self.whole is None else f", whole={self.whole}"
+        if self.keys is not None:
+            return f"{whole}, {len(self.keys)} keys"
+        shape = self.shape[0] if len(self.shape) == 1 else self.shape
+        return whole + (f", shape={shape}" if self.shape else "")
 
 
 def read_numbers(value: Any, form: Form) -> NDArray[Any]:
@@ -59,6 +107,15 @@ def read_floats(value: Any, form: Form) -> NDArray[np.float64]:
     if array.dtype == object:
         raise BadParameter("the value must be a number that a float can hold")
     return array
+
+
+def exact(array: NDArray[Any]) -> NDArray[Any]:
+    """Numbers that were read, as Python's: whole ones as int, real ones as fractions."""
+    if array.dtype.kind == "i":
+        return array.astype(object)
+    made = np.empty(array.size, dtype=object)
+    made[:] = [Fraction(x) for x in array.ravel().tolist()]
+    return made.reshape(array.shape)
 
 
 def read_whole(array: NDArray[Any]) -> NDArray[np.int64]:
@@ -180,3 +237,16 @@ def _nearest(number: Fraction) -> float:
 
 def _not_numbers(what: str) -> BadParameter:
     return BadParameter(f"the value must consist of {what}, as declared")
+
+
+def _keys(keys: object) -> tuple[Hashable, ...]:
+    must = "a list of different keys"
+    if not isinstance(keys, list | tuple) or not keys:
+        raise BadParameter.of("keys", type(keys), must=must)
+    try:
+        different = len(set(keys)) == len(keys)
+    except TypeError:
+        different = False
+    if not different:
+        raise BadParameter("keys must be a list of different keys, each hashable")
+    return tuple(keys)

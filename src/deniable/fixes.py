@@ -1,0 +1,154 @@
+"""What to write instead, as a value: text is made of it where it is shown.
+
+>>> offer = amount("spend", "epsilon", "0.2", note="what is left")
+>>> written([offer]), written([offer], medium="shell")
+('spend=dp.epsilon(0.2)    what is left', '--spend 0.2    what is left')
+>>> offer.fields
+{'spend': '0.2'}
+"""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final, Literal
+
+Medium = Literal["python", "ibis", "shell"]
+"""Where a fix is typed: in Python (questions in SQL), in an Ibis expression, in a shell."""
+
+
+@dataclass(frozen=True)
+class Fix:
+    """One thing to write instead; `note` stands beside it, `lead` before it.
+
+    Where it is typed otherwise than in Python: `ibis`; `command`, "" where nothing can be typed in
+    a shell; and `fields`, the parameters that it sets, by name, as typed in a form or as options.
+    """
+
+    python: str
+    ibis: str | None = None
+    command: str | None = None
+    fields: Mapping[str, str] = field(default_factory=dict)
+    note: str = ""
+    lead: str = ""
+
+    def said(self, medium: Medium) -> str:
+        """As it is typed there; nothing if it cannot be."""
+        if medium == "ibis" and self.ibis is not None:
+            said = self.ibis
+        elif medium == "shell" and self.command is not None:
+            said = self.command
+        elif medium == "shell" and self.fields:
+            said = " ".join(f"--{name} {shlex.quote(v)}" for name, v in self.fields.items())
+        else:
+            said = self.python
+        return said and self.lead + said
+
+
+Fixes = str | Fix | Iterable[str | Fix]
+"""One fix or several; plain text reads the same everywhere."""
+
+
+def listed(fixes: Fixes) -> tuple[Fix, ...]:
+    """Every fix as a value."""
+    several = [fixes] if isinstance(fixes, str | Fix) else fixes
+    return tuple(each if isinstance(each, Fix) else Fix(each) for each in several if each)
+
+
+def written(fixes: Sequence[Fix], medium: Medium = "python") -> str:
+    """A line for each that can be typed there, notes in one column; in a shell, commands first."""
+    lines = [(said, each.note) for each in fixes if (said := each.said(medium))]
+    if medium == "shell":
+        lines.sort(key=lambda line: not line[0].startswith("deniable "))
+    width = max((len(said) for said, note in lines if note), default=0)
+    return "\n".join(f"{said:<{width}}    {note}" if note else said for said, note in lines)
+
+
+def amount(name: str, kind: str, figure: object, *, delta: object = None, note: str = "") -> Fix:
+    """An amount of a loss, for `spend` or `budget`.
+
+    >>> amount("budget", "rho", 0.1).said("shell"), amount("spend", "epsilon", 1, delta=1e-8).python
+    ('--budget rho=0.1', 'spend=dp.epsilon(1, delta=1e-08)')
+    """
+    more = "" if delta is None else f", delta={delta}"
+    typed = f"{figure}" if kind == "epsilon" else f"{kind}={figure}"
+    typed += "" if delta is None else f",{delta}"
+    return Fix(f"{name}=dp.{kind}({figure}{more})", fields={name: typed}, note=note)
+
+
+def number(name: str, value: float, note: str = "") -> Fix:
+    """A number for an option."""
+    return Fix(f"{name}={value}", fields={name: f"{value}"}, note=note)
+
+
+def person(column: str, rows: object = "...", groups: int | None = None, note: str = "") -> Fix:
+    """A person as the unit.
+
+    >>> person("Customer ID").said("shell")
+    "--unit 'Customer ID' --rows 10"
+    """
+    more = "" if groups is None else f", groups={groups}"
+    fields = {"unit": column, "rows": "10" if rows == "..." else f"{rows}"}
+    fields |= {} if groups is None else {"groups": f"{groups}"}
+    return Fix(f'unit=dp.person("{column}", rows={rows}{more})', fields=fields, note=note)
+
+
+def rows(note: str = "") -> Fix:
+    """Single rows as the unit."""
+    return Fix("unit=dp.rows()", command="--unit row", fields={"unit": "row"}, note=note)
+
+
+def keys(*columns: str, note: str = "") -> Fix:
+    """The public list of the values of columns."""
+    python = ", ".join(f'"{column}": dp.keys([...])' for column in columns)
+    shell = " and ".join(f"`{column}`" for column in columns)
+    return Fix(
+        f"columns={{{python}}}",
+        command=f"--keys for {shell} with deniable set",
+        note=note,
+        lead="give the list: ",
+    )
+
+
+def bounds(column: str, *, table: str, type: str) -> list[Fix]:  # noqa: A002
+    """Plausible bounds of a column, stated or estimated privately."""
+    target, name = shlex.quote(f"{table}.{column}"), quoted(column)
+    stated, said = _PLAUSIBLE.get(type, _PLAUSIBLE["float"])
+    known = [
+        python(f"schema=dp.Schema(columns={{{name}: dp.bounds({stated})}})"),
+        python(f"s.bounds({name}, spend=dp.epsilon(0.1))", "# estimates them privately"),
+        Fix(f"deniable set {target} --bounds {said}"),
+        Fix(f"deniable bounds {target} --spend 0.1"),
+    ]
+    return known if type in ("int", "float") else known[::2]
+
+
+# Bounds to be replaced by what is plausible, in Python and in a shell.
+_PLAUSIBLE: Final = {
+    "float": ("0, 100", "0 100"),
+    "int": ('0, 100, type="int"', "0 100"),
+    "date": (
+        'datetime.date(2000, 1, 1), datetime.date(2030, 1, 1), type="date"',
+        "2000-01-01 2030-01-01",
+    ),
+    "timestamp": (
+        'datetime.datetime(2000, 1, 1), datetime.datetime(2030, 1, 1), type="timestamp"',
+        "2000-01-01 2030-01-01",
+    ),
+}
+
+
+def python(text: str, note: str = "") -> Fix:
+    """What is said in Python alone: in a shell another fix is given beside it."""
+    return Fix(text, command="", note=note)
+
+
+def sql(text: str, ibis: str, note: str = "") -> Fix:
+    """What is spelled one way in SQL, and another in Ibis."""
+    return Fix(text, ibis=ibis, note=note)
+
+
+def quoted(name: str) -> str:
+    """A name as one types it in Python."""
+    return repr(name) if '"' in name or "\\" in name else f'"{name}"'

@@ -1,0 +1,133 @@
+"""Foresight saves time and decides nothing: it ends as a walk does that parses every line."""
+
+import json
+
+import pytest
+
+import deniable as dp
+from deniable.ledger import books, open_ledger
+from deniable.ledger.chain import Walk
+from deniable.ledger.entry import digest
+from deniable.ledger.whole import WholeWalk
+
+ROWS = dp.rows()
+CHARGED = [dp.Laplace(scale=10.0), dp.Gaussian(sigma=20.0), dp.Laplace(scale=10.0)]
+
+
+class Parsing(WholeWalk):
+    """Foresees nothing."""
+
+    def _foreseen(self, row):
+        return False
+
+
+@pytest.fixture(scope="module", params=[dp.epsilon(5.0), dp.epsilon(5.0, delta=1e-6)], ids=repr)
+def ledger(request):
+    """Charges with and without questions, askers and words; a Gaussian has an infinite ε."""
+    charged = CHARGED if request.param.to_dict().get("delta") else CHARGED[::2]
+    with open_ledger(budget=request.param, unit=ROWS) as ledger:
+        for turn, mechanism in enumerate(2 * charged):
+            asked = {"asker": 'q"é' if turn % 2 else None, "what": "wörds" if turn % 3 else ""}
+            question = ledger.fingerprint(turn)
+            paid = ledger.charge(mechanism, unit=ROWS, question=question, **asked)
+            ledger.charge(mechanism, unit=ROWS, **asked)
+            ledger.answer(paid, {"mechanisms": [turn], "text": "}"})
+        yield ledger
+
+
+def walked(kind, rows, ledger):
+    """Where a walk ends and what it holds then, or why it failed."""
+    walk = kind(rows[0], filter=ledger.filter, where="here")
+    try:
+        for row in rows[1:]:
+            walk.step(row)
+    except dp.LedgerFailure as failure:
+        return str(failure)
+    return walk.at, walk._total, walk._committed, walk._stated, walk._unanswered, walk._halts
+
+
+def assert_alike(rows, ledger):
+    ended = walked(WholeWalk, rows, ledger)
+    assert ended == walked(Parsing, rows, ledger)
+    return ended
+
+
+def changed_texts(line):
+    for place, character in enumerate(line):
+        for other in {chr(ord(character) ^ 1), '"', ""} - {character}:
+            yield line[:place] + other + line[place + 1 :]
+    for field in ('"halts":{},', '"kind":"note",', '"standing":{},', '"repeats":1,', '"delta":0,'):
+        yield "{" + field + line[1:]
+        yield line[:-1] + "," + field[:-1] + "}"
+    yield json.dumps(json.loads(line))
+    yield json.dumps(dict(reversed(json.loads(line).items())), separators=(",", ":"))
+
+
+def test_no_changed_text_is_foreseen_that_parsing_would_refuse(ledger):
+    rows = list(books.rows(ledger._store))
+    refused = 0
+    for place in range(len(rows) - 3, len(rows)):
+        for line in changed_texts(rows[place].line):
+            hashed = digest(line) if line.isascii() else ""
+            forged = [*rows[:place], rows[place]._replace(line=line, hash=hashed)]
+            refused += isinstance(assert_alike(forged, ledger), str)
+    assert refused > 1000
+
+
+OTHERS = {
+    "sequence": [0, "1", None],
+    "line": ["", "{}", None, b"{}"],
+    "hash": ["", None],
+    "kind": ["note", "loan", "answer", "charge", None],
+    "asker": ["ann", "", 5, None],
+    "question": ["", 5, b"", None],
+    "mechanisms": ["laplace", "gaussian", "quantum", "", None],
+}
+
+
+@pytest.mark.parametrize("column", OTHERS)
+def test_no_changed_column_is_foreseen_that_parsing_would_refuse(ledger, column):
+    rows = list(books.rows(ledger._store))
+    for place in range(1, len(rows)):
+        for other in OTHERS[column]:
+            forged = [*rows[:place], rows[place]._replace(**{column: other})]
+            same = getattr(rows[place], column) == other
+            assert isinstance(assert_alike(forged, ledger), tuple if same else str)
+
+
+def test_most_lines_are_foreseen(ledger, monkeypatch):
+    parsed, step = [], Walk.step
+    monkeypatch.setattr(Walk, "step", lambda walk, row: parsed.append(row) or step(walk, row))
+    rows = list(books.rows(ledger._store))
+    assert isinstance(assert_alike(rows, ledger), tuple)
+    assert len(parsed) - (len(rows) - 1) <= 3, "one for each mechanism, and an answer"
+
+
+@pytest.mark.parametrize("plain", ["share", "stop", "note"])
+def test_what_follows_lines_that_are_not_plain_is_checked_as_well(plain):
+    with open_ledger(budget=dp.epsilon(5.0), unit=ROWS) as ledger:
+        for turn in range(4):
+            paid = ledger.charge(CHARGED[0], unit=ROWS, question=ledger.fingerprint(turn))
+            ledger.answer(paid, turn)
+            if turn == 1:
+                other = {
+                    "share": lambda: ledger.share("ann", amount=dp.epsilon(1.0)),
+                    "stop": lambda: ledger.stop(
+                        ledger.charge(CHARGED[0], unit=ROWS, asker="eve"), cause=""
+                    ),
+                    "note": lambda: ledger.note("between"),
+                }
+                other[plain]()
+        rows = list(books.rows(ledger._store))
+        assert isinstance(assert_alike(rows, ledger), tuple)
+
+
+@pytest.mark.parametrize("page", [2, 3, 5])
+def test_an_anchor_is_found_wherever_pages_end(ledger, monkeypatch, page):
+    monkeypatch.setattr(books, "PAGE", page)
+    for number, entry in enumerate(ledger.entries, 1):
+        kept = dp.ledger.Head(sequence=number, hash=entry.hash, total=entry.total)
+        ledger.verify(kept)
+        other = dp.ledger.Head(sequence=number, hash="0", total=entry.total)
+        with pytest.raises(dp.LedgerFailure, match="anchor does not match"):
+            ledger.verify(other)

@@ -1,0 +1,142 @@
+"""Values made of values: exact in what they hold, and bounded by what follows from their parts."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import deniable as dp
+from deniable.forms import read_numbers
+from deniable.sensitive import compute
+
+NORMS = {
+    "l1": lambda x: sum(map(abs, x)),
+    "l2": lambda x: sum(v * v for v in x),  # squared, to stay exact
+    "linf": lambda x: max(map(abs, x)),
+}
+numbers = st.one_of(
+    st.integers(-(2**53), 2**53), st.floats(-1e100, 1e100).map(lambda x: x + 0.0), st.just(1 / 3)
+)
+vectors = st.lists(numbers, min_size=3, max_size=3)
+factors = st.one_of(st.integers(-(10**6), 10**6), st.floats(-1e6, 1e6), st.just(0.1))
+
+
+def pair(first, second, **declared):
+    """A value on two neighbours, with bounds that they just reach."""
+    moved = [Fraction(a) - Fraction(b) for a, b in zip(first, second, strict=True)]
+    bounds = {"l1": up(NORMS["l1"](moved)), "linf": up(NORMS["linf"](moved))}
+    bounds["l2"] = min(bounds["l1"], np.nextafter(float(NORMS["l2"](moved)) ** 0.5, np.inf) * 1.01)
+    return [dp.Sensitive(lambda x=x: x, **bounds, shape=3, **declared) for x in (first, second)]
+
+
+def up(number):
+    near = float(number)
+    return near if Fraction(near) >= number else float(np.nextafter(near, np.inf))
+
+
+def held(value):
+    """What a mechanism would be given, exactly."""
+    read = read_numbers(compute(value), value.form)
+    return [Fraction(x) for x in np.ravel(read).tolist()]
+
+
+def check(first, second):
+    """The bounds of a made value hold on the neighbours it was made of."""
+    moved = [a - b for a, b in zip(held(first), held(second), strict=True)]
+    for norm, length in NORMS.items():
+        bound = Fraction(first.bound(norm))
+        assert length(moved) <= (bound**2 if norm == "l2" else bound)
+
+
+@given(vectors, vectors, factors)
+def test_a_multiple_moves_by_the_multiple(first, second, factor):
+    one, other = pair(first, second)
+    check(factor * one, other * factor)
+    assert held(factor * one) == [Fraction(factor) * Fraction(x) for x in first]
+
+
+@given(vectors, vectors, vectors, vectors)
+def test_a_sum_a_difference_and_a_stack_are_bounded_by_their_parts(a, b, c, d):
+    (x, x2), (y, y2) = pair(a, b), pair(c, d)
+    check(x + y, x2 + y2)
+    check(x - y, x2 - y2)
+    check(dp.Sensitive.stack([x, y]), dp.Sensitive.stack([x2, y2]))
+    assert held(x - y) == [Fraction(p) - Fraction(q) for p, q in zip(a, c, strict=True)]
+    assert held(dp.Sensitive.stack([x, y])) == [Fraction(p) for p in [*a, *c]]
+
+
+@given(vectors, vectors, st.integers(0, 2))
+def test_one_number_moves_no_more_than_the_largest_move(first, second, place):
+    one, other = pair(first, second)
+    check(one.at(place), other.at(place))
+    assert held(one.at(place)) == [Fraction(first[place])]
+
+
+def test_bounds_are_derived_norm_by_norm():
+    x = dp.Sensitive(lambda: [1, 2], l2=3, linf=2, whole=True, shape=2)
+    y = dp.Sensitive(lambda: [5, 6], l2=4, whole=True, shape=2)
+    assert repr(-2 * x) == "Sensitive(hidden, l2=6, linf=4, whole=True, shape=2)"
+    assert repr(x + y) == "Sensitive(hidden, l2=7, linf=6, whole=True, shape=2)"
+    assert repr(dp.Sensitive.stack([x, y])) == (
+        "Sensitive(hidden, l2=5, linf=4, whole=True, shape=(2, 2))"
+    )
+    assert repr(x.at(1)) == "Sensitive(hidden, l1=2, whole=True)"
+    assert repr(0.5 * x) == "Sensitive(hidden, l2=1.5, linf=1, whole=False, shape=2)"
+
+
+@pytest.mark.parametrize("two", [2, np.int64(2), np.float64(2), Fraction(2)], ids=repr)
+def test_any_number_may_be_a_factor(two):
+    assert held(two * dp.Sensitive(lambda: 4, l1=1, whole=True)) == [8]
+
+
+@pytest.mark.parametrize("factor", [True, "2", None, [1, 2], np.nan, np.inf], ids=repr)
+def test_what_is_no_number_is_refused_as_a_factor(factor):
+    with pytest.raises((TypeError, dp.BadParameter)):
+        factor * dp.Sensitive(lambda: 4, l1=1)
+
+
+PLAIN = dp.Sensitive(lambda: 1, l1=1)
+UNLIKE = {
+    "shape": dp.Sensitive(lambda: [1, 2], l1=1, shape=2),
+    "keys": dp.Sensitive(lambda: [1], l1=1, keys=["a"]),
+    "unit": dp.Sensitive(lambda: 1, l1=1, unit=dp.rows()),
+    "stream": dp.Sensitive(lambda: 1, l1=1, stream="s"),
+    "statistic": dp.Sensitive(lambda: 1, l1=1, statistic=max),
+}
+
+
+@pytest.mark.parametrize("other", UNLIKE.values(), ids=UNLIKE)
+def test_unlike_values_do_not_meet(other):
+    for meet in (lambda: PLAIN + other, lambda: dp.Sensitive.stack([PLAIN, other])):
+        with pytest.raises(dp.DeniableError):
+            meet()
+
+
+@pytest.mark.parametrize("place", [2, -1, True, 0.0, None, (0, 0), "a"], ids=repr)
+def test_a_place_that_is_not_there_is_refused_without_computing(place):
+    with pytest.raises(dp.BadParameter):
+        dp.Sensitive(lambda: 1 / 0, l1=1, shape=2).at(place)
+
+
+def test_a_number_is_found_by_its_key():
+    keyed = dp.Sensitive(lambda: {"b": 5, "a": 3}, l1=1, keys=["a", "b"], whole=True)
+    assert held(keyed.at("b")) == [5]
+    with pytest.raises(dp.BadParameter):
+        keyed.at("c")
+
+
+def test_entries_add_up_where_all_are_declared():
+    one = dp.Sensitive(lambda: [1, 0], linf=1, shape=2, entries=1)
+    assert (one + one).entries == dp.Sensitive.stack([one, one]).entries == 2
+    assert (3 * one).entries == 1
+    assert (one + dp.Sensitive(lambda: [1, 0], linf=1, shape=2)).entries is None
+
+
+def test_nothing_is_computed_until_a_session_has_charged():
+    seen = []
+    x = dp.Sensitive(lambda: seen.append(1) or 3, l1=1, whole=True)
+    made = dp.Sensitive.stack([2 * x + x, x - x]).at(0).then(lambda n: n + 1, l1=3, whole=True)
+    assert not seen
+    assert held(made) == [10]
