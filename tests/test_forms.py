@@ -1,8 +1,12 @@
 """One representation for one value: what a computation returned is coerced to what was declared."""
 
+import datetime as dt
 import math
+import uuid
+from collections import Counter
 from decimal import Decimal
 from fractions import Fraction
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -120,15 +124,162 @@ def test_numbers_by_key_come_in_the_declared_order(value):
     assert [(row["key"], row["value"]) for row in release.rows()] == [("a", 3), ("b", 1), ("c", 0)]
 
 
-def test_keys_are_the_same_for_equal_values():
-    """A column of whole numbers becomes one of floats by a missing value."""
-    for key in (1, 1.0, np.int8(1), np.float64(1), Decimal(1), Fraction(1)):
-        assert type(plain_key(key)) is int
-    assert plain_key(1.5) == 1.5
-    assert plain_key("1") == "1"
-    assert plain_key(("a", 1.0)) == ("a", 1.0)
-    keys = dp.mechanisms.PartitionSelection(epsilon=9.0, delta=1e-2)
-    assert keys.release({1.0: 500, np.float64(2): 500}) == [1, 2]
+class Word(str):
+    """Text of another type."""
+
+    __slots__ = ()
+
+
+class Pair(NamedTuple):
+    first: object
+    second: object
+
+
+def number_ways(number: Fraction) -> list[object]:
+    """Everything that Python takes for a number and calls equal to this one."""
+    made: list[object] = [number, -0.0 if number == 0 else number]
+    floats = [float, np.float64, np.float32, np.float16, np.longdouble, complex, np.complex128]
+    made += [kind(float(number)) for kind in floats if abs(number) < 60_000]
+    made += [Decimal(number.numerator) / Decimal(number.denominator)]
+    made += [Decimal(f"{made[-1]:f}" + ("0" if "." in f"{made[-1]:f}" else ".00"))]
+    if number.denominator == 1:
+        made += [int(number), *[k(int(number)) for k in (np.int32, np.int64)]]
+        made += [bool(number), np.bool_(bool(number))] if number in (0, 1) else []
+    return [way for way in made if way == number and hash(way) == hash(number)]
+
+
+def moment_ways(moment: dt.datetime) -> list[object]:
+    made = [moment, pd.Timestamp(moment), moment.replace(fold=1)]
+    if moment.tzinfo is None:
+        made += [np.datetime64(moment, "us"), np.datetime64(moment, "ns")]
+        made += [np.datetime64(moment, "s")] if moment.microsecond == 0 else []
+    else:
+        made += [moment.astimezone(dt.timezone(dt.timedelta(hours=h))) for h in (-11, 2)]
+        made += [pd.Timestamp(moment).tz_convert("Asia/Tokyo")]
+    return made
+
+
+def span_ways(span: dt.timedelta) -> list[object]:
+    return [span, pd.Timedelta(span), np.timedelta64(span, "us"), np.timedelta64(span, "ns")]
+
+
+DAY = dt.datetime.fromisoformat("2020-01-01")
+DAYS = st.datetimes(DAY.replace(year=1700), DAY.replace(year=2200))
+SCALARS = st.one_of(
+    st.sampled_from([Fraction(n, d) for n in range(-3, 4) for d in (1, 2, 3, 5, 8)]).map(
+        number_ways
+    ),
+    st.integers(-(2**31), 2**31 - 1).map(Fraction).map(number_ways),
+    DAYS.map(moment_ways),
+    DAYS.map(lambda d: d.replace(microsecond=0, tzinfo=dt.UTC)).map(moment_ways),
+    st.timedeltas(dt.timedelta(-9999), dt.timedelta(9999)).map(span_ways),
+    st.text(max_size=3).map(lambda t: [t, Word(t)] + [np.str_(t)] * ("\0" not in t)),
+    st.binary(max_size=3).map(lambda b: [b] + [np.bytes_(b)] * (not b.endswith(b"\0"))),
+    st.just([None, math.nan, np.float32("nan"), Decimal("NaN"), pd.NA, pd.NaT]),
+    st.just([pd.Interval(0, 1), pd.Interval(0.0, 1.0), pd.Interval(np.int8(0), 1.0)]),
+)
+WAYS = st.recursive(
+    SCALARS,
+    lambda ways: (
+        st.tuples(ways, ways).map(
+            lambda two: [make(x, y) for x in two[0] for y in two[1] for make in (_pair, Pair)]
+        )
+        | ways.map(lambda one: [frozenset([way]) for way in one])
+    ),
+    max_leaves=3,
+)
+
+
+def _pair(first, second):
+    return (first, second)
+
+
+@given(WAYS)
+def test_keys_that_are_equal_are_released_as_one_type_and_one_text(ways):
+    """The key that a dict keeps is the first that came: its type would tell who is there."""
+    made = {(_types(plain_key(way)), repr(plain_key(way))) for way in ways}
+    assert len(made) == 1
+
+
+@given(WAYS)
+def test_a_plain_key_stays_as_it_is(ways):
+    for way in ways:
+        plain = plain_key(way)
+        assert _types(plain_key(plain)) == _types(plain)
+        assert plain == plain_key(plain)
+
+
+def _types(key):
+    if isinstance(key, tuple | frozenset):
+        return type(key).__name__, *map(_types, key)
+    return type(key).__name__
+
+
+FIRST_COMERS = [
+    [(1, "a"), (1.0, "a"), (np.int64(1), np.str_("a")), Pair(True, "a")],
+    [0.5, Decimal("0.50"), Fraction(1, 2), np.float32(0.5)],
+    [1, True, 1.0, Decimal(1)],
+    [DAY, pd.Timestamp("2020-01-01"), np.datetime64("2020-01-01", "s")],
+]
+
+
+@pytest.mark.parametrize("ways", FIRST_COMERS, ids=repr)
+@pytest.mark.parametrize(
+    "m",
+    [
+        dp.mechanisms.PartitionSelection(epsilon=9.0, delta=1e-7),
+        dp.mechanisms.LaplaceThreshold.calibrate(epsilon=9.0, delta=1e-7),
+        dp.mechanisms.GaussianThreshold.calibrate(epsilon=9.0, delta=1e-7),
+    ],
+    ids=lambda m: m.name,
+)
+def test_who_came_first_does_not_show_in_released_keys(m, ways):
+    """One person's spelling is what the dict keeps; all the others wrote the key another way."""
+    shown = set()
+    s = dp.open(pa.table({"x": [1]}), unit=dp.rows(), budget=dp.epsilon(999, delta=1e-4))
+    for first in ways:
+        counts = Counter([first, *[ways[0]] * 500])
+        assert len(counts) == 1
+        released = s.release(m.on(dp.Sensitive(lambda c=counts: c, l1=1, linf=1))).value
+        shown |= {(_types(key), repr(key)) for key in released}
+    assert len(shown) == 1
+
+
+def test_keys_that_are_one_value_count_as_the_largest_of_them():
+    """Their sum would let a person who is in both move it by two."""
+    m = dp.mechanisms.LaplaceThreshold(scale=1e-3, threshold=2)
+    assert m.release({math.nan: 7, None: 5, np.datetime64(DAY, "ns"): 3, DAY: 9}) == {
+        None: 7,
+        DAY: 9,
+    }
+
+
+FAR = [
+    *[Decimal("1E+999999999"), Decimal("1E-999999999"), 10**5000, Fraction(1, 10**5000)],
+    *[np.datetime64(2**62, "s"), np.datetime64(2**62, "D"), Decimal("-Infinity"), math.inf],
+    *[dt.datetime.max.replace(tzinfo=dt.timezone(-dt.timedelta(hours=2)))],
+    *[pd.Timestamp("2020-01-01 00:00:00.000000001"), pd.Timedelta(1), 1e300, 1e-300, 3 + 4j],
+    *[np.datetime64("NaT"), np.timedelta64("NaT"), np.timedelta64(2**62, "D")],
+    *[np.datetime64(1, "as"), uuid.UUID(int=3), dt.date(2020, 1, 1), dt.time(1, fold=1)],
+]
+
+
+@pytest.mark.parametrize("place", range(len(FAR)))
+def test_no_key_stops_a_release_and_every_key_can_be_written(place):
+    far = FAR[place]
+    for m in (
+        dp.mechanisms.PartitionSelection(epsilon=9.0, delta=1e-2),
+        dp.mechanisms.GaussianThreshold.calibrate(epsilon=9.0, delta=1e-2),
+    ):
+        there = list(m.release({far: 500, "a": 500, (far, 1.0): 500}))
+        assert len(repr(there)) > 0
+        assert len(there) == 3
+
+
+def test_moments_with_and_without_a_zone_are_sorted_together():
+    m = dp.mechanisms.PartitionSelection(epsilon=9.0, delta=1e-2)
+    first, last = DAY.replace(tzinfo=dt.UTC), DAY.replace(year=2021)
+    assert m.release({last: 500, first: 500}) == [first, last]
 
 
 @pytest.mark.parametrize(

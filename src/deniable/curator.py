@@ -87,9 +87,9 @@ class Ranked(Spend, total=False):
 
 
 class Curator(Session):
-    """Data, whom they protect, and a ceiling: ask in SQL, in Ibis, or by one-line statistics.
+    """Data with a privacy unit and a budget: query them in SQL, in Ibis, or by one-line statistics.
 
-    Every statistic takes `spend=` (a loss) or `within=` (a ± with 95 %), and `by=` for groups.
+    Every statistic takes `spend=` (a loss) or `within=` (a ±, 95 % confidence), and `by=`.
     `bounds="auto"` finds the bounds of a column privately first, for a quarter of the spend.
     """
 

@@ -11,11 +11,14 @@ rounding them could move two neighbours further apart than was declared.
 
 from __future__ import annotations
 
+import datetime as dt
 import math
 from collections.abc import Callable, Hashable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from decimal import Decimal
 from fractions import Fraction
 from itertools import islice
+from numbers import Number
 from typing import Any
 
 import numpy as np
@@ -26,6 +29,9 @@ from .errors import BadParameter
 
 _INT64 = np.iinfo(np.int64)
 _EXACT = 2**53
+_FAR = 2**63
+_LONGEST = 4300  # digits that Python writes of a whole number (sys.int_info.default_max_str_digits)
+_LONGEST_BITS = 14_280  # of at most that many digits
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -157,20 +163,119 @@ def read_real(array: NDArray[Any]) -> NDArray[Any]:
     return kept.reshape(array.shape)
 
 
-def plain_key(key: Hashable) -> Hashable:
-    """A key as its value alone decides: 1.0, NumPy's 1 and `Decimal(1)` are 1.
+def plain_key(key: Any) -> Hashable:
+    """A key as its value alone decides: keys that are equal come out as one type, written alike.
 
-    (A column of whole numbers becomes one of floats by a single missing value.)
+    Whichever of two equal keys came first is the one that a dict keeps, so its type would tell
+    about a row; and one missing value makes floats of a column of whole numbers. Hence 1.0, True,
+    NumPy's 1 and `Decimal("1.00")` are 1, a moment is a `datetime`, with a zone in UTC, and a tuple
+    holds such keys. All that is missing is None, and so are moments beyond the calendar and numbers
+    of more digits than Python writes.
+
+    >>> plain_key((1.0, Decimal("0.50"), np.str_("a"), Fraction(1, 10), float("nan")))
+    (1, 0.5, 'a', Decimal('0.1'), None)
     """
-    if isinstance(key, np.generic):
-        key = key.item()
-    if isinstance(key, bool | int | str) or not hasattr(key, "as_integer_ratio"):
-        return key
+    kind = type(key)
+    if kind is str or (kind is int and -_FAR < key < _FAR):
+        return key  # type: ignore[no-any-return]
+    if kind is tuple:
+        return tuple(map(plain_key, key))
+    return None if _is_missing(key) else _plain_value(key)
+
+
+def _plain_value(key: Any) -> Hashable:
+    if hasattr(key, "as_py"):  # a scalar of PyArrow
+        return plain_key(key.as_py())
+    match key:
+        case str():
+            return str.__str__(key)
+        case bytes():
+            return bytes(key)
+        case np.datetime64() | np.timedelta64():
+            return _numpy_moment(key)
+        case dt.datetime() | dt.timedelta():
+            return _moment(key)
+        case dt.time():
+            return key.replace(fold=0)
+        case tuple():
+            return tuple(map(plain_key, key))
+        case frozenset():
+            return frozenset(map(plain_key, key))
+        case Number() | np.generic():
+            return _plain_number(key.item() if isinstance(key, np.generic) else key)
+    if type(key).__name__ == "Interval" and isinstance(key.left, Number):  # of pandas.cut
+        return type(key)(plain_key(key.left), plain_key(key.right), closed=key.closed)  # type: ignore[no-any-return]
+    return key  # type: ignore[no-any-return]
+
+
+def _is_missing(key: Any) -> bool:
+    """None, and what does not equal itself: NaN, NaT and pandas.NA."""
     try:
-        exact = Fraction(*key.as_integer_ratio())
+        return key is None or not key == key  # noqa: PLR0124, SIM201
+    except (TypeError, ValueError, ArithmeticError):
+        return True
+
+
+def _plain_number(number: Any) -> Hashable:
+    """An int if it is whole, a float if one holds it exactly; else a Decimal or a Fraction."""
+    if isinstance(number, complex):
+        return _plain_number(number.real) if number.imag == 0 else number
+    if isinstance(number, Decimal) and number.is_finite() and abs(number.adjusted()) > _LONGEST:
+        return None  # and its digits are not made
+    try:
+        exact = Fraction(*map(int, number.as_integer_ratio()))
+    except OverflowError:
+        return float(number)  # infinite
+    except (AttributeError, TypeError, ValueError):
+        return number  # type: ignore[no-any-return]  # of another library
+    if max(exact.numerator.bit_length(), exact.denominator.bit_length()) > _LONGEST_BITS:
+        return None
+    if exact.denominator == 1:
+        return exact.numerator
+    near = _nearest(exact)
+    return near if near == exact else _terminating(exact) or exact
+
+
+def _terminating(exact: Fraction) -> Decimal | None:
+    """The decimal that a fraction equals, in its fewest digits; None if it equals none."""
+    twos = (exact.denominator & -exact.denominator).bit_length() - 1
+    fives, rest = 0, exact.denominator >> twos
+    while rest % 5 == 0:
+        fives, rest = fives + 1, rest // 5
+    places = max(twos, fives)
+    if rest != 1 or places > _LONGEST:
+        return None
+    digits = tuple(map(int, str(abs(exact.numerator) * 10**places // exact.denominator)))
+    return Decimal((int(exact < 0), digits, -places))
+
+
+def _moment(moment: Any) -> Hashable:
+    """A moment or a duration of Python or pandas; one finer than a microsecond stays NumPy's."""
+    if getattr(moment, "nanosecond", getattr(moment, "nanoseconds", 0)):
+        return _numpy_moment(moment.to_numpy())
+    try:
+        if isinstance(moment, dt.timedelta):
+            return dt.timedelta(moment.days, moment.seconds, moment.microseconds)
+        zone = None if moment.utcoffset() is None else dt.UTC
+        plain = moment if zone is None else moment.astimezone(zone)
+        day, time = (plain.year, plain.month, plain.day), (plain.hour, plain.minute, plain.second)
+        return dt.datetime(*day, *time, plain.microsecond, tzinfo=zone)
     except (OverflowError, ValueError):
-        return key
-    return int(exact) if exact.denominator == 1 else key
+        return None
+
+
+def _numpy_moment(moment: Any) -> Hashable:
+    """Python's, if it has it."""
+    kind = "datetime64" if isinstance(moment, np.datetime64) else "timedelta64"
+    held = moment.item()
+    if isinstance(held, int) and np.datetime_data(moment.dtype)[0] in ("ns", "ps", "fs", "as"):
+        coarse = moment.astype(f"{kind}[us]")
+        if coarse != moment:
+            return moment.astype(f"{kind}[ns]")  # type: ignore[no-any-return]
+        held = coarse.item()
+    if isinstance(held, dt.date) and not isinstance(held, dt.datetime):
+        return dt.datetime(held.year, held.month, held.day)  # noqa: DTZ001  it has no zone
+    return None if isinstance(held, int) else held
 
 
 def as_array(value: Any, form: Form) -> NDArray[Any]:
@@ -191,11 +296,13 @@ def as_array(value: Any, form: Form) -> NDArray[Any]:
 
 
 def _by_key(value: Any, keys: tuple[Hashable, ...]) -> list[object]:
+    """The numbers of the listed keys; of others it does not matter how often they come."""
+    listed = {plain_key(key) for key in keys}
     pairs = [(plain_key(key), number) for key, number in value.items()]
-    found = dict(pairs)
-    if len(found) != len(pairs):
+    found = [(key, number) for key, number in pairs if key in listed]
+    if len(dict(found)) != len(found):
         raise BadParameter("every key must come once")
-    return [found.get(plain_key(key), 0) for key in keys]
+    return [dict(found).get(plain_key(key), 0) for key in keys]
 
 
 def _typed(array: NDArray[Any]) -> NDArray[Any]:

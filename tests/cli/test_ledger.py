@@ -65,7 +65,7 @@ def test_without_a_ledger_it_says_how_to_start_one(people, say):
 
 def test_what_delta_is_left_for_is_said(people, say):
     say("init", "people.parquet", "--unit", "row", "--budget", "3,1e-7")
-    kept = "2.5e-08 is left to choose groups privately, 7.5e-08 is kept for Gaussian noise"
+    kept = "2.5e-08 is left for private group selection, 7.5e-08 is reserved for Gaussian noise"
     assert f"left      ε 3\nof δ      {kept}\n" in say("ledger").stdout
     said = say("ask", "SELECT COUNT(*) AS n FROM people", "--spend", "1")
     assert said.stderr.endswith(f"left: ε 2 of ε 3, δ 1e-07\nof δ: {kept}\n")

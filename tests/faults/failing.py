@@ -124,7 +124,7 @@ def check(path, before, outcome, detail):
             expected = {detail - before}
         elif detail == "nothing was spent":
             expected = {0}
-        elif detail == f"line {before + 1} was kept and counts; no answer was released":
+        elif detail == "the line was kept and counts; no answer was released":
             expected = {1}
         assert new in expected, f"{outcome} ({detail}), and {new} lines were added"
         paid = sum(e.kind == "charge" and e.repeats is None for e in ledger.entries)

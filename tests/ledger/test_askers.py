@@ -8,6 +8,7 @@ from deniable.ledger.halts import named
 
 ROWS = dp.rows()
 UNSEEN = "\u200b\u200d\u2060\ufeff\u00ad\u034f\u115f\u3164\ufe0f\uffa0\U000e0001\U000e0101\u180e"
+UNSEEN += "\u2800\U00016fe4\U0001d159"
 BLANK = " \t\n\r\x0b\x0c\u00a0\u2003\u3000\u2028"
 STRANGE = {
     *(f"ann{c}" for c in UNSEEN + BLANK),

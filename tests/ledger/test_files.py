@@ -222,6 +222,13 @@ ADDRESSES = [
     "jdbc:postgresql://db/x?password=hunter2",
     "ann:hunter2@db.example/x",
     Path("postgresql://ann:hunter2@db/x"),
+    "a:hunter2@db:5432/x",
+    "//ann:hunter2@db/x",
+    "postgresql//ann:hunter2@db/x",
+    "postgresql ://ann:hunter2@db/x",
+    *(f"{a}postgresql://ann:hunter2@db/x{b}" for a, b in ("''", '""', "“”", "<>", "()", "\t ")),
+    "ledger at ann:hunter2@db",
+    "line\nann:p\nhunter2@db",
     # understood as an address, but not as its writer meant it
     "postgresql://ann:hunter2@rest@db/x",
     "postgresql://ann:p/hunter2@db/x",
@@ -246,7 +253,8 @@ def test_an_address_that_is_not_understood_is_refused_and_not_repeated(
 
 
 @pytest.mark.parametrize(
-    "name", ["ledger.db", "./a=b.db", "./x:y.db", "user=ann/ledger.db", "a b.db", "ünï.db"]
+    "name",
+    ["ledger.db", "./a=b.db", "./x:y.db", "./x:y@z.db", "user=ann/ledger.db", "a b.db", "ünï.db"],
 )
 def test_a_path_is_a_path(name, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
@@ -255,6 +263,33 @@ def test_a_path_is_a_path(name, tmp_path, monkeypatch):
         (tmp_path / "user=ann").mkdir()
     open_ledger(name, **NEW).close()
     assert Path(name).exists()
+
+
+def odd(kind, folder):
+    """A path that names no file that could be a ledger."""
+    path = folder / kind
+    if kind == "fifo":
+        os.mkfifo(path)
+    elif kind == "folder":
+        (path / "inner").mkdir(parents=True)
+    elif kind == "loop":
+        path.symlink_to(path)
+    names = {"null": folder / "a\0b", "long": folder / ("x" * 300), "surrogate": folder / "\udc80"}
+    return {"device": Path("/dev/null"), **names}.get(kind, path)
+
+
+ODD = ("fifo", "folder", "loop", "null", "long", "surrogate", "device")
+
+
+@pytest.mark.parametrize("new", [NEW, {}], ids=["new", "old"])
+@pytest.mark.parametrize("kind", ODD)
+def test_a_path_that_cannot_be_a_ledger_is_refused_in_our_words(kind, new, tmp_path):
+    path = odd(kind, tmp_path)
+    before = sorted(tmp_path.iterdir())
+    with pytest.raises(dp.LedgerFailure) as refused:
+        open_ledger(path, **new)
+    assert "hard link" not in str(refused.value)
+    assert sorted(tmp_path.iterdir()) == before
 
 
 def test_the_scheme_of_an_address_may_be_in_capitals(server):

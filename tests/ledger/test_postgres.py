@@ -91,7 +91,7 @@ def test_an_ambiguous_commit_is_decided_by_reading(ledger, landed, monkeypatch):
     with pytest.raises(dp.LedgerFailure) as failed:
         ledger.charge(TENTH, unit=ROWS)
     assert len(ledger.entries) == (1 if landed else 0)
-    kept = "line 1 was kept and counts; no answer was released"
+    kept = "the line was kept and counts; no answer was released"
     assert failed.value.cost == (kept if landed else "nothing was spent")
     assert ledger.charge(TENTH, unit=ROWS).sequence == (2 if landed else 1)
     ledger.verify()
@@ -205,6 +205,43 @@ def test_a_role_needs_only_to_read_and_insert(ledger, admin, place):
         pytest.raises(dp.LedgerFailure, match="may not do that"),
     ):
         reader.charge(TENTH, unit=ROWS)
+
+
+def test_the_rights_that_an_error_proposes_are_enough(ledger, admin, place):
+    ledger.stop(ledger.charge(TENTH, unit=ROWS), cause="7")
+    role = place.partition("#")[2]
+    admin.execute(f"CREATE ROLE {role} LOGIN")
+    address = place.replace("://postgres:", f"://{role}:")
+
+    def resume():
+        with open_ledger(address) as humble:
+            humble.resume()
+            humble.charge(TENTH, unit=ROWS)
+
+    proposed = []
+    while True:  # one right at a time, the first that is not there yet
+        try:
+            resume()
+        except dp.LedgerFailure as refused:
+            rights = refused.fix.splitlines()
+            proposed.append(next(right for right in rights if right not in proposed))
+            admin.execute(proposed[-1])
+        else:
+            break
+    assert len(proposed) == 3
+
+
+@pytest.mark.parametrize("table", ["entries", "secret", "causes"])
+def test_a_temporary_table_does_not_hide_the_ledgers(ledger, table):
+    """As a pooled connection may have one from whoever had it before."""
+    ledger.charge(TENTH, unit=ROWS)
+    like = f"{ledger._store._schema}.{table}"
+    ledger._store._one.now.execute(f"CREATE TEMP TABLE {table} (LIKE {like})")
+    stopped = ledger.charge(TENTH, unit=ROWS)
+    ledger.stop(stopped, cause="7")
+    assert ledger.failures()[0].detail == "7"
+    ledger.verify()
+    assert len(ledger.entries) == 3
 
 
 def test_two_ledgers_in_one_database_do_not_mix(ledger, place):

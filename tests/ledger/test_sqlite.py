@@ -2,6 +2,7 @@
 
 import os
 import resource
+import shutil
 import signal
 import sqlite3
 import subprocess
@@ -36,6 +37,24 @@ def test_every_charge_is_flushed_to_the_disk(ledger):
         for name in ("journal_mode", "synchronous", "fullfsync")
     }
     assert settings == {"journal_mode": "delete", "synchronous": 3, "fullfsync": 1}
+
+
+def test_nothing_is_charged_while_another_program_keeps_a_write_ahead_log(ledger, path):
+    """Else the newest charges would be missing from a copy of the file."""
+    ledger.charge(TENTH, unit=ROWS)
+    other = sqlite3.connect(path, isolation_level=None)
+    assert other.execute("PRAGMA journal_mode = WAL").fetchone() == ("wal",)
+    other.execute("SELECT * FROM entries").fetchall()
+    for _ in range(2):
+        with pytest.raises(dp.LedgerFailure, match=r"cannot be used: (another|others)"):
+            ledger.charge(TENTH, unit=ROWS)
+    with pytest.raises(dp.LedgerFailure, match=r"cannot be used: (another|others)"):
+        _ = ledger.spent
+    other.close()
+    ledger.charge(TENTH, unit=ROWS)
+    copy = shutil.copy(path, path.with_name("copy.db"))
+    with open_ledger(copy) as copied:
+        assert copied.head() == ledger.head()
 
 
 @pytest.mark.parametrize(

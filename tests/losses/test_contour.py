@@ -136,3 +136,15 @@ def test_no_alias_falls_on_the_highest_atom(times, place):
     epsilon = place * 2.0 * times
     exact = truth.responses(2.0, times, epsilon)
     check([(ApproxPair(epsilon=2.0), times)], epsilon, exact)
+
+
+def test_a_minimum_is_found_or_what_is_low_enough():
+    def valley(c):
+        tried.append(c)
+        return abs(math.log(c / 1e6))
+
+    tried = []
+    assert valley(contour.minimise(valley)) < 0.1
+    close, tried = len(tried), []
+    assert 0.1 < valley(contour.minimise(valley, floor=8.0)) <= 8.0
+    assert len(tried) < close / 2

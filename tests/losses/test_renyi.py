@@ -121,3 +121,19 @@ def test_prices_agree_with_an_independent_accountant(delta: float):
 
     ours = 40 * dp.Gdp(0.2).to(dp.Renyi) + 7 * dp.Renyi.from_facts(Laplace())
     assert ours.epsilon_at(delta) == pytest.approx(accountant.get_epsilon(delta), rel=1e-6)
+
+
+@pytest.mark.parametrize("size", [2, 3, 4, 7, 8])
+def test_groups_are_priced_at_the_orders_that_reach_far_enough(size):
+    """The Gaussian's own group divergence, α·size²·ρ, is below; the other orders are gone."""
+    orders = (1.5, 2.0, 3.0, 4.0, 8.0, 16.0, 32.0)
+    alone = dp.Renyi(orders=orders, values=tuple(0.1 * a for a in orders))
+    group, factor = alone.group(size), 2 ** (size - 1).bit_length()
+    assert group.orders == tuple(a for a in orders if a >= 2 and a * factor <= 32)
+    for order, value in zip(group.orders, group.values, strict=True):
+        assert 0.1 * order * size**2 <= value < math.inf
+
+
+def test_a_group_beyond_all_orders_has_no_bound():
+    with pytest.raises(dp.NoBound):
+        dp.Renyi(orders=(2.0, 4.0), values=(0.1, 0.2)).group(5)

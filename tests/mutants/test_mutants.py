@@ -7,7 +7,7 @@ import tomllib
 import pytest
 
 from .__main__ import changed, choose
-from .covering import COVER, HOME, ROOT, covering
+from .covering import COVER, HOME, ROOT, covering, naming
 from .weakening import mutants
 
 SOURCE = """
@@ -41,6 +41,28 @@ def test_mutants_are_python_and_change_something():
 
 def test_the_same_seed_chooses_the_same():
     assert choose(["losses"], 3, 20) == choose(["losses"], 3, 20) != choose(["losses"], 4, 20)
+
+
+def test_only_places_that_are_asked_for_are_chosen():
+    chosen = choose(list(COVER), 1, 50, ["losses/amplify.py", "units.py:78"])
+    assert {m.path for m in chosen} == {f"{HOME}/losses/amplify.py", f"{HOME}/units.py"}
+    assert {m.line for m in chosen if m.path.endswith("units.py")} == {78}
+
+
+def test_the_nearest_tests_come_first():
+    path = f"{HOME}/losses/pairs/discrete.py"
+    line = (ROOT / path).read_text(encoding="utf-8").partition("class StaircasePair")[0].count("\n")
+    assert covering(path, line)[0] == path  # the examples of the module itself
+    assert "tests/losses/test_pairs.py::test_staircase_atoms_are_those_of_its_density" in naming(
+        path, line + 2
+    )
+    assert covering(f"{HOME}/losses/amplify.py")[1] == "tests/losses/test_amplify.py"
+
+
+def test_lists_and_texts_are_not_subtracted():
+    source = "x = [1] + y\nz = 'a' + b\nw = f'{a}' + c + d\nv = a + b\n"
+    signs = [m.now for m in mutants("x.py", source) if m.kind == "change a sign"]
+    assert signs == ["(a - b)"]
 
 
 @pytest.mark.parametrize("package", COVER)

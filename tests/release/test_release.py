@@ -25,7 +25,7 @@ from deniable.release import (
     Tabulated,
     answer_of,
 )
-from deniable.release.noisy import decode, encode
+from deniable.release.noisy import decode, encode, marked, unmarked
 
 LAPLACE, GAUSSIAN = Laplace(scale=10.0), Gaussian(sigma=3.0)
 MECHANISMS = (LAPLACE.to_dict(), GAUSSIAN.to_dict())
@@ -112,7 +112,7 @@ def test_noise_as_large_as_the_answer_is_said_in_words():
     assert "noise is as large" not in str(release(answers={"n": replace(noisy, cells=(41, -31))}))
     small = replace(noisy, cells=(41, -29))
     made = release(answers={"n": small})
-    assert "n: noise is as large as the answer in 1 of 2 rows" in str(made)
+    assert "n: the noise is as large as the answer in 1 of 2 rows" in str(made)
     assert "noise is as large as the answer\n" in str(single(5, spread=small.spread))
 
 
@@ -177,7 +177,7 @@ def test_text_is_a_box_with_errors_and_says_what_they_cover():
     text = str(release())
     assert "│ Oslo   │ 41 ± 30 │ 38.50 ± 1    │" in text
     assert "spent ε 0.1 · protects one person (id, at most 10 rows)" in text
-    assert "not the bias of clipping" in text
+    assert "not the bias from clipping" in text
     assert "age: the mean of ages clipped" in text
     assert "free: answered before" in str(release(free="answered before"))
 
@@ -201,7 +201,7 @@ def test_a_plot_has_whiskers_and_a_caption():
     assert [text.get_text() for text in axes.get_yticklabels()] == ["Oslo", "Bergen"]
     assert "protects one person" in axes.get_xlabel()
     assert release().plot(ax=axes) is axes
-    with pytest.raises(BadParameter, match="nothing to plot"):
+    with pytest.raises(BadParameter, match="not a numeric column"):
         single("Oslo").plot()
     assert single(5.0).plot().get_yticklabels()[0].get_text() == "value"
 
@@ -237,7 +237,7 @@ def test_a_plan_prints_like_a_query_plan():
         "  1  keep at most 10 rows of each person",
         "  2  count, with Laplace noise",
         "  cost    ε 0.251 (leaves ε 0.749)",
-        "  expect  n ± 12, age ± unknown in advance, with 95 %",
+        "  expect  n ± 12, age ± unknown in advance (95 % confidence)",
         "  note    decided without looking at the data",
     ]
     assert "<ol" in plan._repr_html_()
@@ -284,3 +284,12 @@ def test_the_interval_of_a_large_float_holds_what_was_rounded_to_it(power, manti
     assert Fraction(low) <= Fraction(value) - needed
     assert Fraction(high) >= Fraction(value) + needed
     assert needed <= arm <= (half + Fraction(math.ulp(value))) * (1 + Fraction(1, 2**50))
+
+
+@pytest.mark.parametrize(
+    "record",
+    [math.inf, [1.0, -math.inf], {"a": [[math.inf], {"b": [2, -math.inf]}]}, [], {"float": [1]}],
+)
+def test_infinite_numbers_survive_json_wherever_they_are(record):
+    stored = json.dumps(marked(record), allow_nan=False)
+    assert unmarked(json.loads(stored)) == record

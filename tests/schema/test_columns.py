@@ -22,6 +22,7 @@ def test_bounds_take_the_type_that_is_stated():
 
 def test_rows_with_a_missing_value_are_dropped_unless_stated_otherwise():
     stated = [bounds(0, 1), bounds(DAY, LATER, type="date"), keys(["a"]), keys([1, 2])]
+    stated += [Column(type="text", keys=("a",)), Column(type="int", low=0, high=1)]
     assert {each.missing for each in stated} == {"drop"}
     assert column("text").missing is None
     assert keys(["a", "b"], missing="b").missing == "b"

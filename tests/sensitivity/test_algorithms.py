@@ -264,3 +264,11 @@ def test_equal_values_name_one_person_and_missing_ones_nobody():
     assert len(set(_parts(6, spelled, 10**6))) == 1
     assert len(set(_parts(2, ["a", np.str_("a")], 10**6))) == 1
     assert _parts(3, [None, math.nan, np.float32("nan")], 8) == [None] * 3
+
+
+@pytest.mark.parametrize(("low", "high"), [(1.0, 1.0), (2.0, 1.0), (0.0, -0.0)])
+def test_an_interval_has_two_ends(low, high):
+    with pytest.raises(dp.BadParameter, match="high must be above low"):
+        sensitivity.clipped_sum([1.0], low=low, high=high)
+    with pytest.raises(dp.BadParameter, match="high must be above low"):
+        next(sensitivity.mean([1.0], low=low, high=high, epsilon=1.0))

@@ -9,7 +9,7 @@ import deniable as dp
 from deniable.errors import BudgetExceeded
 from deniable.ledger import open_ledger
 from deniable.losses.filters import Price
-from deniable.release.numbers import parameters_of
+from deniable.losses.rounding import RESOLUTION
 
 ROWS = dp.rows()
 TABLE = pa.table({"age": [20, 30, 40, 50], "paid": [1.0, 2.0, 3.0, 4.0]})
@@ -82,7 +82,7 @@ def test_automatic_bounds_say_what_was_charged_for_both_steps(budget):
     assert len(charges(s)) == 2
     assert release.certificate()["ledger"]["charged"] == total.to_dict()
     assert s.ledger.filter.spent(total) == s.spent
-    (lost,), (spent,) = (parameters_of(loss).values() for loss in (release.loss, s.spent))
+    (lost,), (spent,) = (loss.figures().values() for loss in (release.loss, s.spent))
     assert (lost, spent) == pytest.approx((1.0, 1.0))
     assert re.search(r"spent . 1 ", str(release))
     again = s.mean("paid", spend=spend, bounds="auto")
@@ -96,6 +96,26 @@ def test_a_part_that_was_paid_before_is_not_said_to_be_spent_again():
     before = s.spent
     release = s.sum("paid", spend=dp.epsilon(1), bounds="auto")  # the same search, stored
     assert s.spent == before + dp.epsilon(0.75)
-    assert "spent ε 0.75, and ε 1 with what was paid before" in str(release)
+    assert "spent ε 0.75 now, ε 1 including an earlier payment" in str(release)
     assert release.charged == dp.epsilon(0.75)
     assert release.loss == dp.epsilon(1)
+
+
+@pytest.mark.parametrize("other", [0.0, 2.4])
+def test_an_error_at_the_very_end_of_a_share_speaks_of_the_share(other):
+    """Shares and ceilings have a resolution; what others left of it is not Ann's to know."""
+    s = curator(dp.epsilon(1))
+    s.ledger.share("ann", amount=dp.epsilon(0.5))
+    s.ledger.share("bob", amount=dp.epsilon(0.5 * (1 + 1.5 * RESOLUTION)))
+
+    def ask(asker, *each):
+        for parts in each:
+            epsilon = 0.5 * (1 + parts * RESOLUTION)
+            step = dp.Laplace(scale=1 / epsilon).on(dp.Sensitive(lambda: 1, l1=1))
+            s.for_(asker).release(step)
+
+    if other:
+        ask("bob", other)
+    with pytest.raises(BudgetExceeded, match="this would pass your share") as refused:
+        ask("ann", 0.9, 2.0)
+    assert "ceiling" not in str(refused.value)

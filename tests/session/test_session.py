@@ -207,7 +207,7 @@ def test_an_exit_status_does_not_survive(status):
 
 def test_what_delta_is_left_for_is_said():
     s = session(budget=dp.epsilon(3, delta=1e-7))
-    kept = "2.5e-08 is left to choose groups privately, 7.5e-08 is kept for Gaussian noise"
+    kept = "2.5e-08 is left for private group selection, 7.5e-08 is reserved for Gaussian noise"
     told = [
         "  left      ε 3",
         f"  of δ      {kept}",
@@ -227,8 +227,8 @@ def test_the_same_question_is_answered_once_and_then_free():
     first, again = (s.release(step, question="count", table="data") for _ in range(2))
     assert first.value == again.value
     assert not first.free
-    assert again.free.startswith("answered before, on 20")
-    assert again.free.endswith("the data may have changed since")
+    assert again.free.startswith("already answered on 20")
+    assert again.free.endswith("the data may have changed since then")
     assert s.spent == dp.epsilon(0.125)
     assert again.rows() == first.rows()
     assert again.provenance == first.provenance

@@ -26,9 +26,9 @@ def test_without_a_version_a_stored_answer_says_its_date_and_that_data_may_have_
         again = session.sql(ASKED).release(spend=SPEND)
     assert again.value == first.value
     day = first.provenance.time[:10]
-    said = f"free: answered before, on {day}; the data may have changed since"
+    said = f"free: already answered on {day}; the data may have changed since then"
     assert said in str(again)
-    assert "answered before" in again._repr_html_()
+    assert "already answered" in again._repr_html_()
     assert "may have changed" not in str(first)
 
 

@@ -101,6 +101,10 @@ class Account:
         self.admit()
         self.__ledger.check(price, asker=self.asker)
 
+    def check_known(self) -> None:
+        """Raise as a charge would if this version does not know all of the ledger's lines."""
+        self.__ledger.check_known(asker=self.asker)
+
     # ---- what for
 
     @property

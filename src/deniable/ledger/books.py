@@ -83,6 +83,10 @@ class Books:
         """What this version does not know among the lines: it may have cost anything."""
         return self._now()[1].strange
 
+    def check_known(self, *, asker: str | None = None) -> None:
+        """Raise as a charge would if this version does not know all of the lines."""
+        self._now()[1].refuse_unknown(asker=asker)
+
     def standing(self, asker: str) -> Standing | None:
         """What was reserved for this asker and how much of it they used; None if nothing was."""
         return self._now()[1].standings.get(asker)

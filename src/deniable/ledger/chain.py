@@ -68,7 +68,8 @@ class Walk:
         self._paid: dict[bytes, Price] = {}
         self._strange = False
         self.state: State | None = State() if start.sequence == 0 else None
-        self._row, self._halts = start, None
+        self._row = start
+        self._entry: Entry | None = None
         record = read(start, where=where)
         self._halts = record.get("halts")
         try:
@@ -81,7 +82,9 @@ class Walk:
     @property
     def at(self) -> Entry:
         """The line that was reached."""
-        return intact(self._row, where=self._where)
+        if self._entry is None or self._entry.hash != self._row.hash:
+            self._entry = intact(self._row, where=self._where)
+        return self._entry
 
     def step(self, row: Row) -> None:
         """Go to the next line, or raise LedgerFailure naming what is wrong with it.
@@ -94,7 +97,7 @@ class Walk:
             self._check(record, row)
         except (*UNREADABLE, DeniableError) as error:
             raise self._unreadable(row, error) from None
-        self._row = row
+        self._row, self._entry = row, Entry(record, row.hash)
 
     def _check(self, record: Record, row: Row) -> None:
         kind = row.kind

@@ -20,7 +20,7 @@ import datetime as dt
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import cast
 
 from deniable.errors import BadParameter
@@ -43,6 +43,7 @@ class Entry:
 
     record: Record
     hash: str
+    _prices: dict[str, Price | None] = field(default_factory=dict, repr=False, compare=False)
 
     @property
     def sequence(self) -> int:
@@ -132,8 +133,10 @@ class Entry:
         return None if found is None else int(str(found))
 
     def _price(self, name: str) -> Price | None:
-        found = self.record.get(name)
-        return Price.from_dict(found) if isinstance(found, dict) else None
+        if name not in self._prices:
+            found = self.record.get(name)
+            self._prices[name] = Price.from_dict(found) if isinstance(found, dict) else None
+        return self._prices[name]
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -28,9 +28,11 @@ from .entry import Entry
 
 _LONGEST: Final = 200
 _LONGEST_CAUSE: Final = 100_000  # characters; the end of a traceback says most
-# Python prints these, and nobody sees them (Default_Ignorable_Code_Point in Unicode).
+# Python prints these, and nobody sees them: Default_Ignorable_Code_Point in Unicode, and three more
+# that fonts draw as nothing (an empty braille cell, a Khitan filler, a note without a head).
 _UNSEEN: Final = re.compile(
-    "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u3164\ufe00-\ufe0f\uffa0\U000e0000-\U000e0fff]"
+    "[\u2800\U00016fe4\U0001d159"
+    "\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u3164\ufe00-\ufe0f\uffa0\U000e0000-\U000e0fff]"
 )
 
 

@@ -37,7 +37,7 @@ from .halts import (
     storable,
 )
 from .header import units_differ
-from .state import State
+from .state import State, refuse_foreign
 from .steps import reached
 from .stores.store import CommitUnsure, Reading, Row, Store, Writing, refuse_seed
 from .trust import broken, intact
@@ -78,6 +78,8 @@ class Ledger(Books):
         if unit != self.unit:
             raise units_differ(self.unit, unit, where=self.where)
         refuse_seed(self._store)
+        if asker is not None and self.durable:
+            refuse_foreign(mechanism, asker=asker)
         price = self.price(mechanism, delta=delta)
         record = {
             "kind": "charge",
@@ -344,7 +346,7 @@ class Ledger(Books):
         if found is None:
             failure.cost = "unknown until the ledger can be read again; no answer was released"
         elif found and found[0].hash == row.hash:
-            failure.cost = f"line {row.sequence} was kept and counts; no answer was released"
+            failure.cost = "the line was kept and counts; no answer was released"
         return failure
 
     # ---- checks
@@ -353,15 +355,16 @@ class Ledger(Books):
         self, price: Price, asker: str | None, last: Entry, state: State
     ) -> tuple[Price, Price, Standing | None]:
         """The state after a charge, if the ceiling and the asker's share, if any, admit it."""
-        state.refuse_unknown()
+        state.refuse_unknown(asker=asker)
         total, committed = chain.totals(last)
         standing = state.standings.get(asker or "")
         if standing is None:
-            committed = self._admitted(committed, price)
-        else:
-            standing = self._used(standing, price)
+            return self._admitted(total, price), self._admitted(committed, price), None
+        after = self._used(standing, price)
         # Within `committed`, as the proof above says; checked all the same.
-        return self._admitted(total, price), committed, standing
+        if not self.filter.admits(total + price):
+            raise self._beyond(standing, price)
+        return total + price, committed, after
 
     def _admitted(self, committed: Price, price: Price) -> Price:
         after = committed + price
@@ -378,8 +381,11 @@ class Ledger(Books):
         after = standing.use(price)
         if fits(after.used, after.reserved):
             return after
+        raise self._beyond(standing, price)
+
+    def _beyond(self, standing: Standing, price: Price) -> BudgetExceeded:
         left = show.what_is_left(self.filter.rest(standing.reserved, standing.used))
-        raise BudgetExceeded(
+        return BudgetExceeded(
             "this would pass your share",
             why=f"it costs {self.filter.spent(price)}, and what is left of your share is {left}",
             fix="ask for less: a smaller spend, or a wider ±; or ask the curator for more",

@@ -19,13 +19,14 @@ from .stores.store import CommitUnsure, Store, Writing, refuse_seed
 
 _POSTGRES = ("postgresql://", "postgres://")
 
-# A scheme of two letters or more (one is a drive), or a setting such as host=… anywhere. A path
-# that looks like this is meant by ./ before it.
+# A scheme of two letters or more (one is a drive), a setting such as host=…, or what could be a
+# password: :// anywhere, or a colon somewhere before an @.
 _ADDRESS = re.compile(
-    r"^\s*[a-z][a-z0-9+._-]+:|^\s*\w+\s*="
+    r"^\s*[a-z][a-z0-9+._-]+:|^\s*\w+\s*=|://|:.*@"
     r"|(^|[\s;])(host|hostaddr|user|password|passwd|pwd|dbname|database|server|service)\s*=",
-    re.IGNORECASE,
+    re.IGNORECASE | re.DOTALL,
 )
+_PATH = re.compile(r"\.{0,2}/(?!/)|[a-z]:[\\/](?!/)", re.IGNORECASE)  # /x, ./x, ../x and C:\x
 
 
 def open_ledger(
@@ -73,13 +74,13 @@ def _store(where: str | Path | None, *, create: bool, patience: float) -> Store:
 
             scheme, rest = where.split(":", 1)
             return PostgresStore(f"{scheme.lower()}:{rest}", create=create, patience=patience)
-        case Path() | str() if _ADDRESS.search(str(where)):
+        case Path() | str() if _ADDRESS.search(str(where)) and not _PATH.match(str(where)):
             raise _not_understood()
         case Path() | str() if str(where):
-            from .stores.sqlite import SqliteStore
+            from .stores.sqlite import SqliteStore, resolved
 
             path = Path(where)
-            if not create and not path.exists():
+            if not create and not resolved(path).exists():
                 raise _nothing_there(str(path))
             return SqliteStore(path, create=create, patience=patience)
     raise BadParameter.of("ledger", type(where), must="None, a path, or postgresql://...")

@@ -20,7 +20,7 @@ NEWEST = 20  # lines shown in a notebook
 
 
 def as_text(books: Books) -> str:
-    """One line: where, how much, for whom."""
+    """One line: where the ledger is, what was spent, and the privacy unit."""
     return (
         f"<Ledger {books.name!r} in {books.where}: {_spent(books)} of {books.budget}, "
         f"lines: {len(books.entries)}, protects {books.unit!r}{_halts(books)}>"
@@ -28,12 +28,12 @@ def as_text(books: Books) -> str:
 
 
 def as_html(books: Books) -> str:
-    """A caption and the newest lines, newest first."""
+    """A caption and the latest lines, newest first."""
     return _table(books, f"{_spent(books)} of {books.budget}")
 
 
 def account_as_text(account: Account) -> str:
-    """One line: where, how much of which share, for whom."""
+    """One line: where the ledger is, what was spent of the share, and the privacy unit."""
     return (
         f"<Ledger {account.name!r} in {account.where}: {_share(account)}, "
         f"protects {account.unit!r}{_halts(account)}>"
@@ -41,7 +41,7 @@ def account_as_text(account: Account) -> str:
 
 
 def account_as_html(account: Account) -> str:
-    """A caption and the asker's newest lines, newest first."""
+    """A caption and the asker's latest lines, newest first."""
     return _table(account, _share(account))
 
 
@@ -72,10 +72,10 @@ def _table(books: Books | Account, figures: str) -> str:
 
 
 def left(books: Books) -> dict[str, str]:
-    """What is left, by what it is of; of a δ also what it is for.
+    """The budget left, and what each part of δ is for.
 
-    A part of δ is set aside for charges that have a δ of their own, as the private choice of groups
-    has; the rest stands behind the sum of Gaussian noise, however much of that is asked for.
+    A part of δ is set aside for charges that need a δ of their own, such as private group
+    selection; the rest covers all Gaussian noise together, however much of it is used.
     """
     loss, rule = books.left, books.filter
     if not isinstance(loss, Approx) or not isinstance(rule, ApproxFilter):
@@ -83,13 +83,13 @@ def left(books: Books) -> dict[str, str]:
     for_groups, for_noise = loss.delta, rule.budget.delta - rule.reserve
     return {
         "left": amount(Pure(loss.epsilon), "down"),
-        "of δ": f"{probability(for_groups, 'down')} is left to choose groups privately, "
-        f"{probability(for_noise, 'down')} is kept for Gaussian noise",
+        "of δ": f"{probability(for_groups, 'down')} is left for private group selection, "
+        f"{probability(for_noise, 'down')} is reserved for Gaussian noise",
     }
 
 
 def what_is_left(loss: Loss) -> str:
-    """Figures of what is left, for people: each rounded down."""
+    """What is left, as text, each figure rounded down."""
     figures = [f"{loss.symbols[name]} = {shown_down(x)}" for name, x in loss.figures().items()]
     return ", ".join(figures) or str(loss)
 

@@ -19,10 +19,10 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator
 
-from deniable.errors import BudgetExceeded, LedgerFailure
+from deniable.errors import BadParameter, BudgetExceeded, LedgerFailure
 from deniable.mechanisms import Mechanism
 
-from .entry import KINDS, Record, Standing, canonical, together
+from .entry import KINDS, Record, Standing, canonical, names, together
 from .stores.store import Reading
 from .trust import intact
 
@@ -46,8 +46,8 @@ class State:
         state = State()
         for kind in lines.kinds():
             state.take({"kind": kind})
-        for names in lines.mechanisms():
-            state._put(("mechanisms", names), None)
+        for several in lines.mechanisms():
+            state._put(("mechanisms", several), None)
         for asker in lines.sharers():
             row = lines.latest_of(asker)
             if row is not None:
@@ -64,11 +64,16 @@ class State:
         unknown = {each for each in set[str]().union(*named) if Mechanism.named(each) is None}
         return f"the mechanism {min(unknown)!r}" if unknown else None
 
-    def refuse_unknown(self) -> None:
-        """An error if anything among the lines is not known here: nothing more is charged."""
+    def refuse_unknown(self, *, asker: str | None = None) -> None:
+        """An error if anything among the lines is not known here: nothing more is charged.
+
+        An asker is not told what it is: others may have charged it.
+        """
         if self.strange is not None:
+            what = f"{self.strange}, which" if asker is None else "lines that"
+            does = "does not know" if asker is None else "of deniable does not know"
             raise BudgetExceeded(
-                f"the ledger holds {self.strange}, which this version does not know",
+                f"the ledger holds {what} this version {does}",
                 why="what is not understood may have cost anything, so it counts as everything",
                 fix="pip install --upgrade deniable (or import the module that defines it)",
             )
@@ -123,3 +128,20 @@ class State:
 def _element(key: _Key, value: object) -> int:
     text = canonical({"of": key, "is": value}).encode("ascii")
     return int.from_bytes(hashlib.sha256(text).digest(), "big")
+
+
+def refuse_foreign(mechanism: Mechanism, *, asker: str) -> None:
+    """An error if an asker would charge what other processes may not know.
+
+    They would have to count it as everything, so that one asker could stop all others.
+    """
+    known = Mechanism.registry
+    used = names(mechanism.to_dict()) - {
+        name for name, kind in known.items() if kind.__module__.startswith("deniable.")
+    }
+    if used:
+        raise BadParameter(
+            f"{min(used)!r} is not a mechanism of deniable, so {asker} cannot charge it here",
+            why="other processes that open this ledger could not tell what it costs",
+            fix="use a mechanism of deniable; or let the curator release it",
+        )

@@ -218,7 +218,7 @@ class Query:
                 else "spend= and within= are two ways to say the same thing: give one",
                 fix=(
                     fixes.amount("spend", "epsilon", 0.1),
-                    fixes.number("within", 100, "a ± with 95 %"),
+                    fixes.number("within", 100, "a ±, 95 % confidence"),
                 ),
             )
         known, filter_ = self._size(size), self.session.ledger.filter

@@ -21,7 +21,11 @@ _FIXED = "ask for less: the ceiling of a ledger is never raised"
 def too_much(
     session: Session, allocation: Allocation, *, size: float | None, spent: str = NOTHING_SPENT
 ) -> BudgetExceeded:
-    """What is asked, what is left, and what could be had for that."""
+    """What is asked, what is left, and what could be had for that.
+
+    Where the ledger is closed for another reason than its budget, that is the error.
+    """
+    session.ledger.check_known()
     left, groups = session.left, allocation.selection is not None
     share = session.share
     cost = budgets.alone(allocation.mechanism, budget=session.budget)

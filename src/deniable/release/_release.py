@@ -30,10 +30,12 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 ONLY_NOISE = (
-    "± covers the noise, with 95 %, not the bias of clipping values or bounding a person's rows"
+    "± covers the noise (95 % confidence), not the bias from clipping values "
+    "or limiting a person's rows"
 )
 
 
+@functools.cache
 def _version() -> str:
     """The version of deniable; asked when needed, because the package loads this module."""
     return str(import_module("deniable").__version__)
@@ -55,18 +57,18 @@ class Provenance:
     bounds: Mapping[str, object] = field(default_factory=dict)
     note: str = ONLY_NOISE
     resumptions: int = 0
-    """How often, before this release, the curator let an asker go on after a failure."""
+    """How often the curator resumed an asker's session after a failure, before this release."""
     failures: int = 0
-    """The failures that the curator passed over then: each may have told one fact exactly."""
+    """The failures the curator dismissed by resuming; each may have revealed one exact fact."""
     data_version: str = ""
-    """The state of the data as the curator calls it, if the curator does; `version` is ours."""
+    """The curator's name for this state of the data, if any; `version` is the library's."""
 
     @property
     def before(self) -> str:
-        """What to say of this answer when it is given again."""
+        """The remark shown when this stored answer is returned again."""
         about = f" about data version {self.data_version}" if self.data_version else ""
-        doubt = "" if self.data_version else "; the data may have changed since"
-        return f"answered before, on {self.time[:10]}{about}{doubt}"
+        doubt = "" if self.data_version else "; the data may have changed since then"
+        return f"already answered on {self.time[:10]}{about}{doubt}"
 
     def to_dict(self) -> dict[str, object]:
         """A record, for stored answers and certificates."""
@@ -77,7 +79,7 @@ class Provenance:
 
     @staticmethod
     def from_dict(record: Mapping[str, object]) -> Provenance:
-        """What `to_dict` wrote; what a later version added is left out."""
+        """Read a record written by `to_dict`, ignoring fields that a later version added."""
         known = Provenance.__dataclass_fields__
         return Provenance(**{k: v for k, v in record.items() if k in known})  # type: ignore[arg-type]
 
@@ -94,9 +96,9 @@ class Release:
     provenance: Provenance
     randomness: str = ""
     free: str = ""
-    """Why this answer cost nothing this time, if it did."""
+    """Why this answer was free, if it was."""
     charged: Loss | None = None
-    """What was charged this time, if a part of the loss was paid for before."""
+    """What was charged this time, if part of the loss had already been paid."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "keys", MappingProxyType(dict(self.keys)))
@@ -119,14 +121,14 @@ class Release:
             if len(answer.cells) == 1:
                 return answer.cells[0]
         raise BadParameter(
-            f"this answer is a table of {', '.join(self.answers)}: it has no single value",
+            f"this answer is a table ({', '.join(self.answers)}), so it has no single value",
             fix="r.rows(), r.to_pandas() or r.to_arrow()",
             cost="nothing more was spent",
         )
 
     @called("r.rows()")
     def rows(self) -> list[dict[str, object]]:
-        """One dictionary a row: keys, noisy values, and <column>_error (95 %)."""
+        """One dictionary per row: keys, noisy values, and <column>_error (95 % confidence)."""
         return self._frame().rows()
 
     @called("r.to_pandas()")
@@ -159,7 +161,7 @@ class Release:
 
     @functools.cached_property
     def _errors(self) -> dict[str, tuple[Any, ...]]:
-        """The ± (95 %) of each column that has any."""
+        """The ± (95 % confidence) of each column that has one."""
         errors = {name: answer.errors() for name, answer in self.answers.items()}
         return {name: told for name, told in errors.items() if any(e is not None for e in told)}
 
@@ -167,7 +169,7 @@ class Release:
 
     @called("r.certificate()")
     def certificate(self) -> Certificate:
-        """Everything a sceptic needs to check the claim; JSON, HTML, and a registry's fields."""
+        """Everything needed to check the claim, as JSON or HTML, with fields for a DP registry."""
         return certify(self)
 
     def to_dict(self) -> dict[str, object]:
@@ -186,7 +188,7 @@ class Release:
 
     @staticmethod
     def from_dict(record: Mapping[str, object]) -> Release:
-        """The release that `to_dict` wrote; as an answer given again it is free."""
+        """Read a release written by `to_dict`; being a repeated answer, it is free."""
         record = unmarked(record)
         parts: Mapping[str, Mapping[str, object]] = record  # type: ignore[assignment]
         keys: Mapping[str, list[object]] = record["keys"]  # type: ignore[assignment]
@@ -209,13 +211,13 @@ class Release:
 
     @called("r.plot()")
     def plot(self, *, ax: Axes | None = None) -> Axes:
-        """Bars of the first column of answers, with 95 % whiskers."""
+        """A bar chart of the first answer column, with 95 % confidence intervals."""
         from deniable.plots.bars import bars
 
         name, answer = next(iter(self.answers.items()))
         numbers = [v for v in answer.cells if isinstance(v, int | float)]
         if len(numbers) < len(answer.cells):
-            raise BadParameter(f"`{name}` is not a column of numbers: there is nothing to plot")
+            raise BadParameter(f"cannot plot `{name}`: it is not a numeric column")
         labels = [", ".join(map(str, row)) for row in zip(*self.keys.values(), strict=True)]
         told = self._errors.get(name, (None,) * len(numbers))
         errors = [math.nan if e is None else e for e in told]
@@ -225,12 +227,12 @@ class Release:
             errors,
             title=self.provenance.question,
             axis_label=name,
-            caption=f"protects {self.unit}; {amount(self.loss, 'up')}; whiskers: noise, 95 %",
+            caption=f"protects {self.unit}; {amount(self.loss, 'up')}; bars: 95 % confidence",
             ax=ax,
         )
 
     def _table(self, most: int = 40) -> tuple[list[str], list[list[str]]]:
-        """The head and the rows as text; of a long answer the first rows and the last."""
+        """The header and the rows as text; a long answer shows only its first and last rows."""
         count = len(next(iter(self.answers.values())).cells) if self.answers else 0
         half = most // 2
         rows = [*range(half), *range(count - half, count)] if count > most else range(count)
@@ -251,10 +253,10 @@ class Release:
         if self.charged is None:
             return f"spent {amount(self.loss, 'up')}"
         together = amount(self.loss, "up")
-        return f"spent {amount(self.charged, 'up')}, and {together} with what was paid before"
+        return f"spent {amount(self.charged, 'up')} now, {together} including an earlier payment"
 
     def after(self, first: Release) -> Release:
-        """This answer with what an earlier step towards it cost: one claim about both."""
+        """This answer with the cost of an earlier step included: one claim about both."""
         prices = [Price.from_dict(each.provenance.price) for each in (first, self)]
         paid = [each.loss for each in (first, self) if not each.free]
         return replace(
@@ -273,20 +275,20 @@ class Release:
         return words + self._drowned() + self._held() + shown
 
     def _held(self) -> list[str]:
-        """Where an answer lies at an end of int64: it may stand for any number beyond."""
-        ends = "at the end of what 64 bits hold, so the truth may lie far beyond it"
+        """Where an answer is at the limit of int64: the true value may lie beyond it."""
+        ends = "at the limit of a 64-bit integer, so the true value may lie far beyond it"
         held = [n for n, errors in self._errors.items() if any(e == math.inf for e in errors)]
         return [f"{name}: {ends}" for name in held]
 
     def _drowned(self) -> list[str]:
-        """Where noise is as large as the answer: whoever reads it should know."""
+        """A warning for columns where the noise is as large as the answer."""
         notes = []
         for name, errors in self._errors.items():
             cells = zip(self.answers[name].cells, errors, strict=True)
             few = sum(_at_most(cell, error) for cell, error in cells)
             if few:
                 where = "" if len(errors) == 1 else f" in {few:,} of {len(errors):,} rows"
-                notes.append(f"{name}: noise is as large as the answer{where}")
+                notes.append(f"{name}: the noise is as large as the answer{where}")
         return notes
 
     def __str__(self) -> str:
@@ -308,7 +310,7 @@ class Release:
             self.provenance.question or "release",
             card.table(*self._table()),
             card.facts(how),
-            card.folded("how was this made?", card.facts(source | {"drawn by": "; ".join(made)})),
+            card.folded("how it was computed", card.facts(source | {"drawn by": "; ".join(made)})),
         )
 
 

@@ -14,7 +14,7 @@ _CELL = "padding:.15em .7em;text-align:left;font-variant-numeric:tabular-nums"
 
 
 def card(title: str, *parts: str) -> str:
-    """A titled box around parts that are HTML already."""
+    """A titled box around parts that are already HTML."""
     return f"<div style='{_CARD}'><b>{escape(title)}</b>{''.join(parts)}</div>"
 
 
@@ -33,7 +33,7 @@ def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 
 
 def facts(pairs: Mapping[str, str]) -> str:
-    """Named facts, one a line."""
+    """Named facts, one per line."""
     lines = "".join(
         f"<div><span style='opacity:.65'>{escape(name)}</span> {escape(text)}</div>"
         for name, text in pairs.items()
@@ -48,7 +48,7 @@ def folded(summary: str, *parts: str) -> str:
 
 
 def bar(part: float) -> str:
-    """How much of a whole is used, as a bar; the number stands beside it in words."""
+    """A bar that shows the fraction used; the caller prints the number beside it."""
     width = 100 * min(max(part, 0.0), 1.0)
     return (
         "<div role='img' aria-label='share of the budget that is spent' style='height:.5em;"

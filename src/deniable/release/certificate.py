@@ -1,7 +1,7 @@
-"""A certificate: what is claimed of one release, with all that a sceptic needs to check it.
+"""A certificate: what is claimed about one release, and everything needed to check the claim.
 
-It holds public facts only. Its `registry` part has the fields that public registries of deployments
-ask for; what only the curator can know is left empty for them to fill.
+It contains public facts only. Its `registry` part has the fields that public registries of DP
+deployments ask for; those that only the curator knows are left empty for them to fill in.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 FORMAT: Final = 1
 OPENED: Final = "paid when the mechanism was opened"
-"""Why an answer by a handle is free: its loss is that of the opening."""
+"""Why a handle's answers are free: opening the mechanism paid for all of them."""
 _DELTAS: Final = (1e-5, 1e-6, 1e-7, 1e-9)
 _HEADINGS: Final = ("Releases", "Privacy", "Error", "Assumes", "Numerics")
 _FLAVOURS: Final = {
@@ -97,7 +97,7 @@ def certify(release: Release) -> Certificate:
             "data_version": where.data_version or "not named by the curator",
             "bounds": dict(where.bounds),
         },
-        "estimand": {n: a.estimand or "the number asked for" for n, a in release.answers.items()},
+        "estimand": {n: a.estimand or "the exact number" for n, a in release.answers.items()},
         "uncertainty": where.note,
         "randomness": release.randomness,
         "ledger": {
@@ -107,9 +107,10 @@ def certify(release: Release) -> Certificate:
             "kept_in": where.ledger,
             "resumptions": where.resumptions,
             "failures": where.failures,
-            "about_failures": "A failure while rows are read can tell one fact about one person, "
-            "outside the loss claimed above. It stops its asker until the curator, who sees the "
-            "cause, resumes: so often, after so many failures. " + _counted(where),
+            "about_failures": "A failure while rows are read can reveal one fact about one person, "
+            "which the loss claimed above does not cover. It stops the asker until the curator "
+            "has seen the cause and resumes. `resumptions` and `failures` count how often that "
+            "happened. " + _counted(where),
             "check": _check(where),
         },
         "software": {"deniable": where.version},
@@ -120,7 +121,7 @@ def certify(release: Release) -> Certificate:
 
 
 def _entry(where: Provenance) -> object:
-    """Where the charge stands, as far as whoever asked may know it."""
+    """The ledger entry of the charge, as far as the asker may know it."""
     if where.entry is not None:
         return where.entry
     return "found by its hash" if where.entry_hash else "charged to another asker"
@@ -128,24 +129,24 @@ def _entry(where: Provenance) -> object:
 
 def _counted(where: Provenance) -> str:
     if where.entry is None:
-        return "These are the failures of this asker's own questions; the curator sees all others."
-    return "These are the failures of all askers."
+        return "They cover this asker's own queries only; the curator sees everyone's."
+    return "They cover all askers."
 
 
 def _check(where: Provenance) -> str:
     chain = (
-        "The chain shows a changed or removed line. It cannot show that the newest lines were cut "
-        "off, unless a head is kept elsewhere."
+        "The hash chain reveals changed or removed lines. It cannot reveal that the newest lines "
+        "were cut off, unless you keep a copy of its head elsewhere."
     )
     if where.entry is not None:
         head = (
-            "The hash is the head of the ledger's chain as it was when this was charged: it covers "
+            "The hash is the head of the ledger's hash chain at the time of this charge; it covers "
             "every earlier line."
         )
     elif where.entry_hash:
         head = "The hash is keyed: the curator finds the charge with ledger.find(entry_hash)."
     else:
-        head = "Another asker of the same budget was charged, and the curator knows who."
+        head = "Another asker with the same budget was charged; the curator knows which one."
     return f"{head} {chain}"
 
 
@@ -159,7 +160,7 @@ def _claim(release: Release) -> dict[str, object]:
         "neighbours": unit.neighbours,
     }
     if release.free == OPENED:
-        claim["paid"] = f"{OPENED}; this loss covers all its answers together"
+        claim["paid"] = f"{OPENED}; this loss covers all of its answers together"
     if budget:
         ceiling = Loss.from_dict(budget)
         claim["all_releases_together"] = f"at most {amount(ceiling)} ({ceiling.definition})"
@@ -177,7 +178,7 @@ def _loss(loss: Loss, budget: Mapping[str, object]) -> dict[str, object]:
 
 
 def _mechanism(record: Mapping[str, object]) -> dict[str, object]:
-    """A mechanism's parameters, and what its docstring says of privacy, error and numerics."""
+    """A mechanism's parameters, with its documented privacy, error and numerics."""
     kind = Mechanism.named(record.get("mechanism"))
     lattice = getattr(Mechanism.from_dict(record), "lattice", None) if kind else None
     grid = f"multiples of 2^{lattice.exponent}" if lattice is not None else None
@@ -224,7 +225,7 @@ def _registry(release: Release, mechanisms: list[dict[str, object]]) -> dict[str
         },
         "accounting": {
             "post_processing": _BY_CURATOR,
-            "composition": "adaptive, by a filter in the definition the ceiling is stated in; "
+            "composition": "adaptive, enforced by a privacy filter in the budget's own definition; "
             "each release is charged before data are read",
         },
         "implementation": {
@@ -283,7 +284,7 @@ def _html(part: object) -> str:
         case list() | tuple():
             return "".join(f"<div>{_html(value)}</div>" for value in part)
         case None:
-            return "<i>for the curator to fill</i>"
+            return "<i>for the curator to fill in</i>"
     return escape(str(part))
 
 

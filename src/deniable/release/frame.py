@@ -44,7 +44,7 @@ class Frame:
         return iter(self.columns)
 
     def rows(self) -> list[dict[str, object]]:
-        """One dictionary a row."""
+        """One dictionary per row."""
         return [
             dict(zip(self.columns, row, strict=True))
             for row in zip(*self.columns.values(), strict=True)

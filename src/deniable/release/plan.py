@@ -14,7 +14,7 @@ from .numbers import amount, digits, remaining
 
 @dataclass(frozen=True, kw_only=True)
 class Plan:
-    """Cost, ± by column (95 %; None where none can be told in advance) and steps in plain words."""
+    """The cost, the ± per column (95 % confidence; None if unknown in advance), and the steps."""
 
     question: str
     cost: Loss
@@ -38,7 +38,7 @@ class Plan:
         expected = self._expected()
         return {
             "cost": amount(self.cost, "up") + left,
-            "expect": f"{expected}, with 95 %" if expected else "",
+            "expect": f"{expected} (95 % confidence)" if expected else "",
             "data": f"version {self.data_version}" if self.data_version else "",
         }
 

@@ -22,7 +22,7 @@ _LARGE = 20.0
 
 
 def as_text(session: Session) -> str:
-    """What, whom, how much, where, a line each; and a note if the ceiling promises little."""
+    """Tables, privacy unit, budget and ledger, one per line, and a note if the budget is weak."""
     filled = round(_WIDTH * _part(session))
     bar = "▓" * filled + "░" * (_WIDTH - filled)
     return "\n".join(
@@ -39,7 +39,7 @@ def as_text(session: Session) -> str:
 
 
 def as_html(session: Session) -> str:
-    """A small card with a bar."""
+    """A small card with a bar that shows the budget spent."""
     facts = {
         "protects": str(session.unit),
         "spent": _spent(session),
@@ -55,22 +55,22 @@ def as_html(session: Session) -> str:
         "session on " + ", ".join(session.tables),
         card.bar(_part(session)),
         card.facts(facts | dict(zip(["note"], _notes(session), strict=False))),
-        card.folded("columns", card.table(["table", "column", "known of it"], columns)),
+        card.folded("columns", card.table(["table", "column", "public facts"], columns)),
     )
 
 
 def _notes(session: Session) -> list[str]:
-    """What one should know of a ceiling that promises next to nothing."""
+    """A warning about a budget so large that it promises almost nothing."""
     epsilon = getattr(session.budget, "epsilon", 0.0)
     if epsilon <= _LARGE:
         return []
     odds = f"a factor of 10^{epsilon / math.log(10):.0f}"
-    note = f"ε = {epsilon:g} lets an observer's odds about any person change by {odds}"
+    note = f"ε = {epsilon:g} lets an observer's odds about one person change by {odds}"
     return [f"note[DP112]: {note}; most published deployments stay between 0.1 and 20"]
 
 
 def stated(tables: Mapping[str, Table]) -> dict[str, str]:
-    """The bounds and keys that were stated, by column: part of what a certificate tells."""
+    """The stated bounds and keys per column, for the certificate."""
     return {
         f"{table.name}.{name}": repr(column)
         for table in tables.values()
@@ -86,7 +86,7 @@ def _table(table: Table) -> str:
 
 
 def left(session: Session) -> dict[str, str]:
-    """What is left, by what it is of; to an asker with a share, of that."""
+    """The budget left, by purpose; for an asker with a share, what is left of the share."""
     if isinstance(session.ledger, Ledger):
         return ledger_left(session.ledger)
     loss = session.left
@@ -94,7 +94,7 @@ def left(session: Session) -> dict[str, str]:
 
 
 def ceiling(session: Session) -> str:
-    """What spending is measured against: the budget, or an asker's share."""
+    """The limit on spending: the budget, or an asker's share."""
     share = session.share
     if share is None:
         return amount(session.budget)
@@ -106,7 +106,7 @@ def _spent(session: Session) -> str:
 
 
 def _ledger(session: Session) -> str:
-    """Where it is, and for the curator how long."""
+    """Where the ledger is stored and, for the curator, how many lines it has."""
     if session.asker is not None:
         return f"{session.ledger.where}, as {session.asker} sees it"
     count = len(session.ledger.entries)

@@ -4,6 +4,8 @@ import math
 from fractions import Fraction
 
 import numpy as np
+import pandas as pd
+import pyarrow as pa
 import pytest
 
 import deniable as dp
@@ -342,3 +344,36 @@ def test_rows_of_a_fixed_sample_are_added_up_exactly_before_the_noise(
         sample.draw(rows)
     one, other = (np.asarray(value, dtype=object) for value in seen)
     assert all(difference == Fraction(move) for difference in np.ravel(one - other))
+
+
+NOBODY = {
+    "list": [],
+    "tuple": (),
+    "array": np.array([]),
+    "whole": np.array([], dtype=np.int64),
+    "2-d": np.empty((0, 3)),
+    "frame": pd.DataFrame(),
+    "columns": pd.DataFrame({"a": [], "b": []}),
+    "series": pd.Series([], dtype=object),
+    "arrow": pa.array([], pa.float64()),
+}
+
+
+@pytest.mark.parametrize("whole", [None, True])
+@pytest.mark.parametrize("shape", [None, 2, (2, 3)])
+@pytest.mark.parametrize("nobody", NOBODY)
+def test_a_sample_of_nobody_is_no_rows_of_the_declared_shape(nobody, shape, whole):
+    """However it is written: an empty list does not say how long its rows would be."""
+    s = dp.open(pa.table({"x": [1]}), unit=dp.rows(), budget=dp.epsilon(1e4, delta=1e-4))
+    kinds = [dp.Gaussian(sigma=9.0), dp.Laplace(scale=9.0), DiscreteLaplace(scale=9.0)]
+    for m in kinds:
+        rows = dp.Sensitive(lambda: NOBODY[nobody], l1=1, l2=1, shape=shape, whole=whole, entries=1)
+        answer = s.release(m.sampled(rate=0.5).on(rows)).value
+        assert np.shape(answer) == np.empty(shape or ()).shape
+
+
+@pytest.mark.parametrize("size", [0.0, 1.0, 1e6, 1e30, 1e300])
+@pytest.mark.parametrize("m", [LAPLACE, GAUSSIAN], ids=repr)
+def test_the_type_of_a_sampled_sum_does_not_tell_how_large_it_is(m, size):
+    assert type(m.sampled(rate=1.0).release([size])) is float
+    assert np.shape(m.sampled(rate=1.0).release([[size, 1.0]])) == (2,)

@@ -118,6 +118,17 @@ def test_all_answers_of_one_unit_together_cost_epsilon(entries, categories):
     assert RandomizedResponse.from_dict(m.to_dict()) == m
 
 
+@pytest.mark.parametrize("categories", [2, 3, 1000])
+@pytest.mark.parametrize("epsilon", [0.1, 1.5, 6.0])
+def test_several_answers_are_priced_as_the_worst_that_epsilon_allows(epsilon, categories):
+    one = RandomizedResponse(epsilon=epsilon / 3, categories=categories)
+    all_ = RandomizedResponse(epsilon=epsilon, categories=categories, entries=3)
+    assert all_.zcdp() >= 3 * one.zcdp() * (1 - 1e-9)  # what three independent answers cost
+    assert all_.zcdp() == pytest.approx(epsilon * math.tanh(epsilon / 2))
+    for at in (0.0, 0.3 * epsilon, 0.9 * epsilon):
+        assert all_.delta_at(at) == pytest.approx(dp.Pure(epsilon).delta_at(at))
+
+
 REPLACED = dp.rows(relation="replace")
 
 

@@ -39,3 +39,14 @@ def test_a_quotient_that_may_be_anything_is_released_without_an_error(made):
         session = dp.open(held, unit=dp.rows(), budget=dp.epsilon(9), schema=schema, name="t")
         released = session.sql(f"SELECT {made} AS r FROM t").release(spend=dp.epsilon(1))
     assert released.answers["r"].errors(0.95) == (None,)
+
+
+def test_of_very_many_groups_only_expressions_go_without_an_error(monkeypatch):
+    monkeypatch.setattr("deniable.query.answer.present._MOST_ENCLOSED", 2)
+    schema = dp.Schema(columns={"x": dp.bounds(0, 10), "k": dp.keys(["a", "b", "c"])})
+    held = pa.table({"x": [1.0] * 3, "k": ["a", "b", "c"]})
+    session = dp.open(held, unit=dp.rows(), budget=dp.epsilon(9), schema=schema, name="t")
+    sql = "SELECT k, AVG(x) AS plain, AVG(x) + COUNT(*) AS made FROM t GROUP BY k"
+    answers = session.sql(sql).release(spend=dp.epsilon(1)).answers
+    assert None not in answers["plain"].errors(0.95)
+    assert answers["made"].errors(0.95) == (None, None, None)

@@ -102,12 +102,19 @@ def base_of(relation, value):
     return Base(Relations(DuckDB(), {}), plan, [tally], ()), tally
 
 
-def bounded_scan():
-    return Scan(table="t", reads=(Read(name="x", source="x", facts=dp.bounds(-3.0, 10.0)),))
+def bounded_scan(low=-3.0, high=10.0):
+    return Scan(table="t", reads=(Read(name="x", source="x", facts=dp.bounds(low, high)),))
 
 
-def test_a_column_as_it_was_read_needs_no_clamp():
-    scan = bounded_scan()
+# On the lattice, and between its points on either side of the middle.
+BOUNDS = pytest.mark.parametrize(
+    "ends", [(-3.0, 10.0), (-0.1, 0.7), (0.1, 0.9), (-1 / 3, 2 / 3), (-0.7, 0.1), (-2 / 3, 1e9 / 3)]
+)
+
+
+@BOUNDS
+def test_a_column_as_it_was_read_needs_no_clamp(ends):
+    scan = bounded_scan(*ends)
     (x,) = scan.columns
     kept = Filter(source=scan, where=call("gt", x, literal(0.0)))
     renamed = Project(source=kept, named=(("y", x),))
@@ -148,9 +155,10 @@ def test_a_number_that_no_engine_should_find_is_clamped_all_the_same(holding, nu
     assert ends[0] <= row[0] <= ends[1]
 
 
+@BOUNDS
 @pytest.mark.parametrize("off", [{"low": 1}, {"high": -1}])
-def test_ends_that_the_bounds_could_pass_are_clamped_to(off):
-    scan = bounded_scan()
+def test_ends_that_the_bounds_could_pass_are_clamped_to(off, ends):
+    scan = bounded_scan(*ends)
     base, tally = base_of(scan, scan.columns[0])
     narrower = {end: getattr(tally, end) + by for end, by in off.items()}
     assert not base.holds(dataclasses.replace(tally, **narrower))

@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import signal
 import stat
 import subprocess
 import sys
@@ -130,6 +131,54 @@ def abandoned(common):
     folder.mkdir()
     (folder / "lock").touch()
     return folder
+
+
+CHANGES = ("os.mkdir", "os.rename", "os.remove", "os.rmdir")
+
+
+def killed_at(turn):
+    """Make, fill and remove a folder in a child that is killed before its n-th change on disk."""
+    child = os.fork()
+    if child:
+        return os.waitpid(child, 0)[1] != 0
+    turns = iter(range(turn))
+
+    def watch(event, _):
+        if event in CHANGES and next(turns, None) is None:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    sys.addaudithook(watch)
+    with private_files.private_folder() as folder:
+        (folder / "a.csv").write_text("p1")
+        (folder / "spill").mkdir()
+        (folder / "spill" / "rows").write_text("p2")
+    os._exit(0)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="kill -9 and forks are of POSIX")
+def test_wherever_a_process_is_killed_its_folder_is_removed(common, monkeypatch):
+    """At once if rows may be in it; else once it cannot be one that is just being made."""
+    monkeypatch.setattr(tempfile, "tempdir", str(common))
+    turn = 0
+    while killed_at(turn):
+        turn += 1
+        rows = [*common.rglob("*.csv"), *common.rglob("rows")]
+        private_files._remove_abandoned.__wrapped__()
+        assert not [each for each in rows if each.exists()]
+        for folder in common.iterdir():
+            long_ago = folder.stat().st_mtime - 7200
+            os.utime(folder, (long_ago, long_ago))
+        private_files._remove_abandoned.__wrapped__()
+        assert list(common.iterdir()) == []
+    assert turn > 6
+
+
+def test_a_folder_that_is_just_being_made_stays(common, monkeypatch):
+    monkeypatch.setattr(tempfile, "tempdir", str(common))
+    folder = abandoned(common)
+    (folder / "lock").rename(folder / "locking")
+    private_files._remove_abandoned.__wrapped__()
+    assert folder.exists()
 
 
 def test_an_abandoned_folder_of_somebody_else_stays(common, monkeypatch):

@@ -6,7 +6,7 @@ import math
 import pytest
 
 import deniable as dp
-from deniable.query.algebra import call
+from deniable.query.algebra import call, literal
 
 from .holding import Holding, scan_of
 
@@ -68,3 +68,29 @@ def test_all_sizes_together(postgres, first, second):
             assert alike(op, value, wanted(op, x, y), most), (op, x, y, value)
             assert value is None or (low is None or value >= low), (op, x, y, value)
             assert value is None or (high is None or value <= high), (op, x, y, value)
+
+
+CONSTANTS = (2.0**-1000, -1e-300, 2.0**-60, 0.75, 3.0, -(2.0**60), 1e300, 2.0**1000)
+
+
+@pytest.mark.parametrize("ends", BOUNDS)
+def test_all_sizes_with_constants_of_all_sizes(postgres, ends):
+    facts = {"x": dp.column("float") if ends is None else dp.bounds(*ends), "i": dp.column("int")}
+    rows = [{"i": i, "x": s * x} for i, (x, s) in enumerate(itertools.product(VALUES, (-1, 1)))]
+    held = Holding(kind="postgres", place=postgres)
+    table = held.table("data", rows, facts)
+    (x,) = (c for c in scan_of(table).columns if c.name == "x")
+    asked = [(op, c, first) for op in OPERATORS for c in CONSTANTS for first in (True, False)]
+    sides = [(x, literal(c)) if first else (literal(c), x) for _, c, first in asked]
+    calls = [
+        (f"made{i}", call(op, *both))
+        for i, ((op, _, _), both) in enumerate(zip(asked, sides, strict=True))
+    ]
+    for row, values in zip(rows, held.values(table, calls), strict=True):
+        value = row["x"] if ends is None else min(max(row["x"], ends[0]), ends[1])
+        for (op, c, first), (_, made), found in zip(asked, calls, values, strict=True):
+            low, high = made.domain.low, made.domain.high
+            most = math.inf if None in (low, high) else max(abs(low), abs(high))
+            ieee = wanted(op, value, c) if first else wanted(op, c, value)
+            tiny = found == 0 and ieee is not None and abs(ieee) < 2.0**-1022
+            assert tiny or alike(op, found, ieee, most), (op, value, c, first, found)

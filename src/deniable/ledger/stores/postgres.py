@@ -3,6 +3,9 @@
 The address alone says which: postgresql://host/database#survey is the schema `deniable_survey`, and
 without a fragment it is `deniable_ledger`.
 
+One schema. Temporary tables come last in the search path: one named `entries`, left by whoever had
+a pooled connection before, does not hide the ledger.
+
 One writer. A transaction-level advisory lock is taken before the total is read. Unlike a locked row
 it needs no right to UPDATE, so the role that charges can be granted SELECT and INSERT alone.
 
@@ -53,6 +56,10 @@ class PostgresStore(SqlStore["psycopg.Connection"]):
         super().__init__(patience=patience)
         self._driver = _driver()
         self._errors = (self._driver.Error,)
+        self._hidden = (  # without USAGE, the tables of a schema do not seem to exist
+            self._driver.errors.InsufficientPrivilege,
+            self._driver.errors.UndefinedTable,
+        )
         self._bounded = _bounded(self._driver, lambda: self._deadline)
         self._deadline = time.monotonic() + patience
         self._url, _, name = address.partition("#")
@@ -69,7 +76,7 @@ class PostgresStore(SqlStore["psycopg.Connection"]):
         self._deadline = time.monotonic() + self.patience
         connection = self._begun(
             f"BEGIN ISOLATION LEVEL {how}; "
-            f"SET LOCAL search_path TO {self._schema}; "
+            f"SET LOCAL search_path TO {self._schema}, pg_temp; "
             f"SET LOCAL synchronous_commit TO on; "
             f"SET LOCAL lock_timeout TO '{round(900 * self.patience)}ms'"
         )
@@ -142,20 +149,27 @@ class PostgresStore(SqlStore["psycopg.Connection"]):
         return SqlLines(run, tables=here, where=self.where)
 
     def _failure(self, error: Exception) -> LedgerFailure:
-        cause, fix = "the server refused", ""
+        cause, fix = "the server refused", [""]
         if isinstance(error, self._driver.errors.LockNotAvailable):
-            cause, fix = "others kept the ledger locked for too long", "try again"
+            cause, fix = "others kept the ledger locked for too long", ["try again"]
         elif isinstance(error, self._driver.errors.DiskFull):
-            cause, fix = "the server's disk is full", "free some space on the server"
-        elif isinstance(error, self._driver.errors.InsufficientPrivilege):
-            cause, fix = (
-                "this role may not do that",
-                f"GRANT SELECT, INSERT ON {self._schema}.entries",
-            )
+            cause, fix = "the server's disk is full", ["free some space on the server"]
+        elif isinstance(error, self._hidden):
+            cause, fix = "this role may not do that", self._rights()
         elif isinstance(error, self._driver.OperationalError):
-            cause, fix = "the connection was lost or refused", "is the server running? ask again"
+            cause, fix = "the connection was lost or refused", ["is the server running? ask again"]
         why = (str(error).splitlines() or [""])[0]
         return LedgerFailure(f"{self.where} cannot be used: {cause}", why=why, fix=fix)
+
+    def _rights(self) -> list[str]:
+        """What the role that an address names needs."""
+        named = self._driver.conninfo.conninfo_to_dict(self._url).get("user")
+        to = self._driver.sql.Identifier(named).as_string(None) if named else "..."
+        return [
+            f"GRANT USAGE ON SCHEMA {self._schema} TO {to}",
+            f"GRANT SELECT, INSERT ON ALL TABLES IN SCHEMA {self._schema} TO {to}",
+            f"GRANT DELETE ON {self._schema}.causes TO {to}    -- for the curator, who resumes",
+        ]
 
 
 def _driver() -> Any:

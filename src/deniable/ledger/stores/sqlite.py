@@ -21,6 +21,7 @@ from __future__ import annotations
 
 import os
 import sqlite3
+import stat
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -82,10 +83,10 @@ class SqliteStore(SqlStore[sqlite3.Connection]):
 
     def __init__(self, path: Path, *, create: bool, patience: float = 60.0) -> None:
         super().__init__(patience=patience)
-        self.where, self._path = str(path), path.resolve()
+        self.where, self._path = str(path), resolved(path)
         self._file: tuple[int, int] | None = None
         try:
-            if create:
+            if create and not self._path.exists():
                 self._create()
             self._file = self._named()
             self._prepare(create=create)
@@ -99,6 +100,7 @@ class SqliteStore(SqlStore[sqlite3.Connection]):
             connection.rollback()
         connection.execute(how)
         self._check_file()
+        self._check_journal(connection)
         return connection
 
     def _forget(self) -> None:
@@ -113,8 +115,7 @@ class SqliteStore(SqlStore[sqlite3.Connection]):
         try:
             os.close(os.open(self._path, os.O_RDWR | os.O_CREAT, 0o600))
         except OSError as error:
-            if not self._path.exists():
-                raise self._cannot("SQLITE_CANTOPEN", why=error.strerror or "") from None
+            raise self._cannot("SQLITE_CANTOPEN", why=error.strerror or "") from None
 
     def _named(self) -> tuple[int, int]:
         """Which file the path names now."""
@@ -122,6 +123,11 @@ class SqliteStore(SqlStore[sqlite3.Connection]):
             found = self._path.stat()
         except OSError:
             raise self._lost("was deleted or moved since it was opened") from None
+        if not stat.S_ISREG(found.st_mode):
+            raise LedgerFailure(
+                f"{self.where} cannot be used: it is a folder or a device, and not a file",
+                fix='ledger="ledger.db"',
+            )
         if found.st_nlink > 1:
             raise LedgerFailure(
                 f"{self.where} cannot be used: the file has {found.st_nlink} names (hard links)",
@@ -133,6 +139,16 @@ class SqliteStore(SqlStore[sqlite3.Connection]):
     def _check_file(self) -> None:
         if self._named() != self._file:
             raise self._lost("was replaced by another file since it was opened")
+
+    def _check_journal(self, connection: sqlite3.Connection) -> None:
+        """Any program that has the file open can change how it is written, at any time."""
+        if connection.execute("PRAGMA journal_mode").fetchone() != ("delete",):
+            self._forget()  # the next connection turns it off again
+            raise LedgerFailure(
+                f"{self.where} cannot be used: another program turned on its write-ahead log",
+                why="the newest charges would be in a second file, and missing from a copy",
+                fix="close the other program, and try again",
+            )
 
     def _lost(self, how: str) -> LedgerFailure:
         return LedgerFailure(
@@ -208,3 +224,18 @@ class _Lines(SqlLines):
         """Write the next line, and count it."""
         super().append(row)
         self._run(f"PRAGMA user_version = {row.sequence + 1}", ())
+
+
+def resolved(path: Path) -> Path:
+    """The file that a path names, absolute and without symbolic links."""
+    try:
+        str(path).encode()  # SQLite takes UTF-8
+        found = path.resolve()
+        found.exists()
+    except (OSError, RuntimeError, ValueError) as error:  # too long, a loop of links, a zero byte
+        raise LedgerFailure(
+            "the ledger's path cannot be used",
+            why=getattr(error, "strerror", None) or "no file can have this name",
+            fix='ledger="ledger.db"',
+        ) from None
+    return found

@@ -297,7 +297,10 @@ def _reading(of: Mechanism, form: Form) -> Callable[[Any], Any]:
         if statistic is not None:
             return np.asarray(value), lambda sample: read(statistic(sample))
         array = as_array(value, Form())
-        return read_numbers(array, replace(each, shape=(*array.shape[:1], *form.shape), keys=None))
+        shape = (*array.shape[:1], *form.shape)
+        if array.shape[:1] == (0,):  # of no rows nobody can say how long they would have been
+            array = array.reshape(shape)
+        return read_numbers(array, replace(each, shape=shape, keys=None))
 
     return rows
 

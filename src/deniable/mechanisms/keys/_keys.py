@@ -18,8 +18,8 @@ from deniable.sensitive import Sensitive
 Counts: TypeAlias = Mapping[Hashable, int] | tuple[Sequence[Hashable], Sequence[int]]
 T = TypeVar("T")
 
-_ORDERED = (str, bytes, int, dt.date)
-_AS_THEY_ARE = {str, bytes, int, bool, tuple, type(None)}
+_ORDERED = {str, bytes, int, dt.date}
+_AS_THEY_ARE = {str, bytes, type(None)}
 
 
 class KeyMechanism(Mechanism):
@@ -61,8 +61,6 @@ def checked_counts(value: Any) -> tuple[list[Hashable], NDArray[np.int64]]:
         raise BadParameter("keys come as {key: number of people} or as (keys, numbers)")
     try:
         listed = list(value[0])
-        if not set(map(type, listed)) <= _AS_THEY_ARE:
-            listed = [plain_key(key) for key in listed]
         distinct = len(set(listed))
     except TypeError:
         raise BadParameter("keys must be a list of hashable values") from None
@@ -71,13 +69,33 @@ def checked_counts(value: Any) -> tuple[list[Hashable], NDArray[np.int64]]:
     counts = read_numbers(value[1], Form(whole=True, shape=(len(listed),)))
     present = counts > 0
     kept = [key for key, there in zip(listed, present.tolist(), strict=True) if there]
-    return kept, counts[present].astype(np.int64)
+    return _as_values(kept, counts[present].astype(np.int64))
+
+
+def _as_values(
+    keys: list[Hashable], counts: NDArray[np.int64]
+) -> tuple[list[Hashable], NDArray[np.int64]]:
+    """Keys as their values alone decide; of keys that are one value, the largest count.
+
+    Not their sum: one person moves each count by one, and so their largest by at most one.
+    """
+    if set(map(type, keys)) <= _AS_THEY_ARE:
+        return keys, counts
+    largest: dict[Hashable, int] = {}
+    for key, count in zip(map(plain_key, keys), counts.tolist(), strict=True):
+        largest[key] = max(count, largest.get(key, 0))
+    return list(largest), np.array(list(largest.values()), dtype=np.int64)
 
 
 def in_order(keys: Iterable[Hashable]) -> list[Hashable]:
     """Sorted: the order in which rows came must not be shown."""
     listed = list(keys)
     kinds = {type(key) for key in listed}
-    if len(kinds) == 1 and issubclass(kinds.pop(), _ORDERED):
+    if len(kinds) == 1 and kinds <= _ORDERED:
         return sorted(listed)  # type: ignore[type-var]
-    return sorted(listed, key=lambda key: (type(key).__name__, repr(key)))
+    return sorted(listed, key=lambda key: (type(key).__name__, _written(key)))
+
+
+def _written(key: Hashable) -> str:
+    """Moments sort as they are written; those with and without a zone cannot be compared."""
+    return key.isoformat() if isinstance(key, dt.datetime) else repr(key)

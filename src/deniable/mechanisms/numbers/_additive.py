@@ -143,7 +143,8 @@ class RealNoise(Additive):
 
     def draw_points(self, points: NDArray[Any]) -> Floats:
         """For values on the lattice, in its steps: add noise, and back to floats."""
-        noise = self._rounded(self._exact_spreads[1], np.zeros(points.shape))
+        zeros = np.zeros(points.shape)
+        noise = self._rounded(self._exact_spreads[1], zeros).reshape(points.shape)
         if all(n.dtype != object and np.abs(n).max(initial=0) < 2**62 for n in (points, noise)):
             with np.errstate(over="ignore"):
                 return np.clip(self.lattice.join(points + noise), -_LARGEST, _LARGEST)

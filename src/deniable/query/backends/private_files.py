@@ -6,7 +6,8 @@ process that is killed cannot do so: the next one does, the first time that it m
 
 Each folder has a lock file, which its process holds locked. The operating system unlocks it when
 the process ends, however that happens, so whoever can lock it knows that the folder is abandoned.
-The file gets its name after it was locked: no folder is ever found with its lock still open.
+The file gets its name after it was locked, and is the last to be removed. A folder without it is
+about to be made or removed; after an hour it is abandoned, too.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ import shutil
 import stat
 import sys
 import tempfile
+import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from functools import cache
@@ -26,6 +28,7 @@ from deniable.errors import NotReady
 
 PREFIX: Final = "deniable-rows-"
 _LOCK: Final = "lock"
+_LONG: Final = 3600.0  # seconds; making a folder and locking it takes less than one
 _SEARCH: Final = stat.S_IXGRP | stat.S_IXOTH
 
 
@@ -41,7 +44,8 @@ def private_folder() -> Iterator[Path]:
             yield folder
     finally:
         if os.getpid() == owner:  # a fork has a copy of us, but not of the folder
-            shutil.rmtree(folder, ignore_errors=True)
+            with suppress(OSError):
+                _remove(folder)
 
 
 def connected(folder: Path) -> Any:
@@ -108,9 +112,19 @@ def _remove_abandoned() -> None:
         with suppress(OSError):  # somebody is at work in it, or has just removed it
             found = folder.lstat()
             if stat.S_ISDIR(found.st_mode) and found.st_uid == os.getuid():
+                if not (folder / _LOCK).exists() and time.time() - found.st_mtime > _LONG:
+                    _remove(folder)
                 with (folder / _LOCK).open("r+b") as lock:
                     _lock(lock)
-                    shutil.rmtree(folder)
+                    _remove(folder)
+
+
+def _remove(folder: Path) -> None:
+    """Remove a folder, its lock last: if that is interrupted, the next process finds it."""
+    for each in folder.iterdir():
+        if each.name != _LOCK:
+            shutil.rmtree(each) if each.is_dir() and not each.is_symlink() else each.unlink()
+    shutil.rmtree(folder)
 
 
 def _lock(file: Any) -> None:
