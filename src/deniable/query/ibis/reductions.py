@@ -37,7 +37,7 @@ def asked(node: Node, rows: Rows) -> Asked:
         person=known is not None and known.person,
         where=where,
         q=_share(node) if function is Function.QUANTILE else None,
-        what=f"{name}({shown(argument)})" if pair else shown(node),
+        what=shown(node),
     )
 
 
