@@ -6,10 +6,11 @@ import pytest
 
 import deniable as dp
 from deniable.ledger import open_ledger
-from deniable.ledger.entry import canonical
+from deniable.ledger.entry import canonical, row_of
+from deniable.ledger.header import Header
 from deniable.losses.filters import Price
 
-from .test_chain import assert_found, lines_of, rewrite
+from .test_chain import assert_found, lines_of, meddle, rewrite
 
 BUDGETS = {
     "pure": dp.epsilon(5.0),
@@ -79,3 +80,23 @@ def test_only_a_block_may_have_been_priced_a_little_lower(
             ledger.verify()
     else:
         assert_found(path, "line 1 of the ledger was charged less than it costs")
+
+
+@pytest.mark.parametrize("charges", [1, 5, 130])
+def test_a_header_with_a_higher_ceiling_and_a_hash_of_its_own_is_found_at_opening(
+    tmp_path, charges
+):
+    """Also where the next lines are too far back to be checked with the newest."""
+    path, grown = tmp_path / "ledger.db", tmp_path / "grown.db"
+    for place, ceiling in ((path, 20.0), (grown, 200.0)):
+        with open_ledger(place, budget=dp.epsilon(ceiling), unit=dp.rows()) as ledger:
+            for _ in range(charges):
+                ledger.charge(dp.Laplace(scale=10.0), unit=dp.rows())
+    forged = row_of(lines_of(grown)[0], json.loads(lines_of(grown)[0]))
+    second = row_of(lines_of(path)[1], json.loads(lines_of(path)[1]))
+    with pytest.raises(dp.LedgerFailure):  # by itself, before any walk
+        Header.read([forged, second], where="here")
+    change = "UPDATE entries SET line = ?, hash = ? WHERE sequence = 0"
+    meddle(path, (change, (forged.line, forged.hash)))
+    with pytest.raises(dp.LedgerFailure):
+        open_ledger(path)

@@ -146,6 +146,8 @@ READ_BUT_NOT_CHARGE = """
 import os, sys, deniable as dp
 from deniable.ledger import open_ledger
 laplace = dp.Laplace(scale=10.0)
+open_ledger(None, budget=dp.epsilon(1.0), unit=dp.rows()).verify()
+import deniable.ledger.stores.sqlite   # nobody may not be able to read our modules
 if os.geteuid() == 0:
     os.setuid(65534)                   # root may write anything; nobody may not
 ledger = open_ledger(sys.argv[1])

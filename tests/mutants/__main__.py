@@ -17,7 +17,7 @@ import tomllib
 from pathlib import Path
 
 from .covering import COVER, HOME, ROOT, covering, naming, package
-from .scratch import Scratch
+from .scratch import COLLECTING, Scratch
 from .weakening import Mutant, mutants
 
 WORDS = {"words", "show", "progress", "card", "frame", "refusals"}  # decide nothing
@@ -52,7 +52,7 @@ def main() -> int:
                     near = tests(mutant.path, mutant.line)
                     outcome[mutant], by[mutant] = scratch.tried(mutant, near, seconds, slow=slow)
                     _tell(mutant, outcome[mutant], time.monotonic() - begun, by[mutant])
-                doubted = scratch.doubt({test for test in by.values() if test})
+                doubted = scratch.doubt({*by.values()} - {"", COLLECTING})
                 todo = [m for m in todo if by[m] in doubted]
     for test in sorted(scratch.broken):
         print(f"fails without any mutant, so it killed none: {test}")

@@ -20,6 +20,7 @@ PARTS = ("src", "tests", "docs", "pyproject.toml", "README.md")
 # Imported once here and inherited by each run: most of a short run would be these imports.
 HEAVY = ("numpy", "scipy.stats", "scipy.optimize", "duckdb", "sqlglot", "pyarrow", "mpmath")
 CRASHED = (3, 4)  # pytest's codes where not even the collection worked
+COLLECTING = "collecting the tests"
 HANGS = 60  # seconds of one test; it is a hang if the clean copy needs less than a quarter
 
 
@@ -48,7 +49,8 @@ class Scratch:
             return "survived", ""
         with self._weakened(mutant):
             code, failed, hung = self._run(["-x", *tests], seconds, slow=slow)
-        if hung and self._run([hung], HANGS, slow=True, hangs=HANGS / 4)[0] == 0:
+        again = ["--collect-only", *tests] if hung == COLLECTING else [hung]
+        if hung and self._run(again, HANGS, slow=True, hangs=HANGS / 4)[0] == 0:
             return "killed", hung
         if not failed and code in CRASHED:
             failed = {tests[-1]}  # nothing could be imported: any test will do to compare
@@ -138,7 +140,7 @@ def _awaited(child: int, shown: Path, seconds: float, hangs: float) -> tuple[int
 
 def _running(shown: Path) -> str:
     last = shown.read_text(encoding="utf-8", errors="replace").rpartition("\n")[2].strip()
-    return last if "::" in last else ""
+    return last if "::" in last else COLLECTING
 
 
 def _stopped(child: int) -> None:

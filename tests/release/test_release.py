@@ -293,3 +293,10 @@ def test_the_interval_of_a_large_float_holds_what_was_rounded_to_it(power, manti
 def test_infinite_numbers_survive_json_wherever_they_are(record):
     stored = json.dumps(marked(record), allow_nan=False)
     assert unmarked(json.loads(stored)) == record
+
+
+def test_a_column_without_numbers_has_no_error_at_any_confidence():
+    spread = Tabulated(intervals={0.95: ((0, 1), (0, 1))})
+    assert Noisy(cells=(None, "a"), spread=spread).errors(0.999) == (None, None)
+    with pytest.raises(BadParameter, match=r"at most 0\.95"):
+        Noisy(cells=(None, 1.0), spread=spread).errors(0.999)

@@ -143,3 +143,13 @@ def test_a_column_prints_as_it_was_made():
     ):
         assert repr(eval(text)) == text
     assert repr(keys(range(9))) == "keys([0, 1, 2, … 6 more])"
+
+
+@pytest.mark.parametrize("zone", [dt.UTC, dt.timezone(dt.timedelta(hours=5))])
+def test_a_moment_with_a_time_zone_is_no_bound_and_no_key(zone):
+    """Columns hold moments without one: what they are compared with must be the same."""
+    first = dt.datetime(2020, 1, 1, tzinfo=zone)
+    with pytest.raises(BadParameter):
+        bounds(first, first + dt.timedelta(days=1), type="timestamp")
+    with pytest.raises(BadParameter):
+        Column(type="timestamp", keys=(first,))

@@ -84,6 +84,20 @@ def test_a_searched_bound_leaves_about_its_share_above(session, candidates):
     assert (smaller[-1] >= AGES).mean() < 0.96
 
 
+@pytest.mark.parametrize("share", [0.01, 0.25, 0.5, 0.75, 0.99])
+def test_one_row_moves_the_search_for_a_bound_as_far_as_is_covered(share):
+    """Every row that may come, on every side of every candidate."""
+    rows, candidates, farthest = [0.5, 1.5, 1.5, 7.0], [1.0, 2.0, 4.0], 0
+
+    def asked(values):
+        return next(sensitivity.upper_bound(values, candidates, epsilon=1.0, share=share))
+
+    for extra in (0.0, 1.0, 1.2, 3.0, 4.0, 9.0, math.nan):
+        moved = np.subtract(compute(asked([*rows, extra]).value), compute(asked(rows).value))
+        farthest = max(farthest, np.abs(moved).max())
+    assert farthest == asked(rows).mechanism.sensitivity == asked(rows).value.bound("linf")
+
+
 def test_if_no_candidate_is_enough_the_last_is_taken(session):
     assert session.run(sensitivity.upper_bound(AGES, [1.0, 2.0], epsilon=1.0)) == 2.0
 

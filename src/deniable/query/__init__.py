@@ -10,6 +10,7 @@ allocate    the loss split over the answers, mechanisms and noise chosen: explai
 compile     our trees → each engine's SQL, in forms that cannot fail on a row
 execute     the one module that sends anything to an engine (backends)
 vectors     the exact numbers behind a question, hidden and bounded, read once when needed
+rows        the bounded rows behind a question, hidden, for algorithms that learn
 answer      noisy tallies → a Release
 refuse      where too little is left: what could be had
 query       a question one may explain and release

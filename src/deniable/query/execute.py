@@ -23,7 +23,8 @@ from .backends import Engine, engine_for
 from .backends.columns import needed, table_names
 from .backends.engine import Found, before_charge
 from .bound import Cells, Group, IntegerPlan, Measure
-from .compile import Statement, statements
+from .compile import Statement, each_row, statements
+from .compile.relations import PERSON
 
 _SECRET_BITS: Final = 128
 _LIMIT: Final = 2**63 - 1
@@ -55,9 +56,12 @@ class Execution:
                 kind(needed(self._plan.question.relation, self._tables))
             )
             secret = f"{chosen(self._source).integer(_SECRET_BITS):032x}"
-            self._asked = compiled_for(self._plan, self._engine, secret=secret)
+            self._asked = self._compiled(secret)
             self._engine.check([each.text for each in self._asked])
             self._held = held.pop_all()
+
+    def _compiled(self, secret: str) -> tuple[Statement, ...]:
+        return compiled_for(self._plan, self._engine, secret=secret)
 
     def run(self) -> Cells:
         """Read the rows: the whole numbers of every group."""
@@ -66,6 +70,22 @@ class Execution:
 
     def __exit__(self, *_: object) -> None:
         self._held.close()
+
+
+class RowByRow(Execution):
+    """The same plan before it is added up: a line for each row."""
+
+    def _compiled(self, secret: str) -> tuple[Statement, ...]:
+        engine = self._engine
+        tables = engine.stored()
+        return (each_row(self._plan, dialect=engine.dialect, tables=tables, secret=secret),)
+
+    def rows(self) -> Any:
+        """Read the rows, as an Arrow table: keys, numbers, and for persons w and p."""
+        (asked,) = self._asked
+        numbers = [f"v{j}" for j in range(len(asked.tallies))]
+        persons = ["w", PERSON] if self._plan.weight > 1 else []
+        return self._engine.table(asked.text, [*(f"k{i}" for i in asked.keys), *numbers, *persons])
 
 
 def execute(

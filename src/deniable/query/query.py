@@ -34,6 +34,7 @@ from deniable.sensitive import Sensitive
 from deniable.session import Session, budgets
 
 if TYPE_CHECKING:
+    from deniable.query.rows import Rows
     from deniable.query.scatter import Written
 
 Within = float | Mapping[str, float]
@@ -154,11 +155,25 @@ class Query:
         One vector for every tally and grouping set, all from one reading of the rows. Free, until a
         session releases something about them. Keys must be public.
         """
+        self._check_public()
+        self._check_size()
+        return vectors(self._reading())
+
+    def rows(self) -> Rows:
+        """The bounded rows that the answer would be made of, hidden: for algorithms that learn.
+
+        Each with its keys, what it adds and how much it weighs. Free, until a session releases
+        something about them. Keys must be public.
+        """
+        from deniable.query.rows import RowReading, Rows
+
+        self._check_public()
+        return Rows(RowReading(self.plan, tables=self.session.tables))
+
+    def _check_public(self) -> None:
         if self.plan.private_keys:
             unlisted = [key.name for key in self.question.keys if key.values is None]
             raise UnknownKeys.of(", ".join(unlisted))
-        self._check_size()
-        return vectors(self._reading())
 
     def _released(self, allocation: Allocation) -> Release:
         if allocation.free:

@@ -42,13 +42,20 @@ class Reading:
         self._ready: Execution | None = None
         self._found: Cells | None = None
 
-    def __enter__(self) -> Self:
+    def _execution(self) -> Execution:
         from deniable.query.execute import Execution
 
+        return Execution(self.plan, tables=self._tables)
+
+    @property
+    def _known(self) -> bool:
+        return self._found is not None
+
+    def __enter__(self) -> Self:
         self._alone.acquire()
         try:
-            if self._found is None:
-                self._ready = Execution(self.plan, tables=self._tables)
+            if not self._known:
+                self._ready = self._execution()
                 self._ready.__enter__()
         except BaseException:
             self._alone.release()

@@ -39,7 +39,7 @@ def test_an_odometer_survives_its_record():
     odometer = Odometer.opened(delta=1e-6, rungs=3)
     assert Odometer.from_dict(json.loads(json.dumps(odometer.to_dict()))) == odometer
     with pytest.raises(dp.BadParameter):
-        Odometer.from_dict({"odometer": []})
+        Odometer.from_dict({"odometer": [], "delta": 1e-6})
 
 
 @given(data=st.data())

@@ -50,3 +50,14 @@ def test_of_very_many_groups_only_expressions_go_without_an_error(monkeypatch):
     answers = session.sql(sql).release(spend=dp.epsilon(1)).answers
     assert None not in answers["plain"].errors(0.95)
     assert answers["made"].errors(0.95) == (None, None, None)
+
+
+@pytest.mark.parametrize("rest", ["", "ORDER BY n LIMIT 2", "HAVING COUNT(*) > 1"])
+def test_no_group_at_all_is_an_answer_too(rest):
+    """Three cities of one person each: one is shown with a chance below 1e-11."""
+    schema = dp.Schema(columns={"x": dp.bounds(0, 10), "city": dp.column("text")})
+    held = pa.table({"x": [1.0, 2.0, 3.0], "city": ["a", "b", "c"]})
+    budget = dp.epsilon(9, delta=1e-12)
+    session = dp.open(held, unit=dp.rows(), budget=budget, schema=schema, name="t")
+    sql = f"SELECT city, COUNT(*) AS n, AVG(x) AS m FROM t GROUP BY city {rest}"
+    assert session.sql(sql).release(spend=dp.epsilon(1)).rows() == []

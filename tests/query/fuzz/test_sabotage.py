@@ -9,7 +9,7 @@ from deniable.query.compile import contributions, reading
 from deniable.query.compile import nodes as sql
 from deniable.query.compile.dialect import Dialect
 from deniable.query.compile.relations import PERSON, selected
-from deniable.query.compile.statements import _Writer
+from deniable.query.compile.statements import Writer
 
 from .hostile import Data, Pair
 from .judging import Case, judge
@@ -27,7 +27,7 @@ def rows(count, **values):
 
 
 def no_weights(patch):
-    patch.setattr(_Writer, "_weight", lambda self, rows: self.dialect.whole(self.plan.weight))
+    patch.setattr(Writer, "_weight", lambda self, rows: self.dialect.whole(self.plan.weight))
 
 
 def no_clipping(patch):
@@ -64,7 +64,7 @@ def all_groups(patch):
         same = selected([(n, sql.name(n)) for n in names], sql.table(source))
         self.parts.append(("kept", same))
 
-    patch.setattr(_Writer, "_keep_groups", keep)
+    patch.setattr(Writer, "_keep_groups", keep)
 
 
 def all_values(patch):

@@ -19,7 +19,7 @@ from deniable.errors import AskerStopped, DataFailure, DeniableError, NotReady
 from deniable.query.backends import csv_files, engine_for
 from deniable.query.backends.duckdb import SETTINGS, DuckDB
 from deniable.query.backends.postgres import Postgres
-from deniable.query.compile.statements import _Writer
+from deniable.query.compile.statements import Writer
 
 ROWS = pd.DataFrame({"x": np.arange(20.0), "c": ["a", "b"] * 10})
 SCHEMA = dp.Schema(columns={"x": dp.bounds(0, 100, missing=0.0), "c": dp.keys(["a", "b"])})
@@ -217,7 +217,7 @@ def test_a_notebook_without_ipywidgets_is_answered(parquet):
 
 @every_door
 def test_a_statement_that_is_too_long_costs_nothing(csv, ask, monkeypatch):
-    monkeypatch.setattr(sys.modules[_Writer.__module__], "LONGEST", 10)
+    monkeypatch.setattr(sys.modules[Writer.__module__], "LONGEST", 10)
     refused(opened(csv), ask, DeniableError)
 
 

@@ -9,13 +9,15 @@ reading         from stored columns to what the schema promises
 relations       our relations
 contributions   what every row adds, as a whole number
 statements      the integer plan
+each_row        the integer plan before it is added up
 """
 
 from __future__ import annotations
 
 from .dialect import Dialect
+from .each_row import each_row
 from .expressions import compiled
 from .relations import Relations, Stored
 from .statements import Statement, statements
 
-__all__ = ["Dialect", "Relations", "Statement", "Stored", "compiled", "statements"]
+__all__ = ["Dialect", "Relations", "Statement", "Stored", "compiled", "each_row", "statements"]

@@ -64,7 +64,7 @@ def statements(
     """Everything the engine is asked; `secret` keys the hash by which persons keep groups."""
     try:
         return tuple(
-            _Writer(plan, tallies, dialect=dialect, tables=tables, secret=secret).statement()
+            Writer(plan, tallies, dialect=dialect, tables=tables, secret=secret).statement()
             for tallies in _together(plan)
         )
     except RecursionError:
@@ -83,7 +83,7 @@ def _together(plan: IntegerPlan) -> list[tuple[Tally, ...]]:
     return ([shared] if shared else []) + alone
 
 
-class _Writer:
+class Writer:
     """Writes one statement."""
 
     def __init__(
@@ -219,7 +219,7 @@ class _Writer:
     def _weighted(self) -> exp.Select:
         held = [j for j in range(len(self.tallies)) if self._has_value(j)]
         names = [*self._key_names(), *(f"v{j}" for j in held)]
-        self._weigh("rows", names, total=_count())
+        self._weigh("rows", names, total=count())
         columns = []
         for j in range(len(self.tallies)):
             w = sql.name("w")
@@ -228,7 +228,7 @@ class _Writer:
 
     def _joined_weights(self) -> exp.Select:
         self.read_twice.add("rows")
-        counted = selected([(PERSON, sql.name(PERSON)), ("n", _count())], sql.table("rows"))
+        counted = selected([(PERSON, sql.name(PERSON)), ("n", count())], sql.table("rows"))
         self.parts.append(("persons", counted.group_by(sql.name(PERSON), copy=False)))
         weight = self._weight(sql.name("n"))
         weights = selected([(PERSON, sql.name(PERSON)), ("w", weight)], sql.table("persons"))
@@ -286,7 +286,7 @@ class _Writer:
 
     def _added_up(self, keys: Sequence[str], *, called: str) -> list[str]:
         """A part with a row for each combination of keys: how many rows, and their sums."""
-        made = [(k, sql.name(k)) for k in keys] + [("n", _count())]
+        made = [(k, sql.name(k)) for k in keys] + [("n", count())]
         made += [
             (f"v{j}", self._partial(j)) for j in range(len(self.tallies)) if self._has_value(j)
         ]
@@ -388,7 +388,8 @@ class _Writer:
         return exp.Group(grouping_sets=[exp.GroupingSets(expressions=tuples)])
 
 
-def _count() -> Node:
+def count() -> Node:
+    """How many rows there are."""
     return sql.function("COUNT", exp.Star())
 
 

@@ -1,0 +1,123 @@
+"""Rows for algorithms: clipped, weighed, hidden until a session has charged, and read once."""
+
+from collections import Counter
+
+import numpy as np
+import psycopg
+import pyarrow as pa
+import pytest
+
+import deniable as dp
+from deniable.query.execute import Execution, RowByRow
+from deniable.sensitive import compute
+
+PEOPLE = [1, 1, 1, 1, 1, 2, 2, 3, None]
+TABLE = pa.table(
+    {
+        "id": PEOPLE,
+        "x": [-9.0, 0.5, 7.0, 99.0, None, 3.0, float("nan"), 2.5, 1.0],
+        "k": ["a", "b", "a", "z", "b", "a", "b", "a", "a"],
+    }
+)
+SCHEMA = dp.Schema(columns={"x": dp.bounds(0, 8, missing="drop"), "k": dp.keys(["b", "a"])})
+SQL = "SELECT k, COUNT(*) AS n, SUM(x) AS s FROM t GROUP BY k"
+UNITS = [dp.rows(), dp.person("id", rows=2), dp.person("id", rows=2, relation="replace")]
+
+
+def opened(unit, source=TABLE):
+    return dp.open(source, unit=unit, budget=dp.epsilon(100), schema=SCHEMA, name="t")
+
+
+def matrix(query):
+    """As a session computes it."""
+    value = query.rows().then(lambda rows: rows, l1=1)
+    with value.ready[0]:
+        return compute(value)
+
+
+@pytest.mark.parametrize("unit", UNITS, ids=repr)
+def test_rows_are_clipped_to_their_bounds_and_one_unit_weighs_so_much_at_most(unit):
+    query = opened(unit).sql(SQL)
+    rows, found = query.rows(), matrix(query)
+    assert list(rows.keys.values()) == [("b", "a")]
+    assert set(found.keys.ravel().tolist()) <= {0, 1}
+    for number, points in zip(rows.numbers, found.points.T, strict=True):
+        assert number.low <= points.min()
+        assert points.max() <= number.high
+    weights = Counter()
+    for person, weight in zip(found.people.tolist(), found.weights.tolist(), strict=True):
+        weights[person] += weight
+    assert max(weights.values()) <= rows.most
+    assert len(weights) == (8 if unit.column is None else 3)  # "z" is in no group, None is nobody
+
+
+@pytest.mark.parametrize("unit", UNITS, ids=repr)
+def test_added_up_they_are_what_the_query_adds_up(unit):
+    query = opened(unit).sql(SQL)
+    found, vectors = matrix(query), query.vectors()
+    with vectors[0].value.ready[0]:
+        for j, vector in enumerate(vectors):
+            sums = np.zeros(2, dtype=object)
+            np.add.at(sums, found.keys[:, 0], (found.points[:, j] * found.weights).astype(object))
+            exact = np.asarray(compute(vector.value)).astype(object)
+            step = int(vector.worth / (query.rows().numbers[j].worth / query.rows().weight))
+            assert (abs(exact * step - sums) <= step).all()  # a vector may round digits away
+
+
+def test_postgres_gives_the_same_rows(server):
+    with psycopg.connect(server, autocommit=True) as connection:
+        connection.execute("DROP TABLE IF EXISTS t; CREATE TABLE t (id int8, x float8, k text)")
+        for row in TABLE.to_pylist():
+            connection.execute("INSERT INTO t VALUES (%(id)s, %(x)s, %(k)s)", row)
+    schema = dp.Schema(tables={"t": SCHEMA})
+    unit = dp.person("id", rows=2)
+    s = dp.open(server, unit=unit, budget=dp.epsilon(9), schema=schema)
+    found = [matrix(each.sql(SQL)) for each in (opened(unit), s)]
+    lines = [
+        sorted(map(tuple, np.column_stack([m.keys, m.points, m.weights]).tolist())) for m in found
+    ]
+    assert lines[0] == lines[1]
+
+
+def test_a_learner_reads_the_rows_once_and_only_after_the_charge(monkeypatch):
+    read = Counter()
+    rows = RowByRow.rows
+    monkeypatch.setattr(RowByRow, "rows", lambda self: read.update(["rows"]) or rows(self))
+    s = opened(dp.person("id", rows=2))
+    bounded = s.sql(SQL).rows()
+
+    def mean_by_steps():
+        total = 0.0
+        for _ in range(3):
+            value = bounded.then(lambda m: (m.points[:, 0] * m.weights).sum() / 2**20, l1=2)
+            total += yield dp.Laplace(scale=0.08, sensitivity=2).on(value)
+        return total / 3
+
+    assert not read
+    assert abs(s.run(mean_by_steps()) - 5) < 3  # 2 + 2 + 1 rows count; false alarm 3e^(−37)
+    assert read == {"rows": 1}
+    with pytest.raises(dp.BudgetExceeded):
+        s.release(dp.Laplace(scale=0.01).on(s.sql(SQL).rows().then(lambda m: 0, l1=1)))
+    assert read == {"rows": 1}
+
+
+def test_rows_hide_themselves():
+    rows = opened(dp.rows()).sql(SQL).rows()
+    assert repr(rows) == "Rows(hidden, k, count, x, unit=rows())"
+    assert not hasattr(rows, "matrix")
+
+
+@pytest.mark.parametrize("select", ["MEDIAN(x)", "COUNT(DISTINCT x)"])
+def test_what_is_not_added_up_row_by_row_is_refused_before_the_charge(select, monkeypatch):
+    monkeypatch.setattr(Execution, "run", lambda self: pytest.fail("rows were read"))
+    s = opened(dp.rows())
+    value = s.sql(f"SELECT {select} AS v FROM t").rows().then(lambda m: 0, l1=1)
+    with pytest.raises(dp.UnsupportedQuery):
+        s.release(dp.Laplace(scale=1.0).on(value))
+    assert s.spent == dp.epsilon(0)
+
+
+def test_private_keys_have_no_rows():
+    s = dp.open(TABLE, unit=dp.rows(), budget=dp.epsilon(1, delta=1e-6), name="t")
+    with pytest.raises(dp.UnknownKeys):
+        s.sql("SELECT k, COUNT(*) AS n FROM t GROUP BY k").rows()
