@@ -47,6 +47,15 @@ def test_without_noise_every_bin_has_its_rows(unit):
         assert cells == truth(group=group)
 
 
+@pytest.mark.parametrize("place", range(1, 6))
+def test_order_by_a_position_means_a_column_of_the_answer(place):
+    sql = (
+        f"SELECT k, HISTOGRAM(x, 0, 10, 60, 100) AS x, COUNT(*) FROM t GROUP BY k ORDER BY {place}"
+    )
+    asked = opened().sql(sql).question
+    assert asked.order_by[0].expression == asked.outputs[place - 1].expression
+
+
 def test_a_number_of_bins_lies_between_the_bounds_and_ten_are_usual():
     found = opened().sql("SELECT HISTOGRAM(x, 4) AS x FROM t").release(spend=dp.epsilon(1e5))
     assert list(found.answers) == ["x [0, 26)", "x [26, 51)", "x [51, 76)", "x [76, 101]"]

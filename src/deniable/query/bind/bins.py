@@ -16,7 +16,9 @@ def edges_between(number: Expression, bins: float | Sequence[float] | None) -> l
     if isinstance(bins, Sequence) and not isinstance(bins, str):
         edges = [parameters.real("bins", edge) for edge in bins]
         if len(edges) < 2 or any(a >= b for a, b in pairwise(edges)):
-            raise BadParameter("bins must be edges in increasing order", fix="[0, 18, 65, 125]")
+            raise BadParameter(
+                "bins must be edges in increasing order", fix="edges such as 0, 18, 65, 125"
+            )
         if edges[0] > low or edges[-1] < high:
             raise BadParameter(
                 f"bins must cover the bounds, {low:g} to {high:g}",

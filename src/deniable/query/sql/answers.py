@@ -46,7 +46,7 @@ def question(select: exp.Expr, scope: Scope, asking: Asking) -> Question:
         outputs=outputs,
         sets=sets,
         having=None if having is None else answer.condition(having.this),
-        order_by=[] if order is None else answer.orders(order.expressions, items),
+        order_by=[] if order is None else answer.orders(order.expressions),
         limit=_whole(select, "limit"),
         offset=_whole(select, "offset") or 0,
         text=text.raw,
@@ -121,23 +121,19 @@ class Answer(Rows):
             )
         self.made[name.lower()] = made
 
-    def orders(self, parts: list[exp.Expr], items: list[Item]) -> list[Order]:
+    def orders(self, parts: list[exp.Expr]) -> list[Order]:
         """What to sort by; ALL stands for everything selected, from left to right."""
         if len(parts) == 1 and isinstance(parts[0].this, exp.Var) and parts[0].name == "ALL":
             way = _way(parts[0])
             return [Order(expression=made, **way) for made in self.made.values()]
-        return [self.order(part, items) for part in parts]
+        return [Order(expression=self._sorted_by(part.this), **_way(part)) for part in parts]
 
-    def order(self, part: exp.Expr, items: list[Item]) -> Order:
-        """One thing to sort by: a position, a name in the answer, or an expression."""
-        node = part.this
+    def _sorted_by(self, node: exp.Expr) -> Expression:
+        """The column of the answer at a position or of a name, or an expression."""
         if isinstance(node, exp.Literal) and not node.args.get("is_string"):
-            name = position_of(node, items, self.text).name
-        else:
-            plain = isinstance(node, exp.Column) and not node.text("table")
-            name = node.name if plain else ""
-        made = self.made.get(name.lower()) if name else None
-        return Order(expression=made or self.lower(node), **_way(part))
+            return position_of(node, list(self.made.values()), self.text)
+        plain = isinstance(node, exp.Column) and not node.text("table")
+        return self.made.get(node.name.lower() if plain else "") or self.lower(node)
 
     def lower(self, node: exp.Expr) -> Expression:
         """An aggregate, a key, or an expression about them."""
