@@ -1,30 +1,35 @@
-"""deniable: differential privacy, from the noise in one number to a server.
+"""deniable: differential privacy, from noise on a single number to a shared budget ledger.
 
     import deniable as dp
 
-Where things are, in the order of a row's path:
+The modules, in the order in which a row meets them:
 
     loading       packages that import their names on first use
-    fixes         what to write instead, as a value: typed in Python, SQL, Ibis or a shell
+    fixes         suggested fixes as values, written in Python, SQL, Ibis or a shell
+    snippets      a line of the user's code with a caret under the fault
     errors        every error: code, what, why, fix, cost
-    parameters    what a public parameter may be
-    units         whom we protect
+    parameters    checks of public parameters
+    progress      one line on a terminal for work that takes longer than two seconds
+    units         privacy units and neighbouring tables
     schema        what is public about a table
-    forms         what a private value looks like: declared, then kept to
-    sensitive     values that hide themselves
-    sampling      the only place randomness is drawn
+    forms         the declared form of a private value, which it is converted to
+    sensitive     private values that cannot be printed, compared or stored
+    sampling      the only place where randomness is drawn
     losses        bounds on privacy loss: values with +, *, <=
-    mechanisms    one file a mechanism: parameters, privacy facts, sampler, error
+    mechanisms    one file per mechanism: parameters, privacy facts, sampler, error
     calibration   the noise that meets a loss
-    sensitivity   from data to values one unit can move only so far
-    release, ledger, session    the one door: charge, compute, draw
-    plots         pictures
-    query, statistics, curator    ask in SQL, with DataFrames, or in one line
-    anonymity     what came before
-    attacks       why it was not enough
-    audit         is the claim true?
+    sensitivity   statistics of bounded sensitivity
+    workload      noise for many counts and sums released together
+    release, ledger, session    the only way to the data: charge, compute, draw
+    plots         charts
+    query, statistics, curator    query in SQL, with DataFrames, or in one line
+    anonymity     k-anonymity, ℓ-diversity, t-closeness
+    attacks       attacks on published data
+    audit         audits of privacy claims
+    data          small bundled data sets
+    cli           the command line
 
-Names are loaded when first used, so that importing deniable is quick.
+Names are loaded on first use, so that importing deniable is fast.
 """
 
 from __future__ import annotations

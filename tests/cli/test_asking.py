@@ -111,7 +111,7 @@ def test_trying_leaves_data_and_ledger_alone(described, say, read):
     assert answer["made_up"]
     assert [row["city"] for row in answer["rows"]] == ["Oslo", "Bergen"]
     assert spent(read) == 0
-    assert "about nobody" in say("try", BY_CITY, "--rows", "50").stderr
+    assert "describe no real people" in say("try", BY_CITY, "--rows", "50").stderr
 
 
 def test_bounds_are_found_privately_and_said_as_a_command(described, say, read):

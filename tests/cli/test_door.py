@@ -38,7 +38,7 @@ def shell(*arguments: str, code: int = 0, **environment: str) -> subprocess.Comp
         (["ask", COUNT, "--spend", "0.1"], ""),
         (["bounds", "people.income", "--spend", "0.1"], "next: deniable set"),
         (["ledger", "--verify"], "verified"),
-        (["audit", "math:isfinite", "--epsilon", "1", "--samples", "1000"], "asking math:isfinite"),
+        (["audit", "math:isfinite", "--epsilon", "1", "--samples", "1000"], "running math:"),
         (["doctor"], ""),
     ],
     ids=lambda part: part[0] if isinstance(part, list) else "",

@@ -36,7 +36,7 @@ def test_nothing_of_the_statistics_a_file_keeps_is_shown(folder, say):
 
 def test_whom_it_protects_has_no_default(people, say):
     said = say("init", "people.parquet", code=1)
-    assert said.stderr.startswith("error[DP130]: nobody said whom to protect")
+    assert said.stderr.startswith("error[DP130]: no privacy unit was given")
     assert "--unit user_id --rows 10" in said.stderr
     assert not Path("people.toml").exists()
 
@@ -68,7 +68,7 @@ def test_a_column_that_is_not_there_is_refused_before_anything_is_written(people
 def test_at_a_terminal_it_asks(people, say, monkeypatch):
     monkeypatch.setattr("deniable.cli.commands.init._watched", lambda: True)
     said = say("init", "people.parquet", typed="user_id\n3\n")
-    assert "Whom do you protect?" in said.stderr
+    assert "What is the privacy unit?" in said.stderr
     assert dp.Schema.from_toml("people.toml").unit == dp.person("user_id", rows=3)
 
 

@@ -1,6 +1,7 @@
 """Several processes that ask the same question at once: one pays, whatever becomes of it."""
 
 import datetime as dt
+import signal
 import subprocess
 import sys
 import time
@@ -194,7 +195,7 @@ def test_a_question_that_was_interrupted_here_is_not_waited_for(tmp_path):
     s = session(tmp_path / "ledger.db", LONG)
 
     def interrupted():
-        raise KeyboardInterrupt
+        signal.raise_signal(signal.SIGINT)
 
     with pytest.raises(KeyboardInterrupt):
         s.release(HALF.on(dp.Sensitive(interrupted, l1=1)), question="q")

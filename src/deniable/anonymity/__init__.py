@@ -1,15 +1,29 @@
-"""What came before differential privacy: k-anonymity, ℓ-diversity, t-closeness, and their limits.
+"""k-anonymity, ℓ-diversity and t-closeness, which came before differential privacy; their limits.
 
     check(table, quasi=, sensitive=)     how anonymous a table is
     anonymize(table, quasi=, k=)         make it k-anonymous, with the least loss
-    generalize(table, levels=)           take columns up to levels you choose
+    generalize(table, levels=)           generalise columns to levels you choose
     deidentify(table)                    find the columns that name people, and drop them
-    pseudonymize(table, column)          the same person, another name
+    pseudonymize(table, column)          replace names by pseudonyms
     clip(table, bounds=)                 top and bottom coding
-    digits ranges doubling dates tree steps single suggest      ways to say a value less exactly
-    limits                               what an attacker still learns
+    digits ranges doubling dates tree steps single suggest      ways to generalise values
 
-These hide people in groups, and promise nothing against someone who knows more than was foreseen.
+These methods hide people in groups, and promise nothing against someone who knows more than
+expected. The modules:
+
+    checking        check
+    anonymizing     anonymize, generalize
+    demands         the conditions on every class: k, ℓ and t
+    diversity       ℓ-diversity and t-closeness of a class
+    hierarchies     the steps by which values are generalised
+    suggesting      a hierarchy for a column without one
+    methods         the search for a generalisation
+    identifiers     deidentify
+    pseudonyms      pseudonymize
+    outliers        clip
+    reports         what was done to a table, what holds for it, and what was lost
+    limits          what a k-anonymous table still reveals
+    tables          tables of any kind, as integer codes
 """
 
 from . import limits

@@ -1,22 +1,24 @@
-"""Why it was not enough: what an attacker learns from data that were "anonymised" or averaged.
+"""Attacks: what an attacker learns from data that were "anonymised" or averaged.
 
     linkage            join rows without names to records with names
-    uniqueness         which columns single people out, and the least that does
-    selectivity        how telling each column is, and which to learn next
+    matching           rules for when two records may belong to the same person
+    uniqueness         which columns single people out; selectivity ranks columns
     small_groups       an average over one person
     differencing       two sums that differ in one person; search_log finds them in a log
     averaging          noise that is drawn again and again
-    reconstruct        many answers back to bits; reconstruct_rows: tables back to people
-    membership         who is in the data: from means, from a model, from synthetic records
-    attributes         what else is true of them
-    floating_point     noise that gives itself away in its last bits
+    reconstruction     from many answers back to bits, from tables back to people
+    members            who is in the data, and what else is true of them
+    floating_point     noise whose last bits give it away
     timing             how long an answer takes
-    poll, lesson       what an answer does to a belief
-    report             the page a curator reads before publishing a table
-    defended           each attack again, in front of a session
+    beliefs            how an answer changes a belief: poll, lesson
+    risk               the risk report for a table about to be published
+    defended           each attack again, against a session
+    evidence           how well an attack separates members from others
+    telling            an attack's findings as text, HTML and JSON
+    tables             tables as columns of small integers
 
-Each takes what an attacker would have and returns what was learned and how surely. They are for the
-curator who decides, and for whoever wants to see why.
+Each attack takes what an attacker would have, and returns what was learned and how confidently.
+They are for curators who decide what to publish, and for anyone who wants to see why.
 """
 
 from __future__ import annotations

@@ -1,15 +1,17 @@
 """The command line: `deniable`, or `python -m deniable`.
 
-    app         the commands by name, and the one door through which errors leave
-    options     what several commands can be told
+    app         the commands by name, and the one place where errors are printed
+    options     options that several commands share
     amounts     0.5, 0.5,1e-8 and rho=0.1 as losses; ± as text
+    joining     how two files are joined: zip,age:near=2
     places      data, schema and ledger: three files side by side
+    rows        people's rows, for the commands that read them exactly
     talk        answers to stdout, everything else to stderr
-    made_up     rows of the same shape that belong to nobody
-    commands/   one file a command
-    demo        the whole story in a minute; needs neither Typer nor Rich
+    made_up     made-up rows with the columns of a table
+    commands/   one file per command
+    demo        a demonstration in a minute; needs neither Typer nor Rich
 
-Typer and Rich are the extra `cli`; nothing is loaded before the command that needs it is run.
+Typer and Rich are the extra `cli`; each command loads what it needs only when it runs.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What several commands can be told, each said once."""
+"""Options that several commands share."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ def _remember(context: typer.Context, value: bool) -> bool:  # noqa: FBT001  (Ty
 
 Json = Annotated[
     bool,
-    typer.Option("--json", help="Answer in JSON.", callback=_remember, is_eager=True),
+    typer.Option("--json", help="Print JSON.", callback=_remember, is_eager=True),
 ]
-Sql = Annotated[str, typer.Argument(help='A question, as "SELECT COUNT(*) AS n FROM people".')]
-Target = Annotated[str, typer.Argument(help="people.income")]
+Sql = Annotated[str, typer.Argument(help='A query, such as "SELECT COUNT(*) AS n FROM people".')]
+Target = Annotated[str, typer.Argument(help="A column, such as people.income.")]
 SchemaPath = Annotated[
     Path | None,
     typer.Option(
-        "--schema", envvar="DENIABLE_SCHEMA", help="Public facts [the only schema in this folder]."
+        "--schema", envvar="DENIABLE_SCHEMA", help="The schema [the only one in this folder]."
     ),
 ]
 DataPath = Annotated[
@@ -31,7 +31,7 @@ DataPath = Annotated[
     typer.Option(
         "--data",
         envvar="DENIABLE_DATA",
-        help="A data file, if it is not beside the schema; once a table.",
+        help="A data file, if it is not beside the schema; once per table.",
     ),
 ]
 LedgerPath = Annotated[
@@ -39,44 +39,42 @@ LedgerPath = Annotated[
     typer.Option(
         "--ledger",
         envvar="DENIABLE_LEDGER",
-        help="A file or postgresql://... [beside the schema, ending in .ledger].",
+        help="A file or postgresql://... [the .ledger file beside the schema].",
     ),
 ]
 Budget = Annotated[
     str | None,
     typer.Option(
-        "--budget", help="The ceiling for all answers ever, if no ledger was started: 1 or 3,1e-7."
+        "--budget", help="The total budget, if there is no ledger yet: 1 (ε) or 3,1e-7 (ε and δ)."
     ),
 ]
 Asker = Annotated[
     str | None,
     typer.Option(
-        "--asker", envvar="DENIABLE_ASKER", help="Whose share pays [the curator's budget]."
+        "--asker", envvar="DENIABLE_ASKER", help="The analyst whose share pays [the curator]."
     ),
 ]
 Spend = Annotated[
-    str | None, typer.Option("--spend", help="What you pay: 0.25 (ε), 0.25,1e-8, rho=0.1.")
+    str | None, typer.Option("--spend", help="What to spend: 0.25 (ε), 0.25,1e-8, rho=0.1.")
 ]
 Size = Annotated[
     float | None,
-    typer.Option("--size", help="About how many rows a group has, if public: a ± of averages."),
+    typer.Option("--size", help="Rows per group, if public: gives the ± of averages."),
 ]
 Within = Annotated[
     list[str] | None,
-    typer.Option("--within", help="Or the ± you want (95 %): 100, or n=100, once a column."),
+    typer.Option("--within", help="Or the ± you want (95 % confidence): 100, or n=100 per column."),
 ]
 Rows = Annotated[
     Path,
-    typer.Argument(help="people.parquet, or a .csv whose first line names its columns."),
+    typer.Argument(help="people.parquet, or a .csv with column names in its first line."),
 ]
 Quasi = Annotated[
-    str | None, typer.Option("--quasi", help="Columns that somebody may know: age,zip,sex.")
+    str | None, typer.Option("--quasi", help="Columns that an attacker may know: age,zip,sex.")
 ]
-Sensitive = Annotated[
-    str | None, typer.Option("--sensitive", help="The column that must not be guessed.")
-]
+Sensitive = Annotated[str | None, typer.Option("--sensitive", help="The column to keep secret.")]
 Auxiliary = Annotated[
-    Path | None, typer.Option("--auxiliary", help="Records with names, from elsewhere.")
+    Path | None, typer.Option("--auxiliary", help="Records with names, from another source.")
 ]
 On = Annotated[
     str | None,

@@ -13,6 +13,9 @@ halts        who is stopped after a failure, what the curator is told, and names
 entry        what a line holds and how it is hashed
 stores       places for lines: memory, SQLite, Postgres
 steps        the named steps of writing a line, for tests that fail or kill at each
+whole        the check of a whole ledger: every charge is priced again
+export       write the lines to a file, never over a database
+show         how a ledger looks in a terminal and in a notebook
 """
 
 from .account import Account

@@ -42,6 +42,16 @@ _turns: weakref.WeakValueDictionary[str, _Turn] = weakref.WeakValueDictionary()
 _lock = threading.Lock()
 
 
+def _forked() -> None:
+    """Nobody has a turn in a new process: the threads that had one are the parent's."""
+    global _lock  # noqa: PLW0603  (another thread of the parent may hold it for good)
+    _lock = threading.Lock()
+    _turns.clear()
+
+
+os.register_at_fork(after_in_child=_forked)
+
+
 @contextmanager
 def asking(question: str | None) -> Iterator[None]:
     """Let one thread of this process at a time ask a question; the next finds its answer.

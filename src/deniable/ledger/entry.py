@@ -173,6 +173,12 @@ class Standing:
         return {"reserved": self.reserved.to_dict(), "used": self.used.to_dict()}
 
 
+def stated(total: Price, committed: Price, standing: Standing | None) -> dict[str, object]:
+    """The part of a line that states what was spent up to it."""
+    state: dict[str, object] = {"total": total.to_dict(), "committed": committed.to_dict()}
+    return state | ({} if standing is None else {"standing": standing.to_dict()})
+
+
 def canonical(record: object) -> str:
     """The one way to write a record as text."""
     try:

@@ -5,6 +5,10 @@ whatever was charged. So each failure writes a `stop` line, and from that line o
 the same asker is refused until a `resume` line. Every line in between repeats who is stopped, as it
 repeats the totals: the newest line alone decides, and it is checked like any other.
 
+A process that dies while it reads rows writes no such line, and the next one goes on: a crash is
+not seen here. Who runs questions of untrusted askers has to watch the process, count its death as a
+failure, and stop the asker of the charge that was lost with `Ledger.stop`.
+
 The asker is the name that a session was opened for. Every session without one is the unnamed
 asker's, the curator.
 

@@ -25,7 +25,7 @@ from deniable.units import Unit
 from . import answers, chain, show
 from .answers import Recalled
 from .books import Books
-from .entry import Entry, Standing, fits, opened, sealed
+from .entry import Entry, Standing, fits, opened, sealed, stated
 from .halts import (
     Failures,
     Halts,
@@ -96,7 +96,7 @@ class Ledger(Books):
             self._refuse_stopped(last, asker)
             if turn is not None:
                 turn.check(lines, last)
-            return record | _state(*self._paid(price, asker, last, state))
+            return record | stated(*self._paid(price, asker, last, state))
 
         return self._write(compose) if turn is None else turn.pay(lambda: self._write(compose))
 
@@ -130,7 +130,7 @@ class Ledger(Books):
             refuse_alike(asker, list(state.standings))
             total, committed = chain.totals(last)
             standing = state.standings.get(asker, Standing.none()).reserve(price)
-            return record | _state(total, self._admitted(committed, price), standing)
+            return record | stated(total, self._admitted(committed, price), standing)
 
         return self._write(compose)
 
@@ -161,7 +161,7 @@ class Ledger(Books):
                     "this charge has its answer already",
                     why="a second draw is a second release, and one charge pays for one",
                 )
-            return record | _state(*chain.totals(last), None)
+            return record | stated(*chain.totals(last), None)
 
         entry = self._write(compose)
         answers.stored(charge)
@@ -211,14 +211,14 @@ class Ledger(Books):
         def compose(_: Writing, last: Entry, state: State) -> dict[str, object]:
             self._refuse_stopped(last, asker)
             standing = state.standings[asker or ""]  # a share is never taken back
-            return record | _state(*chain.totals(last), self._used(standing, price))
+            return record | stated(*chain.totals(last), self._used(standing, price))
 
         return self._write(compose)
 
     def note(self, what: str) -> Entry:
         """Write down something for later readers; it costs nothing."""
         record = {"kind": "note", "what": what}
-        return self._write(lambda _, last, __: record | _state(*chain.totals(last), None))
+        return self._write(lambda _, last, __: record | stated(*chain.totals(last), None))
 
     # ---- failures
 
@@ -233,9 +233,11 @@ class Ledger(Books):
         cause is kept beside the lines until the curator resumes. If it cannot be kept, the line is
         written without it; if no line can be written, the asker is stopped in this process.
         """
-        self.mark(charge)
-        entry = self._stop_with(charge, cause)
-        del cause  # a traceback shows its frames' variables
+        try:
+            self.mark(charge)
+            entry = self._stop_with(charge, cause)
+        finally:
+            del cause  # a traceback shows its frames' variables
         if isinstance(entry, LedgerFailure):
             entry = self._stop(charge, "")
         elif isinstance(entry, BaseException):
@@ -262,7 +264,7 @@ class Ledger(Books):
         def compose(lines: Writing, last: Entry, now: State) -> dict[str, object]:
             if cause:
                 lines.keep_cause(last.sequence + 1, storable(cause))
-            state = _state(*chain.totals(last), now.standings.get(asker or ""))
+            state = stated(*chain.totals(last), now.standings.get(asker or ""))
             return record | state | Halts.of(last).stop(asker).to_record()
 
         return self._write(compose)
@@ -294,7 +296,7 @@ class Ledger(Books):
             failures[:] = [self._failure(lines, last, stop) for stop in stops]
             for stop in stops:
                 lines.forget_cause(stop.sequence)
-            state = _state(*chain.totals(last), now.standings.get(asker or ""))
+            state = stated(*chain.totals(last), now.standings.get(asker or ""))
             return record | state | halts.resume(asker).to_record()
 
         entry = self._write(compose)
@@ -361,8 +363,7 @@ class Ledger(Books):
         if standing is None:
             return self._admitted(total, price), self._admitted(committed, price), None
         after = self._used(standing, price)
-        # Within `committed`, as the proof above says; checked all the same.
-        if not self.filter.admits(total + price):
+        if not self.filter.admits(total + price):  # it does, by the proof above: checked again
             raise self._beyond(standing, price)
         return total + price, committed, after
 
@@ -390,11 +391,6 @@ class Ledger(Books):
             why=f"it costs {self.filter.spent(price)}, and what is left of your share is {left}",
             fix="ask for less: a smaller spend, or a wider ±; or ask the curator for more",
         )
-
-
-def _state(total: Price, committed: Price, standing: Standing | None) -> dict[str, object]:
-    state: dict[str, object] = {"total": total.to_dict(), "committed": committed.to_dict()}
-    return state | ({} if standing is None else {"standing": standing.to_dict()})
 
 
 def _checked(asker: object) -> str | None:

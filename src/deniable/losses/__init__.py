@@ -1,11 +1,13 @@
 """Bounds on privacy loss: values with `+`, `*` and `<=`; used as a ceiling, a budget.
 
+    _loss                                   the interface of every loss
     pure · approx · zcdp · gdp · renyi      a definition each, all valid in adaptive sessions
     profile                                 the whole loss distribution, for lists fixed in advance
+    pairs · contour · pricing · picture     how a profile is computed, and drawn
     convert                                 from one definition to another, a theorem each
     amplify                                 what sampling and shuffling save
     disjoint                                parallel composition over public parts
-    filters                                 ceilings for analysts who choose as they go
+    filters                                 budgets for adaptive analysts
     textbook                                the composition theorems of the literature, to compare
     rounding                                figures that are never below the truth
 

@@ -1,4 +1,4 @@
-"""Mechanisms: randomised algorithms with proved privacy, a file each.
+"""Mechanisms: randomised algorithms with proved privacy, one file each.
 
 numbers     Laplace · Gaussian · DiscreteLaplace · DiscreteGaussian · Staircase
 selection   Exponential · IntervalExponential · NoisyMax · PermuteAndFlip · TopK · BestOf
@@ -9,6 +9,9 @@ local       RandomizedResponse
 keys        PartitionSelection · LaplaceThreshold · GaussianThreshold
 counting    BinaryTreeCounter · ToeplitzCounter
 combine     Composed · Sampled · SampledWithoutReplacement · Parallel · Shuffled
+_mechanism  the interface of every mechanism; Step
+_priced     mechanisms priced by reduction to another
+interactive  mechanisms that answer many queries for one price
 """
 
 from typing import TYPE_CHECKING

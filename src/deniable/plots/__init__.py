@@ -1,15 +1,16 @@
-"""Pictures: plain arrays in, matplotlib Axes out.
+"""Charts: plain arrays in, matplotlib Axes out.
 
     privacy_loss     how likely each amount of privacy loss is
-    accountants      ε against the number of questions, by each way of counting
-    trade_off        false alarms against misses: how well anyone can tell
-    belief           what an attacker believes after, given what they believed before
+    accountants      ε against the number of queries, for each way of counting
+    trade_off        misses against false alarms: how well anyone can distinguish
+    belief           an attacker's belief after an answer, given the belief before
     bars             noisy answers by group
-    curves           how something changes as something else grows
-    roc              who is found, and who is accused wrongly
+    curves           one quantity against another
+    roc              how many people are found, and how many wrongly accused
+    style            the palette, canvas and caption of all charts
 
-One palette for all: told apart by the colour-blind, and in grey by line style and lightness.
-matplotlib is loaded when the first picture is drawn.
+The palette works for the colour-blind, and in grey by line style and lightness. matplotlib is
+loaded when the first chart is drawn.
 """
 
 from __future__ import annotations

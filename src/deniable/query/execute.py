@@ -23,8 +23,9 @@ from .backends import Engine, engine_for
 from .backends.columns import needed, table_names
 from .backends.engine import Found, before_charge
 from .bound import Cells, Group, IntegerPlan, Measure
-from .compile import Statement, each_row, statements
+from .compile import Statement, statements
 from .compile.relations import PERSON
+from .each_row import each_row
 
 _SECRET_BITS: Final = 128
 _LIMIT: Final = 2**63 - 1

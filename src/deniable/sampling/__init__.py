@@ -11,7 +11,7 @@
     uniform     integers below a bound, coins, binomials, permutations, Poisson samples
     lattice     the grid on which every number is released
     gaussian    discrete Gaussian, real Gaussian rounded to a lattice
-    select      the index of a noisy maximum
+    select, select_noise    the index of a noisy maximum, and its noise
 
 Every sampler takes `source=`; left out, it draws from `current()`. Every sampler is exact: floats
 decide where their error cannot matter, and exact arithmetic on further bits of the same uniform

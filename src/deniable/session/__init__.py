@@ -1,16 +1,19 @@
-"""The one door: charge, compute, draw.
+"""The only way to the data: charge, compute, draw.
 
-    opening      dp.open: whom to protect, how much may be learnt, of what
-    _session     Session: release, run, open, spent, left
-    asked        the steps that are asked for, checked
-    handles      mechanisms that were opened: paid once, asked many times
-    neighbours   for whom a mechanism's price is proved
-    drawing      compute and draw: the lines that touch people's values
-    sources      files, frames and connections as tables
-    tables       what is known of a table
-    budgets      what may be a ceiling, what may be spent under it
-    progress     one line on a terminal after two seconds
-    show         how a session looks
+    opening        dp.open: the data, the privacy unit and the budget
+    _session       Session: release, run, open, spent, left
+    asked          checks of the steps that are requested
+    handles        opened mechanisms: paid once, used many times
+    neighbours     for which privacy units a mechanism's price is proved
+    drawing        compute and draw: the lines that touch people's values
+    elsewhere      noise drawn in Spark's executors, where an answer is too large to collect
+    sources        files, frames and connections as tables
+    ibis_sources   tables and connections of Ibis
+    postgres       where a Postgres connection leads, so that our own can go there
+    tables         the public facts about a table
+    identity       which columns can identify people
+    budgets        which losses can be a budget, and what can be spent under it
+    show           how a session looks
 
 Nothing else in deniable charges a ledger or computes a private value.
 """

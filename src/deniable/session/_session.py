@@ -1,7 +1,7 @@
 """The core door: data, unit, ceiling and ledger. Every release is charged, computed and drawn here.
 
 Exactly one call in deniable charges for new answers (`Session._pay`), and it comes before any value
-is computed: a crash loses budget, never privacy. One other (`Session._recall`) charges an asker's
+is computed: a crash never gives budget back. One other (`Session._recall`) charges an asker's
 share for a stored answer. Neither is possible while a value is computed.
 """
 

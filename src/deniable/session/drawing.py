@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import math
+import os
 import signal
 import threading
 import traceback
@@ -128,11 +129,19 @@ def answers(
 ) -> list[object] | Broken:
     """The noisy answers of mechanisms that were charged, in order.
 
-    If that fails, `failed` is called before anything else is done. The values are computed in a
-    context of their own, so that nothing need be put back when a computation is interrupted.
+    If that fails, `failed` is called before anything else is done, and again in the end: an
+    interrupt can keep one of the two from happening. The values are computed in a context of their
+    own, so that nothing need be put back.
     """
     _watch_threads()
-    return copy_context().run(_answers, parts, failed)
+    broken = True
+    try:
+        drawn = copy_context().run(_answers, parts, failed)
+        broken = isinstance(drawn, Broken) and not drawn.interrupted
+        return drawn
+    finally:
+        if broken:
+            failed()
 
 
 def _answers(
@@ -185,29 +194,40 @@ class _Quiet:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._inside: set[object] = set()
+        self._inside: set[int] = set()
+        """The threads that compute; each computes one value at a time."""
         self._before: warnings.catch_warnings[None] | None = None
 
     @contextmanager
     def __call__(self) -> Iterator[None]:
         """Inside, every warning is noted, and none is shown or raised."""
         _watch_warnings()
-        this = object()
+        this = threading.get_ident()
         try:
             with self._lock:
-                self._inside.add(this)
+                self._restore()  # if an interrupt kept it from that
                 if self._before is None:
                     self._before = warnings.catch_warnings()
                     self._before.__enter__()
                     warnings.simplefilter("always")
+                self._inside.add(this)
             yield
         finally:
             with self._lock:
                 self._inside.discard(this)
-                if not self._inside and self._before is not None:
-                    before, self._before = self._before, None
-                    with suppress(RuntimeError):  # interrupted before it was entered
-                        before.__exit__(None, None, None)
+                self._restore()
+
+    def _restore(self) -> None:
+        if not self._inside and self._before is not None:
+            with suppress(RuntimeError):  # interrupted before it was entered
+                self._before.__exit__(None, None, None)
+            self._before = None
+
+    def forked(self) -> None:
+        """In a new process only the thread that forked is still at work."""
+        self._lock = threading.Lock()
+        self._inside &= {threading.get_ident()}
+        self._restore()
 
 
 @functools.cache
@@ -231,6 +251,7 @@ def _watch_warnings() -> None:
 
 _told: ContextVar[list[str]] = ContextVar("told", default=[])  # noqa: B039  threads started inside
 _quiet = _Quiet()
+os.register_at_fork(after_in_child=_quiet.forked)
 
 
 def _cause(error: BaseException) -> str:

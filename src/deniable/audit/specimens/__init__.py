@@ -1,4 +1,4 @@
-"""Deliberately wrong mechanisms, each beside its right twin: what an auditor must be able to see.
+"""Deliberately wrong mechanisms, each beside its correct version: what an auditor must catch.
 
 noise        size, law and digits of noise; noise used twice
 sums         sums, means and vectors whose sensitivity is not what is said
@@ -8,6 +8,7 @@ frameworks   propose-test-release, smooth sensitivity, sample and aggregate
 keys         keys from the data, thresholds, groups
 books        composition, sampling, stopping rules, the order of charging, time
 stopping     the adversary against the best order
+_specimen    a wrong mechanism beside its correct version, and how it is refuted
 
 None was written to suit an auditor: each is a mistake that was printed or shipped somewhere.
 

@@ -1,1 +1,1 @@
-"""One file a command. What is heavy is imported inside: `--help` must not wait for it."""
+"""One file per command. Heavy modules are imported inside functions, so that `--help` is fast."""

@@ -24,29 +24,33 @@ def anonymize(
     file: options.Rows,
     *,
     quasi: options.Quasi = None,
-    k: Annotated[int, typer.Option(help="Everyone hides among so many.")] = 5,
+    k: Annotated[int, typer.Option(help="The smallest number of rows in a class.")] = 5,
     sensitive: options.Sensitive = None,
-    l: Annotated[int | None, typer.Option(help="So many sensitive values in a class.")] = None,
-    t: Annotated[float | None, typer.Option(help="So close is a class to the whole.")] = None,
+    l: Annotated[int | None, typer.Option(help="ℓ-diversity: sensitive values per class.")] = None,
+    t: Annotated[float | None, typer.Option(help="t-closeness: distance to the table.")] = None,
     method: Annotated[str, typer.Option(help="optimal or mondrian.")] = "optimal",
-    suppression: Annotated[float, typer.Option(help="The share of rows to leave out.")] = 0.05,
+    suppression: Annotated[float, typer.Option(help="The most rows to suppress.")] = 0.05,
     hierarchies: Annotated[
-        Path | None, typer.Option(help="How values get coarser, in TOML [by type and values].")
+        Path | None, typer.Option(help="How to generalise values, in TOML [by type and values].")
     ] = None,
-    drop: Annotated[str | None, typer.Option(help="More columns that name people.")] = None,
-    keep: Annotated[str | None, typer.Option(help="Columns that do not, though they look so.")] = (
-        None
-    ),
-    out: Annotated[Path | None, typer.Option(help="safe.parquet or safe.csv.")] = None,
-    check: Annotated[bool, typer.Option("--check", help="Only measure; 1 if it fails.")] = False,
+    drop: Annotated[str | None, typer.Option(help="More columns to drop.")] = None,
+    keep: Annotated[
+        str | None, typer.Option(help="Columns to keep, though they look like names.")
+    ] = (None),
+    out: Annotated[
+        Path | None, typer.Option(help="The file to write: safe.parquet or .csv.")
+    ] = None,
+    check: Annotated[
+        bool, typer.Option("--check", help="Only measure; exit 1 if it fails.")
+    ] = False,
     force: options.Force = False,
     json: options.Json = False,
 ) -> None:
     """Make a table k-anonymous, or --check one.
 
-    Reads rows; what it tells of them is exact, so it is private. The table it writes hides people
-    in groups: it is not differentially private, and promises nothing against someone who knows
-    more than the columns in --quasi.
+    Reads the rows and reports exact facts, so its output is private. The table it writes hides
+    people in groups. It is not differentially private, and promises nothing against someone who
+    knows more than the columns in --quasi.
     """
     columns = rows.names(quasi)
     _needs(columns, sensitive, l, t, out, check=check)

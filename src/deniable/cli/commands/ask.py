@@ -32,13 +32,13 @@ def ask(
     asker: options.Asker = None,
     failures: Annotated[
         Path | None,
-        typer.Option(help="Where details of a failure go; they may hold people's values."),
+        typer.Option(help="Write failure details here; they may contain people's values."),
     ] = None,
     json: options.Json = False,
 ) -> None:
-    """Answer a question with noise, and spend.
+    """Answer a query with noise, and spend budget.
 
-    Without --spend or --within it explains and stops.
+    Without --spend or --within, only explain the query.
     """
     place = places.find(schema, data=data, ledger=ledger)
     paid, wanted = amounts.maybe("spend", spend), amounts.within(within)
@@ -67,14 +67,14 @@ def _say_left(session: Curator) -> None:
 
 @contextmanager
 def _details(session: Curator, file: Path | None) -> Iterator[None]:
-    """Details of a failure go to the curator's file, if one was named; nobody else sees them."""
+    """Write details of a failure to the curator's file, if one was given, and nowhere else."""
     from deniable.ledger.halts import command
 
     try:
         yield
     except DataFailure as error:
         resume = command(session.asker)
-        fix = [f"the curator sees the cause, and lets questions go on: {resume}"]
+        fix = [f"the curator can see the cause and resume: {resume}"]
         if file is not None:
             file.touch(mode=0o600)
             with file.open("a", encoding="utf-8") as details:
@@ -85,7 +85,7 @@ def _details(session: Curator, file: Path | None) -> Iterator[None]:
 
 
 def record_of(release: Release, session: Curator) -> dict[str, object]:
-    """What was answered, for programs."""
+    """The answer as a record, for programs."""
     return {
         "rows": release.rows(),
         "cost": release.loss.to_dict(),

@@ -13,8 +13,8 @@ from deniable.errors import BadParameter
 attack = typer.Typer(
     rich_markup_mode=None,
     no_args_is_help=True,
-    help="Attack a table of your own before somebody else does.\n\n"
-    "Rows are read and answers are exact: what is found is private.",
+    help="Attack your own table before somebody else does.\n\n"
+    "Reads the rows and answers exactly, so the output is private.",
 )
 
 
@@ -23,7 +23,7 @@ def uniqueness(
     file: options.Rows,
     *,
     columns: Annotated[str | None, typer.Option(help="Only these: age,zip,sex [all].")] = None,
-    largest: Annotated[int, typer.Option(help="The most columns known together.")] = 3,
+    largest: Annotated[int, typer.Option(help="The most columns to combine.")] = 3,
     json: options.Json = False,
 ) -> None:
     """Which columns single people out? The answer is private."""
@@ -44,12 +44,12 @@ def uniqueness(
 def selectivity(
     file: options.Rows,
     *,
-    known: Annotated[str | None, typer.Option(help="What is known already: age,sex.")] = None,
+    known: Annotated[str | None, typer.Option(help="What the attacker knows: age,sex.")] = None,
     json: options.Json = False,
 ) -> None:
-    """How telling is each column? The answer is private.
+    """How identifying is each column? The answer is private.
 
-    The first would help an attacker most, who has what is in --known.
+    The first column listed would help an attacker who has --known most.
     """
     from deniable.attacks import selectivity as attacked
 
@@ -65,16 +65,16 @@ def linkage(
     on: options.On = None,
     json: options.Json = False,
 ) -> None:
-    """Who is found by name? The answer is private.
+    """Who can be re-identified? The answer is private.
 
-    Joins records with names, from elsewhere, to rows without.
+    Joins records with names, from another source, to rows without names.
     """
     from deniable.attacks import linkage as attacked
 
     rules = joining.rules(on)
     if auxiliary is None or not rules:
         raise BadParameter(
-            "a linkage needs records from elsewhere, and columns to join on",
+            "a linkage attack needs records from another source and columns to join on",
             fix="--auxiliary voters.csv --on zip,sex,age:near=1",
         )
     known, released = rows.read(auxiliary), rows.read(file)
@@ -96,13 +96,13 @@ def small_groups(
     file: options.Rows,
     *,
     by: Annotated[str, typer.Option(help="The columns of a published table: city,sex.")],
-    value: Annotated[str | None, typer.Option(help="What it would average: income.")] = None,
-    below: Annotated[int, typer.Option(help="Groups of fewer people are small.")] = 5,
+    value: Annotated[str | None, typer.Option(help="The column it averages: income.")] = None,
+    below: Annotated[int, typer.Option(help="Smaller groups count as small.")] = 5,
     json: options.Json = False,
 ) -> None:
     """Which groups are too small? The answer is private.
 
-    An average over one person is that person's value: --value shows it, as an attacker reads it.
+    An average over one person is that person's value; --value shows what an attacker would read.
     """
     from deniable.attacks import small_groups as attacked
 

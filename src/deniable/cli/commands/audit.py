@@ -15,24 +15,26 @@ from deniable.errors import BadParameter
 
 
 def audit(
-    function: Annotated[str, typer.Argument(help="module:function, from data to an answer.")],
+    function: Annotated[
+        str, typer.Argument(help="module:function that takes data and returns an answer.")
+    ],
     *,
-    epsilon: Annotated[float, typer.Option(help="What is claimed.")],
-    delta: Annotated[float, typer.Option(help="What is claimed.")] = 0.0,
-    first: Annotated[str, typer.Option(help="Data, in JSON.")] = "0",
-    second: Annotated[str, typer.Option(help="Data without one person, in JSON.")] = "1",
-    samples: Annotated[int, typer.Option(help="Answers drawn of each.")] = 200_000,
-    confidence: Annotated[float, typer.Option(help="1 − the chance of a false alarm.")] = 0.999,
+    epsilon: Annotated[float, typer.Option(help="The claimed ε.")],
+    delta: Annotated[float, typer.Option(help="The claimed δ.")] = 0.0,
+    first: Annotated[str, typer.Option(help="A data set, in JSON.")] = "0",
+    second: Annotated[str, typer.Option(help="A neighbouring data set, in JSON.")] = "1",
+    samples: Annotated[int, typer.Option(help="Answers per data set.")] = 200_000,
+    confidence: Annotated[float, typer.Option(help="1 − the false-alarm rate.")] = 0.999,
     json: options.Json = False,
 ) -> None:
     """Try to refute a claimed ε.
 
-    Asks a function many times about two data sets; exit code 1 if the claim is refuted.
+    Runs a function many times on two data sets; exit code 1 if the claim is refuted.
     """
     from deniable.audit import audit as audited
 
     called = _function(function)
-    talk.say(f"asking {function} {samples:,} times about each data set", style="dim")
+    talk.say(f"running {function} {samples:,} times on each data set", style="dim")
     verdict = audited(
         called,
         _data("first", first),
@@ -66,4 +68,4 @@ def _data(name: str, text: str) -> object:
     try:
         return notation.loads(text)
     except ValueError:
-        raise BadParameter.of(name, text, must="data in JSON, as '[1, 1, 0]'") from None
+        raise BadParameter.of(name, text, must="data in JSON, such as '[1, 1, 0]'") from None

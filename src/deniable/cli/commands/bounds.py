@@ -1,4 +1,4 @@
-"""deniable bounds: bounds of a column, found privately."""
+"""deniable bounds: estimate the bounds of a column privately."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from deniable.errors import BadParameter
 def bounds(
     target: options.Target,
     *,
-    spend: Annotated[str, typer.Option("--spend", help="What you pay: 0.1 (ε).")],
+    spend: Annotated[str, typer.Option("--spend", help="What to spend: 0.1 (ε).")],
     schema: options.SchemaPath = None,
     data: options.DataPath = None,
     ledger: options.LedgerPath = None,
@@ -22,13 +22,13 @@ def bounds(
     asker: options.Asker = None,
     json: options.Json = False,
 ) -> None:
-    """Estimate the bounds of a column, and spend."""
+    """Estimate the bounds of a column privately, and spend budget."""
     table, column = places.split(target)
     place = places.find(schema, data=data, ledger=ledger, table=table)
     if column is None:
         facts = place.facts()
         fix = places.whose(target, facts, place.names(facts))
-        raise BadParameter.of("the target", target, must="a column, as people.income", fix=fix)
+        raise BadParameter.of("the target", target, must="a column, such as people.income", fix=fix)
     paid = amounts.loss("spend", spend)
     with place.open(budget=amounts.maybe("budget", budget), asker=asker) as session:
         low, high = session.bounds(column, spend=paid, table=table)
@@ -37,4 +37,4 @@ def bounds(
     ends = " ".join(str(int(end)) if end.is_integer() else repr(end) for end in (low, high))
     talk.answer(f"{target}: {ends}", record, json=json)
     command = f"deniable set {shlex.quote(target)} --bounds {ends}{place.options(table=table)}"
-    talk.next_step(command, "or what you know to be right")
+    talk.next_step(command, "stores them in the schema; use better bounds if you know them")

@@ -1,4 +1,4 @@
-"""deniable check: what is still to be said about a table before it can be asked."""
+"""deniable check: the facts the schema is still missing."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class Warned:
-    """Something that a question will be refused for, and what to do about it."""
+    """A missing fact for which queries would be refused, and how to add it."""
 
     code: str
     target: str
@@ -37,9 +37,9 @@ def check(
     ledger: options.LedgerPath = None,
     json: options.Json = False,
 ) -> None:
-    """List what is still to be said about the data.
+    """List the facts the schema is still missing.
 
-    Nothing is read but the names and types of columns.
+    Reads only the names and types of columns.
     """
     import deniable as dp
 
@@ -47,10 +47,10 @@ def check(
     facts = place.facts()
     if facts.unit is None:
         raise MissingUnit(
-            f"nobody said whom to protect in {place.schema}",
-            why="privacy is promised to someone; which rows are theirs is not in the data",
+            f"no privacy unit is given in {place.schema}",
+            why="privacy protects someone, and the data do not say which rows are theirs",
             fix=(
-                'unit = {column = "user_id", rows = 10}    on top of it',
+                'unit = {column = "user_id", rows = 10}    at the top of the file',
                 'unit = {relation = "add_remove"}          if every person has exactly one row',
             ),
         )
@@ -65,7 +65,7 @@ def check(
 
 
 def warnings(table: Table, facts: Schema, place: places.Place) -> Iterator[Warned]:
-    """What one table leaves open, a column at a time, with commands that mend it."""
+    """The facts missing for one table, column by column, with commands that add them."""
     if table.public:
         return
     whose = facts.unit.column if facts.unit is not None else None
@@ -76,7 +76,7 @@ def warnings(table: Table, facts: Schema, place: places.Place) -> Iterator[Warne
         yield Warned(
             code="DP111",
             target=f"{table.name}.{name}",
-            what="its type is not known, so it cannot be used",
+            what="unknown type, so it cannot be used",
             fix=_set(table.name, name, "--type text", place, data=True),
         )
 
@@ -88,8 +88,8 @@ def _of_column(name: str, column: Column, table: Table, place: places.Place) -> 
             yield Warned(
                 code=MissingBounds.code,
                 target=target,
-                what="no bounds, so it can be neither summed nor averaged; say what is plausible "
-                "in place of 0 and 100, without looking",
+                what="no bounds, so it cannot be summed or averaged; replace 0 and 100 by "
+                "plausible bounds, without looking at the data",
                 fix=f"{_set(table.name, name, '--bounds 0 100', place)}\n"
                 f"deniable bounds {shlex.quote(target)} --spend {_price(place)}"
                 f"{place.options(table=table.name, data=True, ledger=True)}",
@@ -100,20 +100,20 @@ def _of_column(name: str, column: Column, table: Table, place: places.Place) -> 
         yield Warned(
             code=MissingRule.code,
             target=target,
-            what="nobody said what NULL and NaN count as",
+            what="no rule for NULL and NaN",
             fix=_set(table.name, name, "--missing drop", place),
         )
 
 
 def _of_text(name: str, table: Table, place: places.Place) -> Warned:
-    """Text without a list; in a CSV it may be a number of which nobody said so."""
+    """Text without a list of keys; in a CSV it may be a number without bounds."""
     keys = _set(table.name, name, "--keys A,B,C", place)
     bounds = _set(table.name, name, "--bounds 0 100", place)
     return Warned(
         code=UnknownKeys.code,
         target=f"{table.name}.{name}",
-        what="no public list of values, so groups by it must be chosen privately"
-        + ("; if it is a number, say its bounds" if table.kind == "csv" else ""),
+        what="no public list of values, so its groups must be selected privately"
+        + ("; if it is a number, state its bounds" if table.kind == "csv" else ""),
         fix=f"{keys}\n{bounds}" if table.kind == "csv" else keys,
     )
 
@@ -124,7 +124,7 @@ def _set(table: str, name: str, fact: str, place: places.Place, *, data: bool = 
 
 
 def _price(place: places.Place) -> str:
-    """A tenth of the ceiling; where there is none yet, one to start with."""
+    """A tenth of the budget; if there is none yet, an amount and a budget to start with."""
     from deniable.ledger import open_ledger
 
     if not place.started:

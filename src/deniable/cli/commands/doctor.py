@@ -1,4 +1,4 @@
-"""deniable doctor: what is installed, and whether noise and engine can be trusted here."""
+"""deniable doctor: show what is installed, and test the randomness and the engine."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _WORDS = 1 << 16
 
 
 def doctor(*, json: options.Json = False) -> None:
-    """Show versions; test random source and engine."""
+    """Show versions; test the randomness and the engine."""
     from deniable import __version__
 
     versions = {"deniable": __version__, "python": platform.python_version()}
@@ -56,7 +56,7 @@ def _version(name: str) -> str | None:
 
 
 def _extra(extra: str, found: dict[str, str | None]) -> str:
-    """What there is, and how to get the rest."""
+    """What is installed, and how to install the rest."""
     there = [f"{name} {version}" for name, version in found.items() if version is not None]
     absent = ", ".join(name for name, version in found.items() if version is None)
     if absent:
@@ -65,7 +65,7 @@ def _extra(extra: str, found: dict[str, str | None]) -> str:
 
 
 def _java() -> str | None:
-    """The version of the Java that Spark would start, as it tells it itself."""
+    """The version that the Java which Spark would start reports."""
     home = os.environ.get("JAVA_HOME")
     java = shutil.which("java", path=Path(home) / "bin") if home else shutil.which("java")
     if java is None:
@@ -96,11 +96,11 @@ def _random() -> str:
 
     words = current().words(_WORDS)
     if np.unique(words).size < _WORDS:  # chance: 2³¹/2⁶⁴ = 10⁻¹⁰
-        return "the random source repeats itself: do not release anything"
+        return "the source of randomness repeats itself: do not release anything"
     ones = [int(((words >> np.uint64(bit)) & np.uint64(1)).sum()) for bit in range(64)]
     # 7 standard deviations of a fair coin: 64 · 3·10⁻¹² ≈ 2·10⁻¹⁰ by chance.
     if max(abs(n - _WORDS / 2) for n in ones) > 7 * np.sqrt(_WORDS) / 2:
-        return "the random source is biased: do not release anything"
+        return "the source of randomness is biased: do not release anything"
     return ""
 
 
@@ -112,7 +112,7 @@ def _floats() -> str:
 
 
 def _engine() -> str:
-    """Connects, pins what our SQL relies on, and asserts that it took."""
+    """Connect to DuckDB, which fixes the settings our SQL relies on and checks them."""
     from deniable.query.backends.duckdb import DuckDB
 
     with DuckDB([]):

@@ -28,9 +28,9 @@ def explain(
     asker: options.Asker = None,
     json: options.Json = False,
 ) -> None:
-    """Show the price and the ± of an answer; free.
+    """Show the price and the ± of an answer, for free.
 
-    No data are read.
+    Reads no data.
     """
     place = places.find(schema, data=data, ledger=ledger)
     plan, said = planned(
@@ -55,7 +55,7 @@ def planned(
     budget: Loss | None,
     asker: str | None = None,
 ) -> tuple[Plan, str]:
-    """The plan, and how to ask for it; at a tenth of the ceiling if no price or ± was said."""
+    """The plan and the options that ask for it; by default, at a tenth of the budget."""
     import deniable as dp
 
     session = (
@@ -74,7 +74,7 @@ def planned(
     if place.started:
         return plan, said
     said += f" --budget {'1' if budget is None else amounts.typed(budget)}"
-    # Without a ceiling nothing is known of what would be left of it.
+    # Without a budget, what would be left of it is unknown.
     return (plan, said) if budget is not None else (replace(plan, left=None), said)
 
 
@@ -85,7 +85,7 @@ def _wanted(within: Wanted) -> str:
 
 
 def show(plan: Plan, sql: str, said: str, *, json: bool) -> None:
-    """The plan, and the command that would spend."""
+    """Show the plan and the command that would spend."""
     notes = (note.replace("explain(within=...)", "--within") for note in plan.notes)
     plan = replace(plan, notes=tuple(notes))
     record = {

@@ -1,4 +1,4 @@
-"""deniable init: write down what is public about a table, from its column names and types alone."""
+"""deniable init: write a schema for a table, from its column names and types alone."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from deniable.schema import Column, Schema
     from deniable.units import Unit
 
-_WHO = "--unit user_id --rows 10    a column tells people apart; at most 10 rows of each count"
+_WHO = "--unit user_id --rows 10    user_id identifies a person, who counts for 10 rows at most"
 _EACH = "--unit row                  only if every person has exactly one row"
 
 
@@ -25,15 +25,17 @@ def init(
     files: Annotated[list[Path], typer.Argument(help="people.parquet, or several tables.")],
     *,
     unit: Annotated[
-        str | None, typer.Option(help="Whom to protect: a column that tells people apart, or row.")
+        str | None, typer.Option(help="The privacy unit: a column that identifies people, or row.")
     ] = None,
-    rows: Annotated[
-        int | None, typer.Option(help="The most rows of one person that count.")
+    rows: Annotated[int | None, typer.Option(help="The most rows one person counts for.")] = None,
+    groups: Annotated[
+        int | None, typer.Option(help="The most groups one person counts in.")
     ] = None,
-    groups: Annotated[int | None, typer.Option(help="The most groups one person is in.")] = None,
-    size: Annotated[int | None, typer.Option(help="About how many people, if public.")] = None,
+    size: Annotated[
+        int | None, typer.Option(help="The approximate number of people, if public.")
+    ] = None,
     header: Annotated[
-        bool, typer.Option("--header", help="The first line of a CSV names its columns.")
+        bool, typer.Option("--header", help="The first line of a CSV contains column names.")
     ] = False,
     schema: options.SchemaPath = None,
     ledger: options.LedgerPath = None,
@@ -41,9 +43,9 @@ def init(
     force: Annotated[bool, typer.Option("--force", help="Replace an existing schema.")] = False,
     json: options.Json = False,
 ) -> None:
-    """Write down what is public about a data file.
+    """Write a schema for a data file.
 
-    Only the names and types of columns are read: no value, no statistics. Whom to protect has no
+    Reads only the names and types of columns: no values, no statistics. The privacy unit has no
     default.
     """
     from deniable.schema import Schema
@@ -52,7 +54,7 @@ def init(
     target = schema or files[0].with_suffix(".toml")
     if target.exists() and not force:
         raise BadParameter(
-            f"{target} exists", why="it may hold what you know of the data", fix="--force"
+            f"{target} already exists", why="it may contain facts that you added", fix="--force"
         )
     found, unread = _tables(files, header=header)
     whom = _unit(unit, rows, groups, tables=found)
@@ -67,21 +69,21 @@ def init(
     if limit is not None:
         place.open(budget=limit).close()
     for column in unread:
-        talk.say(f"left out: {column}, whose type is not one that can be asked about")
+        talk.say(f"left out: {column}, because its type is not supported")
     record = {"schema": str(target), "ledger": place.ledger if place.started else None}
     talk.answer(text.rstrip(), record | {"unread": unread, "facts": facts.to_dict()}, json=json)
     talk.say(f"wrote {target}; it protects {whom}")
     beside = _beside(target, facts)
     if not beside:
-        talk.say(f"the data are not beside it: say --data {files[0]} with every command")
+        talk.say(f"the data are in another folder: add --data {files[0]} to every command")
     command = f"deniable check{place.options(data=not beside, ledger=True)}"
-    talk.next_step(command, "what is still to be said, and how")
+    talk.next_step(command, "lists the facts that are still missing")
 
 
 def _tables(
     files: Sequence[Path], *, header: bool
 ) -> tuple[dict[str, dict[str, Column]], list[str]]:
-    """The columns of each file by name and type, and those of a type that is not read."""
+    """The columns of each file by name and type, and those whose type is not supported."""
     from deniable import units
     from deniable.schema import column
     from deniable.session import sources
@@ -90,7 +92,7 @@ def _tables(
     unread: list[str] = []
     for path in files:
         if path.stem in found:
-            raise BadParameter(f"two tables would be called `{path.stem}`", fix="rename a file")
+            raise BadParameter(f"two tables would be named `{path.stem}`", fix="rename a file")
         if path.suffix.lower() == ".csv":
             found[path.stem] = {name: column("text") for name in _names(path, header=header)}
             continue
@@ -102,16 +104,16 @@ def _tables(
 
 
 def _names(path: Path, *, header: bool) -> list[str]:
-    """The first line of a CSV, if we are told that it is no person."""
+    """The first line of a CSV, if the caller says that it contains column names."""
     from deniable.session.tables import check_names
 
     if not path.is_file():
         raise BadParameter(f"there is no file {path}")
     if not header:
         raise BadParameter(
-            f"{path.name} does not say whether its first line is names or a person",
-            why="the names of columns are public, and people are not",
-            fix="--header    if the first line is names",
+            f"the first line of {path.name} may be column names or a person",
+            why="column names are public, but people's values are not",
+            fix="--header    if the first line contains column names",
         )
     try:
         with path.open(encoding="utf-8-sig", newline="") as file:
@@ -129,36 +131,36 @@ def _unit(
     *,
     tables: dict[str, dict[str, Column]],
 ) -> Unit:
-    """Whom to protect: as said, or as asked; there is no default."""
+    """The privacy unit, from the options or the prompt; there is no default."""
     from deniable import units
 
     if unit is None:
         if not _watched():
             raise MissingUnit(
-                f"nobody said whom to protect in `{', '.join(tables)}`",
-                why="privacy is promised to someone; which rows are theirs is not in the data",
+                f"no privacy unit was given for `{', '.join(tables)}`",
+                why="privacy protects someone, and the data do not say which rows are theirs",
                 fix=(_WHO, _EACH),
                 hint=f"columns: {', '.join(n for columns in tables.values() for n in columns)}",
             )
         talk.say(f"columns: {', '.join(name for columns in tables.values() for name in columns)}")
-        talk.say("Whom do you protect? Name the column that tells people apart, or say `row`")
+        talk.say("What is the privacy unit? Name the column that identifies people, or type `row`")
         talk.say("if every person has exactly one row.")
-        unit = str(typer.prompt("whom", err=True))
+        unit = str(typer.prompt("unit", err=True))
         if unit != "row" and rows is None:
-            rows = int(typer.prompt("the most rows of one person that count", type=int, err=True))
+            rows = int(typer.prompt("the most rows one person counts for", type=int, err=True))
     if rows is None and unit in ("row", "rows"):
         return units.rows()
     if rows is None:
         raise MissingUnit(
-            f"nobody said how many rows of one {unit} count",
-            why="noise is sized to all rows of one person; without a limit it would drown all",
-            fix=f"--unit {unit} --rows 10    rows beyond count less",
+            f"no limit was given for the rows of one {unit}",
+            why="noise must cover all rows of one person; without a limit it would be infinite",
+            fix=f"--unit {unit} --rows 10    a person with more rows counts for 10",
         )
     return units.person(unit, rows=rows, groups=groups)
 
 
 def _beside(target: Path, facts: Schema) -> bool:
-    """Will other commands find the data by themselves?"""
+    """Can other commands find the data without --data?"""
     try:
         places.find(target).sources(facts)
     except BadParameter:
@@ -167,12 +169,12 @@ def _beside(target: Path, facts: Schema) -> bool:
 
 
 def _watched() -> bool:
-    """Is there somebody to ask?"""
+    """Is a person at the terminal?"""
     return sys.stdin.isatty()
 
 
 def _check(files: Sequence[Path], facts: Schema, unit: Unit) -> None:
-    """Would a session open? Only names and types are looked at."""
+    """Check that a session would open, from names and types alone."""
     from deniable.session import sources
 
     sources.tables({path.stem: path for path in files}, schema=facts, unit=unit, name=None)

@@ -26,20 +26,21 @@ def show(
     context: typer.Context,
     *,
     verify: Annotated[
-        bool, typer.Option("--verify", help="Recompute every hash, total and admission.")
+        bool, typer.Option("--verify", help="Check every hash, total and charge.")
     ] = False,
     head: Annotated[
-        bool, typer.Option("--head", help="Print where it ends, as JSON: keep it elsewhere.")
+        bool,
+        typer.Option("--head", help="Print the head of the hash chain as JSON, to keep elsewhere."),
     ] = False,
     anchor: Annotated[
-        Path | None, typer.Option(help="A head kept before: a tail cut off since then shows.")
+        Path | None, typer.Option(help="An earlier head, to detect lines cut off since then.")
     ] = None,
     last: Annotated[int, typer.Option(help="How many lines to show.", min=0)] = 20,
     schema: options.SchemaPath = None,
     path: options.LedgerPath = None,
     json: options.Json = False,
 ) -> None:
-    """Show what was spent, what is left, and for what.
+    """Show what was spent, on what, and what is left.
 
     --verify checks that no line was changed, removed or overspent.
     """
@@ -64,16 +65,16 @@ def show(
 @ledger.command("resume")
 def resume(
     *,
-    asker: Annotated[str | None, typer.Option(help="Who may go on [the unnamed asker].")] = None,
+    asker: Annotated[str | None, typer.Option(help="The asker [the unnamed one].")] = None,
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask for confirmation.")] = False,
     schema: options.SchemaPath = None,
     path: options.LedgerPath = None,
     json: options.Json = False,
 ) -> None:
-    """Show the curator what failed while the data were read, and let its asker go on.
+    """Show what failed while the data were read, and let the asker continue.
 
-    The causes may hold people's values. They are erased from the ledger afterwards; the line that
-    is written instead counts in the later certificates of that asker and of the curator.
+    For the curator: the causes may contain people's values. They are erased from the ledger
+    afterwards; later certificates of that asker and of the curator count the resumption.
     """
     from deniable.ledger import open_ledger
     from deniable.ledger.halts import command
@@ -85,28 +86,28 @@ def resume(
         if failures and not yes:
             if not sys.stdin.isatty():
                 raise BadParameter(
-                    "somebody must have read the causes before questions go on",
-                    why="off a terminal nobody can be asked; the causes are erased afterwards",
+                    "somebody must read the causes before you resume",
+                    why="there is no terminal to confirm in, and resuming erases the causes",
                     fix=f"{command(asker)} --yes",
                 )
-            typer.confirm("Let questions go on?", abort=True, err=True)
+            typer.confirm("Allow queries again?", abort=True, err=True)
         entry = kept.resume(asker, seen=failures)
         if json:
             seen = [vars(each) for each in failures if each.asker == asker]
             talk.answer("", {"line": entry.sequence, "failures": seen}, json=True)
-        talk.say(f"line {entry.sequence}: questions of {_named(asker)} go on")
+        talk.say(f"line {entry.sequence}: {_named(asker)} can ask again")
 
 
 @ledger.command("share")
 def share(
-    asker: Annotated[str, typer.Argument(help="For whom.")],
+    asker: Annotated[str, typer.Argument(help="The analyst.")],
     *,
-    amount: Annotated[str, typer.Option("--amount", help="How much: 0.5 (ε), 0.5,1e-8, rho=0.1.")],
+    amount: Annotated[str, typer.Option("--amount", help="The share: 0.5 (ε), 0.5,1e-8, rho=0.1.")],
     schema: options.SchemaPath = None,
     path: options.LedgerPath = None,
     json: options.Json = False,
 ) -> None:
-    """Reserve a part of the budget for one asker, for good."""
+    """Reserve a part of the budget for one analyst, permanently."""
     from deniable.ledger import open_ledger
 
     with open_ledger(_where(path, schema)) as kept:
@@ -123,7 +124,7 @@ def _named(asker: str | None) -> str:
 
 
 def _where(path: str | None, schema: Path | None) -> str | Path:
-    """The ledger named, the one beside the schema, or the only one in this folder."""
+    """The ledger given, the one beside the schema, or the only one in this folder."""
     if path is not None:
         return path if "://" in path else Path(path)
     alone = sorted(Path().glob("*.ledger"))
@@ -144,12 +145,12 @@ def _anchor(path: Path | None) -> Head | None:
         return Head.from_dict(notation.loads(path.read_text(encoding="utf-8")))
     except (OSError, ValueError, KeyError, TypeError, AssertionError):
         raise BadParameter(
-            f"{path} holds no head of a ledger", fix="deniable ledger --head > head.json"
+            f"{path} does not contain a ledger head", fix="deniable ledger --head > head.json"
         ) from None
 
 
 def _shares(kept: Ledger) -> dict[str, str]:
-    """What each asker used of what is reserved for them."""
+    """What each asker has spent of their share."""
     from deniable.release.numbers import amount
 
     spent = kept.filter.spent
@@ -184,7 +185,7 @@ def _text(kept: Ledger, shown: list[Entry], count: int) -> str:
 
 
 def _about(entry: Entry) -> str:
-    """What a line is about; of one that stops or resumes, whose questions."""
+    """The query of a line; for a stop or a resumption, the asker."""
     if entry.kind in ("stop", "resume"):
         return _named(entry.asker)
     return entry.what

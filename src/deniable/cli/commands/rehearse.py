@@ -1,4 +1,4 @@
-"""deniable try: the same question to made-up rows of the same shape. Free."""
+"""deniable try: answer a query on made-up rows, for free."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ def rehearse(
     within: options.Within = None,
     size: options.Size = None,
     rows: Annotated[int, typer.Option(help="How many rows to make up.")] = 1000,
-    seed: Annotated[int, typer.Option(help="Another seed, other rows.")] = 1,
+    seed: Annotated[int, typer.Option(help="The seed of the made-up rows.")] = 1,
     schema: options.SchemaPath = None,
     ledger: options.LedgerPath = None,
     budget: options.Budget = None,
     json: options.Json = False,
 ) -> None:
-    """Ask made-up rows of the same shape; free.
+    """Answer a query on made-up rows, for free.
 
-    Rows are made from the schema and a seed; your data stay closed.
+    Generates rows from the schema and a seed; does not read your data.
     """
     import deniable as dp
     from deniable.cli.made_up import write
@@ -49,5 +49,5 @@ def rehearse(
             release = session.sql(sql).release(spend=paid, within=wanted, size=size)
             release = replace(release, free="these rows are made up")
             record = record_of(release, session)
-    talk.say(f"made-up rows ({rows:,} of each table): these numbers are about nobody")
+    talk.say(f"made-up rows ({rows:,} per table): these numbers describe no real people")
     talk.answer(release, {"made_up": True} | record, json=json)

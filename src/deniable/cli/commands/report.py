@@ -1,4 +1,4 @@
-"""deniable report: the page a curator reads before a table is published."""
+"""deniable report: a risk report to read before publishing a table."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ def report(
     force: options.Force = False,
     json: options.Json = False,
 ) -> None:
-    """Write a private page on the risks of a table.
+    """Write a private report on the risks of publishing a table.
 
     Attacks the rows as a stranger would, and compares ways to publish them. The report states
-    exact facts about people: it is itself private, and nothing in it has noise.
+    exact facts about people, without noise, so it is itself private.
     """
     chosen = out or file.with_suffix(".report.html")
     target = rows.fresh(chosen, suffixes=(".html", ".json"), force=force)
@@ -41,8 +41,8 @@ def report(
     ]
     if not columns:
         raise BadParameter(
-            "no column is called like something that others know of people",
-            fix="--quasi age,zip,sex    the columns that somebody may know",
+            "no column name looks like a quasi-identifier",
+            fix="--quasi age,zip,sex    the columns that an attacker may know",
         )
     known = None if auxiliary is None else rows.read(auxiliary)
     rules = joining.rules(on)

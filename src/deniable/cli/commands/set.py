@@ -1,4 +1,4 @@
-"""deniable set: say what is public about a column."""
+"""deniable set: state a public fact about a column."""
 
 from __future__ import annotations
 
@@ -24,26 +24,26 @@ def set_facts(
     *,
     bounds: Annotated[
         tuple[str, str] | None,
-        typer.Option(metavar="LOW HIGH", help="What is plausible; do not look at the data."),
+        typer.Option(metavar="LOW HIGH", help="Plausible bounds; do not look at the data."),
     ] = None,
     keys: Annotated[
         list[str] | None,
-        typer.Option(help="The values there can be, with commas between; may be repeated."),
+        typer.Option(help="The possible values, separated by commas; may be repeated."),
     ] = None,
     missing: Annotated[
-        str | None, typer.Option(help="What NULL and NaN count as: drop, or a value.")
+        str | None, typer.Option(help="How to count NULL and NaN: drop, or a value.")
     ] = None,
     type_: Annotated[
         str | None, typer.Option("--type", help="int, float, text, bool, date or timestamp.")
     ] = None,
     size: Annotated[
-        int | None, typer.Option(help="About how many people, if public; of a table.")
+        int | None, typer.Option(help="The approximate number of people in a table, if public.")
     ] = None,
     schema: options.SchemaPath = None,
     data: options.DataPath = None,
     json: options.Json = False,
 ) -> None:
-    """Say what is public about a column.
+    """State a public fact about a column.
 
     people.income --bounds 0 200000, people.city --keys Oslo,Bergen, --missing drop.
     """
@@ -59,7 +59,10 @@ def set_facts(
         shown = {"size": size}
     else:
         if size is not None:
-            raise BadParameter("a size is said of a table", fix=f"deniable set {table} --size 1000")
+            raise BadParameter(
+                "--size applies to a table, not to a column",
+                fix=f"deniable set {table} --size 1000",
+            )
         known = facts.table(table)
         old = known[column] if column in known else _of_data(place, facts, table, column)
         new = _column(old, bounds=bounds, keys=keys, missing=missing, kind=type_)
@@ -71,7 +74,7 @@ def set_facts(
 
 
 def _of_data(place: places.Place, facts: Schema, table: str, name: str) -> Column:
-    """A column that only the data have: `init` leaves out those of a type that is not read."""
+    """A column of the data that is not in the schema, because `init` did not support its type."""
     from deniable import units
     from deniable.schema import Column
     from deniable.session import sources
@@ -89,7 +92,7 @@ def _of_data(place: places.Place, facts: Schema, table: str, name: str) -> Colum
 def _sized(facts: Schema, size: int | None, others: list[object]) -> Schema:
     if size is None or any(other is not None for other in others):
         raise BadParameter(
-            "bounds, keys and missing values are said of a column",
+            "--bounds, --keys, --missing and --type apply to a column",
             fix="deniable set people.income --bounds 0 200000",
         )
     return replace(facts, size=size)
@@ -110,13 +113,13 @@ def _column(
     missing: str | None,
     kind: str | None,
 ) -> Column:
-    """The column with what was said; what was not said stays, unless it no longer fits."""
+    """The column with the new facts; earlier facts stay, unless they no longer fit."""
     from deniable import schema
 
     if bounds is not None and keys is not None:
         raise BadParameter("a column has bounds or keys, not both")
     if all(said is None for said in (bounds, keys, missing, kind)):
-        raise BadParameter("nothing was said", fix="--bounds 0 125, --keys a,b or --missing drop")
+        raise BadParameter("no fact was given", fix="--bounds 0 125, --keys a,b or --missing drop")
     type_ = kind or _likely(old.type, bounds)
     rule = old.missing if type_ == old.type else None
     if missing is not None:
@@ -134,7 +137,7 @@ def _column(
 
 
 def _likely(type_: str, bounds: tuple[str, str] | None) -> str:
-    """Bounds of a column of text, as all of a CSV are at first, say what it is."""
+    """The type that the bounds suggest for a text column (at first, all columns of a CSV)."""
     if bounds is None or type_ != "text":
         return type_
     for kind in ("float", "date", "timestamp"):
@@ -148,14 +151,14 @@ def _likely(type_: str, bounds: tuple[str, str] | None) -> str:
 
 
 def _whole(number: float) -> int:
-    """1e6 is a whole number, too."""
+    """An integer written as a float, such as 1e6."""
     if not number.is_integer():
         raise ValueError(number)
     return int(number)
 
 
 def value(text: str, type_: str, *, free: str | None = None) -> Scalar:
-    """A value as it is typed, in a column's own type."""
+    """Convert typed text to a value of the column's type."""
     if text == free:
         return text
     try:

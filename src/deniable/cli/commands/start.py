@@ -1,4 +1,4 @@
-"""deniable alone: the next sensible step from where you are."""
+"""deniable without a command: suggest the next step."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from deniable.errors import DeniableError
 
 
 def start() -> None:
-    """Look at the folder and suggest one command."""
+    """Look at the folder and suggest the next command."""
     found = places.schemas(Path())
     if not found:
         data = [*sorted(Path().glob("*.parquet")), *sorted(Path().glob("*.csv"))]
@@ -22,11 +22,12 @@ def start() -> None:
 
 def _beginning(data: list[Path]) -> str:
     if not data:
-        return "see it at work:     deniable demo\nwith your own data: deniable init people.parquet"
+        return "see a demo:         deniable demo\nuse your own data:  deniable init people.parquet"
     header = " --header" if data[0].suffix == ".csv" else ""
     file = shlex.quote(str(data[0]))
     return (
-        f"begin: deniable init {file}{header}\n       reads names and types of columns, no values"
+        f"begin: deniable init {file}{header}\n"
+        "       reads the names and types of columns, no values"
     )
 
 
@@ -40,19 +41,19 @@ def _going_on(path: Path) -> str:
     said = place.options()
     if not place.started:
         return (
-            f"{path}: nothing was asked yet\n"
-            f"  deniable check{said}\n      what is still to be said\n"
+            f"{path}: no queries yet\n"
+            f"  deniable check{said}\n      lists the facts that are still missing\n"
             f"  deniable try {count}{said}\n      free, on made-up rows\n"
             f"  deniable ask {count} --spend 0.1 --budget 1{said}"
         )
     return (
-        f"{path}\n{_stopped(place)}  deniable ledger{said}\n      what is left\n"
+        f"{path}\n{_stopped(place)}  deniable ledger{said}\n      shows the budget left\n"
         f"  deniable explain {count}{said}\n      free"
     )
 
 
 def _stopped(place: places.Place) -> str:
-    """Whose questions are stopped, and how the curator lets them go on."""
+    """The askers who are stopped, and the command with which the curator resumes."""
     from deniable.ledger import open_ledger
     from deniable.ledger.halts import called, command
 
@@ -62,7 +63,7 @@ def _stopped(place: places.Place) -> str:
     except DeniableError as error:
         return f"{error}\n"
     return "".join(
-        f"  {command(asker)}{place.options()}\n      questions of {called(asker)} are stopped: "
-        "one failed while the data were read\n"
+        f"  {command(asker)}{place.options()}\n      {called(asker)} is stopped: "
+        "a query failed while the data were read\n"
         for asker in stopped
     )

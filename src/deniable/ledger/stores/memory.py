@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
+import weakref
 from collections import defaultdict
 from collections.abc import Callable
 from typing import NamedTuple, TypeVar
@@ -28,6 +29,7 @@ class MemoryStore:
         self._kept = _Kept(lines=0, causes={}, key="")
         self._lock = threading.RLock()
         self._process = os.getpid()
+        _all.add(self)
 
     def read(self, look: Callable[[Reading], T]) -> T:
         """Look things up."""
@@ -58,6 +60,21 @@ class MemoryStore:
 
     def close(self) -> None:
         """Nothing to let go of."""
+
+    def inherited(self) -> None:
+        """Let a forked child read: the thread that held the lock may be the parent's."""
+        self._lock = threading.RLock()
+
+
+_all: weakref.WeakSet[MemoryStore] = weakref.WeakSet()
+
+
+def _forked() -> None:
+    for store in list(_all):
+        store.inherited()
+
+
+os.register_at_fork(after_in_child=_forked)
 
 
 class _Kept(NamedTuple):

@@ -267,16 +267,19 @@ class SqlLines:
 class OneConnection(Generic[C]):
     """One connection, used by one thread at a time, and never carried across a fork.
 
-    Forking waits for the transaction under way. The child opens a connection of its own and keeps,
-    unused, the one it inherited: closing it there could end it for the parent.
+    Forking waits for the transaction under way, and no connection is opened or closed meanwhile: a
+    lock that the driver holds then would be locked in the child for good. The child opens a
+    connection of its own and keeps, unused, the one it inherited: closing it there could end it for
+    the parent.
     """
 
     def __init__(self, connect: Callable[[], C]) -> None:
         self._connect = connect
         self._open: list[C] = []  # at most one
         self.lock = threading.RLock()
-        weakref.finalize(self, _close, self._open)
-        _all.add(self)  # type: ignore[arg-type]  # all that is done with them is closing
+        weakref.finalize(self, _dropped, self._open)
+        with _turn:
+            _all.add(self)  # type: ignore[arg-type]  # all that is done with them is closing
 
     def get(self) -> C:
         """The connection, opened if there is none; to be used while holding the lock."""
@@ -306,10 +309,22 @@ def _close(connections: list[C]) -> None:
         connections.pop().close()
 
 
+def _dropped(connections: list[C]) -> None:
+    """Close what nobody uses any more; after the fork, if one is under way in another thread."""
+    if _turn.acquire(blocking=False):
+        try:
+            _close(connections)
+        finally:
+            _turn.release()
+    else:
+        _late.extend(connections)
+
+
 _all: weakref.WeakSet[OneConnection[Connection]] = weakref.WeakSet()
 _held: list[OneConnection[Connection]] = []
 _inherited: list[Connection] = []
-_turn = threading.RLock()  # one fork at a time fills and empties _held
+_late: list[Connection] = []
+_turn = threading.RLock()  # held by a fork from before to after; taken to make a connection
 
 
 def _before() -> None:
@@ -322,12 +337,15 @@ def _before() -> None:
 def _in_parent() -> None:
     while _held:
         _held.pop().lock.release()
+    _close(_late)
     _turn.release()
 
 
 def _in_child() -> None:
     while _held:
         _held.pop().inherited()
+    _inherited.extend(_late)
+    _late.clear()
     _turn.release()
 
 

@@ -7,6 +7,7 @@ spark       Spark SQL
 columns     which columns a question reads
 frames      frames as Arrow
 ibis        columns that travel
+csv_files   CSV files, read so that no row can affect another
 files       that changed after they were opened
 private_files   where rows are written for a while: private, and removed
 """

@@ -11,11 +11,11 @@ from deniable.errors import UnsupportedQuery
 from deniable.query.algebra import Kind
 from deniable.query.bound import IntegerPlan, Measure
 
-from . import nodes as sql
-from .dialect import Dialect
-from .nodes import Node
-from .relations import PERSON, Stored, selected
-from .statements import Statement, Writer, count
+from .compile import Dialect, Statement, Stored
+from .compile import nodes as sql
+from .compile.nodes import Node
+from .compile.relations import PERSON, selected
+from .compile.statements import Writer, count
 
 _ADDED: Final = {Measure.COUNT, Measure.SUM, Measure.SQUARES}
 
