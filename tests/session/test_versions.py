@@ -1,6 +1,7 @@
 """A stored answer says of which state of the data it is, or that nobody knows."""
 
 import pandas as pd
+import pyarrow as pa
 import pytest
 
 import deniable as dp
@@ -85,3 +86,25 @@ def test_a_version_is_a_short_text(bad):
 def test_a_version_is_of_all_tables():
     with pytest.raises(dp.BadParameter, match="as a whole"):
         dp.Schema(tables={"people": dp.Schema(version="May")})
+
+
+def test_the_certificate_of_a_public_answer_names_the_version_too():
+    table = pa.table({"x": [1.0, 2.0]})
+    schema = dp.Schema(columns={"x": dp.bounds(0, 9)}, size=2)
+    unit = dp.rows(relation="replace")
+    s = dp.open(table, unit=unit, budget=dp.epsilon(1), schema=schema, version="2026-01")
+    answer = s.sql("SELECT COUNT(*) AS n FROM data").release(spend=dp.epsilon(0.1))
+    assert answer.free
+    assert answer.provenance.data_version == "2026-01"
+
+
+def test_the_order_of_tables_does_not_matter_to_a_stored_answer(tmp_path):
+    """One question has one fingerprint, in whichever order its tables are opened."""
+    tables = {name: pa.table({"id": [1, 2], f"x_{name}": [1.0, 2.0]}) for name in ("a", "b")}
+    unit, ledger = dp.person("id", rows=1), tmp_path / "ledger.db"
+    found = []
+    for names in (("a", "b"), ("b", "a")):
+        source = {name: tables[name] for name in names}
+        with dp.open(source, unit=unit, budget=dp.epsilon(1), ledger=ledger) as s:
+            found.append(s.sql("SELECT COUNT(*) AS n FROM a").release(spend=dp.epsilon(0.4)).value)
+    assert found[0] == found[1]

@@ -9,7 +9,7 @@ from deniable.query.allocate import Allocation, title
 from deniable.query.answer import answer
 from deniable.release import Provenance, Release
 from deniable.session import Session
-from deniable.session.show import stated
+from deniable.session.asked import facts_of
 
 
 def public_answer(session: Session, allocation: Allocation) -> Release:
@@ -26,11 +26,10 @@ def public_answer(session: Session, allocation: Allocation) -> Release:
             question=title(plan.question),
             table=", ".join(session.tables),
             time=dt.datetime.now(dt.UTC).isoformat(timespec="seconds"),
-            ledger=session.ledger.where,
             price=Price.zero.to_dict(),
-            budget=session.budget.to_dict(),
-            bounds=stated(session.tables),
+            data_version=session.version,
             note="",
+            **facts_of(session, None),
         ),
         free="the number of rows is public",
     )

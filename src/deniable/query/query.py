@@ -122,7 +122,7 @@ class Query:
         noise = allocation.noise
         mechanism = noise[0] if len(noise) == 1 else allocation.mechanism
         asked = self._numbers_asked(allocation)
-        found = session.fingerprint(mechanism, question=asked, table=self._tables)
+        found = session.fingerprint(mechanism, question=asked)
         return session.ledger.due(mechanism, question=found)
 
     @parameters.called('q.release_to("answer.parquet", spend=dp.epsilon(0.1))')
@@ -198,7 +198,7 @@ class Query:
         """Where groups would be paid for, numbers must be payable, too."""
         ledger, selection = self.session.ledger, allocation.selection
         assert selection is not None
-        found = self.session.fingerprint(selection, question=self._groups_asked, table=self._tables)
+        found = self.session.fingerprint(selection, question=self._groups_asked)
         if ledger.due(selection, question=found) != Price.zero:
             ledger.check(ledger.price(allocation.mechanism))
 
@@ -287,7 +287,6 @@ class Query:
         return self.session.release(
             selection.on(counts),
             question=self._groups_asked,
-            table=self._tables,
             title=f"groups of {title(self.question)}",
         )
 
@@ -314,17 +313,12 @@ class Query:
         return self.session.release(
             steps,
             question=f"{self._numbers_asked(allocation)}{listed}",
-            table=self._tables,
             title=title(self.question),
             present=lambda drawn: answer(allocation, groups, drawn),
         )
 
     def _reading(self) -> Reading:
         return Reading(self.plan, tables=self.session.tables)
-
-    @property
-    def _tables(self) -> str:
-        return ", ".join(self.session.tables)
 
     def _shown(self, release: Release) -> Release:
         """What the analyst wrote stands above the answer; it was stored under what it means."""

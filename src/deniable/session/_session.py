@@ -167,7 +167,7 @@ class Session:
                     self._keep(entry, release)
             return release
 
-    def fingerprint(self, mechanism: Mechanism, *, question: str, table: str) -> str:
+    def fingerprint(self, mechanism: Mechanism, *, question: str, table: str = "") -> str:
         """By which the ledger finds the answer to a question again."""
         return self._ledger.fingerprint(self._key(mechanism, question, table))
 

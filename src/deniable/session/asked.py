@@ -119,7 +119,7 @@ def released(
         table=table or ", ".join(session.tables),
         price=entry.record["price"],  # type: ignore[arg-type]
         data_version=session.version,
-        **_stated(session, entry),
+        **facts_of(session, entry),
     )
     return Release(
         keys=columns[0],
@@ -141,8 +141,8 @@ def given_again(session: Session, stored: Recalled) -> Release:
     release = Release.from_dict(stored.answer.value)  # type: ignore[arg-type]
     if session.asker is None:
         _, first, *_ = stored
-        return replace(release, provenance=replace(release.provenance, **_stated(session, first)))
-    own = _stated(session, stored.paid) | {"version": version()}
+        return replace(release, provenance=replace(release.provenance, **facts_of(session, first)))
+    own = facts_of(session, stored.paid) | {"version": version()}
     provenance = replace(release.provenance, **own)
     return replace(
         release,
@@ -152,7 +152,7 @@ def given_again(session: Session, stored: Recalled) -> Release:
     )
 
 
-def _stated(session: Session, paid: Entry | None) -> dict[str, Any]:
+def facts_of(session: Session, paid: Entry | None) -> dict[str, Any]:
     """What is public about an answer whoever first asked, and where it was paid for.
 
     The number of a line tells how many were written before it: that is the curator's to know.

@@ -20,7 +20,7 @@ from deniable.errors import BadParameter, MissingExtra, UnknownName
 from deniable.schema import Schema
 from deniable.units import Unit
 
-from . import identity, postgres
+from . import identity, parquet, postgres
 from .tables import Found, Table, check_names, check_unit, connecting, described, no_file, type_of
 
 KINDS: Final = (
@@ -142,30 +142,9 @@ def _stem(path: Path) -> str:
 
 
 def _parquet(name: str, paths: list[str]) -> Found:
-    """Names and types from the files' footers; the statistics beside them are not read."""
-    import duckdb
-
-    footers = (
-        "SELECT DISTINCT list((name, type, num_children)) FROM parquet_schema(?) GROUP BY file_name"
-    )
-    # Folder names such as year=2020 tell which years somebody is in: they are no columns here.
-    columns_of = "DESCRIBE FROM read_parquet(?, hive_partitioning = false)"
-    try:
-        with duckdb.connect() as engine:
-            literal = [glob.escape(path) for path in paths]
-            shapes = engine.execute(footers, [literal]).fetchall()
-            columns = engine.execute(columns_of, [literal]).fetchall()
-    except duckdb.Error:
-        shapes, columns = [], []
-    if not shapes:
-        raise BadParameter(f"`{name}` cannot be read as Parquet")
-    if len(shapes) > 1:
-        raise BadParameter(f"the files of `{name}` do not have the same columns and types")
-    root, *fields = shapes[0][0]
-    if root[2] == len(fields):  # flat: the engine would rename a column that is there twice
-        check_names([field[0] for field in fields], table=name)
-    spelled = {column: kind for column, kind, *_ in columns}
-    return Found(name=name, kind="parquet", source=tuple(paths), **_typed(spelled))
+    spelled = parquet.columns(name, paths)
+    typed = _typed(spelled) | {"refused": parquet.nested(spelled)}
+    return Found(name=name, kind="parquet", source=tuple(paths), **typed)
 
 
 def _csv(found: Found, facts: Schema | None) -> Table:

@@ -46,3 +46,26 @@ def test_the_ledger_shows_what_the_analyst_wrote():
         session.sql("SELECT COUNT(*) FROM data").release(spend=dp.epsilon(0.5))
         (charge, *_) = session.ledger.entries
     assert charge.what == "SELECT COUNT(*) FROM data"
+
+
+FIRST = "SELECT COUNT(*) AS n FROM data WHERE x >= 1 AND x <= 3"
+
+
+@pytest.mark.parametrize(
+    ("spelling", "free"),
+    [
+        ("select  count(*)  as n\nfrom data -- all\nwhere x >= 1 and x <= 3", True),
+        ("SELECT COUNT(*) AS n FROM data AS d WHERE d.x >= 1 AND d.x <= 3", True),
+        ("SELECT COUNT(*) AS n FROM data WHERE x BETWEEN 1 AND 3", True),
+        ("SELECT COUNT(*) AS n FROM data WHERE x <= 3 AND x >= 1", False),
+        ("SELECT COUNT(*) AS n FROM data WHERE 1 <= x AND x <= 3", False),
+        ("SELECT COUNT(*) AS n FROM data WHERE x >= 1.0 AND x <= 3", False),
+        ("SELECT COUNT(*) AS m FROM data WHERE x >= 1 AND x <= 3", False),
+    ],
+)
+def test_the_guide_says_which_spellings_are_one_query(spelling, free):
+    schema = dp.Schema(columns={"x": dp.bounds(0, 9, missing=0.0)})
+    rows = pd.DataFrame({"x": [1.0, 2.0]})
+    session = dp.open(rows, unit=dp.rows(), budget=dp.epsilon(9), schema=schema)
+    session.sql(FIRST).release(spend=dp.epsilon(1))
+    assert bool(session.sql(spelling).release(spend=dp.epsilon(1)).free) is free

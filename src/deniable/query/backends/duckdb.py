@@ -39,6 +39,11 @@ MANNERS: Final = {"enable_progress_bar": "false"}
 _SLOT: Final = 64
 _SLOTS: Final = 2**27
 _FRAMES: Final = frozenset({"pandas", "polars", "arrow"})
+# The types whose values DuckDB reads from Parquet whatever their bits are.
+_TOTAL: Final = (
+    r"BOOLEAN|U?(TINYINT|SMALLINT|INTEGER|BIGINT)|FLOAT|DOUBLE|DECIMAL\(.*\)|VARCHAR|BLOB|UUID|DATE|"
+    r"INTERVAL|TIMESTAMP(_NS)?|TIMESTAMP WITH TIME ZONE|TIMESTAMPTZ_NS"
+)
 _numbers = itertools.count()
 
 
@@ -176,17 +181,19 @@ class DuckDB(Engine):
         self._connection.unregister(f"{view}_stream")
 
     def _stops(self, table: Table) -> bool:
-        """Whether the reader of Parquet stops where a value is out of range.
+        """Whether DuckDB's own reader of Parquet could stop at a value of a column that is read.
 
-        It does for times, and for moments in milliseconds, which reach farther than microseconds.
+        It does for times, for moments in milliseconds, which reach farther than microseconds, and
+        for text and bytes that have to be of a form (JSON, geometry): so all but `_TOTAL` come by
+        way of Arrow.
         """
         asked = (
-            "SELECT 1 FROM parquet_schema(?) WHERE list_contains(?, name) AND (num_children > 0 OR "
-            "converted_type IN ('TIME_MILLIS', 'TIME_MICROS', 'TIMESTAMP_MILLIS') OR "
-            "logical_type LIKE 'TimeType%' OR logical_type LIKE 'TimestampType%(MILLIS=M%')"
+            "SELECT 1 FROM parquet_schema(?) WHERE list_contains(?, name) AND "
+            "(NOT regexp_full_match(duckdb_type, ?) OR converted_type = 'TIMESTAMP_MILLIS' OR "
+            "logical_type LIKE 'TimestampType%(MILLIS=M%')"
         )
         paths = [glob.escape(path) for path in table.source]  # type: ignore[attr-defined]
-        found = self._connection.execute(asked, [paths, list(table.header)])
+        found = self._connection.execute(asked, [paths, list(table.header), _TOTAL])
         return bool(found.fetchall())
 
     def _held_there(self, table: Table) -> Any:

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 ASCII: tuple[str, str] = ("ABCDEFGHIJKLMNOPQRSTUVWXYZ", "abcdefghijklmnopqrstuvwxyz")
 
+CALENDAR: Final = (dt.datetime.min, dt.datetime.max)  # noqa: DTZ901  they have no zone
+"""The first and the last moment that is read: the calendars of engines are longer."""
 _COLLATED: Final = re.compile(r"(.+) collate \w+", re.IGNORECASE)
 
 
@@ -219,6 +221,10 @@ class Dialect(ABC):
         """A date as 2020-12-31."""
         return self.to(Kind.TEXT, node)
 
+    def moment_text(self, node: Node) -> Node:
+        """A timestamp within the calendar as 2020-12-31 23:59:59."""
+        return self.to(Kind.TEXT, node)
+
     # ---- text that is known to look right
 
     def parsed(self, node: Node, kind: Kind) -> Node:
@@ -248,6 +254,10 @@ class Dialect(ABC):
     def as_float(self, node: Node, spelling: str) -> Node:  # noqa: ARG002  (a decimal may not fit)
         """A stored float or decimal as float64, NaN or not."""
         return self.to(Kind.FLOAT, node)
+
+    def possible(self, node: Node, spelling: str) -> Node:  # noqa: ARG002  (most types are full)
+        """A stored value that is written as text, if its type has it; else missing."""
+        return node
 
     def as_text(self, node: Node) -> Node:
         """A stored column as text: what differs here must differ once it is read back."""

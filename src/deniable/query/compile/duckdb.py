@@ -11,7 +11,7 @@ from sqlglot import exp
 from deniable.query.algebra import Kind, Scalar
 
 from . import nodes as sql
-from .dialect import Dialect
+from .dialect import CALENDAR, Dialect
 from .nodes import Node
 
 _STORED: Final = (
@@ -33,6 +33,7 @@ _NARROW: Final = {
     "INTEGER": (-(2**31), 2**31 - 1),
     "UINTEGER": (0, 2**32 - 1),
 }
+_DECIMAL: Final = re.compile(r"DECIMAL\((\d+),(\d+)\)")
 # Characters of an ENUM: it is part of the statement, and DuckDB parses that twice.
 _LONGEST_ENUM: Final = 20_000
 _PARTS: Final = {"dow": "DAYOFWEEK", "doy": "DAYOFYEAR"}
@@ -103,6 +104,18 @@ class DuckDB(Dialect):
         """An interval of so many minutes."""
         return sql.add(moment, sql.function("TO_MINUTES", minutes))
 
+    def moment_text(self, node: Node) -> Node:
+        """DuckDB cannot write the ends of its own calendar."""
+        low, high = (self.constant(end, Kind.TIMESTAMP) for end in CALENDAR)
+        return self.to(Kind.TEXT, _within(node, low, high))
+
+    def possible(self, node: Node, spelling: str) -> Node:
+        """Times of day, which may hold any number, and cannot be written if it is too large."""
+        if spelling not in ("TIME", "TIME_NS"):
+            return node
+        low, high = (sql.typed(sql.text(end), spelling) for end in ("00:00:00", "24:00:00"))
+        return _within(node, low, high)
+
     def stored(self, spelling: str) -> Kind | None:
         """From DESCRIBE."""
         return next((kind for rule, kind in _STORED if re.fullmatch(rule, spelling)), None)
@@ -110,8 +123,14 @@ class DuckDB(Dialect):
     def stored_without_nan(self, node: Node, spelling: str) -> Node:
         """Not by comparing: see below."""
         if spelling.startswith("DECIMAL"):
-            return node
+            return _within_digits(node, spelling)
         return sql.case((sql.negated(self.stored_nan(node)), sql.copy(node)))
+
+    def as_float(self, node: Node, spelling: str) -> Node:
+        """Decimals of up to 18 digits are 64-bit numbers, of which every one can be cast."""
+        digits = _DECIMAL.fullmatch(spelling)
+        wide = digits is not None and int(digits[1]) > 18
+        return self.to(Kind.FLOAT, _within_digits(node, spelling) if wide else node)
 
     def stored_nan(self, node: Node) -> Node:
         """Statistics of Parquet leave NaN out, and the optimizer believes them.
@@ -133,6 +152,27 @@ class DuckDB(Dialect):
         """TRY_CAST is total."""
         wide = spelling in ("UBIGINT", "HUGEINT", "UHUGEINT")
         return _tried(node, "BIGINT") if wide else self.to(Kind.INT, node)
+
+
+def _within_digits(node: Node, spelling: str) -> Node:
+    """A decimal of as many digits as its type has; missing if more are stored, as may be."""
+    digits = _DECIMAL.fullmatch(spelling)
+    assert digits is not None
+    most = "9" * (int(digits[1]) - int(digits[2])) + "." + "9" * int(digits[2])
+    low, high = (sql.typed(sql.text(sign + most), spelling) for sign in ("-", ""))
+    return _within(node, low, high)
+
+
+def _within(node: Node, low: Node, high: Node) -> Node:
+    """The value if it is from low to high; clipped inside the CASE as well.
+
+    DuckDB takes casts from its own types to text and to float for ones that cannot fail, and does
+    them once for each value of a dictionary, also for those that the condition leaves out. If one
+    does fail, not even TRY helps: the database is closed.
+    """
+    held = sql.function("GREATEST", sql.function("LEAST", sql.copy(node), high), low)
+    inside = exp.Between(this=node, low=sql.copy(low), high=sql.copy(high))
+    return sql.case((inside, held))
 
 
 def _shortest(low: int, high: int) -> str | None:

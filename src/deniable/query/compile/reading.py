@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import datetime as dt
 import math
 import re
 from collections.abc import Sequence
@@ -16,11 +15,9 @@ from deniable.schema.columns import DROP
 
 from . import nodes as sql
 from .arithmetic import without_sign_of_zero
-from .dialect import Dialect, uncollated
+from .dialect import CALENDAR, Dialect, uncollated
 from .expressions import compiled
 from .nodes import Node, clipped
-
-_FIRST, _LAST = dt.datetime(1, 1, 1), dt.datetime(9999, 12, 31, 23, 59, 59, 999999)  # noqa: DTZ001
 
 
 def reading(read: Read, *, spelling: str, dialect: Dialect) -> Node:
@@ -80,7 +77,9 @@ def _identity(stored: Node, spelling: str, stated: Kind | None, dialect: Dialect
     if kind in TIMES:  # no engine can write the last of its moments as text
         known = sql.present(_raw(sql.copy(stored), spelling, dialect))
         return sql.case((known, stored))
-    return dialect.to(Kind.TEXT, stored) if kind in (None, Kind.TEXT) else stored
+    if kind in (None, Kind.TEXT):
+        return dialect.to(Kind.TEXT, dialect.possible(stored, spelling))
+    return stored
 
 
 def _exact_float(value: Node, dialect: Dialect) -> Node:
@@ -151,12 +150,12 @@ def _raw(stored: Node, spelling: str, dialect: Dialect) -> Node:
         case Kind.BOOL:
             return stored
         case Kind.DATE:
-            ends = [dialect.constant(end.date(), Kind.DATE) for end in (_FIRST, _LAST)]
+            ends = [dialect.constant(end.date(), Kind.DATE) for end in CALENDAR]
             return _between(stored, ends)
         case Kind.TIMESTAMP:
-            ends = [dialect.constant(end, Kind.TIMESTAMP) for end in (_FIRST, _LAST)]
+            ends = [dialect.constant(end, Kind.TIMESTAMP) for end in CALENDAR]
             return _between(dialect.as_moment(stored, spelling), ends)
-    return dialect.as_text(stored)
+    return dialect.as_text(dialect.possible(stored, spelling))
 
 
 def _between(node: Node, ends: list[Node]) -> Node:
@@ -173,7 +172,7 @@ def _cast(raw: Node, stored: Kind, wanted: Kind, dialect: Dialect) -> Node:
     if stored is Kind.FLOAT and wanted is Kind.TEXT:
         return dialect.to(Kind.TEXT, raw)
     if stored is Kind.TIMESTAMP and wanted is Kind.TEXT:
-        return dialect.to(Kind.TEXT, raw)
+        return dialect.moment_text(raw)
     if stored is Kind.FLOAT and wanted is Kind.BOOL:
         return _cast(_whole(raw, dialect), Kind.INT, Kind.BOOL, dialect)
     column = Column(name="raw", domain=Domain(kind=stored))

@@ -62,7 +62,6 @@ def write(session: Session, allocation: Allocation, *, path: object) -> Written:
         work.steps,
         work=work,
         question=f"{question!r}\n({question.fingerprint}){allocation.told} written to {work.path}",
-        table=", ".join(session.tables),
         title=title(question),
     )
     shown = replace(release.provenance, question=title(question))
