@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from threading import RLock
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -82,7 +82,7 @@ class Reading:
     ) -> Sensitive[NDArray[np.int64]]:
         """What gets noise, for these groups in this order; a group that was not found has 0."""
         return Sensitive(
-            lambda: _taken(part.numbers(self.cells()), self._places(groups)),
+            lambda: aligned(self.cells(), part, groups),
             l1=part.vector.l1,
             l2=part.vector.l2,
             linf=part.linf,
@@ -93,14 +93,16 @@ class Reading:
             ready=[self],
         )
 
-    def _places(self, groups: Sequence[Group]) -> list[int]:
-        place = {group: i for i, group in enumerate(self.cells().groups)}
-        return [place.get(group, -1) for group in groups]
 
-
-def _taken(found: NDArray[Any], places: list[int]) -> NDArray[np.int64]:
+def aligned(cells: Cells, part: Released, groups: Sequence[Group]) -> NDArray[np.int64]:
+    """What gets noise, for these groups in this order; a group that was not found has 0."""
+    found = part.numbers(cells)
+    if groups is cells.groups or tuple(groups) == cells.groups:  # public, as a rule
+        return found
+    place = {group: i for i, group in enumerate(cells.groups)}
     padded = np.concatenate([found, np.zeros((1, *found.shape[1:]), dtype=np.int64)])
-    return padded[places]
+    taken: NDArray[np.int64] = padded[[place.get(group, -1) for group in groups]]
+    return taken
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

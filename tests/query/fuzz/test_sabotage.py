@@ -4,6 +4,7 @@ import pytest
 from sqlglot import exp
 
 import deniable as dp
+from deniable.query import vectors
 from deniable.query.bound import rewriting
 from deniable.query.compile import contributions, reading
 from deniable.query.compile import nodes as sql
@@ -84,17 +85,15 @@ def wrong_relation(patch):
 
 
 def only_keys_found(patch):
-    from deniable.query import query as whole
-
-    def shrunk(cells, groups, allocation):
+    def shrunk(cells, part, groups):
         found = [group for group in groups if any(group == g for g in cells.groups)]
         there = [
             g for g in found if any(cells.numbers[n][cells.groups.index(g)] for n in cells.numbers)
         ]
-        return honest(cells, there, allocation)
+        return honest(cells, part, there)
 
-    honest = whole._aligned
-    patch.setattr(whole, "_aligned", shrunk)
+    honest = vectors.aligned
+    patch.setattr(vectors, "aligned", shrunk)
 
 
 SABOTAGES = [

@@ -9,9 +9,9 @@ from asking import adult, without_noise
 from tests import goodness
 
 import deniable as dp
-from deniable.query import query as asked
 from deniable.query.answer import answer
 from deniable.query.execute import execute
+from deniable.query.vectors import aligned
 
 REPETITIONS = 12_000
 ALARM = 1e-8
@@ -34,7 +34,8 @@ def covered(session, sql, spend, repetitions=REPETITIONS):
     with without_noise():
         exact = query.release(spend=spend).value
     allocation = query._allocate(spend, None, None)
-    once = asked._aligned(execute(query.plan, tables=query.session.tables), [()], allocation)
+    cells = execute(query.plan, tables=query.session.tables)
+    once = [aligned(cells, part, [()]) for part in allocation.parts]
     many = [np.repeat(vector, repetitions, axis=0) for vector in once]
     drawn = [m.draw(vector) for m, vector in zip(allocation.noise, many, strict=True)]
     _, answers = answer(allocation, [()] * repetitions, drawn)

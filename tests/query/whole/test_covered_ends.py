@@ -12,9 +12,9 @@ from tests import goodness
 
 import deniable as dp
 from deniable.curator import open as open_curator
-from deniable.query import query as asked
 from deniable.query.answer import answer
 from deniable.query.execute import execute
+from deniable.query.vectors import aligned
 
 REPETITIONS, ALARM = 3000, 1e-8
 
@@ -32,7 +32,8 @@ def covered(session, sql, spend):
     with without_noise():
         exact = query.release(spend=spend).value
     allocation = query._allocate(spend, None, None)
-    once = asked._aligned(execute(query.plan, tables=session.tables), [()], allocation)
+    cells = execute(query.plan, tables=session.tables)
+    once = [aligned(cells, part, [()]) for part in allocation.parts]
     many = [np.repeat(vector, REPETITIONS, axis=0) for vector in once]
     drawn = [m.draw(vector) for m, vector in zip(allocation.noise, many, strict=True)]
     found = answer(allocation, [()] * REPETITIONS, drawn)[1]["x"].intervals(0.95)
