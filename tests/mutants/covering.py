@@ -9,7 +9,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2]
 HOME = "src/deniable"
 WHOLE = ("tests/query/whole", "tests/query/adversary")
-BACK = ("tests/query/back", "tests/query/answer", "tests/query/allocate", *WHOLE)
+BACK = ("tests/query/back", "tests/query/aggregates", "tests/query/allocate", *WHOLE)
 # What is weakened, and which tests cover it besides those of the same name and folder.
 COVER = {
     "sampling": ("tests/conformance", "tests/mechanisms"),
@@ -21,10 +21,11 @@ COVER = {
     "workload": BACK,
     "query/bound": BACK,
     "query/compile": (*BACK, "tests/query/fuzz"),
+    "query/aggregates": ("tests/workload", *BACK),
     "query/allocate": WHOLE,
     "query/answer": WHOLE,
     "query/bind": ("tests/query/front", *BACK),
-    "release": ("tests/query/allocate", "tests/query/answer", "tests/session", *WHOLE),
+    "release": ("tests/query/allocate", "tests/query/aggregates", "tests/session", *WHOLE),
     "schema": ("tests/query/front", *BACK),
     "units": ("tests/session", "tests/mechanisms", *BACK),
 }

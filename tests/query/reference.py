@@ -13,6 +13,8 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+import numpy as np
+
 from deniable.query.algebra import (
     Aggregate,
     Expression,
@@ -89,6 +91,8 @@ def aggregate(asked: Aggregate, rows: Sequence[Row], person: str | None) -> Any:
     if asked.argument is None:
         return len(kept)
     values = [v for row in kept if (v := evaluate(asked.argument, row)) is not None]
+    if asked.other is not None:
+        return _of_pairs(asked, kept)
     match asked.function:
         case Function.COUNT:
             return len(values)
@@ -130,6 +134,18 @@ def _typed(value: Any, kind: Kind) -> Any:
         case Kind.DATE if isinstance(value, dt.date) and not isinstance(value, dt.datetime):
             return value
     return None
+
+
+def _of_pairs(asked: Aggregate, rows: Sequence[Row]) -> float | None:
+    """Covariance or correlation of the rows that have both values."""
+    both = [(evaluate(asked.argument, row), evaluate(asked.other, row)) for row in rows]
+    x, y = (np.array([p[i] for p in both if None not in p], dtype=float) for i in (0, 1))
+    less = int(asked.function is Function.COVAR_SAMP)
+    if len(x) <= less:
+        return None
+    if asked.function is Function.CORR:
+        return float(np.corrcoef(x, y)[0, 1]) if x.std() and y.std() else None
+    return float(np.cov(x, y, ddof=less)[0, 1])
 
 
 def _of_numbers(asked: Aggregate, values: list[float]) -> float | None:

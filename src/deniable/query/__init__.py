@@ -4,6 +4,7 @@ algebra     our own trees: expressions of total operators, relations, questions
 sql, ibis   SQL text or an Ibis expression → trees, with carets under what is refused
 bind        names, keys, bounds, missing values, the person: from the schema
 front       the first three as one call
+aggregates  each family of aggregates: its tallies, its ± in advance, its estimate and interval
 bound       each person's rows weighted, each value clipped: only integers are left
 allocate    the loss split over the answers, mechanisms and noise chosen: explain stops here
 compile     our trees → each engine's SQL, in forms that cannot fail on a row
@@ -13,7 +14,7 @@ scatter     answers with very many groups: Spark's executors draw the noise
 vectors     the exact numbers behind a query, hidden and bounded, read once when needed
 each_row    the statement that gives rows one by one, before they are added up
 rows        the bounded rows behind a query, hidden, for algorithms that learn
-answer      noise, derived values, intervals → a Release
+answer      noisy tallies → a Release
 public      answers that are already public: nothing is read, drawn or charged
 refuse      what would fit when too little budget is left
 query       a query that can be explained and released

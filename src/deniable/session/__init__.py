@@ -9,6 +9,7 @@
     elsewhere      noise drawn in Spark's executors, where an answer is too large to collect
     sources        files, frames and connections as tables
     ibis_sources   tables and connections of Ibis
+    parquet        what Parquet files say of their columns
     postgres       where a Postgres connection leads, so that our own can go there
     tables         the public facts about a table
     identity       which columns can identify people

@@ -15,13 +15,13 @@ from typing import Final
 
 from deniable.errors import BadParameter
 from deniable.query.algebra import Key, Kind
+from deniable.query.bind.bins import bucket
 from deniable.query.query import Query
 from deniable.release import Noisy, Release
 from deniable.schema import Column as Facts
 from deniable.schema.columns import DROP
 
 from .building import COUNT, About, ask
-from .tables import bucket
 
 _SMALLEST: Final = -32
 _LARGEST: Final = 64

@@ -3,6 +3,7 @@
 moves       how far one unit can move whole numbers, exactly, in three norms
 split       a loss divided over vectors: the best noise for each
 tails       how far a weighted sum of independent noises lies from zero
+ratios      intervals for averages, variances and covariances of noisy sums
 trees       histograms as trees of counts, for every rank at once
 search      one quantile of a histogram: its cell, and what lies around it
 cheapest    the smallest loss at which every answer meets its ±

@@ -15,7 +15,6 @@ S grouping sets are S disjoint families of cells: S·L1, √S·L2, L∞.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -77,16 +76,6 @@ def moves_of_presence(*, cells: int, relation: Relation, one_cell: bool = False)
     """
     both = 1 if one_cell else relation.sides
     return Moves(l1=both * cells, l2_squared=both * cells, linf=1)
-
-
-def joint_l1(parts: Iterable[tuple[Moves, Fraction]]) -> Fraction:
-    """Σⱼ Δ₁ⱼ/bⱼ: the L1 bound of all columns together, column j divided by its scale bⱼ."""
-    return sum((part.l1 / scale for part, scale in parts), Fraction(0))
-
-
-def joint_l2_squared(parts: Iterable[tuple[Moves, Fraction]]) -> Fraction:
-    """Σⱼ Δ₂ⱼ²/σⱼ²: the square of the L2 bound of all columns, each divided by its scale."""
-    return sum((part.l2_squared / scale**2 for part, scale in parts), Fraction(0))
 
 
 def _root_up(square: Fraction) -> float:

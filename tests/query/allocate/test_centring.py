@@ -6,7 +6,7 @@ import pyarrow as pa
 import pytest
 
 import deniable as dp
-from deniable.query.bound import rewriting
+from deniable.query.aggregates import linear
 
 ENDS = [(0, 1), (0, 100), (-1, 0), (-3, 0), (-50, 50), (-10, 100), (1000, 1001), (-1001, -1000)]
 SPENDS = [
@@ -37,7 +37,7 @@ def test_neither_sum_nor_count_is_worse(unit, grouped, monkeypatch):
         query = opened(ends, unit=unit, budget=budget, kind=kind).sql(sql)
         now = query.explain(spend=spend).errors
         with monkeypatch.context() as patch:
-            patch.setattr(rewriting, "_centred", lambda *_: False)
+            patch.setattr(linear, "_centred", lambda *_: False)
             apart = opened(ends, unit=unit, budget=budget, kind=kind).sql(sql)
             before = apart.explain(spend=spend).errors
         ratios = [now[name] / before[name] for name in now]

@@ -9,7 +9,6 @@ import pytest
 import deniable as dp
 from deniable.query.allocate import weighing
 from deniable.query.allocate.basis import side_by_side
-from deniable.query.answer.derived import derived
 from deniable.query.execute import execute
 
 ENDS = [(0, 100), (-3, 0), (-50, 50), (-10, 100), (7, 12), (-12, -7), (0, 1)]
@@ -89,7 +88,7 @@ def test_the_plan_says_so():
         "add Laplace noise to the number of x (b = 2) and to the sum of x − 50 (b = 100): "
         "a replaced row does not move both the most it can"
     ) in plan.steps
-    assert "make a of them: 50 + (the sum of x − 50) / the number of x" in plan.steps
+    assert "compute a as 50 + (the sum of x − 50) / the number of x" in plan.steps
 
 
 @pytest.mark.statistical
@@ -105,7 +104,7 @@ def test_means_and_counts_are_covered_as_often_as_is_said(budget):
     exact = part.numbers(execute(query.plan, tables=query.session.tables))
     noisy = part.read(noise.draw(np.repeat(exact, 4_000, axis=0)))
     for name, truth, most in (("a", 53.0, 0.967), ("n", 1000, 0.98)):
-        low, high = derived(allocation, noisy)[name].interval(0.95)
+        low, high = allocation.plan.parts[name].derive(allocation, noisy).interval(0.95)
         assert 0.933 <= np.mean((low <= truth) & (truth <= high)) <= most, name
         off = truth + np.mean(high - low) / 4
         assert np.mean((low <= off) & (off <= high)) < 0.92, "more noise would be seen"

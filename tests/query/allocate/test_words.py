@@ -43,13 +43,13 @@ def test_answers_that_are_put_together_say_of_what(session):
     text = explained(session, "SELECT COUNT(*) AS n, AVG(age) AS a FROM people")
     assert "Laplace noise to the sums of age and of 100 − age (b = " in text
     assert "a row moves both together by 100)" in text
-    assert "make n of both sums: their total / 100" in text
-    assert "make a of both sums: how they balance between 0 and 100" in text
+    assert "compute n from the two noisy sums" in text
+    assert "compute a from the ratio of the two noisy sums" in text
     text = explained(
         session, "SELECT COUNT(*) AS n, COUNT(*) FILTER (WHERE age > 9) AS m FROM people"
     )
     assert "the number of rows where age > 9 and to the number of other rows" in text
-    assert "make n of both" in text
+    assert "compute n from both noisy counts" in text
 
 
 def test_sums_of_some_rows_say_of_which(session):
@@ -62,9 +62,9 @@ def test_so_they_do_where_noise_is_gaussian():
     session = dp.open(PEOPLE, unit=unit, budget=dp.rho(9), schema=schema, name="people")
     spend = dp.rho(0.1)
     text = explained(session, "SELECT COUNT(*) AS n, SUM(age) AS s FROM people", spend=spend)
-    assert "make s of them: (the sum of age − 50) + 50 × the number of rows" in text
+    assert "compute s as (the sum of age − 50) + 50 × the number of rows" in text
     text = explained(session, "SELECT AVG(age) AS a FROM people", spend=spend)
-    assert "make a of them: 50 + (the sum of age − 50) / the number of rows" in text
+    assert "compute a as 50 + (the sum of age − 50) / the number of rows" in text
 
 
 def test_a_private_group_says_how_many_people_it_takes(session):

@@ -1,11 +1,10 @@
 """Which tallies a question becomes, and the bounds they carry."""
 
-from fractions import Fraction
-
 import pytest
 
 import deniable as dp
 from deniable.errors import MissingUnit, UnsupportedQuery
+from deniable.query.aggregates.tallies import Bins, on_lattice
 from deniable.query.algebra import (
     Aggregate,
     Column,
@@ -21,8 +20,7 @@ from deniable.query.algebra import (
     call,
     literal,
 )
-from deniable.query.bound import WEIGHT, Measure, Moves, bound, joint_l1, joint_l2_squared
-from deniable.query.bound.tallies import Bins, on_lattice
+from deniable.query.bound import WEIGHT, Measure, Moves, bound
 
 AGE = Read(name="age", source="age", facts=dp.bounds(0, 125, type="int"))
 PAY = Read(name="pay", source="pay", facts=dp.bounds(20.0, 80.0, missing=30.0))
@@ -96,13 +94,6 @@ def test_private_keys_come_with_a_count_of_persons_to_choose_by():
     plan = bound(asked(Function.COUNT, unit=dp.person("u", rows=9, groups=4), keys=(key,)))
     assert plan.private_keys
     assert plan.selection.moves == Moves(l1=4, l2_squared=4, linf=1)
-
-
-def test_joint_bounds_add_up_what_each_column_moves_in_its_own_noise():
-    plan = bound(asked(Function.AVG))
-    parts = [(t.moves, Fraction(2 * t.moves.l1)) for t in plan.tallies]
-    assert joint_l1(parts) == 1
-    assert joint_l2_squared(parts) == Fraction(1, 2)
 
 
 def test_whole_numbers_stay_whole_and_have_bins_of_their_own():

@@ -11,6 +11,7 @@ import random
 import pytest
 
 import deniable as dp
+from deniable.query.aggregates import FAMILIES
 from deniable.query.algebra import (
     OPERATORS,
     Aggregate,
@@ -113,7 +114,12 @@ def test_python_finds_what_duckdb_finds_and_never_fails(duckdb_holding, seed):
 
 
 # The largest bounds of what is added up, squared and ranked; bounds beyond are refused.
-MOST = {Function.SUM: 1e265, Function.AVG: 1e265, Function.VAR_POP: 1e130}
+MOST = {
+    Function.SUM: 1e265,
+    Function.AVG: 1e265,
+    Function.VAR_POP: 1e130,
+    Function.COVAR_POP: 1e130,
+}
 MOST |= dict.fromkeys((Function.QUANTILE, Function.MIN, Function.MAX), 8e307)
 
 
@@ -126,6 +132,9 @@ def aggregates(grower, number):
             name=f"a{number}_{function}",
             function=function,
             argument=bounded(value, MOST[function]) if function in MOST else value,
+            other=bounded(grower.value(Kind.FLOAT, 2), MOST[function])
+            if FAMILIES[function].pair
+            else None,
             where=grower.rng.choice([None, grower.value(Kind.BOOL, 2)]),
             q=0.3 if function is Function.QUANTILE else None,
         )

@@ -44,7 +44,7 @@ ROWS = [
     }
     for i in range(400)
 ]
-ASKED = {"count", "avg", "var_pop", "quantile", "persons"}
+ASKED = {"count", "avg", "var_pop", "quantile", "persons", "corr"}
 UNITS = [
     dp.rows(),
     dp.person("u", rows=2, groups=2),
@@ -64,6 +64,7 @@ def asked(scan, unit, *, sets=((0,),), private=False, where=None):
             name=f"{function}_{name}",
             function=function,
             argument=None if function is Function.PERSONS else column[name],
+            other=column["n"] if function is Function.CORR else None,
             where=where,
             q=0.5 if function is Function.QUANTILE else None,
         )

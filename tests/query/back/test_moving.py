@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 import deniable as dp
 from deniable.query import execute as running
+from deniable.query.aggregates import FAMILIES
 from deniable.query.algebra import (
     Aggregate,
     Filter,
@@ -80,6 +81,7 @@ def questions(draw):
                     name=f"a{i}",
                     function=function,
                     argument=None if none else value,
+                    other=column["y"] if FAMILIES[function].pair else None,
                     where=positive if kept and i % 2 == 0 else None,
                     q=0.5 if function is Function.QUANTILE else None,
                 )

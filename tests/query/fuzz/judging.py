@@ -128,7 +128,7 @@ def _expressions(question):
     for key in question.keys:
         yield key.expression
     for each in question.aggregates:
-        yield from (e for e in (each.argument, each.where) if e is not None)
+        yield from each.expressions
     for relation in relations_of(question.relation):
         yield from (e for e in [getattr(relation, "where", None)] if e is not None)
         yield from (e for _, e in getattr(relation, "named", ()))

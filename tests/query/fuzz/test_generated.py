@@ -29,6 +29,8 @@ _MORE = "FROM data WHERE i > 0 GROUP BY id, k HAVING COUNT(*) < 9) AS p GROUP BY
 ROWS, PEOPLE, REPLACED = 0, 1, 2
 CLAUSES = [
     (PEOPLE, "SELECT k, COUNT(*) AS n, SUM(x) AS s, AVG(i) AS a, COUNT(b) FROM data GROUP BY k"),
+    (ROWS, "SELECT COVAR_POP(x, y) AS a, COVAR_SAMP(i, x) AS b, CORR(x, i) AS c FROM data"),
+    (PEOPLE, "SELECT k, HISTOGRAM(x, 3) AS h, HISTOGRAM(i, 2), CORR(x, y) FROM data GROUP BY k"),
     (ROWS, "SELECT VAR_SAMP(x) AS a, VAR_POP(i) AS b, STDDEV(y) AS c, STDDEV_POP(i) FROM data"),
     (REPLACED, "SELECT m, MEDIAN(x) AS q, MAX(i) AS top, MIN(d) FROM data GROUP BY ROLLUP (m)"),
     (PEOPLE, "SELECT c, COUNT(*) AS n, AVG(x) AS a, COUNT(DISTINCT id) AS p FROM data GROUP BY c"),

@@ -87,6 +87,7 @@ COUNTS = [
 ]
 FUNCTIONS = ["sum()", "mean()", "var()", "std()", "var(how='pop')", "std(how='pop')", "median()"]
 FUNCTIONS += ["quantile(0.9)", "min()", "max()", "sum(where={B})", "mean(where={B})"]
+FUNCTIONS += ["cov(_.y)", "cov(_.i, how='pop')", "corr(_.i, where={B})"]
 KEYS = ["_.k", "_.m", "_.b", "_['größe; --']", "_.d.month()", "_.i % 3", "_.c"]
 ROWS = [
     *["t"] * 5,

@@ -29,6 +29,12 @@ WHOLE = [
     (t.agg(x=_.wage.mean(), y=_.age.mean()), "SELECT AVG(wage) AS x, AVG(age) AS y FROM people"),
     (t.agg(x=_.wage.var()), "SELECT VAR_SAMP(wage) AS x FROM people"),
     (t.agg(x=_.wage.var(how="pop")), "SELECT VAR_POP(wage) AS x FROM people"),
+    (t.agg(x=_.age.cov(_.wage)), "SELECT COVAR_SAMP(age, wage) AS x FROM people"),
+    (t.agg(x=_.age.cov(_.wage, how="pop")), "SELECT COVAR_POP(age, wage) AS x FROM people"),
+    (
+        t.agg(x=_.age.corr(_.wage, where=_.age > 9)),
+        "SELECT CORR(age, wage) FILTER (WHERE age > 9) AS x FROM people",
+    ),
     (t.agg(x=_.wage.std()), "SELECT STDDEV_SAMP(wage) AS x FROM people"),
     (t.agg(x=_.wage.std(how="pop")), "SELECT STDDEV_POP(wage) AS x FROM people"),
     (t.agg(x=_.wage.median()), "SELECT MEDIAN(wage) AS x FROM people"),

@@ -16,7 +16,8 @@ from deniable.errors import (
     UnknownName,
     UnsupportedQuery,
 )
-from deniable.query.ibis import question_from_ibis, reductions, refusals
+from deniable.query.aggregates import spelled
+from deniable.query.ibis import question_from_ibis, refusals
 
 _ = ibis._
 ops = ibis.expr.operations
@@ -32,7 +33,7 @@ REFUSED = {
     "any": (t.agg(x=_.member.any()), "any tells of a single row", "t.count(where=...)"),
     "quantiles": (t.agg(x=_.age.quantile([0.1, 0.2])), "not a list", "quantile(0.1)"),
     "a share above 1": (t.agg(x=_.age.quantile(2)), "from 0 to 1", ".quantile(0.9)"),
-    "corr": (t.agg(x=_.age.corr(_.wage)), "corr is not among", ""),
+    "kurtosis": (t.agg(x=_.age.kurtosis()), "kurtosis is not among", ""),
     "window": (
         t.mutate(x=_.age.sum().over(group_by="sex")).agg(s=_.x.sum()),
         "window functions look at other people's rows",
@@ -152,6 +153,9 @@ MORE = {
     "mixed kinds": LIED.filter(_.sex == _.age).count(),
     "no bounds": t.city.length().sum(),
     "no rule": t.member.mean(),
+    "a pair without bounds": t.age.cov(t.city.length()),
+    "a pair with text": LIED.age.corr(LIED.sex),
+    "a pair of each person": v.group_by("user_id").agg(m=_.cost.cov(_.stay)).agg(a=_.m.sum()),
     "keys that are computed": t.group_by(c=_.city.lower()).agg(n=_.count()),
     "keys that are fractions": t.group_by("wage").agg(n=_.count()),
     "private with public": (
@@ -167,9 +171,15 @@ WRITTEN = {name for kind in vars(ibis.expr.types).values() for name in dir(kind)
 
 
 def test_operations_are_called_by_what_one_writes():
-    known = {*refusals._REASONS, *reductions._FUNCTIONS, *reductions._SPREADS}
+    aggregates = {getattr(ops, name.partition(".")[0]) for name in spelled("ibis")}
+    known = {*refusals._REASONS, *aggregates}
     called = {kind: refusals.method(kind).partition(".")[0] for kind in known}
     assert {kind: name for kind, name in called.items() if name and name not in WRITTEN} == {}
+
+
+def test_a_pair_is_shown_as_one_writes_it():
+    assert "age.cov((...)) needs bounds" in refusal(t.agg(x=_.age.cov(_.city.length())))
+    assert "age.corr(income) needs bounds" in refusal(t.agg(x=_.age.corr(_.income)))
 
 
 def refusal(expression, **more):

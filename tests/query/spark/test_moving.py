@@ -84,6 +84,7 @@ def asked_in_all_worlds(unit):
             "n": (Function.COUNT, None),
             "p": (Function.SUM, "x"),
             "v": (Function.VAR_POP, "y"),
+            "c": (Function.COVAR_POP, "y"),
         }
         functions |= {"m": (Function.QUANTILE, "x")}
         functions |= {"d": (Function.DISTINCT, "x")} if unit.column is None else {}
@@ -92,6 +93,7 @@ def asked_in_all_worlds(unit):
                 name=name,
                 function=function,
                 argument=None if of is None else column[of],
+                other=column["x"] if function is Function.COVAR_POP else None,
                 q=0.5 if function is Function.QUANTILE else None,
             )
             for name, (function, of) in functions.items()

@@ -8,7 +8,6 @@ from sized import ASKED, ENDS, LN20, REPLACE, Z95, N, opened, table
 
 import deniable as dp
 from deniable.errors import BadParameter
-from deniable.query.answer.derived import derived
 from deniable.query.execute import execute
 
 
@@ -253,7 +252,8 @@ def test_means_sums_and_variances_are_covered_as_often_as_is_said(budget):
     noisy = {}
     for part, numbers in zip(allocation.parts, drawn, strict=True):
         noisy |= part.read(numbers)
-    found = {name: each.interval(0.95) for name, each in derived(allocation, noisy).items()}
+    parts = allocation.plan.parts
+    found = {n: e.derive(allocation, noisy).interval(0.95) for n, e in parts.items()}
 
     def covered(name, truth):
         low, high = found[name]

@@ -33,6 +33,9 @@ SELECTS = [
     "AVG(x) FILTER (WHERE f = 1) AS q, COUNT(x) AS n, SUM(y) AS s",
     "VARIANCE(x) AS q",
     "STDDEV(y) AS q, AVG(y) AS a",
+    "COVAR_SAMP(x, y) AS q, COUNT(*) AS n",
+    "CORR(x, f) FILTER (WHERE k = 'a') AS q, AVG(x) AS a",
+    "HISTOGRAM(y, 3) AS q, HISTOGRAM(x, 2), COUNT(*) AS n",
     "MEDIAN(y) AS q, COUNT(*) AS n",
     "QUANTILE(x, 0.9) AS q, MEDIAN(x) AS m",
 ]

@@ -36,7 +36,7 @@ from .expressions import (
 )
 from .operators import OPERATORS, Operator
 from .possible import possible_values
-from .questions import COUNTED, RANKED, Aggregate, Function, Key, Order, Output, Question
+from .questions import Aggregate, Function, Key, Order, Output, Question
 from .relations import (
     Filter,
     Join,
@@ -52,11 +52,9 @@ from .relations import (
 )
 
 __all__ = [
-    "COUNTED",
     "EXACT",
     "NUMBERS",
     "OPERATORS",
-    "RANKED",
     "TIMES",
     "Aggregate",
     "Call",

@@ -9,7 +9,6 @@ from __future__ import annotations
 import enum
 import math
 from dataclasses import dataclass, field
-from typing import Final
 
 from deniable.units import Unit
 
@@ -38,12 +37,11 @@ class Function(enum.StrEnum):
     """The lowest value, as a private quantile."""
     MAX = "max"
     """The highest value, as a private quantile."""
-
-
-COUNTED: Final = frozenset({Function.COUNT, Function.PERSONS, Function.DISTINCT})
-"""Those that count, and need no bounds."""
-RANKED: Final = frozenset({Function.QUANTILE, Function.MIN, Function.MAX})
-"""Those that are read off ranks."""
+    COVAR_POP = "covar_pop"
+    COVAR_SAMP = "covar_samp"
+    CORR = "corr"
+    HISTOGRAM = "histogram"
+    """Rows in one bin of the argument, which is the number of a bin."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -72,15 +70,19 @@ class Aggregate:
 
     The argument of every function from SUM on is INT or FLOAT with both bounds known (they may be
     equal), and rows where it is missing do not count. `where`: only rows for which it is true. `q`
-    belongs to QUANTILE. Where the argument is a date in days or a moment in minutes, `moment` is
-    the date or moment itself.
+    belongs to QUANTILE, and `other`, the second argument, to functions of pairs. Where the argument
+    is a date in days or a moment in minutes, `moment` is the date or moment itself; where it is the
+    number of a bin between `edges`, of which `bin` is counted, `moment` is what lies in the bin.
     """
 
     name: str
     function: Function
     argument: Expression | None = None
+    other: Expression | None = None
     where: Expression | None = None
     q: float | None = None
+    edges: tuple[float, ...] = ()
+    bin: int | None = None
     moment: Expression | None = field(default=None, compare=False)
     span: Span | None = field(default=None, compare=False)
 
@@ -88,6 +90,11 @@ class Aggregate:
     def shown(self) -> Expression | None:
         """What is aggregated, as people would say it."""
         return self.moment or self.argument
+
+    @property
+    def expressions(self) -> tuple[Expression, ...]:
+        """All that it reads of a row."""
+        return tuple(e for e in (self.argument, self.other, self.where) if e is not None)
 
     @property
     def low(self) -> int | float:

@@ -27,7 +27,9 @@ def question_text(question: Question) -> str:
             for chosen in question.grouping_sets
         )
         lines.append(f"grouping sets {', '.join(sets)}")
-    lines += [f"compute {_name(a.name)} = {aggregate_text(a)}" for a in question.aggregates]
+    for a in question.aggregates:
+        place = "" if a.bin is None else f", bin {a.bin}"
+        lines.append(f"compute {_name(a.name)} = {aggregate_text(a)}{place}")
     if question.having is not None:
         lines.append(f"having {question.having!r}")
     for order in question.order_by:
@@ -92,9 +94,11 @@ def expression_text(expression: Expression) -> str:
 
 def aggregate_text(aggregate: Aggregate) -> str:
     """An aggregate with its bounds."""
-    parts = [] if aggregate.shown is None else [_bounded(aggregate, aggregate.shown)]
+    values = (aggregate.shown, aggregate.other)
+    parts = [_bounded(aggregate, each) for each in values if each is not None]
     if aggregate.q is not None:
         parts.append(repr(aggregate.q))
+    parts += map(repr, aggregate.edges)
     where = "" if aggregate.where is None else f" where {aggregate.where!r}"
     return f"{aggregate.function.value}({', '.join(parts)}){where}"
 

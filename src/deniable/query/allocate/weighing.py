@@ -1,30 +1,23 @@
 """Which vectors are released for a question, and how much the error of each matters.
 
-An answer errs by a sum of the tallies' errors (with y = x − centre, |y| ≤ r, and errors eₙ, eₛ, e_q
-of count, sum and squares):
-
-    COUNT      eₙ
-    SUM        eₛ                or eₛ + centre·eₙ where the sum is centred
-    AVG        (eₛ − m·eₙ)/n     m the mean of y, taken as ±r/2
-    VAR        (e_q − 2m·eₛ + (m² − v)·eₙ)/n     m taken as ±r/4, m² − v as ±r²/4
-
-The weight of a vector is the square of what its noise adds to the answers, each in units of what
-one person can move it by. It rests on guesses about data nobody has looked at: they move errors,
-never privacy.
+An answer errs by a sum of the tallies' errors (`Estimator.forms`). The weight of a vector is the
+square of what its noise adds to the answers, each in units of what one person can move it by. It
+rests on guesses about data nobody has looked at: they move errors, never privacy.
 """
 
 from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Iterator, Mapping, Sequence
-from itertools import chain, product
+from collections.abc import Mapping, Sequence
+from itertools import chain
 from typing import Final
 
 from deniable import parameters
 from deniable.errors import BadParameter, UnknownName
-from deniable.query.algebra import COUNTED, Function, columns_of
-from deniable.query.bound import IntegerPlan, Parts, Tally
+from deniable.query.aggregates import Tally
+from deniable.query.algebra import columns_of
+from deniable.query.bound import IntegerPlan
 from deniable.workload.search import FEWEST_CELLS, Search
 from deniable.workload.search import MOST_GROUPS as MOST_SEARCHED
 from deniable.workload.tails import Law
@@ -91,39 +84,13 @@ def _forms(plan: IntegerPlan, emphasis: Mapping[str, float]) -> Forms:
     """How the answers err. Where signs are not known, each of them counts for its part."""
     made: dict[str, list[Form]] = {tally.name: [] for tally in plan.tallies}
     for name, parts in plan.parts.items():
-        found = list(_errors(parts))
+        found = list(parts.forms())
         for each in found:
             factors = {tally.name: factor for tally, factor in each if tally is not None}
             form = emphasis.get(name, 1.0) / len(found), factors
             for used in factors:
                 made[used].append(form)
     return made
-
-
-def _errors(parts: Parts) -> Iterator[list[tuple[Tally | None, float]]]:
-    """An answer's error as factors of the tallies' errors, all in units of what one can move."""
-    match parts.aggregate.function:
-        case Function.SUM:
-            yield _of_sum(parts)
-        case Function.AVG:
-            for sign in (1, -1):
-                yield [(parts.sum, 1.0), (parts.count, sign / 2)]
-        case Function.QUANTILE | Function.MIN | Function.MAX:
-            yield [(parts.histogram, 1.0)]
-        case Function.COUNT | Function.DISTINCT | Function.PERSONS:
-            yield [(parts.count, 1.0)]
-        case _:
-            for first, second in product((1, -1), repeat=2):
-                yield [(parts.squares, 1.0), (parts.sum, first / 2), (parts.count, second / 4)]
-
-
-def _of_sum(parts: Parts) -> list[tuple[Tally | None, float]]:
-    assert parts.sum is not None
-    if parts.count is None:
-        return [(parts.sum, 1.0)]
-    most = max(abs(parts.aggregate.low), abs(parts.aggregate.high), 1e-300)
-    reach = most - abs(parts.sum.centre)
-    return [(parts.sum, reach / most), (parts.count, parts.sum.centre / most)]
 
 
 # ---- what is released
@@ -161,9 +128,8 @@ def _bases(plan: IntegerPlan, forms: Forms, law: Law, *, fold: bool) -> list[Bas
 
 def _divided(plan: IntegerPlan) -> set[str]:
     """The tallies of averages and variances, by name."""
-    linear = COUNTED | {Function.SUM}
-    ratios = [p for p in plan.parts.values() if p.aggregate.function not in linear]
-    return {t.name for p in ratios for t in (p.count, p.sum, p.squares) if t is not None}
+    ratios = [each for each in plan.parts.values() if each.divides]
+    return {tally.name for each in ratios for tally in each.tallies}
 
 
 def touched(plan: IntegerPlan) -> int:
@@ -185,7 +151,10 @@ def _tree(plan: IntegerPlan, tally: Tally, law: Law) -> Tree | Search | None:
     if tally.bins is None:
         return None
     cells = tally.bins.count
-    asked = [p.aggregate.q for p in plan.parts.values() if p.histogram is tally]
+    users = [each for each in plan.parts.values() if tally in each.tallies]
+    if any(each.flat for each in users):
+        return Tree(cells=cells, branching=(cells,))
+    asked = [each.aggregate.q for each in users]
     few = plan.cells is not None and plan.cells <= MOST_SEARCHED
     if law == "laplace" and len(asked) == 1 and few and cells >= FEWEST_CELLS:
         (q,) = asked  # MIN and MAX have none

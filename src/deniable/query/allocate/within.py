@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from functools import partial
 
 from deniable import fixes, parameters
 from deniable.errors import BadParameter, UnknownName
@@ -14,7 +13,7 @@ from deniable.query.bound import IntegerPlan
 from deniable.workload.cheapest import Balance, cheapest
 
 from .allocation import Allocation, allocate
-from .foresight import aggregate_error, errors, largest_error
+from .foresight import errors
 
 
 def least(
@@ -34,18 +33,19 @@ def least(
         weights, fold = balance.weights, balance.fold
         return allocate(plan, spend=amount(loss), filter=filter, emphasis=weights, fold=fold)
 
-    def told(loss: float, balance: Balance, *, rounded: bool = True) -> dict[str, float]:
+    def stated(loss: float, balance: Balance) -> dict[str, float]:
         found = at(loss, balance)
-        return {
-            name: aggregate_error(found, plan.parts[name], size=size, rounded=rounded) or 0.0
-            for name in wanted
-        }
+        return {name: plan.parts[name].error(found, size=size) or 0.0 for name in wanted}
+
+    def smooth(loss: float, balance: Balance) -> dict[str, float]:
+        found = at(loss, balance)
+        return {name: plan.parts[name].smooth_error(found, size=size) for name in wanted}
 
     wanted = _targets(within, at(1.0, Balance()), size=size)
     try:
         spent, best = cheapest(
-            told,
-            smooth=partial(told, rounded=False),
+            stated,
+            smooth=smooth,
             wanted=wanted,
             others=[name for name in plan.parts if name not in wanted],
             power=2 if isinstance(budget, Zcdp) else 1,
@@ -96,7 +96,7 @@ def _unknown(start: Allocation) -> str:
 def _that_ask_something(wanted: dict[str, float], plan: IntegerPlan) -> dict[str, float]:
     """Targets by aggregate, without those met at any spend: an average lies in its bounds."""
     named = _aggregates(plan)
-    largest = {name: largest_error(plan.parts[named[name]]) for name in wanted}
+    largest = {name: plan.parts[named[name]].largest for name in wanted}
     asking = {name: target for name, target in wanted.items() if target < largest[name]}
     if not asking and not any(largest.values()):
         raise BadParameter(

@@ -10,19 +10,18 @@ from typing import Final
 from deniable.errors import MissingBounds
 from deniable.losses import Approx, Loss
 from deniable.mechanisms import Laplace, QuantileSearch
-from deniable.query.algebra import COUNTED, RANKED, Call, Function, Join, Key, Question, columns_of
+from deniable.query.algebra import Call, Join, Key, Question, columns_of
 from deniable.query.algebra.show import aggregate_text, relation_lines
-from deniable.query.bound import IntegerPlan, Measure, Parts, Tally, relations_in
+from deniable.query.bound import IntegerPlan, Measure, Tally, relations_in
 from deniable.release import Plan
 from deniable.release.numbers import amount, digits
 from deniable.workload.split import spread_of
 from deniable.workload.trees import Tree
 
 from .allocation import Allocation
-from .foresight import aggregate_error, errors, people_needed, rank_error
+from .foresight import errors, people_needed
 from .released import Released
 
-_SIZES: Final = (100, 1_000, 10_000)
 _MANY_GROUPS: Final = 1_000
 
 
@@ -61,10 +60,9 @@ def _relation(plan: IntegerPlan) -> Iterator[str]:
             steps[-1] += f": {line.strip().removeprefix('from ')}"
     yield from steps
     yield from _joined(plan)
-    for parts in plan.parts.values():
-        counted = parts.aggregate.argument is None or parts.aggregate.function in COUNTED
-        held = "" if counted else "; values outside are moved to the nearer end"
-        yield f"compute {aggregate_text(parts.aggregate)}{held}"
+    texts = {aggregate_text(each.aggregate): each.clips for each in plan.parts.values()}
+    for text, clips in texts.items():
+        yield f"compute {text}{'; values outside are moved to the nearer end' if clips else ''}"
 
 
 def _joined(plan: IntegerPlan) -> Iterator[str]:
@@ -118,21 +116,25 @@ def _noise(allocation: Allocation) -> Iterator[str]:
             yield _searched(allocation, part, noise)
             continue
         law, letter = ("Laplace", "b") if isinstance(noise, Laplace) else ("Gaussian", "σ")
-        tree = f", on a tree of {part.tree.nodes:,} counts" if isinstance(part.tree, Tree) else ""
+        tree = _tree(part.tree) if isinstance(part.tree, Tree) else ""
         scale = spread_of(noise) * part.worth
         if part.basis.turned:
             yield f"add {law} noise to {_folded(part, scale)}"
         elif part.basis.folded:
             yield f"add {law} noise to {_beside(part, spread_of(noise), letter)}"
         else:
-            what = _ranked(allocation, part.tallies[0]) or _called(part.tallies[0])
+            what = _ranked(allocation, part.tallies[0]) or part.tallies[0].text
             yield f"add {law} noise to {what}: {letter} = {digits(scale)}{tree}"
+
+
+def _tree(tree: Tree) -> str:
+    return f", on {'a tree of ' * (tree.levels > 1)}{tree.nodes:,} counts"
 
 
 def _beside(part: Released, spread: float, letter: str) -> str:
     """Tallies in one vector, each with its own noise."""
     listed = " and to ".join(
-        f"{_called(tally)} ({letter} = {digits(spread * sum(part.mixture(tally)))})"
+        f"{tally.text} ({letter} = {digits(spread * sum(part.mixture(tally)))})"
         for tally in part.tallies
     )
     return f"{listed}: a replaced row does not move both the most it can"
@@ -142,7 +144,7 @@ def _folded(part: Released, scale: float) -> str:
     """What tells several tallies, each with its noise."""
     last, noise = part.tallies[-1], f"b = {digits(scale)} each"
     if last.measure is Measure.COUNT:
-        return f"{_called(last)} and to the number of other rows: {noise}"
+        return f"{last.text} and to the number of other rows: {noise}"
     low, high = _ends(part)
     above = f"{last.value!r} − {low:g}" if low else repr(last.value)
     where = "" if last.where is None else f" where {last.where!r}"
@@ -162,93 +164,26 @@ def _ends(part: Released) -> tuple[float, float]:
 
 def _ranked(allocation: Allocation, tally: Tally) -> str:
     """A histogram is of what was asked: dates, where their days are counted."""
-    asked = (p.aggregate for p in allocation.plan.parts.values() if p.histogram is tally)
+    asked = (e.aggregate for e in allocation.plan.parts.values() if tally in e.tallies)
     return next((f"the histogram of {each.shown!r}" for each in asked if each.moment), "")
 
 
 def _searched(allocation: Allocation, part: Released, noise: QuantileSearch) -> str:
     assert part.tree is not None
     scale, tally = noise.block_noise.scale * part.worth, part.tallies[0]
-    of = _ranked(allocation, tally) or _called(tally)
+    of = _ranked(allocation, tally) or tally.text
     return (
         f"find the one of {part.tree.cells:,} cells of {of} where the quantile lies, by "
         f"exponential chances; count around it with Laplace noise: b = {digits(scale)}"
     )
 
 
-def _called(tally: Tally) -> str:
-    of = "" if tally.value is None else f" of {tally.value!r}"
-    where = "" if tally.where is None else f" where {tally.where!r}"
-    name = {
-        Measure.COUNT: "the number of rows" if tally.value is None else "the number",
-        Measure.SUM: f"the sum{of} − {tally.centre:g}" if tally.centre else "the sum",
-        Measure.SQUARES: f"the sum of squares{of} − {tally.centre:g}",
-        Measure.HISTOGRAM: "the histogram",
-        Measure.DISTINCT: "the number of distinct values",
-        Measure.PERSONS: "the number of people",
-    }[tally.measure]
-    return name + ("" if of and of in name else of) + where
-
-
 def _assembled(allocation: Allocation) -> Iterator[str]:
     """How answers are put together that are made of several noisy numbers."""
-    for name, parts in allocation.plan.parts.items():
-        tally = parts.sum or parts.count
-        if parts.rows is not None:
-            yield f"compute {_shown(allocation, name)} as {_of_known_rows(parts)}"
-            continue
-        if tally is None:
-            continue
-        part = allocation.released(tally)
-        if part.basis.turned:
-            made = _unfolded(part, parts)
-        elif parts.count is None or parts.sum is None:
-            continue
-        else:
-            made = _put_together(parts)
-        yield f"make {_shown(allocation, name)} of {made}"
-
-
-def _of_known_rows(parts: Parts) -> str:
-    """An answer whose number of rows is public: one noisy number where there would be two."""
-    if parts.sum is None:
-        return f"the number of rows, {parts.rows:,}: no noise, no cost"
-    centre = parts.sum.centre
-    total = f"({_called(parts.sum)})" if centre else _called(parts.sum)
-    match parts.aggregate.function:
-        case Function.SUM:
-            return f"{total} + {centre:,g} × {parts.rows:,}"
-        case Function.AVG:
-            return f"{f'{centre:,g} + ' if centre else ''}{total} / {parts.rows:,}"
-    return f"the variance of {parts.rows:,} rows with these two sums"
-
-
-def _put_together(parts: Parts) -> str:
-    assert parts.count is not None
-    assert parts.sum is not None
-    centre = f"{parts.sum.centre:,g}"
-    total, count = f"({_called(parts.sum)})", _called(parts.count)
-    if parts.aggregate.function is Function.SUM:
-        return f"them: {total} + {centre} × {count}, which errs less than a sum of its own"
-    if parts.aggregate.function is Function.AVG:
-        return f"them: {centre} + {total} / {count}"
-    return "them, all three"
-
-
-def _unfolded(part: Released, parts: Parts) -> str:
-    last = part.tallies[-1]
-    if last.measure is Measure.COUNT:
-        return "both" if parts.count is part.tallies[0] else "the first"
-    low, high = _ends(part)
-    match parts.aggregate.function:
-        case Function.COUNT:
-            more = len(part.tallies) > 2 and parts.count is part.tallies[0]
-            return f"both sums: their total / {high - low:g}" + " + the other rows" * more
-        case Function.SUM:
-            return "the sums"
-        case Function.AVG:
-            return f"both sums: how they balance between {low:g} and {high:g}"
-    return "them and the squares"
+    for name, each in allocation.plan.parts.items():
+        made = each.derivation(allocation)
+        if made:
+            yield f"compute {_shown(allocation, name)} {made}"
 
 
 def _after(plan: IntegerPlan) -> Iterator[str]:
@@ -267,11 +202,10 @@ def _after(plan: IntegerPlan) -> Iterator[str]:
 
 
 def _notes(allocation: Allocation, cost: Loss, size: float | None) -> Iterator[str]:
-    for name, parts in allocation.plan.parts.items():
-        if parts.aggregate.function in RANKED:
-            yield f"{_shown(allocation, name)}: {_in_rank(allocation, parts, size)}"
-        elif size is None and not allocation.of_many and _depends(allocation, parts):
-            yield f"{_shown(allocation, name)} {_at_sizes(allocation, parts)}"
+    for name, each in allocation.plan.parts.items():
+        note = each.note(allocation, size)
+        if note:
+            yield f"{_shown(allocation, name)}{note}"
     if any(t.measure is Measure.COUNT and not t.moves.l1 for t in allocation.plan.tallies):
         yield (
             "the number of rows is public where rows are replaced: dp.Schema(size=...) states it "
@@ -317,16 +251,11 @@ def _picked(allocation: Allocation, size: float | None) -> str:
         )
     told = [
         f"{_shown(allocation, name)} ± {digits(error, 'up')} if {many:,} groups are found"
-        for name, parts in allocation.plan.parts.items()
+        for name, each in allocation.plan.parts.items()
         for many in (10, 1_000)
-        if (error := aggregate_error(replace(allocation, among=many), parts, size=size))
+        if (error := each.error(replace(allocation, among=many), size=size))
     ]
     return "; ".join(["groups are picked by noisy values: every ± holds for all at once", *told])
-
-
-def _depends(allocation: Allocation, parts: Parts) -> bool:
-    """Whether the ± depends on how many rows a group has."""
-    return aggregate_error(allocation, parts, size=None) is None
 
 
 def _shown(allocation: Allocation, name: str) -> str:
@@ -335,22 +264,6 @@ def _shown(allocation: Allocation, name: str) -> str:
     plain = (o.name for o in outputs if getattr(o.expression, "name", None) == name)
     made = (o.name for o in outputs if name in columns_of(o.expression))
     return next(plain, None) or next(made, name)
-
-
-def _in_rank(allocation: Allocation, parts: Parts, size: float | None) -> str:
-    """How far a quantile may be from the one asked for, in rows and in percent of them."""
-    rank = rank_error(allocation, parts)
-    sizes = _SIZES if size is None else (size,)
-    shares = (f"{digits(min(100.0, 100 * rank / n), 'up')} % of {n:,g}" for n in sizes)
-    return f"its rank is right within {digits(rank, 'up')} rows ({', '.join(shares)}), with 95 %"
-
-
-def _at_sizes(allocation: Allocation, parts: Parts) -> str:
-    at = [
-        f"± {digits(aggregate_error(allocation, parts, size=n) or 0.0, 'up')} in a group of {n:,}"
-        for n in _SIZES
-    ]
-    return ", ".join(at) + " rows (at most)"
 
 
 def _twice(cost: Loss) -> str:

@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from deniable.query.algebra import COUNTED, Function
+from deniable.query.aggregates import Estimator
+from deniable.query.algebra import Function
 from deniable.query.allocate import Allocation
 from deniable.query.allocate.foresight import people_needed
-from deniable.query.bound import Group, Parts
+from deniable.query.bound import Group
 
-from .derived import derived
 from .present import Columns, Table
 
 
@@ -34,36 +34,27 @@ def tabled(allocation: Allocation, groups: Sequence[Group], drawn: Sequence[Any]
     return Table(
         question=plan.question,
         groups=groups,
-        aggregates=derived(allocation, noisy),
+        aggregates={name: each.derive(allocation, noisy) for name, each in plan.parts.items()},
         among=allocation.among,
-        estimands={name: estimand(allocation, parts) for name, parts in plan.parts.items()},
+        estimands={name: estimand(allocation, each) for name, each in plan.parts.items()},
     )
 
 
-def estimand(allocation: Allocation, parts: Parts) -> str:
+def estimand(allocation: Allocation, estimator: Estimator) -> str:
     """What the numbers estimate, where that is not quite what was asked."""
     plan, notes = allocation.plan, []
-    if parts.rows is not None:
-        notes.append(f"the number of rows, {parts.rows:,}, is public: the schema states it")
+    if estimator.rows is not None:
+        notes.append(f"the number of rows, {estimator.rows:,}, is public: the schema states it")
     if allocation.selection is not None:
         people = people_needed(allocation.selection, 0.5)
         notes.append(f"of groups with about {people:,} people or more: others are mostly hidden")
-    if plan.weight != 1 and parts.aggregate.function is not Function.PERSONS:
+    if plan.weight != 1 and estimator.aggregate.function is not Function.PERSONS:
         most = f"{plan.rows} row{'s' * (plan.rows > 1)}"
         notes.append(f"a person with more than {most} counts as {plan.rows}")
-    if parts.aggregate.function in (Function.MIN, Function.MAX):
-        notes.append("the outermost value that enough rows share to be told from noise")
-    elif parts.aggregate.argument is not None and parts.aggregate.function not in COUNTED:
-        notes.append(f"values are held within {_held(parts)}")
+    if estimator.estimand:
+        notes.append(estimator.estimand)
     if allocation.among > 1:
         notes.append(
             f"picked by noisy values: the ± holds for all {allocation.among:,} groups at once"
         )
     return "; ".join(notes)
-
-
-def _held(parts: Parts) -> str:
-    if parts.aggregate.moment is not None:
-        domain = parts.aggregate.moment.domain
-        return f"{domain.low} and {domain.high}"
-    return f"{parts.aggregate.low:g} and {parts.aggregate.high:g}"

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
+from deniable.query.aggregates import Derived, Ends
 from deniable.query.algebra import (
     Call,
     Column,
@@ -25,8 +26,6 @@ from deniable.query.algebra.meaning import EPOCH
 from deniable.query.bound import Group
 from deniable.release import Noisy, Spread, Tabulated
 from deniable.workload.tails import of_each
-
-from .derived import Derived, Ends
 
 Columns = tuple[dict[str, tuple[object, ...]], dict[str, Noisy]]
 Row = dict[str, Scalar | None]

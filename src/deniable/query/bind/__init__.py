@@ -9,6 +9,7 @@
     aggregates   the noisy numbers, each once
     summaries    exact summaries of one person's own rows
     keys         what can be grouped by
+    bins         bins of a number between public edges
     prune        read only the columns that are used
     builder      keys and aggregates become a question
 

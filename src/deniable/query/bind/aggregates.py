@@ -5,8 +5,11 @@ from __future__ import annotations
 import datetime as dt
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import pairwise
 
+from deniable.errors import UnsupportedQuery
+from deniable.query.aggregates import FAMILIES
 from deniable.query.algebra import (
     TIMES,
     Aggregate,
@@ -23,9 +26,8 @@ from deniable.query.algebra.show import aggregate_text
 from deniable.snippets import Snippet
 
 from .arguments import check_bounds, check_rule, summable
+from .bins import bucket, edges_between
 from .scope import Names
-
-_ORDERED = (Function.MIN, Function.MAX, Function.QUANTILE)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,14 +35,17 @@ class Asked:
     """An aggregate as a front end read it, in expressions about single rows.
 
     `argument` is read only where it is needed, because a person's id may have no stated type;
-    `person` says that it is that id. `what` is the aggregate as it was written.
+    `person` says that it is that id. `other` is the second argument of functions of pairs, `bins`
+    the number of bins of a histogram, or their edges. `what` is the aggregate as it was written.
     """
 
     function: Function
     argument: Callable[[], Expression] | None = None
+    other: Callable[[], Expression] | None = None
     person: bool = False
     where: Expression | None = None
     q: float | None = None
+    bins: tuple[float, ...] = ()
     what: str = ""
     span: Span | None = None
     snippet: Snippet | None = None
@@ -59,16 +64,23 @@ class Aggregates:
 
     def column(self, asked: Asked, *, wish: str = "") -> Expression:
         """What to call its noisy number; quantiles of moments are those of days or minutes."""
+        if asked.function is Function.HISTOGRAM:
+            raise UnsupportedQuery(
+                "HISTOGRAM makes several columns, so it cannot be part of an expression",
+                fix="select it by itself",
+                snippet=asked.snippet,
+            )
         function, argument = self._argument(asked)
         wanted = Aggregate(
             name="",
             function=function,
             argument=argument,
+            other=None if asked.other is None else self._number(asked.other(), asked),
             where=asked.where,
             q=asked.q,
             span=asked.span,
         )
-        if argument is None or argument.kind not in TIMES or function not in _ORDERED:
+        if argument is None or argument.kind not in TIMES or not _ordered(function):
             return self._once(wanted, wish).column
         dated = argument.kind is Kind.DATE
         number = days_since(argument) if dated else minutes_since(argument)
@@ -76,6 +88,27 @@ class Aggregates:
         column = self._once(ranked, wish).column
         back = "add_days" if dated else "add_minutes"
         return call(back, literal(EPOCH), call("to_int", column))
+
+    def histogram(self, asked: Asked, *, name: str) -> list[tuple[str, Expression]]:
+        """What to call the noisy number of each bin, in order, with how it is shown."""
+        assert asked.argument is not None
+        number, bins = self._number(asked.argument(), asked), asked.bins
+        edges = edges_between(number, bins if len(bins) > 1 else next(iter(bins), None))
+        wanted = Aggregate(
+            name="",
+            function=asked.function,
+            argument=bucket(number, edges),
+            where=asked.where,
+            edges=tuple(edges),
+            moment=number,
+            span=asked.span,
+        )
+        made: list[tuple[str, Expression]] = []
+        for place, (low, high) in enumerate(pairwise(edges)):
+            end = "]" if place == len(edges) - 2 else ")"
+            label = f"{name} [{low:.15g}, {high:.15g}{end}"
+            made.append((label, self._once(replace(wanted, bin=place), label).column))
+        return made
 
     def _argument(self, asked: Asked) -> tuple[Function, Expression | None]:
         """What is really aggregated: persons are counted as such; numbers need bounds, a rule."""
@@ -91,12 +124,15 @@ class Aggregates:
             return Function.COUNT, argument if argument.domain.nullable else None
         if function is Function.DISTINCT:
             return Function.DISTINCT, argument
-        names, snippet = self.origins, asked.snippet
-        if argument.kind in TIMES and function in _ORDERED:
+        if argument.kind in TIMES and _ordered(function):
+            names, snippet = self.origins, asked.snippet
             check_bounds(argument, what=asked.what, names=names, snippet=snippet)
             check_rule(argument, names=names, snippet=snippet)
             return function, argument
-        return function, summable(argument, what=asked.what, names=names, snippet=snippet)
+        return function, self._number(argument, asked)
+
+    def _number(self, argument: Expression, asked: Asked) -> Expression:
+        return summable(argument, what=asked.what, names=self.origins, snippet=asked.snippet)
 
     def _once(self, wanted: Aggregate, wish: str) -> Aggregate:
         for known in self.made:
@@ -106,6 +142,10 @@ class Aggregates:
         made = Aggregate(**vars(wanted) | {"name": name})
         self.made.append(made)
         return made
+
+
+def _ordered(function: Function) -> bool:
+    return FAMILIES[function].takes == "ordered"
 
 
 def days_since(argument: Expression) -> Expression:

@@ -41,7 +41,7 @@ def question(
         sets = [tuple(range(len(keys)))]
     check_cells(keys, sets)
     read = [key.expression for key in keys]
-    read += [e for a in aggregates for e in (a.argument, a.where) if e is not None]
+    read += [each for aggregate in aggregates for each in aggregate.expressions]
     return Question(
         unit=asking.unit,
         relation=prune(scope.relation, read),

@@ -1,17 +1,16 @@
 """Bound: a question rewritten into whole numbers, each with how far one unit can move it.
 
-tallies      what each row adds: counts, sums on a lattice, squares, histograms, distinct values
-plan         what the engine computes, and which tallies each answer is made of
+plan         what the engine computes, and how each answer is made of it
 rewriting    from a question to that plan
 """
 
 from __future__ import annotations
 
-from deniable.workload.moves import Moves, joint_l1, joint_l2_squared
+from deniable.query.aggregates import Bins, Measure, Tally
+from deniable.workload.moves import Moves
 
-from .plan import KEPT_OF_BOTH, KEPT_OF_ONE, WEIGHT, Cells, Group, IntegerPlan, Parts
+from .plan import KEPT_OF_BOTH, KEPT_OF_ONE, WEIGHT, Cells, Group, IntegerPlan
 from .rewriting import bound, relations_in, within_set
-from .tallies import Bins, Measure, Tally
 
 __all__ = [
     "KEPT_OF_BOTH",
@@ -23,11 +22,8 @@ __all__ = [
     "IntegerPlan",
     "Measure",
     "Moves",
-    "Parts",
     "Tally",
     "bound",
-    "joint_l1",
-    "joint_l2_squared",
     "relations_in",
     "within_set",
 ]

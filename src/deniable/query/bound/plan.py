@@ -11,10 +11,9 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from deniable.query.algebra import Aggregate, Question, Scalar, columns_of
+from deniable.query.aggregates import Estimator, Tally
+from deniable.query.algebra import Question, Scalar, columns_of
 from deniable.units import Unit
-
-from .tallies import Measure, Tally
 
 # Weights are whole multiples of 2⁻²⁰.
 WEIGHT: Final = 2**20
@@ -29,28 +28,6 @@ Group = tuple[Scalar | None, ...]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Parts:
-    """The tallies an aggregate is made of.
-
-    COUNT, DISTINCT, PERSONS   count
-    SUM                        centre·count + sum    (count only where the sum is centred)
-    AVG                        centre + sum/count
-    VAR_*, STDDEV_*            count, sum and squares around the centre
-    QUANTILE, MIN, MAX         histogram
-
-    Where every row of the table counts and their number is public, it stands in `rows`, and there
-    is no `count`.
-    """
-
-    aggregate: Aggregate
-    count: Tally | None = None
-    sum: Tally | None = None
-    squares: Tally | None = None
-    histogram: Tally | None = None
-    rows: int | None = None
-
-
-@dataclass(frozen=True, kw_only=True)
 class IntegerPlan:
     """A question as whole numbers: which tallies, over which groups, and what they are for.
 
@@ -61,7 +38,7 @@ class IntegerPlan:
 
     question: Question
     tallies: tuple[Tally, ...]
-    parts: Mapping[str, Parts]
+    parts: Mapping[str, Estimator]
     selection: Tally | None = None
     weight: int = 1
     rows: int = 1
@@ -131,8 +108,3 @@ class Cells:
     groups: tuple[Group, ...] = field(repr=False)
     numbers: Mapping[str, NDArray[np.object_]] = field(repr=False)
     histograms: Mapping[str, NDArray[np.int64]] = field(repr=False)
-
-
-def of_measure(plan: IntegerPlan, *measures: Measure) -> tuple[Tally, ...]:
-    """The tallies of some measures."""
-    return tuple(tally for tally in plan.tallies if tally.measure in measures)

@@ -17,11 +17,11 @@ from typing import Final
 
 from deniable import fixes
 from deniable.errors import MissingUnit, UnsupportedQuery
+from deniable.query.aggregates import FAMILIES, Bins, Measure, Tally
+from deniable.query.aggregates.tallies import on_lattice
 from deniable.query.algebra import (
-    RANKED,
     Aggregate,
     Expression,
-    Function,
     Join,
     JoinKind,
     PerPerson,
@@ -34,18 +34,13 @@ from deniable.query.algebra import (
 )
 from deniable.workload.moves import Moves, moves, moves_of_presence
 
-from .plan import WEIGHT, IntegerPlan, Parts
-from .tallies import Bins, Measure, Tally, middle, on_lattice
+from .plan import WEIGHT, IntegerPlan
 
 MOST_BINS: Final = 2**14
 LEAST_BINS: Final = 2**10
 SELECTION: Final = "selection"
 # Nobody has more rows; and this many times a weight is still a number of 64 bits.
 MOST_ROWS: Final = 2**42
-
-_SPREAD: Final = frozenset(
-    {Function.VAR_SAMP, Function.VAR_POP, Function.STDDEV_SAMP, Function.STDDEV_POP}
-)
 
 
 def bound(question: Question, *, bins: int | None = None) -> IntegerPlan:
@@ -62,8 +57,8 @@ def bound(question: Question, *, bins: int | None = None) -> IntegerPlan:
     )
     private = any(question.keys[i].values is None for s in start.sets for i in s)
     start = replace(start, selection=_persons(start, SELECTION) if private else None)
-    book = _Book(plan=start, bins=bins or _bins(start))
-    parts = {each.name: _parts(book, each) for each in question.aggregates}
+    book = Book(plan=start, bins=bins or _bins(start))
+    parts = {each.name: FAMILIES[each.function].of(each, book) for each in question.aggregates}
     return replace(start, tallies=tuple(book.made.values()), parts=parts)
 
 
@@ -100,7 +95,7 @@ def _bins(plan: IntegerPlan) -> int:
 
 
 @dataclass(kw_only=True)
-class _Book:
+class Book:
     """The tallies made so far; the same measure of the same value is one tally."""
 
     plan: IntegerPlan
@@ -115,6 +110,7 @@ class _Book:
         *,
         centre: float = 0.0,
     ) -> Tally:
+        """The tally, made once."""
         if measure is Measure.COUNT and value is not None and not value.domain.nullable:
             value = None  # a value that is never missing counts all rows
         key = (measure, value, where, centre)
@@ -124,81 +120,23 @@ class _Book:
             self.made[key] = _tally(self.plan, asked, centre=centre, bins=self.bins)
         return self.made[key]
 
+    def rows(self, asked: Aggregate) -> int | None:
+        """How many rows an aggregate is of, where that is public: all of the table, in one group.
 
-def _parts(book: _Book, asked: Aggregate) -> Parts:
-    value, where = asked.argument, asked.where
-    rows = _public_rows(book.plan, asked)
-    match asked.function:
-        case Function.COUNT if rows is not None:
-            return Parts(aggregate=asked, rows=rows)
-        case Function.COUNT:
-            return Parts(aggregate=asked, count=book.tally(Measure.COUNT, value, where))
-        case Function.PERSONS:
-            return Parts(aggregate=asked, count=book.tally(Measure.PERSONS, None, where))
-        case Function.DISTINCT:
-            return Parts(aggregate=asked, count=book.tally(Measure.DISTINCT, value, where))
-    assert value is not None
-    if asked.function in RANKED:
-        return Parts(aggregate=asked, histogram=book.tally(Measure.HISTOGRAM, value, where))
-    centre = middle(value)
-    if asked.function is Function.SUM and not (centre and _centred(book, asked)):
-        return Parts(aggregate=asked, sum=book.tally(Measure.SUM, value, where))
-    spread = asked.function in _SPREAD
-    return Parts(
-        aggregate=asked,
-        rows=rows,
-        count=None if rows is not None else book.tally(Measure.COUNT, value, where),
-        sum=book.tally(Measure.SUM, value, where, centre=centre),
-        squares=book.tally(Measure.SQUARES, value, where, centre=centre) if spread else None,
-    )
-
-
-def _centred(book: _Book, asked: Aggregate) -> bool:
-    """Whether a sum is better made of a centred one and a count that is asked anyway.
-
-    Beside a mean or variance of the same rows: its tallies give the sum, too. Beside a count of
-    them: with centre c, reach r and m = |c| + r, a unit moves Σx by m and Σ(x − c) by r. Let
-    t = |c|/m. The weights of `allocate.weighing` are then (1 − t)² and W + t² in place of 1 and W,
-    W ≥ 1; and (1 − t)²ᵖ + (W + t²)ᵖ ≤ 1 + Wᵖ for p = ⅓ and ½, since the left falls in t. Where
-    units are replaced, Σ(x − c) may move as far as Σx, and nothing is gained; unless lines may be
-    left out (then Σx moves by more than high − low) and the number of rows is public.
-    """
-    others = [a for a in book.plan.question.aggregates if a.where == asked.where]
-    if any(
-        other.argument == asked.argument
-        for other in others
-        if other.function is Function.AVG or other.function in _SPREAD
-    ):
-        return True
-    if book.plan.unit.sides == 2:
-        complete = book.plan.question.relation.scan.complete
-        return _public_rows(book.plan, asked) is not None and not complete
-    return any(
-        _counted(other) == _counted(asked) for other in others if other.function is Function.COUNT
-    )
+        (Lines of a file that cannot be read are then taken for rows with the middle value.)
+        """
+        plan, source = self.plan, _unfiltered(self.plan.question.relation)
+        values = (asked.argument, asked.other)
+        missing = any(value is not None and value.domain.nullable for value in values)
+        every = plan.sets == ((),) and asked.where is None and not missing
+        replaced = plan.weight == 1 and plan.unit.sides == 2
+        return source.size if every and replaced and isinstance(source, Scan) else None
 
 
 def within_set(plan: IntegerPlan, chosen: tuple[int, ...]) -> IntegerPlan:
     """The same tallies over the groups of one grouping set, and how far a unit moves them there."""
     alone = replace(plan, question=replace(plan.question, grouping_sets=(chosen,)))
     return replace(alone, tallies=tuple(_moved(alone, tally) for tally in plan.tallies))
-
-
-def _public_rows(plan: IntegerPlan, asked: Aggregate) -> int | None:
-    """How many rows an aggregate is of, where that is public: all rows of the table, in one group.
-
-    (Lines of a file that cannot be read are then taken for rows with the middle value.)
-    """
-    source = _unfiltered(plan.question.relation)
-    every = plan.sets == ((),) and asked.where is None and _counted(asked) is None
-    replaced = plan.weight == 1 and plan.unit.sides == 2
-    return source.size if every and replaced and isinstance(source, Scan) else None
-
-
-def _counted(asked: Aggregate) -> Expression | None:
-    """The value that must be there for a row to count; None where it always is."""
-    value = asked.argument
-    return value if value is not None and value.domain.nullable else None
 
 
 def _tally(plan: IntegerPlan, asked: Tally, *, centre: float, bins: int) -> Tally:

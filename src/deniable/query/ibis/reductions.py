@@ -3,52 +3,37 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Final
+from typing import Final
 
 from ibis.expr import operations as ops
 
 from deniable.errors import UnsupportedQuery
+from deniable.query.aggregates import FAMILIES, spelled
 from deniable.query.algebra import Expression, Function
 from deniable.query.bind.aggregates import Asked
 
 from .refusals import refused, shown
 from .values import Node, Rows
 
-_FUNCTIONS: Final[dict[Any, Function]] = {
-    ops.Count: Function.COUNT,
-    ops.CountDistinct: Function.DISTINCT,
-    ops.ApproxCountDistinct: Function.DISTINCT,
-    ops.Sum: Function.SUM,
-    ops.Mean: Function.AVG,
-    ops.Min: Function.MIN,
-    ops.Max: Function.MAX,
-    ops.Median: Function.QUANTILE,
-    ops.ApproxMedian: Function.QUANTILE,
-    ops.Quantile: Function.QUANTILE,
-    ops.ApproxQuantile: Function.QUANTILE,
-}
-_SPREADS: Final[dict[Any, dict[str, Function]]] = {
-    ops.Variance: {"sample": Function.VAR_SAMP, "pop": Function.VAR_POP},
-    ops.StandardDev: {"sample": Function.STDDEV_SAMP, "pop": Function.STDDEV_POP},
-}
+_SPELLED: Final = spelled("ibis")
 
 
 def asked(node: Node, rows: Rows) -> Asked:
     """What a reduction asks for."""
-    kind = type(node)
-    where = None if getattr(node, "where", None) is None else rows.condition(node.where)
-    if kind is ops.CountStar:
-        return Asked(function=Function.COUNT, where=where)
-    if kind in _SPREADS:
-        function = _SPREADS[kind][node.how]
-    elif kind in _FUNCTIONS:
-        function = _FUNCTIONS[kind]
-    else:
+    name, how = type(node).__name__, getattr(node, "how", "")
+    function = _SPELLED.get(f"{name}.{how}" if how else name)
+    if function is None:
         raise refused(node)
-    known = rows.plain(node.arg)
+    where = None if node.where is None else rows.condition(node.where)
+    if type(node) is ops.CountStar:
+        return Asked(function=function, where=where)
+    pair = FAMILIES[function].pair
+    argument = node.left if pair else node.arg
+    known = rows.plain(argument)
     return Asked(
         function=function,
-        argument=lambda: rows.lower(node.arg),
+        argument=lambda: rows.lower(argument),
+        other=(lambda: rows.lower(node.right)) if pair else None,
         person=known is not None and known.person,
         where=where,
         q=_share(node) if function is Function.QUANTILE else None,

@@ -202,5 +202,10 @@ def refused(node: Any) -> UnsupportedQuery:
 
 def shown(node: Any) -> str:
     """An aggregate as one would write it; names of Ibis grow without end where parts are shared."""
-    arg: Any = node.arg
-    return f"{arg.name if type(arg) is ops.Field else '(...)'}.{method(type(node))}()"
+    args = [getattr(node, name, None) for name in ("arg", "left", "right")]
+    first, *more = (_named(arg) for arg in args if arg is not None)
+    return f"{first}.{method(type(node))}({', '.join(more)})"
+
+
+def _named(arg: Any) -> str:
+    return str(arg.name) if type(arg) is ops.Field else "(...)"

@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deniable.errors import UnsupportedQuery
+from deniable.query.aggregates import Derived
 from deniable.query.algebra import Column, Kind, Question, columns_of
 from deniable.query.allocate import Allocation
 from deniable.query.answer import answer, tabled
-from deniable.query.answer.derived import Derived
 from deniable.query.execute import canonical
 
 if TYPE_CHECKING:

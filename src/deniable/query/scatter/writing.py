@@ -188,8 +188,8 @@ def _check(allocation: Allocation) -> None:
         raise UnsupportedQuery("this answer is one row", fix="q.release(...)")
     if any(part.tree is not None for part in allocation.parts):
         raise UnsupportedQuery(
-            "quantiles, MIN and MAX are not written by executors",
-            why="they are read off a tree of counts, which needs all bins of a group together",
+            "quantiles, MIN, MAX and histograms are not written by executors",
+            why="they are read off a histogram, which needs all bins of a group together",
             fix="q.release(...) for these; counts, sums, averages and variances can be written",
         )
     if question.order_by or question.limit is not None or question.offset:

@@ -8,6 +8,7 @@ from typing import Any
 from sqlglot import exp
 
 from deniable.errors import UnsupportedQuery
+from deniable.query.aggregates import FAMILIES
 from deniable.query.algebra import Function, Literal, call
 from deniable.query.bind.aggregates import Asked
 
@@ -33,24 +34,28 @@ def asked(node: exp.Expr, rows: Rows) -> Asked:
         share = node.args.get("quantile") or node.args.get("expression")
         q = 0.5 if isinstance(node, exp.Median) else _share(share, rows)
         return _of(function, argument, node, rows, q=q)
+    if FAMILIES[function].pair:
+        return _of(function, argument, node, rows, other=lambda: rows.lower(node.expression))
     return _plain(function, argument, node, rows)
 
 
-def _of(
-    function: Function,
-    argument: exp.Expr,
-    node: exp.Expr,
-    rows: Rows,
-    *,
-    q: float | None = None,
-) -> Asked:
+def binned(node: exp.Expr) -> exp.Expr | None:
+    """What a histogram is of, with or without FILTER; None for anything else."""
+    inner = node.this if isinstance(node, exp.Filter) else node
+    named = inner.name.lower() if isinstance(inner, exp.Anonymous) else ""
+    if NAMED_AGGREGATES.get(named) is not Function.HISTOGRAM:
+        return None
+    return next(iter(inner.expressions), None)
+
+
+def _of(function: Function, argument: exp.Expr, node: exp.Expr, rows: Rows, **more: Any) -> Asked:
     known = binding_of(argument, rows.scope)
     return Asked(
         function=function,
         argument=lambda: rows.lower(argument),
         person=known is not None and known.person,
-        q=q,
         **_written(node, rows),
+        **more,
     )
 
 
@@ -99,6 +104,9 @@ def _within(node: exp.Expr, rows: Rows) -> Asked:
 def _named(node: exp.Expr, rows: Rows) -> Asked:
     function = NAMED_AGGREGATES[node.name.lower()]
     parts = node.expressions
+    if function is Function.HISTOGRAM and parts:
+        bins = tuple(_number(part, rows) for part in parts[1:])
+        return _of(function, parts[0], node, rows, bins=bins)
     wanted = 2 if function is Function.QUANTILE else 1
     if len(parts) != wanted:
         raise UnsupportedQuery(
@@ -107,6 +115,18 @@ def _named(node: exp.Expr, rows: Rows) -> Asked:
     if function is Function.QUANTILE:
         return _of(function, parts[0], node, rows, q=_share(parts[1], rows))
     return _plain(function, parts[0], node, rows)
+
+
+def _number(node: exp.Expr, rows: Rows) -> float:
+    made = rows.lower(node)
+    value = made.value if isinstance(made, Literal) else None
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise UnsupportedQuery(
+            "HISTOGRAM takes the number of bins, or their edges",
+            fix="HISTOGRAM(x, 10), or HISTOGRAM(x, 0, 18, 65, 125)",
+            snippet=rows.text.snippet(rows.text.span_of(node)),
+        )
+    return value
 
 
 def _share(node: exp.Expr | None, rows: Rows) -> float:

@@ -19,7 +19,7 @@ from deniable.query.bind.aggregates import Aggregates
 from deniable.query.bind.keys import group_key
 from deniable.query.bind.scope import Names, Scope
 
-from .aggregates import asked
+from .aggregates import asked, binned
 from .asking import Asking
 from .functions import NAMED
 from .groups import Item, grouping, items_of, position_of
@@ -35,7 +35,7 @@ def question(select: exp.Expr, scope: Scope, asking: Asking) -> Question:
     nodes, sets = grouping(select, items, scope, text)
     answer = Answer(asking, scope)
     answer.group(nodes, items)
-    outputs = [answer.output(item) for item in items]
+    outputs = [made for item in items for made in answer.outputs(item)]
     having = select.args.get("having")
     order = select.args.get("order")
     return builder.question(
@@ -46,7 +46,7 @@ def question(select: exp.Expr, scope: Scope, asking: Asking) -> Question:
         outputs=outputs,
         sets=sets,
         having=None if having is None else answer.condition(having.this),
-        order_by=[] if order is None else answer.orders(order.expressions, items),
+        order_by=[] if order is None else answer.orders(order.expressions),
         limit=_whole(select, "limit"),
         offset=_whole(select, "offset") or 0,
         text=text.raw,
@@ -89,39 +89,51 @@ class Answer(Rows):
         )
         self.keys.append(made)
 
+    def outputs(self, item: Item) -> list[Output]:
+        """The columns of the answer that one item makes: several for a histogram."""
+        of = binned(item.node)
+        if of is None:
+            return [self.output(item)]
+        name = item.name if item.aliased else self.text.written(of)
+        with self.text.pointing(item.node):
+            made = self.aggregates.histogram(asked(item.node, self.rows), name=name)
+        for name, column in made:
+            self._called(name, column, item)
+        span = self.text.span_of(item.node)
+        return [Output(name=n, expression=column, span=span) for n, column in made]
+
     def output(self, item: Item) -> Output:
         """One column of the answer."""
-        if any(item.name.lower() == known for known in self.made):
-            raise UnsupportedQuery(
-                f"two columns of the answer are named `{item.name}`",
-                fix=f"{item.name} AS another_name",
-                snippet=self.text.snippet(self.text.span_of(item.node)),
-            )
         if is_aggregate(item.node):
             with self.text.pointing(item.node):
                 made = self.aggregate(item.node, wish=item.name if item.aliased else "")
         else:
             made = self.lower(item.node)
-        self.made[item.name.lower()] = made
+        self._called(item.name, made, item)
         return Output(name=item.name, expression=made, span=self.text.span_of(item.node))
 
-    def orders(self, parts: list[exp.Expr], items: list[Item]) -> list[Order]:
+    def _called(self, name: str, made: Expression, item: Item) -> None:
+        if name.lower() in self.made:
+            raise UnsupportedQuery(
+                f"two columns of the answer are named `{name}`",
+                fix=f"{item.name} AS another_name",
+                snippet=self.text.snippet(self.text.span_of(item.node)),
+            )
+        self.made[name.lower()] = made
+
+    def orders(self, parts: list[exp.Expr]) -> list[Order]:
         """What to sort by; ALL stands for everything selected, from left to right."""
         if len(parts) == 1 and isinstance(parts[0].this, exp.Var) and parts[0].name == "ALL":
             way = _way(parts[0])
             return [Order(expression=made, **way) for made in self.made.values()]
-        return [self.order(part, items) for part in parts]
+        return [Order(expression=self._sorted_by(part.this), **_way(part)) for part in parts]
 
-    def order(self, part: exp.Expr, items: list[Item]) -> Order:
-        """One thing to sort by: a position, a name in the answer, or an expression."""
-        node = part.this
+    def _sorted_by(self, node: exp.Expr) -> Expression:
+        """The column of the answer at a position or of a name, or an expression."""
         if isinstance(node, exp.Literal) and not node.args.get("is_string"):
-            name = position_of(node, items, self.text).name
-        else:
-            plain = isinstance(node, exp.Column) and not node.text("table")
-            name = node.name if plain else ""
-        made = self.made.get(name.lower()) if name else None
-        return Order(expression=made or self.lower(node), **_way(part))
+            return position_of(node, list(self.made.values()), self.text)
+        plain = isinstance(node, exp.Column) and not node.text("table")
+        return self.made.get(node.name.lower() if plain else "") or self.lower(node)
 
     def lower(self, node: exp.Expr) -> Expression:
         """An aggregate, a key, or an expression about them."""

@@ -11,6 +11,7 @@ from typing import Final
 
 from sqlglot import exp
 
+from deniable.query.aggregates import spelled
 from deniable.query.algebra import Function
 
 
@@ -113,37 +114,22 @@ PARTS: Final[dict[str, str]] = {
     "minute": "minute",
 }
 
+_SPELLED: Final = spelled("sql")
+
+
+def _aggregate(kind: type[exp.Expr], function: Function) -> Shape:
+    read = (name for name in ("this", "quantile", "expression") if name in kind.arg_types)
+    return _shape(function, *read)
+
+
 # Aggregates: the function that each is, and the arguments that it may have.
 AGGREGATES: Final[dict[type[exp.Expr], Shape]] = {
-    exp.Count: _shape(Function.COUNT),
-    exp.CountIf: _shape(Function.COUNT),
-    exp.ApproxDistinct: _shape(Function.DISTINCT),
-    exp.Sum: _shape(Function.SUM),
-    exp.Avg: _shape(Function.AVG),
-    exp.Min: _shape(Function.MIN),
-    exp.Max: _shape(Function.MAX),
-    exp.Variance: _shape(Function.VAR_SAMP),
-    exp.VariancePop: _shape(Function.VAR_POP),
-    exp.Stddev: _shape(Function.STDDEV_SAMP),
-    exp.StddevSamp: _shape(Function.STDDEV_SAMP),
-    exp.StddevPop: _shape(Function.STDDEV_POP),
-    exp.Median: _shape(Function.QUANTILE),
-    exp.Quantile: _shape(Function.QUANTILE, "this", "quantile"),
-    exp.ApproxQuantile: _shape(Function.QUANTILE, "this", "quantile"),
-    exp.PercentileCont: _shape(Function.QUANTILE, "this", "expression"),
-    exp.PercentileDisc: _shape(Function.QUANTILE, "this", "expression"),
+    kind: _aggregate(kind, function)
+    for name, function in _SPELLED.items()
+    if name[0].isupper() and (kind := getattr(exp, name))
 }
-
-# Aggregates the parser has no name for: what each is in ours.
-NAMED_AGGREGATES: Final[dict[str, Function]] = {
-    "percentile": Function.QUANTILE,
-    "approx_percentile": Function.QUANTILE,
-    "percentile_approx": Function.QUANTILE,
-    "mean": Function.AVG,
-    "var": Function.VAR_SAMP,
-    "std": Function.STDDEV_SAMP,
-    "count_distinct": Function.DISTINCT,
-}
+# Aggregates the parser has no name for.
+NAMED_AGGREGATES: Final = {n: function for n, function in _SPELLED.items() if n[0].islower()}
 
 CASTS: Final[dict[str, str]] = {
     **dict.fromkeys(("TINYINT", "SMALLINT", "MEDIUMINT", "INT", "BIGINT"), "to_int"),

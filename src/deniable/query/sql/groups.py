@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 from sqlglot import exp
 
@@ -15,6 +17,7 @@ from .lower import is_aggregate
 from .text import Text
 
 Set = tuple[int, ...]
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -140,7 +143,7 @@ class _Reader:
         return node
 
 
-def position_of(node: exp.Expr, items: list[Item], text: Text) -> Item:
+def position_of(node: exp.Expr, items: Sequence[T], text: Text) -> T:
     """What GROUP BY 1 or ORDER BY 2 stands for."""
     digits = str(node.this)
     if digits.isdigit() and len(digits) < 6 and 1 <= int(digits) <= len(items):

@@ -57,11 +57,6 @@ _MOMENTS: Refusal = (
     "its noise would have to scale with a power of the bounds",
     "VARIANCE(x), STDDEV(x), and quantiles: QUANTILE(x, 0.05) AS low, QUANTILE(x, 0.95) AS high",
 )
-_PAIRS: Refusal = (
-    "this is put together from averages",
-    "each average is bounded by itself",
-    "AVG(x * y) - AVG(x) * AVG(y) is the covariance; / STDDEV(x) / STDDEV(y) the correlation",
-)
 _TOP: Refusal = (
     "MODE is not supported; count the groups and take the largest",
     "",
@@ -103,9 +98,6 @@ REASONS: Final[dict[type[exp.Expr], Refusal]] = {
     exp.LogicalAnd: _TRUTH,
     exp.Kurtosis: _MOMENTS,
     exp.Skewness: _MOMENTS,
-    exp.Corr: _PAIRS,
-    exp.CovarSamp: _PAIRS,
-    exp.CovarPop: _PAIRS,
     exp.Mode: _TOP,
     exp.ApproxTopK: _TOP,
     exp.Trunc: (
@@ -145,11 +137,6 @@ NAMED_REASONS: Final[dict[str, Refusal]] = {
     **dict.fromkeys(("date_format", "format_datetime"), _TIME_TEXT),
     **dict.fromkeys(("yearweek", "week_of_year"), _WEEK),
     **dict.fromkeys(("skew", "product", "entropy", "mad", "geomean"), _MOMENTS),
-    "histogram": (
-        "a histogram is a count per bin",
-        "",
-        "SELECT bin(x, 10) AS x, COUNT(*) FROM ... GROUP BY 1",
-    ),
     "age": (
         "AGE depends on the day it runs",
         "a query must mean the same whenever it runs",

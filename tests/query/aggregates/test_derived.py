@@ -5,7 +5,7 @@ import pyarrow as pa
 import pytest
 
 import deniable as dp
-from deniable.query.answer.derived import Derived
+from deniable.query.aggregates import Derived
 from deniable.sampling.seeded import SeededSource
 from deniable.sampling.source import using
 

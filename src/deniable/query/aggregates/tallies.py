@@ -114,6 +114,21 @@ class Tally:
         """What 1 in a cell is worth: rows, values or squared values."""
         return Fraction(2) ** self.lattice.exponent / self.denominator
 
+    @property
+    def text(self) -> str:
+        """What is counted or added up, in words."""
+        of = "" if self.value is None else f" of {self.value!r}"
+        where = "" if self.where is None else f" where {self.where!r}"
+        name = {
+            Measure.COUNT: "the number of rows" if self.value is None else "the number",
+            Measure.SUM: f"the sum{of} − {self.centre:g}" if self.centre else "the sum",
+            Measure.SQUARES: f"the sum of squares{of} − {self.centre:g}",
+            Measure.HISTOGRAM: "the histogram",
+            Measure.DISTINCT: "the number of distinct values",
+            Measure.PERSONS: "the number of people",
+        }[self.measure]
+        return name + ("" if of and of in name else of) + where
+
 
 def ends(value: Expression) -> tuple[int | float, int | float]:
     """The public bounds of an argument."""

@@ -9,7 +9,7 @@ import dataclasses
 import numpy as np
 import pytest
 
-from deniable.query.answer.intervals import Sums
+from deniable.workload.ratios import Sums
 
 BAND = 0.0056
 GROUPS = 40_000

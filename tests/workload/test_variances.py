@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from tests import goodness
 
-from deniable.query.answer.intervals import Sums
+from deniable.workload.ratios import Sums
 
 GROUPS = 20_000
 
