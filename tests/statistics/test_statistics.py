@@ -11,8 +11,8 @@ from deniable.curator import Curator
 from deniable.curator import open as open_curator
 from deniable.errors import BadParameter, MissingBounds, UnknownName
 from deniable.query.algebra import Column, Domain, Kind, evaluate
-from deniable.statistics.ranges import magnitudes
-from deniable.statistics.tables import bucket
+from deniable.query.bind.bins import bucket
+from deniable.schema.edges import magnitudes
 
 SCHEMA = dp.Schema(
     columns={
@@ -166,12 +166,13 @@ def test_bounds_of_people_with_very_many_rows_are_not_those_of_noise(rows):
 
 @given(x=st.floats(-(2.0**70), 2.0**70) | st.none())
 def test_every_number_has_one_magnitude_and_what_is_missing_has_none(x):
-    edges = magnitudes()
+    edges = magnitudes().edges
     column = Column(name="x", domain=Domain(kind=Kind.FLOAT))
     place = evaluate(bucket(column, edges), {"x": x})
     if x is None:
         assert place is None
         return
+    assert [place] == magnitudes().encode([x]).tolist()
     inside = min(max(x, edges[0]), edges[-1])
     assert edges[place] <= inside <= edges[place + 1]
 

@@ -22,7 +22,7 @@ from deniable.query.algebra import (
     literal,
 )
 from deniable.query.bound import WEIGHT, Measure, Moves, bound, joint_l1, joint_l2_squared
-from deniable.query.bound.tallies import Bins, on_lattice
+from deniable.query.bound.tallies import grid, on_lattice
 
 AGE = Read(name="age", source="age", facts=dp.bounds(0, 125, type="int"))
 PAY = Read(name="pay", source="pay", facts=dp.bounds(20.0, 80.0, missing=30.0))
@@ -108,7 +108,7 @@ def test_joint_bounds_add_up_what_each_column_moves_in_its_own_noise():
 def test_whole_numbers_stay_whole_and_have_bins_of_their_own():
     lattice, low, high = on_lattice(AGE.column, centre=62.0, squared=False)
     assert (lattice.exponent, low, high) == (0, -62, 63)
-    bins = Bins.over(AGE.column, at_most=1024)
+    bins = grid(AGE.column, at_most=1024)
     assert (bins.count, bins.whole, bins.edges[0], bins.edges[-1]) == (126, True, 0.0, 126.0)
 
 
@@ -118,7 +118,7 @@ def test_extreme_bounds_have_a_lattice_that_fits_in_64_bits_with_its_weight(ends
     for squared in (False, True):
         _, low, high = on_lattice(value, centre=0.0, squared=squared)
         assert max(-low, high) * WEIGHT < 2**63
-    assert Bins.over(value, at_most=64).count >= 1
+    assert grid(value, at_most=64).count >= 1
 
 
 def test_bounds_beyond_every_lattice_are_refused():

@@ -24,8 +24,9 @@ from deniable.query.allocate.foresight import (
     q_of,
     summed,
 )
-from deniable.query.bound import Bins, Parts
+from deniable.query.bound import Parts
 from deniable.release import Summed
+from deniable.schema.binning import Grid
 from deniable.workload.search import Found, Search
 from deniable.workload.split import deviation
 from deniable.workload.trees import Ranks
@@ -192,7 +193,7 @@ def _quantile(allocation: Allocation, parts: Parts, noisy: Mapping[str, Floats])
 
 def _ranked(
     parts: Parts,
-    bins: Bins,
+    bins: Grid,
     guess: Integers,
     possible: Callable[[float], tuple[Integers, Integers]],
 ) -> Derived:

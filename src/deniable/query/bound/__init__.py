@@ -11,13 +11,12 @@ from deniable.workload.moves import Moves, joint_l1, joint_l2_squared
 
 from .plan import KEPT_OF_BOTH, KEPT_OF_ONE, WEIGHT, Cells, Group, IntegerPlan, Parts
 from .rewriting import bound, relations_in, within_set
-from .tallies import Bins, Measure, Tally
+from .tallies import Measure, Tally
 
 __all__ = [
     "KEPT_OF_BOTH",
     "KEPT_OF_ONE",
     "WEIGHT",
-    "Bins",
     "Cells",
     "Group",
     "IntegerPlan",

@@ -35,7 +35,7 @@ from deniable.query.algebra import (
 from deniable.workload.moves import Moves, moves, moves_of_presence
 
 from .plan import WEIGHT, IntegerPlan, Parts
-from .tallies import Bins, Measure, Tally, middle, on_lattice
+from .tallies import Measure, Tally, grid, middle, on_lattice
 
 MOST_BINS: Final = 2**14
 LEAST_BINS: Final = 2**10
@@ -210,7 +210,7 @@ def _tally(plan: IntegerPlan, asked: Tally, *, centre: float, bins: int) -> Tall
     made = replace(asked, denominator=plan.weight)
     if asked.measure is Measure.HISTOGRAM:
         assert asked.value is not None
-        made = replace(made, bins=Bins.over(asked.value, at_most=bins))
+        made = replace(made, bins=grid(asked.value, at_most=bins))
     elif asked.measure is not Measure.COUNT:
         assert asked.value is not None
         squared = asked.measure is Measure.SQUARES
