@@ -266,6 +266,15 @@ class Intervals(Ranged):
     def _ends(self) -> Sequence[float]:
         return self.edges
 
+    @property
+    def cuts(self) -> tuple[Scalar, ...]:
+        """The edges in the column's type: dates and timestamps are not numbers there."""
+        if self.type not in MOMENTS:
+            return self.edges
+        inner = (arrays.value_of(edge, self.type) for edge in self.edges[1:-1])
+        low, high = (arrays.value_of(end, self.type) for end in (self.low, self.high))
+        return (low, *inner, high)
+
     def _cell(self, numbers: Floats | Integers) -> Integers:
         return np.searchsorted(self._inner, numbers.astype(self._inner.dtype), side="right")
 

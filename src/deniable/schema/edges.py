@@ -21,7 +21,7 @@ from deniable import parameters
 from deniable.errors import BadParameter, MissingBounds
 
 from .arrays import MOMENTS, step_of
-from .binning import Binning, Intervals, Listed
+from .binning import Intervals, Listed
 from .columns import DROP, Column, _of_type
 
 HALF_OCTAVES: Final = "half-octaves"
@@ -34,7 +34,7 @@ _OCTAVES: Final = 20  # floats that are 2²⁰ times smaller than the largest co
 
 def binning_of(
     column: Column, *, bins: Bins | None = None, null: Literal["drop", "own"] | None = None
-) -> Binning:
+) -> Listed | Intervals:
     """The cells of a column of a schema.
 
     A public list has one cell per value. Between bounds, `bins` is a number of cells of equal
@@ -43,20 +43,23 @@ def binning_of(
     and 20 cells of equal width (or one per whole number) otherwise.
 
     `null` says what becomes of missing values: "drop" gives them the code −1, "own" a last cell of
-    their own. Without it they count as the column's rule says.
+    their own. Without it the column's rule decides; if that is a value that stands in for them,
+    nothing else can, as they are replaced when the column is read.
     """
     if null is not None:
         parameters.one_of("null", null, ("drop", "own"))
     made = _of_values(column, bins)
+    if column.missing not in (None, DROP):
+        if null is not None:
+            raise BadParameter(f"missing values of this column count as {column.missing!r}")
+        return replace(made, missing=int(made.encode([column.missing])[0]))
     if null == "own":
         return replace(made, missing=made.size)
     if null is None and column.missing is None:
         raise BadParameter(
             "the column does not say what a missing value counts as", fix='null="own"'
         )
-    if null == "drop" or column.missing == DROP:
-        return made
-    return replace(made, missing=int(made.encode([column.missing])[0]))
+    return made
 
 
 def between(
@@ -87,7 +90,7 @@ def magnitudes(smallest: int = -32, largest: int = 64) -> Intervals:
     return Intervals(type="float", edges=edges, low=edges[0], high=edges[-1], zero=True)
 
 
-def _of_values(column: Column, bins: Bins | None) -> Binning:
+def _of_values(column: Column, bins: Bins | None) -> Listed | Intervals:
     keys = (False, True) if column.type == "bool" and column.keys is None else column.keys
     if keys is not None:
         if bins is not None:

@@ -1,5 +1,6 @@
 """An engine and NumPy put every value into the same cell, also next to an edge."""
 
+import datetime as dt
 import math
 
 import numpy as np
@@ -18,7 +19,7 @@ from deniable.query.algebra import (
     Question,
     evaluate,
 )
-from deniable.query.bind.bins import bucket
+from deniable.query.bind.bins import bucket, cell_of
 from deniable.schema.edges import between, binning_of, magnitudes
 
 from .holding import Holding, cells_of, scan_of
@@ -71,6 +72,79 @@ def test_cells_between_edges(engine, facts, bins):
     x = next(c for c in scan_of(table).columns if c.name == "x")
     found = engine.values(table, (("cell", bucket(x, cells.edges)),))
     assert codes(code for (code,) in found) == cells.encode(values).tolist()
+
+
+FIRST, LAST = dt.date(2019, 12, 30), dt.date(2020, 3, 2)
+DAYS = [FIRST + dt.timedelta(days=i) for i in range(-2, 70)]
+MOMENTS = [dt.datetime.combine(day, dt.time(23, 59, 59, 999_999)) for day in DAYS]
+MIDNIGHTS = [dt.datetime.combine(day, dt.time()) for day in DAYS]
+TEXTS = ["", "a", "A", " a", "it's", "é", "e\u0301", "missing"]
+ALSO = {
+    "text": (dp.keys(["a", "", "it's", "é"]), TEXTS),
+    "whole": (dp.keys([7, -3, 2**53 + 1]), [7, -3, 2**53, 2**53 + 1, 2**53 + 2]),
+    "truth": (dp.column("bool", missing="drop"), [True, False]),
+    "day": (dp.keys([LAST, FIRST]), DAYS),
+    "days": (dp.bounds(FIRST, LAST, type="date"), DAYS),
+    "moments": (
+        dp.bounds(MIDNIGHTS[2], MOMENTS[-2], type="timestamp"),
+        [*MOMENTS, *MIDNIGHTS],
+    ),
+    "stand-in": (dp.keys(["a", "é"], missing="é"), TEXTS),
+    "bounded stand-in": (dp.bounds(0, 9, missing=4), [*ODD, 3.9, 4.0]),
+}
+
+
+RULES = [
+    (name, null)
+    for name, (facts, _) in ALSO.items()
+    for null in (["own", "drop"] if facts.missing == "drop" else [None])
+]
+
+
+@pytest.mark.parametrize(("name", "null"), RULES)
+def test_cells_of_every_type_and_of_missing_values(engine, name, null):
+    facts, values = ALSO[name]
+    cells = binning_of(facts, null=null)
+    values = [None, *values, None]
+    rows = [{"i": i, "x": x} for i, x in enumerate(values)]
+    table = engine.table("data", rows, {"i": dp.column("int"), "x": facts})
+    x = next(c for c in scan_of(table).columns if c.name == "x")
+    found = engine.values(table, (("cell", cell_of(x, cells)),))
+    assert codes(code for (code,) in found) == cells.encode(values).tolist()
+
+
+def test_a_marginal_counted_by_an_engine_is_the_one_of_encoded_columns(engine):
+    facts = {
+        "income": dp.bounds(-1000, 2**40, type="int"),
+        "school": dp.keys(["none", "some"]),
+        "born": dp.bounds(FIRST, LAST, type="date"),
+    }
+    picks = {
+        "income": [None, *(s * 2**k + d for k in range(42) for s in (-1, 1) for d in (-1, 0, 1))],
+        "school": ["none", "some", "other", None],
+        "born": [None, *DAYS],
+    }
+    rows = [{name: v[i * 31 % len(v)] for name, v in picks.items()} for i in range(400)]
+    table = engine.table("data", rows, facts)
+    scan = scan_of(table)
+    cells = {name: binning_of(each, null="own") for name, each in facts.items()}
+    keys = tuple(
+        Key(
+            name=c.name, expression=cell_of(c, cells[c.name]), values=(*range(cells[c.name].count),)
+        )
+        for c in scan.columns
+    )
+    count = Aggregate(name="n", function=Function.COUNT)
+    question = Question(
+        unit=dp.rows(), relation=scan, keys=keys, grouping_sets=((0, 1, 2),), aggregates=(count,)
+    )
+    plan, found = cells_of(question, [table])
+    encoded = [cells[key.name].encode([row[key.name] for row in rows]) for key in keys]
+    expected = np.zeros([cells[key.name].count for key in keys], dtype=int)
+    np.add.at(expected, tuple(encoded), 1)
+    counted = found.numbers[plan.tallies[0].name]
+    assert expected.sum() == len(rows)
+    assert list(counted) == expected.ravel().tolist()
 
 
 @pytest.mark.parametrize("bins", [3, 16, 1000])

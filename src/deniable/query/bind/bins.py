@@ -1,10 +1,12 @@
-"""The cell of a number between public edges, for an engine to find as `Intervals` does."""
+"""The cell of a value, for an engine to find as `Binning.encode` does."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import chain
 
-from deniable.query.algebra import Expression, Kind, call, literal
+from deniable.query.algebra import Expression, Kind, Scalar, call, literal
+from deniable.schema.binning import Intervals, Listed
 from deniable.schema.edges import between
 
 
@@ -16,7 +18,21 @@ def edges_between(number: Expression, bins: float | Sequence[float] | str | None
     return list(between(low, high, type=number.kind.value, bins=10 if bins is None else bins).edges)
 
 
-def bucket(number: Expression, edges: Sequence[float]) -> Expression:
+def cell_of(value: Expression, cells: Listed | Intervals) -> Expression:
+    """The number of a value's cell; missing where a row is dropped.
+
+    It is a key with the public values 0, …, `cells.count` − 1, whose counts are a marginal.
+    """
+    found: Expression
+    if isinstance(cells, Listed):
+        places = ((call("eq", value, literal(key)), literal(i)) for i, key in enumerate(cells.keys))
+        found = call("case", *chain.from_iterable(places), literal(None, kind=Kind.INT))
+    else:
+        found = bucket(value, cells.cuts)
+    return found if cells.missing < 0 else call("coalesce", found, literal(cells.missing))
+
+
+def bucket(number: Expression, edges: Sequence[Scalar]) -> Expression:
     """In which of the intervals between edges a number lies; the last holds its end, too.
 
     Halves of the list are told apart first, so a row is compared a few times, however many there
@@ -25,7 +41,7 @@ def bucket(number: Expression, edges: Sequence[float]) -> Expression:
     return call("case", call("is_null", number), literal(None, kind=Kind.INT), _half(number, edges))
 
 
-def _half(number: Expression, edges: Sequence[float], start: int = 0) -> Expression:
+def _half(number: Expression, edges: Sequence[Scalar], start: int = 0) -> Expression:
     pieces = len(edges) - 1
     if pieces == 1:
         return literal(start)
