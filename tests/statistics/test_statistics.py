@@ -12,7 +12,7 @@ from deniable.curator import open as open_curator
 from deniable.errors import BadParameter, MissingBounds, UnknownName
 from deniable.query.algebra import Column, Domain, Kind, evaluate
 from deniable.query.bind.bins import bucket
-from deniable.schema.edges import magnitudes
+from deniable.schema.edges import binning_of, magnitudes
 
 SCHEMA = dp.Schema(
     columns={
@@ -85,6 +85,43 @@ def test_a_histogram_with_edges_of_ones_own(session):
     assert rows[0]["count_error"] <= 10
     with pytest.raises(BadParameter, match="must cover the bounds"):
         session.histogram("hours_per_week", bins=[0, 40], spend=SPEND)
+
+
+def test_a_histogram_by_magnitude_has_the_cells_of_its_column():
+    gains = [0, 0, 1, 5, 6, 99_999, 200_000, None]
+    facts = dp.bounds(0, 100_000, type="int")
+    s = open_curator(
+        pa.table({"gain": gains}),
+        schema=dp.Schema(columns={"gain": facts}),
+        unit=dp.rows(),
+        budget=dp.epsilon(200),
+    )
+    rows = s.histogram("gain", bins="half-octaves", spend=dp.epsilon(100)).rows()
+    cells = binning_of(facts)
+    counts = cells.one_hot(cells.encode(gains)).sum(axis=0)
+    assert [row["count"] for row in rows] == counts.tolist()  # wrong with a chance below 1e-19
+    assert [row["low"] for row in rows] == list(cells.edges[:-1])
+
+
+@pytest.mark.parametrize(
+    "facts",
+    [
+        dp.bounds(0, 2**53 + 5, type="int"),
+        dp.bounds(-(2**63), 2**62, type="int"),
+        dp.bounds(-8e307, 8e307),
+    ],
+)
+def test_bins_reach_from_bound_to_bound_however_far_they_are(facts):
+    s = open_curator(
+        pa.table({"x": [facts.low, facts.high]}),
+        schema=dp.Schema(columns={"x": facts}),
+        unit=dp.rows(),
+        budget=dp.epsilon(200),
+    )
+    rows = s.histogram("x", bins=4, spend=dp.epsilon(100)).rows()
+    assert [row["count"] for row in rows] == [1, 0, 0, 1]  # wrong with a chance below 1e-19
+    assert rows[0]["low"] == facts.low
+    assert rows[-1]["high"] == facts.high + (facts.type == "int")
 
 
 def test_the_commonest_values_come_first(session):

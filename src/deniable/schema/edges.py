@@ -11,6 +11,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import math
 from collections.abc import Sequence
 from dataclasses import replace
@@ -25,7 +26,8 @@ from .binning import Intervals, Listed
 from .columns import DROP, Column, _of_type
 
 HALF_OCTAVES: Final = "half-octaves"
-Bins = int | Sequence[object] | Literal["half-octaves"]
+Bins = int | Sequence[float] | Sequence[dt.date] | Literal["half-octaves"]
+"""How many cells of equal width, their edges, or cells by magnitude."""
 
 _MOST: Final = 1_000
 _USUAL: Final = 20
@@ -69,7 +71,7 @@ def between(
     type: str,  # noqa: A002  the schema's word
     bins: object,
 ) -> Intervals:
-    """Cells between two bounds; dates and timestamps as numbers."""
+    """Cells between two bounds, as `Bins` says; dates and timestamps as numbers."""
     if isinstance(bins, str):
         parameters.one_of("bins", bins, (HALF_OCTAVES,))
         edges = _half_octaves(low, high, type)

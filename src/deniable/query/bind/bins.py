@@ -10,7 +10,7 @@ from deniable.schema.binning import Intervals, Listed
 from deniable.schema.edges import between
 
 
-def edges_between(number: Expression, bins: float | Sequence[float] | str | None) -> list[float]:
+def edges_between(number: Expression, bins: object) -> list[float]:
     """The edges of cells between a number's bounds: 10 of equal width unless `bins` says which."""
     low, high = number.domain.low, number.domain.high
     assert isinstance(low, int | float)
