@@ -171,6 +171,8 @@ def test_fractions_are_not_whole_numbers_and_values_beyond_64_bits_are_missing()
     for array in ([1.5, 1e30, math.inf, 2**70], np.array([1.5, 1e30, math.inf, math.nan])):
         assert ages.encode(array).tolist() == [2] * 4
     assert ages.encode(np.array([2**63], dtype=np.uint64)).tolist() == [2]
+    for ends in ([-(2.0**63), 2.0**63], np.array([-(2.0**63), 2.0**63])):
+        assert ages.encode(ends).tolist() == [0, 2]
 
 
 def test_whole_numbers_of_64_bits_are_told_apart_exactly():
