@@ -29,6 +29,7 @@ from deniable.query.refuse import paid_before
 from deniable.release import Release
 from deniable.release.numbers import amount
 from deniable.schema import Schema
+from deniable.schema.edges import Bins
 from deniable.session import Session
 from deniable.units import Unit
 
@@ -72,9 +73,9 @@ class Averaged(Summed, total=False):
 
 
 class Histogram(Asked, total=False):
-    """The same, in bins: how many, or their ends."""
+    """The same, in bins: how many, their edges, or "half-octaves"."""
 
-    bins: int | Sequence[float] | None
+    bins: Bins | None
     bounds: Auto | None
 
 
@@ -162,7 +163,8 @@ class Curator(Session):
     def histogram(self, column: str, **how: Unpack[Histogram]) -> Release:
         """Rows by the value of a column: by its public list, or in bins between its bounds."""
         bins = how.get("bins")
-        if how.get("bounds") is not None and isinstance(bins, Sequence):
+        edges = isinstance(bins, Sequence) and not isinstance(bins, str)
+        if how.get("bounds") is not None and edges:
             raise BadParameter(
                 'bins= says where the histogram ends, and bounds="auto" would search for that',
                 fix=f's.histogram("{column}", bins=10, spend=dp.epsilon(0.1), bounds="auto")',

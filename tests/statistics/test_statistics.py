@@ -11,8 +11,8 @@ from deniable.curator import Curator
 from deniable.curator import open as open_curator
 from deniable.errors import BadParameter, MissingBounds, UnknownName
 from deniable.query.algebra import Column, Domain, Kind, evaluate
-from deniable.statistics.ranges import magnitudes
-from deniable.statistics.tables import bucket
+from deniable.query.bind.bins import bucket
+from deniable.schema.edges import binning_of, magnitudes
 
 SCHEMA = dp.Schema(
     columns={
@@ -85,6 +85,43 @@ def test_a_histogram_with_edges_of_ones_own(session):
     assert rows[0]["count_error"] <= 10
     with pytest.raises(BadParameter, match="must cover the bounds"):
         session.histogram("hours_per_week", bins=[0, 40], spend=SPEND)
+
+
+def test_a_histogram_by_magnitude_has_the_cells_of_its_column():
+    gains = [0, 0, 1, 5, 6, 99_999, 200_000, None]
+    facts = dp.bounds(0, 100_000, type="int")
+    s = open_curator(
+        pa.table({"gain": gains}),
+        schema=dp.Schema(columns={"gain": facts}),
+        unit=dp.rows(),
+        budget=dp.epsilon(200),
+    )
+    rows = s.histogram("gain", bins="half-octaves", spend=dp.epsilon(100)).rows()
+    cells = binning_of(facts)
+    counts = cells.one_hot(cells.encode(gains)).sum(axis=0)
+    assert [row["count"] for row in rows] == counts.tolist()  # wrong with a chance below 1e-19
+    assert [row["low"] for row in rows] == list(cells.edges[:-1])
+
+
+@pytest.mark.parametrize(
+    "facts",
+    [
+        dp.bounds(0, 2**53 + 5, type="int"),
+        dp.bounds(-(2**63), 2**62, type="int"),
+        dp.bounds(-8e307, 8e307),
+    ],
+)
+def test_bins_reach_from_bound_to_bound_however_far_they_are(facts):
+    s = open_curator(
+        pa.table({"x": [facts.low, facts.high]}),
+        schema=dp.Schema(columns={"x": facts}),
+        unit=dp.rows(),
+        budget=dp.epsilon(200),
+    )
+    rows = s.histogram("x", bins=4, spend=dp.epsilon(100)).rows()
+    assert [row["count"] for row in rows] == [1, 0, 0, 1]  # wrong with a chance below 1e-19
+    assert rows[0]["low"] == facts.low
+    assert rows[-1]["high"] == facts.high + (facts.type == "int")
 
 
 def test_the_commonest_values_come_first(session):
@@ -166,12 +203,13 @@ def test_bounds_of_people_with_very_many_rows_are_not_those_of_noise(rows):
 
 @given(x=st.floats(-(2.0**70), 2.0**70) | st.none())
 def test_every_number_has_one_magnitude_and_what_is_missing_has_none(x):
-    edges = magnitudes()
+    edges = magnitudes().edges
     column = Column(name="x", domain=Domain(kind=Kind.FLOAT))
     place = evaluate(bucket(column, edges), {"x": x})
     if x is None:
         assert place is None
         return
+    assert [place] == magnitudes().encode([x]).tolist()
     inside = min(max(x, edges[0]), edges[-1])
     assert edges[place] <= inside <= edges[place + 1]
 

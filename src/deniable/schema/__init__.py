@@ -3,6 +3,9 @@
     columns     what is known of one column
     tables      the columns of a table, or the tables of a database; whom they protect
     toml        the exact writer (the standard library only reads)
+    arrays      a column of values as numbers, whatever its rows hold
+    binning     one column divided into cells: encode, decode, labels, one-hot
+    edges       where cells lie: equal widths, half-octaves, given edges
 
 Nothing here is ever read from the data, not even from the statistics a file keeps of itself.
 """

@@ -19,13 +19,14 @@ from numpy.typing import ArrayLike, NDArray
 from deniable import parameters, units
 from deniable.errors import BadParameter
 from deniable.mechanisms import AboveThreshold, Laplace, Step
+from deniable.schema.binning import Binning
+from deniable.schema.edges import magnitudes
 from deniable.sensitive import Sensitive
 
 from .clip import mean
 from .columns import check_column, floats
 
 Integers = NDArray[np.int64]
-_SMALLEST, _LARGEST = -32, 64  # magnitudes from 2⁻³² to 2⁶⁴; what is smaller counts as 0
 _FALSE_ALARM = 1e-6  # the chance that noise alone makes an empty bin count
 
 
@@ -39,11 +40,11 @@ def bounds_by_magnitude(
     with a chance of 10⁻⁶ in all; the bounds are the outer edges of the bins that count.
     """
     check_column(values)
-    edges = _edges()
-    bins = len(edges) - 1
+    cells = magnitudes()
+    edges, bins = cells.edges, cells.count
     mechanism = Laplace.calibrate(epsilon=epsilon, sensitivity=1.0)
     histogram = Sensitive(
-        lambda: _histogram(values, edges), l1=1, whole=True, shape=bins, unit=units.rows()
+        lambda: _histogram(values, cells), l1=1, whole=True, shape=bins, unit=units.rows()
     )
     counts = yield mechanism.on(histogram)
     threshold = mechanism.error(1 - 2 * _FALSE_ALARM, coordinates=bins)
@@ -108,14 +109,7 @@ def automatic_mean(
     return answer
 
 
-def _edges() -> list[float]:
-    powers = [math.ldexp(1.0, k) for k in range(_SMALLEST, _LARGEST + 1)]
-    return [-p for p in reversed(powers)] + powers
-
-
-def _histogram(values: ArrayLike, edges: list[float]) -> Integers:
-    """Rows by magnitude; what lies beyond the last power of two counts in the outermost bin."""
-    array = floats(values)
-    inside = np.clip(array[~np.isnan(array)], edges[0], np.nextafter(edges[-1], 0))
-    places = np.searchsorted(edges, inside, side="right") - 1
-    return np.bincount(places, minlength=len(edges) - 1).astype(np.int64)
+def _histogram(values: ArrayLike, cells: Binning) -> Integers:
+    """Rows by cell; those without a number are in none."""
+    codes = cells.encode(values)
+    return np.bincount(codes[codes >= 0], minlength=cells.count).astype(np.int64)

@@ -20,13 +20,12 @@ from deniable.query.query import Query
 from deniable.release import Noisy, Release
 from deniable.schema import Column as Facts
 from deniable.schema.columns import DROP
+from deniable.schema.edges import magnitudes
 
 from .building import COUNT, About, ask
 
-_SMALLEST: Final = -32
-_LARGEST: Final = 64
 _FALSE_ALARM: Final = 1e-6
-EXTREMES: Final = ((-1.0, 1.0), (-(2.0**_LARGEST), 2.0**_LARGEST))
+EXTREMES: Final = ((-1.0, 1.0), (-(2.0**64), 2.0**64))
 """The narrowest bounds of whole numbers that a search can find, and the widest of all."""
 
 
@@ -35,14 +34,14 @@ def bounds(about: About, column: str) -> Query:
     found = about.column(column)
     if not found.domain.numeric:
         raise BadParameter(f"`{column}` holds {found.kind.value}, and only numbers have bounds")
-    edges = magnitudes()
+    edges = magnitudes().edges
     key = Key(name="bin", expression=bucket(found, edges), values=tuple(range(len(edges) - 1)))
     return ask(about, COUNT, keys=[key], text=f"bounds of {column}")
 
 
 def read_bounds(release: Release, *, whole: bool) -> tuple[float, float]:
     """The outer ends of the bins that hold more than noise; whole numbers for a whole column."""
-    edges, kept = magnitudes(), told(release)
+    edges, kept = magnitudes().edges, told(release)
     middle = (len(edges) - 1) // 2
     first, last = (kept[0], kept[-1]) if kept else (middle, middle)
     low, high = edges[first], edges[last + 1]
@@ -62,12 +61,6 @@ def told(release: Release) -> list[int]:
 def knowing(about: About, column: str, low: float, high: float) -> About:
     """The same rows, with bounds for a column."""
     return replace(about, known={column: _facts(about, column, low, high)})
-
-
-def magnitudes() -> list[float]:
-    """−2⁶⁴, …, −2⁻³², 2⁻³², …, 2⁶⁴."""
-    powers = [math.ldexp(1.0, k) for k in range(_SMALLEST, _LARGEST + 1)]
-    return [-p for p in reversed(powers)] + powers
 
 
 def _facts(about: About, column: str, low: float, high: float) -> Facts:

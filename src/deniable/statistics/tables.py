@@ -9,11 +9,12 @@ from deniable.errors import BadParameter
 from deniable.query.algebra import Column, Expression, Key, Order, Output, call, literal
 from deniable.query.bind.bins import bucket, edges_between
 from deniable.query.query import Query
+from deniable.schema.edges import Bins
 
 from .building import COUNT, About, ask, once
 
 
-def histogram(about: About, column: str, *, bins: int | Sequence[float] | None = None) -> Query:
+def histogram(about: About, column: str, *, bins: Bins | None = None) -> Query:
     """Rows by the value of a column: by its public list, or in bins between its bounds."""
     found = about.column(column)
     text = f"histogram of {column}"

@@ -4,7 +4,7 @@ import pytest
 
 import deniable as dp
 from deniable.errors import MissingUnit, UnsupportedQuery
-from deniable.query.aggregates.tallies import Bins, on_lattice
+from deniable.query.aggregates.tallies import grid, on_lattice
 from deniable.query.algebra import (
     Aggregate,
     Column,
@@ -99,7 +99,7 @@ def test_private_keys_come_with_a_count_of_persons_to_choose_by():
 def test_whole_numbers_stay_whole_and_have_bins_of_their_own():
     lattice, low, high = on_lattice(AGE.column, centre=62.0, squared=False)
     assert (lattice.exponent, low, high) == (0, -62, 63)
-    bins = Bins.over(AGE.column, at_most=1024)
+    bins = grid(AGE.column, at_most=1024)
     assert (bins.count, bins.whole, bins.edges[0], bins.edges[-1]) == (126, True, 0.0, 126.0)
 
 
@@ -109,7 +109,7 @@ def test_extreme_bounds_have_a_lattice_that_fits_in_64_bits_with_its_weight(ends
     for squared in (False, True):
         _, low, high = on_lattice(value, centre=0.0, squared=squared)
         assert max(-low, high) * WEIGHT < 2**63
-    assert Bins.over(value, at_most=64).count >= 1
+    assert grid(value, at_most=64).count >= 1
 
 
 def test_bounds_beyond_every_lattice_are_refused():

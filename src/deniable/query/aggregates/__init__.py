@@ -27,7 +27,7 @@ from .mean import Mean
 from .pairs import Correlation, Covariance
 from .rank import Rank
 from .spread import Spread
-from .tallies import Bins, Measure, Tally
+from .tallies import Measure, Tally
 
 FAMILIES: Final[Mapping[Function, type[Estimator]]] = {
     function: family
@@ -47,7 +47,6 @@ def spelled(front: str) -> dict[str, Function]:
 
 __all__ = [
     "FAMILIES",
-    "Bins",
     "Derived",
     "Ends",
     "Estimator",

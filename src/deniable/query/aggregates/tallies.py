@@ -12,12 +12,10 @@ import math
 from dataclasses import dataclass, field
 from fractions import Fraction
 
-import numpy as np
-from numpy.typing import NDArray
-
 from deniable.errors import UnsupportedQuery
 from deniable.query.algebra import EXACT, Expression, Kind
 from deniable.sampling import Lattice
+from deniable.schema.binning import Grid
 from deniable.workload.moves import Moves
 
 # A row's number has at most this many bits: times a weight of 20 it is exact in 64.
@@ -44,51 +42,6 @@ class Measure(enum.StrEnum):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Bins:
-    """A public grid over [low, high].
-
-    Of whole numbers each has a bin of its own if there are not too many; then bin i holds low + i
-    alone. Else bin i is [edges[i], edges[i+1]), the last one with its end.
-
-    >>> Bins(low=0.0, high=8.0, count=4).edges.tolist()
-    [0.0, 2.0, 4.0, 6.0, 8.0]
-    """
-
-    low: float
-    high: float
-    count: int
-    whole: bool = False
-
-    @property
-    def edges(self) -> NDArray[np.float64]:
-        """The ends of bins, one more than there are bins."""
-        if self.whole:
-            return self.low + np.arange(self.count + 1, dtype=np.float64)
-        steps = np.arange(self.count + 1) / self.count
-        return np.clip(self.low + steps * (self.high - self.low), self.low, self.high)
-
-    @property
-    def factor(self) -> float:
-        """Bins per unit of the value."""
-        width = self.high - self.low
-        return 1.0 if self.whole or width == 0 else self.count / width
-
-    @classmethod
-    def over(cls, value: Expression, *, at_most: int) -> Bins:
-        """The grid for a bounded value: of whole numbers if they fit, else of `at_most` bins."""
-        low, high = ends(value)
-        if value.kind is Kind.INT and high - low < at_most and max(-low, high) <= EXACT:
-            return cls(low=float(low), high=float(high), count=int(high - low) + 1, whole=True)
-        if math.isinf(float(high) - float(low)):
-            raise UnsupportedQuery(
-                "these bounds are too far apart to rank values between them",
-                fix="bounds of at most 8e307 on either side of 0",
-            )
-        wide = float(high) > float(low) and math.isfinite(at_most / (float(high) - float(low)))
-        return cls(low=float(low), high=float(high), count=at_most if wide else 1)
-
-
-@dataclass(frozen=True, kw_only=True)
 class Tally:
     """One column of integer cells.
 
@@ -105,7 +58,7 @@ class Tally:
     high: int = 1
     centre: float = 0.0
     lattice: Lattice = field(default_factory=lambda: Lattice(exponent=0))
-    bins: Bins | None = None
+    bins: Grid | None = None
     denominator: int = 1
     moves: Moves
 
@@ -136,6 +89,21 @@ def ends(value: Expression) -> tuple[int | float, int | float]:
     assert isinstance(low, int | float)
     assert isinstance(high, int | float)
     return low, high
+
+
+def grid(value: Expression, *, at_most: int) -> Grid:
+    """The cells of a bounded value: one per whole number if they fit, else `at_most`."""
+    low, high = ends(value)
+    if value.kind is Kind.INT and high - low < at_most and max(-low, high) <= EXACT:
+        return Grid(type="int", low=low, high=high, cells=int(high - low) + 1, whole=True)
+    width = float(high) - float(low)
+    if math.isinf(width):
+        raise UnsupportedQuery(
+            "these bounds are too far apart to rank values between them",
+            fix="bounds of at most 8e307 on either side of 0",
+        )
+    wide = width > 0 and math.isfinite(at_most / width)
+    return Grid(type=value.kind.value, low=low, high=high, cells=at_most if wide else 1)
 
 
 def middle(value: Expression) -> float:

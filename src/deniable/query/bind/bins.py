@@ -1,41 +1,38 @@
-"""Bins of a number between public edges."""
+"""The cell of a value, for an engine to find as `Binning.encode` does."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import pairwise
+from itertools import chain
 
-from deniable import parameters
-from deniable.errors import BadParameter
-from deniable.query.algebra import Expression, Kind, call, literal
-
-
-def edges_between(number: Expression, bins: float | Sequence[float] | None) -> list[float]:
-    """The edges of so many bins of equal width between the bounds (10 if None), or those given."""
-    low, high = float(number.domain.low), float(number.domain.high)  # type: ignore[arg-type]
-    if isinstance(bins, Sequence) and not isinstance(bins, str):
-        edges = [parameters.real("bins", edge) for edge in bins]
-        if len(edges) < 2 or any(a >= b for a, b in pairwise(edges)):
-            raise BadParameter(
-                "bins must be edges in increasing order", fix="edges such as 0, 18, 65, 125"
-            )
-        if edges[0] > low or edges[-1] < high:
-            raise BadParameter(
-                f"bins must cover the bounds, {low:g} to {high:g}",
-                why="what lies outside would be counted in the outermost bins",
-            )
-        return edges
-    count = parameters.whole("bins", 10 if bins is None else bins)
-    if count > 1_000:
-        raise BadParameter.of("bins", bins, must="at most 1000")
-    if number.kind is Kind.INT:  # whole edges: every bin holds as many numbers, or one more
-        span = int(high) - int(low) + 1
-        count = min(count, span)
-        return [int(low) - (-span * i // count) for i in range(count + 1)]
-    return [low + (high - low) * i / count for i in range(count)] + [high]
+from deniable.query.algebra import Expression, Kind, Scalar, call, literal
+from deniable.schema.binning import Intervals, Listed
+from deniable.schema.edges import between
 
 
-def bucket(number: Expression, edges: Sequence[float]) -> Expression:
+def edges_between(number: Expression, bins: object) -> list[float]:
+    """The edges of cells between a number's bounds: 10 of equal width unless `bins` says which."""
+    low, high = number.domain.low, number.domain.high
+    assert isinstance(low, int | float)
+    assert isinstance(high, int | float)
+    return list(between(low, high, type=number.kind.value, bins=10 if bins is None else bins).edges)
+
+
+def cell_of(value: Expression, cells: Listed | Intervals) -> Expression:
+    """The number of a value's cell; missing where a row is dropped.
+
+    It is a key with the public values 0, …, `cells.count` − 1, whose counts are a marginal.
+    """
+    found: Expression
+    if isinstance(cells, Listed):
+        places = ((call("eq", value, literal(key)), literal(i)) for i, key in enumerate(cells.keys))
+        found = call("case", *chain.from_iterable(places), literal(None, kind=Kind.INT))
+    else:
+        found = bucket(value, cells.cuts)
+    return found if cells.missing < 0 else call("coalesce", found, literal(cells.missing))
+
+
+def bucket(number: Expression, edges: Sequence[Scalar]) -> Expression:
     """In which of the intervals between edges a number lies; the last holds its end, too.
 
     Halves of the list are told apart first, so a row is compared a few times, however many there
@@ -44,7 +41,7 @@ def bucket(number: Expression, edges: Sequence[float]) -> Expression:
     return call("case", call("is_null", number), literal(None, kind=Kind.INT), _half(number, edges))
 
 
-def _half(number: Expression, edges: Sequence[float], start: int = 0) -> Expression:
+def _half(number: Expression, edges: Sequence[Scalar], start: int = 0) -> Expression:
     pieces = len(edges) - 1
     if pieces == 1:
         return literal(start)

@@ -6,7 +6,7 @@ rewriting    from a question to that plan
 
 from __future__ import annotations
 
-from deniable.query.aggregates import Bins, Measure, Tally
+from deniable.query.aggregates import Measure, Tally
 from deniable.workload.moves import Moves
 
 from .plan import KEPT_OF_BOTH, KEPT_OF_ONE, WEIGHT, Cells, Group, IntegerPlan
@@ -16,7 +16,6 @@ __all__ = [
     "KEPT_OF_BOTH",
     "KEPT_OF_ONE",
     "WEIGHT",
-    "Bins",
     "Cells",
     "Group",
     "IntegerPlan",

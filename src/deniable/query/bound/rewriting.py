@@ -17,8 +17,8 @@ from typing import Final
 
 from deniable import fixes
 from deniable.errors import MissingUnit, UnsupportedQuery
-from deniable.query.aggregates import FAMILIES, Bins, Measure, Tally
-from deniable.query.aggregates.tallies import on_lattice
+from deniable.query.aggregates import FAMILIES, Measure, Tally
+from deniable.query.aggregates.tallies import grid, on_lattice
 from deniable.query.algebra import (
     Aggregate,
     Expression,
@@ -148,7 +148,7 @@ def _tally(plan: IntegerPlan, asked: Tally, *, centre: float, bins: int) -> Tall
     made = replace(asked, denominator=plan.weight)
     if asked.measure is Measure.HISTOGRAM:
         assert asked.value is not None
-        made = replace(made, bins=Bins.over(asked.value, at_most=bins))
+        made = replace(made, bins=grid(asked.value, at_most=bins))
     elif asked.measure is not Measure.COUNT:
         assert asked.value is not None
         squared = asked.measure is Measure.SQUARES

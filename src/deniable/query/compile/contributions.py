@@ -17,8 +17,9 @@ from deniable.query.algebra import (
     Relation,
     Scan,
 )
-from deniable.query.bound import Bins, IntegerPlan, Measure, Tally
+from deniable.query.bound import IntegerPlan, Measure, Tally
 from deniable.schema import Column as Facts
+from deniable.schema.binning import Grid
 
 from . import nodes as sql
 from .arithmetic import without_sign_of_zero
@@ -172,10 +173,10 @@ def _facts(relation: Relation, name: str) -> Facts | None:
     return None
 
 
-def _bin(value: Node, expression: Expression, bins: Bins, dialect: Dialect) -> Node:
+def _bin(value: Node, expression: Expression, bins: Grid, dialect: Dialect) -> Node:
     """The number of the bin a value lies in, clamped to those there are."""
     number = Real.of(expression, value, dialect=dialect)
-    above = number.minus(Real.constant(bins.low, dialect=dialect))
+    above = number.minus(Real.constant(float(bins.low), dialect=dialect))
     scaled = above.times(Real.constant(bins.factor, dialect=dialect))
     last = dialect.real(float(bins.count - 1))
     held = clipped(scaled.floor().node, dialect.real(0.0), last, nullable=False)
