@@ -4,9 +4,9 @@ import itertools
 
 import numpy as np
 import pytest
-from deniable.query.bound.moves import Moves, moves, moves_of_presence
 
 from deniable.units import Relation
+from deniable.workload.moves import Moves, moves, moves_of_presence
 
 
 def added(*, values, weight, cells, sets, always):
