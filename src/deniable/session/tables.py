@@ -9,13 +9,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from deniable import fixes
 from deniable.errors import BadParameter, MissingUnit, UnknownName
 from deniable.fixes import Fix
 from deniable.schema import Column, Schema
 from deniable.units import Unit
+
+if TYPE_CHECKING:
+    from .sources.source import Source
 
 # One table for all engines: how each spells a type → what we call it. Lists, structs, durations and
 # binary are not here: a column of such a type can be used once the schema says what to read it as.
@@ -37,24 +40,17 @@ class Table:
     """A table that is held, not read: what is public about it, and how to reach it.
 
     `columns` are those that can be used; `unread` those whose type nobody stated, and `likely` what
-    a fix proposes to read them as, where that is not text. `source` is the frame, the connection or
-    the paths; `inner` what the source itself calls the table, and `within` the catalog and schema
-    in which it has that name; `header` the first line of a CSV, or
-    of a Parquet file the columns that a question reads; `ibis` the Ibis table it was opened as, by
-    which expressions may speak of it; `size` the number of units that the schema states.
+    a fix proposes to read them as, where that is not text. `source` holds its rows; `ibis` is the
+    Ibis table it was opened as, by which expressions may speak of it; `size` the number of units
+    that the schema states.
     """
 
     name: str
-    kind: str
     columns: Mapping[str, Column]
     unread: tuple[str, ...] = ()
     likely: Mapping[str, str] = field(default_factory=dict, repr=False, compare=False)
     public: bool = False
-    source: object = field(repr=False, compare=False)
-    inner: str = ""
-    within: tuple[str, ...] = ()
-    header: tuple[str, ...] = field(default=(), repr=False)
-    delimiter: str = field(default=",", repr=False)
+    source: Source = field(repr=False)
     ibis: object = field(default=None, repr=False, compare=False)
     size: int | None = None
 
@@ -80,12 +76,9 @@ class Found:
     """What was found about a table before the schema is applied: column names and types alone."""
 
     name: str
-    kind: str
     types: Mapping[str, str | None]
     likely: Mapping[str, str] = field(default_factory=dict)
-    source: object = field(repr=False)
-    inner: str = ""
-    within: tuple[str, ...] = ()
+    source: Source
     doubtful: Mapping[str, str] = field(default_factory=dict)
     """Columns that cannot identify people, by the types that make it so."""
     ibis: object = field(default=None, repr=False)
@@ -135,14 +128,11 @@ def described(found: Found, schema: Schema | None) -> Table:
     columns = {name: facts.columns.get(name) or typed.get(name) for name in names}
     return Table(
         name=found.name,
-        kind=found.kind,
         columns=MappingProxyType({n: c for n, c in columns.items() if c is not None}),
         unread=tuple(name for name, known in columns.items() if known is None),
         likely=found.likely,
         public=facts.public,
         source=found.source,
-        inner=found.inner,
-        within=found.within,
         ibis=found.ibis,
         size=facts.size,
     )

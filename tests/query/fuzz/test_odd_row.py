@@ -11,7 +11,6 @@ import pytest
 import deniable as dp
 from deniable.audit import audit
 from deniable.query.execute import execute
-from deniable.query.query import _aligned
 
 from .hostile import FACTS, Data, Pair
 from .judging import Case, accepted, judge, weigh
@@ -103,8 +102,8 @@ def drawn(data, count, *, place):
     """
     query = place(data, unit=CASES[1].unit, budget=dp.epsilon(50)).sql(MEANS)
     allocation = query._allocate(dp.epsilon(1), None, None)
-    groups = tuple(query.plan.public_groups())
-    vectors = _aligned(execute(query.plan, tables=query.session.tables), groups, allocation)
+    cells = execute(query.plan, tables=query.session.tables)
+    vectors = [part.numbers(cells) for part in allocation.parts]
     noisy = [
         noise.draw(np.tile(vector, count)).reshape(count, -1)
         for noise, vector in zip(allocation.noise, vectors, strict=True)

@@ -16,10 +16,9 @@ from ibis_tables import ibis
 
 import deniable as dp
 from deniable.errors import BadParameter, DataFailure
-from deniable.query.backends import duckdb as embedded
-from deniable.query.backends import ibis as reading
-from deniable.query.backends.ibis import fetched
 from deniable.session import sources
+from deniable.session.sources import ibis_rows as reading
+from deniable.session.sources.ibis_tables import IbisTable
 
 _ = ibis._
 UNIT = dp.person("u", rows=2)
@@ -48,13 +47,15 @@ def taken(monkeypatch):
     """The columns of each table that is fetched."""
     columns = []
 
-    def watching(remote):
-        columns.append(list(remote.types))
-        found = fetched(remote)
+    honest = IbisTable.rows
+
+    def watching(self):
+        columns.append(list(self.types))
+        found = honest(self)
         assert list(found.schema.names) == columns[-1]
         return found
 
-    monkeypatch.setattr(embedded, "fetched", watching)
+    monkeypatch.setattr(IbisTable, "rows", watching)
     return columns
 
 
@@ -335,7 +336,7 @@ class Held:
         found = sources.tables(
             connection.table(name), schema=dp.Schema(columns=facts), unit=dp.rows(), name=None
         )
-        assert found[name].kind == "ibis"
+        assert found[name].source.kind == "ibis"
         return found[name]
 
 

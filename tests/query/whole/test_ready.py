@@ -16,7 +16,7 @@ import pytest
 
 import deniable as dp
 from deniable.errors import AskerStopped, DataFailure, DeniableError, NotReady
-from deniable.query.backends import csv_files, engine_for
+from deniable.query.backends import engine_for
 from deniable.query.backends.duckdb import SETTINGS, DuckDB
 from deniable.query.backends.postgres import Postgres
 from deniable.query.compile.statements import _Writer
@@ -153,7 +153,7 @@ def test_a_role_that_may_not_read_costs_nothing(postgres):
         session = in_place(postgres)
         address = psycopg.conninfo.make_conninfo(postgres, user="nobody_reads")
         table = session.tables["data"]
-        object.__setattr__(table, "source", address)
+        object.__setattr__(table.source, "held", address)
         refused(session, ASKED["release"])
         connection.execute("DROP ROLE nobody_reads")
 
@@ -269,15 +269,15 @@ SOURCES = {
 
 @pytest.mark.parametrize("kind", SOURCES)
 def test_no_row_is_read_before_the_charge(kind, tmp_path, monkeypatch):
-    """Rows of frames and files come to DuckDB by `_rows` and the reader of CSV files alone."""
+    """Rows of frames and files come to DuckDB by `load` alone."""
     session = opened(SOURCES[kind](tmp_path))
 
     def charged(*_args, **_named):
         raise Charged
 
     monkeypatch.setattr(session.ledger, "charge", charged)
-    monkeypatch.setattr("deniable.query.backends.duckdb._rows", _rows_are_read)
-    monkeypatch.setattr(csv_files, "reading", _rows_are_read)
+    (table,) = session.tables.values()
+    monkeypatch.setattr(type(table.source), "load", _rows_are_read)
     with pytest.raises(Charged):
         ASKED["release"](session)
 

@@ -1,0 +1,137 @@
+"""What a session and the engines may ask of a source, whichever kind it is.
+
+A kind is one file of this folder: a subclass of `Source`, and a function that describes what was
+given from public facts alone:
+
+    look(given, name, schema) -> list[Found]
+
+It is known to everybody else by one line in the table of `deniable.session.sources`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, ClassVar, Final, Self, TypeVar
+
+from deniable.errors import BadParameter, UnknownName
+from deniable.schema import Schema
+from deniable.session import identity
+from deniable.session.tables import Found, type_of
+
+T = TypeVar("T")
+
+KINDS: Final = (
+    "a path or glob (.csv, .parquet), a pandas, Polars, PyArrow, Spark or Ibis table, a DuckDB, "
+    'Postgres or Ibis connection, postgresql://..., or {"people": ..., "visits": ...}'
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Source:
+    """What holds the rows of a table.
+
+    `held` is the frame, the connection, its address or the paths. Only `load`, and what it calls,
+    reads rows: an engine calls it after the charge.
+    """
+
+    held: Any = field(repr=False, compare=False)
+
+    kind: ClassVar[str]
+    engine: ClassVar[str] = "DuckDB"
+    """The engine that reads it."""
+    typed: ClassVar[bool] = True
+    """Whether its columns have types of their own."""
+    complete: ClassVar[bool] = True
+    """Whether each row is read, whatever is in it."""
+    replaced: ClassVar[str] = ""
+    """What the engine's reader puts in place of bytes that are not text."""
+
+    @property
+    def place(self) -> Any:
+        """Where alone it can be read, as a connection; None if its rows come to any place."""
+        return None
+
+    def only(self, columns: Sequence[str]) -> Self:
+        """Without other columns; of no columns, some one is left, by which rows are counted."""
+        return self
+
+    def declared(self, found: Found, facts: Schema | None) -> Found:
+        """What was found, with the columns that only the schema can tell."""
+        return found
+
+    def doubt(self, column: str, kind: str | None) -> str:
+        """How a column is spelled that may hold different ids equal; empty if it does not."""
+        return ""
+
+    def is_table(self, node: Any) -> bool:
+        """Whether a table of Ibis is this very table."""
+        return False
+
+    # ---- how DuckDB reads it
+
+    @property
+    def file_size(self) -> int:
+        """Bytes of the files that the engine scans in place."""
+        return 0
+
+    def spills(self) -> set[str]:
+        """Folders in which connections of the user's write rows that do not fit in memory."""
+        return set()
+
+    def unchanged(self, table: str, connection: Any, describe: Callable[[], T]) -> T:
+        """What `describe` returns, unless files changed since they were opened."""
+        return describe()
+
+    def in_place(self, connection: Any) -> str | None:
+        """What to write after FROM; None if rows are loaded after the charge."""
+        return None
+
+    def stored(self, connection: Any, types: Mapping[str, str]) -> dict[str, str]:
+        """The types that DuckDB tells of its columns, with the collations that it does not tell."""
+        return dict(types)
+
+    def empty(self) -> Any:
+        """An Arrow table without rows, in the types that `rows` brings; no row is read."""
+        raise NotImplementedError
+
+    def rows(self) -> Any:
+        """All rows, as an Arrow table or a stream of batches."""
+        raise NotImplementedError
+
+    def load(self, connection: Any, view: str, folder: Path) -> None:
+        """Put the rows under a name; what is written for that goes into the folder."""
+        rows = self.rows()
+        if not hasattr(rows, "read_next_batch"):
+            connection.register(view, rows)
+            return
+        # A stream is read once, and our SQL reads twice.
+        connection.register(f"{view}_stream", rows)
+        connection.execute(f"CREATE TEMP TABLE {view} AS FROM {view}_stream")
+        connection.unregister(f"{view}_stream")
+
+
+def found(source: Source, name: str, spelled: Mapping[str, str], **more: Any) -> Found:
+    """A table with the types of its columns, as they are spelled where it is held."""
+    facts: dict[str, Any] = {
+        "types": {column: type_of(kind) for column, kind in spelled.items()},
+        "doubtful": identity.doubtful(spelled),
+    }
+    return Found(name=name, source=source, **facts | more)
+
+
+def quoted(*names: str) -> str:
+    """A name in SQL, or several within one another."""
+    return ".".join('"' + name.replace('"', '""') + '"' for name in names)
+
+
+def chosen(tables: Sequence[str], name: str | None, schema: Schema | None) -> Sequence[str]:
+    """Which tables of a connection are meant: the one named, those of the schema, or all."""
+    if not tables:
+        raise BadParameter("this connection has no tables")
+    wanted = [name] if name is not None else list(schema.tables) if schema is not None else []
+    for each in wanted:
+        if each not in tables:
+            raise UnknownName.of("table", each, known=tables)
+    return wanted or tables
