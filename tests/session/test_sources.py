@@ -17,6 +17,7 @@ import deniable as dp
 from deniable.errors import BadParameter, MissingUnit, UnknownName
 from deniable.schema import Schema, bounds, column, keys
 from deniable.session import sources
+from deniable.session.sources.arrow_tables import ArrowTable
 from deniable.session.sources.source import Source, found
 from deniable.session.tables import type_of
 
@@ -376,15 +377,15 @@ class ListedRows(Source):
     def only(self, columns):
         return replace(self, held=[{c: row[c] for c in columns or ["age"]} for row in self.held])
 
-    def empty(self):
-        return self.rows().slice(0, 0)
+    def none(self):
+        return ArrowTable(held=pa.schema([("age", pa.int64())]).empty_table())
 
     def rows(self):
         return pa.Table.from_pylist(self.held)
 
 
 def look(given, name, _schema):
-    return [found(ListedRows(held=given), name or "data", {"age": "int64", "name": "string"})]
+    return [found(ListedRows(held=given), name, [("age", "int64"), ("name", "string")])]
 
 
 def test_a_new_kind_is_one_file_and_one_line(monkeypatch):

@@ -92,7 +92,7 @@ class DuckDB(Engine):
         if text is not None:
             return exp.Table(this=exp.Var(this=text)), self._types(text)
         view = f"deniable_{next(_numbers)}"
-        self._connection.register(view, table.source.empty())
+        self._connection.register(view, table.source.none().rows())
         self._views.append(view)
         types = self._types(view)
         self._later[view] = table, types

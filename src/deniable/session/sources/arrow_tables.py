@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Self
 
 from deniable.errors import BadParameter
 from deniable.schema import Schema
-from deniable.session.tables import Found, check_names
+from deniable.session.tables import Found
 
 from .source import Source, found
 
@@ -23,10 +23,9 @@ class ArrowTable(Source):
         scanned = hasattr(held, "scanner")
         return replace(self, held=held.scanner(columns=chosen) if scanned else held.select(chosen))
 
-    def empty(self) -> Any:
-        from .arrow_values import empty
-
-        return empty(self.held)
+    def none(self) -> Self:
+        schema = getattr(self.held, "projected_schema", None) or self.held.schema
+        return replace(self, held=schema.empty_table())
 
     def rows(self) -> Any:
         from .arrow_values import settled
@@ -41,7 +40,5 @@ def look(table: Any, name: str | None, _schema: Schema | None) -> list[Found]:
             "a PyArrow array or stream is no table that can be asked twice",
             fix="reader.read_all()",
         )
-    called = name or "data"
-    labels = check_names(list(table.schema.names), table=called)
-    spelled = {n: str(kind) for n, kind in zip(labels, table.schema.types, strict=True)}
-    return [found(ArrowTable(held=table), called, spelled)]
+    columns = zip(table.schema.names, table.schema.types, strict=True)
+    return [found(ArrowTable(held=table), name, columns)]

@@ -40,14 +40,6 @@ def settled(frame: Any) -> Any:
     return pa.RecordBatchReader.from_batches(schema, made)
 
 
-def empty(frame: Any) -> Any:
-    """An Arrow table without rows, in the types that `settled` gives; no row is read."""
-    import pyarrow as pa
-
-    schema = frame.projected_schema if hasattr(frame, "projected_schema") else frame.schema
-    return _table(pa, schema.empty_table())
-
-
 def _table(pa: Any, table: Any) -> Any:
     columns = [settled_column(pa, column) for column in table.columns]
     return pa.table(columns, names=table.schema.names)

@@ -31,6 +31,7 @@ from deniable.schema import Schema
 from deniable.session.tables import Found
 
 from .files import Files, call, text
+from .source import Source
 
 _LONGEST_LINE: Final = 1 << 20
 _PIECE: Final = 1 << 20
@@ -79,10 +80,13 @@ class CsvFiles(Files):
         opened = [(self.delimiter, self.header)]
         return None if all(_cuts(p, self.delimiter) == opened for p in self.held) else ""
 
-    def empty(self) -> Any:
+    def none(self) -> Source:
         import pyarrow as pa
 
-        return pa.schema([(name, pa.string()) for name in _different(self.header)]).empty_table()
+        from .arrow_tables import ArrowTable
+
+        schema = pa.schema([(name, pa.string()) for name in _different(self.header)])
+        return ArrowTable(held=schema.empty_table())
 
     def load(self, connection: Any, view: str, folder: Path) -> None:
         paths = [_with_one_end(path, folder) for path in self.held]

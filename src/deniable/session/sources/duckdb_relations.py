@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any, ClassVar, Self
 
 from deniable.schema import Schema
-from deniable.session.tables import Found, check_names
+from deniable.session.tables import Found
 
 from .duckdb_tables import COLLATION, SPILLS, collated
 from .source import Source, found
@@ -35,11 +35,11 @@ class DuckDBRelation(Source):
     def _asked(self, setting: str) -> str:
         """A setting of the connection: by an expression over the relation, here over no rows."""
         expression = f"{setting} || COALESCE(MAX(''), '')"
-        value: str = self.held.limit(0).aggregate(expression).fetchall()[0][0]
+        value: str = self.none().held.aggregate(expression).fetchall()[0][0]
         return value
 
-    def empty(self) -> Any:
-        return self.held.limit(0).to_arrow_table()
+    def none(self) -> Self:
+        return replace(self, held=self.held.limit(0))
 
     def rows(self) -> Any:
         return self.held.to_arrow_table()
@@ -47,7 +47,5 @@ class DuckDBRelation(Source):
 
 def look(relation: Any, name: str | None, _schema: Schema | None) -> list[Found]:
     """Names and types; nothing is run."""
-    called = name or "data"
-    names = check_names(list(relation.columns), table=called)
-    spelled = {n: str(kind) for n, kind in zip(names, relation.types, strict=True)}
-    return [found(DuckDBRelation(held=relation), called, spelled)]
+    columns = zip(relation.columns, relation.types, strict=True)
+    return [found(DuckDBRelation(held=relation), name, columns)]

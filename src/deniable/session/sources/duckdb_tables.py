@@ -3,32 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, ClassVar, Final
 
 from deniable.errors import BadParameter
 from deniable.schema import Schema
 from deniable.session.tables import Found
 
-from .source import Source, chosen, found, quoted
+from .source import Named, chosen, found, quoted
 
 SPILLS: Final = "current_setting('temp_directory')"
 COLLATION: Final = "current_setting('default_collation')"
 _EXACT: Final = frozenset({"", "binary", "c", "posix"})
 
 
-@dataclass(frozen=True, kw_only=True)
-class DuckDBTable(Source):
-    """A table on the user's connection: `inner` is its name, `within` its catalog and schema."""
-
-    inner: str
-    within: tuple[str, ...] = ()
+class DuckDBTable(Named):
+    """A table or a view, read on the user's connection."""
 
     kind: ClassVar = "duckdb"
-
-    @property
-    def place(self) -> Any:
-        return self.held
 
     @property
     def _name(self) -> str:
@@ -105,9 +96,9 @@ def look(given: Any, name: str | None, schema: Schema | None) -> list[Found]:
         "SELECT table_name, column_name, data_type FROM information_schema.columns "
         "WHERE table_catalog = ? AND table_schema = ? ORDER BY table_name, ordinal_position"
     )
-    shapes: dict[str, dict[str, str]] = {}
+    shapes: dict[str, list[tuple[str, str]]] = {}
     for table, column, kind in given.cursor().execute(listing, within).fetchall():
-        shapes.setdefault(table, {})[column] = kind
+        shapes.setdefault(table, []).append((column, kind))
     return [
         found(DuckDBTable(held=given, inner=table, within=within), table, shapes[table])
         for table in chosen(list(shapes), name, schema)

@@ -71,10 +71,10 @@ class IbisTable(Source):
                 exact = False
         return "" if exact else f"text from {engine.name}, which may have a collation"
 
-    def empty(self) -> Any:
-        from . import arrow_values, ibis_rows
+    def none(self) -> Source:
+        from . import arrow_tables, ibis_rows
 
-        return arrow_values.empty(ibis_rows.described(self))
+        return arrow_tables.ArrowTable(held=ibis_rows.described(self))
 
     def rows(self) -> Any:
         from . import arrow_values, ibis_rows
@@ -93,8 +93,8 @@ def look(given: Any, name: str | None, schema: Schema | None) -> list[Found]:
     place, inner = _place(given)
     called = name or _own_name(given)
     if isinstance(place, IbisTable):
-        spelled = {n: str(kind) for n, kind in given.schema().items() if kind is not None}
-        made = found(place, called, spelled, types=place.types, ibis=given)
+        stated = [(n, "null" if kind is None else kind) for n, kind in given.schema().items()]
+        made = found(place, called, stated, types=place.types, ibis=given)
         vague = {n: kind for n, kind in made.doubtful.items() if not place.types[n]}
         return [replace(made, doubtful=vague)]
     (made,) = _of_client(place, inner or called, None)

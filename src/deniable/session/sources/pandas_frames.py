@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Self
 
 from deniable.errors import BadParameter, MissingExtra
 from deniable.schema import Schema
-from deniable.session.tables import Found, check_names, type_of
+from deniable.session.tables import Found, type_of
 
 from .source import Source, found
 
@@ -23,11 +23,13 @@ class PandasFrame(Source):
     def only(self, columns: Sequence[str]) -> Self:
         return replace(self, held=self.held[columns or list(self.held.columns)[:1]])
 
-    def empty(self) -> Any:
-        return _as_arrow(self.held.iloc[:0])
+    def none(self) -> Self:
+        return replace(self, held=self.held.iloc[:0])
 
     def rows(self) -> Any:
-        return _as_arrow(self.held)
+        import pyarrow as pa
+
+        return pa.table({name: _column(pa, self.held[name]) for name in self.held.columns})
 
 
 def look(frame: Any, name: str | None, _schema: Schema | None) -> list[Found]:
@@ -36,12 +38,10 @@ def look(frame: Any, name: str | None, _schema: Schema | None) -> list[Found]:
         raise BadParameter("a pandas Series is one column, not a table", fix="series.to_frame()")
     if importlib.util.find_spec("pyarrow") is None:
         raise MissingExtra.of("PyArrow, by which frames are read,", extra="frames")
-    called = name or "data"
-    labels = check_names(list(frame.columns), table=called)
-    dtypes = {label: str(kind) for label, kind in zip(labels, frame.dtypes, strict=True)}
-    types = {label: _type(dtype) for label, dtype in dtypes.items()}
-    likely = {label: "bool" for label, dtype in dtypes.items() if dtype == "bool"}
-    return [found(PandasFrame(held=frame), called, dtypes, types=types, likely=likely)]
+    dtypes = [(label, str(kind)) for label, kind in zip(frame.columns, frame.dtypes, strict=True)]
+    types = {label: _type(dtype) for label, dtype in dtypes}
+    likely = {label: "bool" for label, dtype in dtypes if dtype == "bool"}
+    return [found(PandasFrame(held=frame), name, dtypes, types=types, likely=likely)]
 
 
 def _type(dtype: str) -> str | None:
@@ -53,12 +53,6 @@ def _type(dtype: str) -> str | None:
     if re.fullmatch(r"u?int\d+|float\d+", dtype):
         return "float"
     return None if dtype == "bool" else type_of(dtype)
-
-
-def _as_arrow(frame: Any) -> Any:
-    import pyarrow as pa
-
-    return pa.table({name: _column(pa, frame[name]) for name in frame.columns})
 
 
 def _column(pa: Any, series: Any) -> Any:

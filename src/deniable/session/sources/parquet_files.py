@@ -13,7 +13,7 @@ from deniable.schema import Schema
 from deniable.session.tables import Found, check_names
 
 from .files import Files, call
-from .source import found
+from .source import Source, found
 
 # Folder names such as year=2020 tell which years somebody is in: they are no columns here.
 # Statistics leave NaN out; text that is not UTF-8 stops nobody.
@@ -68,21 +68,19 @@ class ParquetFiles(Files):
         stops = connection.execute(asked, [paths, list(self.columns)]).fetchall()
         return None if stops else call("read_parquet", self.held, _OPTIONS)
 
-    def empty(self) -> Any:
-        from .arrow_values import empty
-
-        return empty(self._scanned())
+    def none(self) -> Source:
+        return self._scanned().none()
 
     def rows(self) -> Any:
-        from .arrow_values import settled
+        return self._scanned().rows()
 
-        return settled(self._scanned())
-
-    def _scanned(self) -> Any:
+    def _scanned(self) -> Source:
         import pyarrow.dataset
 
+        from .arrow_tables import ArrowTable
+
         files = pyarrow.dataset.dataset(list(self.held), format="parquet")
-        return files.scanner(columns=list(self.columns))
+        return ArrowTable(held=files.scanner(columns=list(self.columns)))
 
 
 def look(paths: Sequence[str], name: str, _schema: Schema | None) -> list[Found]:
@@ -105,8 +103,7 @@ def look(paths: Sequence[str], name: str, _schema: Schema | None) -> list[Found]
     root, *fields = shapes[0][0]
     if root[2] == len(fields):  # flat: the engine would rename a column that is there twice
         check_names([each[0] for each in fields], table=name)
-    spelled = {column: kind for column, kind, *_ in columns}
-    return [found(ParquetFiles(held=tuple(paths)), name, spelled)]
+    return [found(ParquetFiles(held=tuple(paths)), name, [column[:2] for column in columns])]
 
 
 def _described(connection: Any, paths: Sequence[str]) -> list[tuple[str, ...]]:

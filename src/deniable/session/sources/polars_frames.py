@@ -23,22 +23,18 @@ class PolarsFrame(Source):
             self, held=self.held.select(columns or self.held.collect_schema().names()[:1])
         )
 
-    def empty(self) -> Any:
-        return _as_arrow(self.held.clear())
+    def none(self) -> Self:
+        return replace(self, held=self.held.clear())
 
     def rows(self) -> Any:
-        return _as_arrow(self.held)
+        from .arrow_values import settled
+
+        whole = self.held.collect() if hasattr(self.held, "collect") else self.held
+        return settled(whole.to_arrow())
 
 
 def look(frame: Any, name: str | None, _schema: Schema | None) -> list[Found]:
     """Names and types; a lazy frame is not run."""
     if not hasattr(frame, "collect_schema"):
         raise BadParameter("a Polars Series is one column, not a table", fix="series.to_frame()")
-    spelled = {column: str(kind) for column, kind in frame.collect_schema().items()}
-    return [found(PolarsFrame(held=frame), name or "data", spelled)]
-
-
-def _as_arrow(frame: Any) -> Any:
-    from .arrow_values import settled
-
-    return settled((frame.collect() if hasattr(frame, "collect") else frame).to_arrow())
+    return [found(PolarsFrame(held=frame), name, frame.collect_schema().items())]

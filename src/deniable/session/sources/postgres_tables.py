@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import Any, ClassVar, Final
 
 from deniable.errors import BadParameter, MissingExtra
@@ -11,7 +10,7 @@ from deniable.schema import Schema
 from deniable.session import identity
 from deniable.session.tables import Found
 
-from .source import Source, chosen, found
+from .source import Named, chosen, found
 
 # Schema, table, column, its type, and the type that says whether values are equal in one way only:
 # a domain is what it is made of, and a collation says whether it may hold different texts equal.
@@ -32,19 +31,11 @@ _LISTING: Final = """
 """
 
 
-@dataclass(frozen=True, kw_only=True)
-class PostgresTable(Source):
-    """A table on the server at an address: `inner` is its name, `within` its schema."""
-
-    inner: str
-    within: tuple[str, ...] = ()
+class PostgresTable(Named):
+    """A table on the server at an address."""
 
     kind: ClassVar = "postgres"
     engine: ClassVar = "Postgres"
-
-    @property
-    def place(self) -> Any:
-        return self.held
 
     def is_table(self, node: Any) -> bool:
         if node.source.name != "postgres" or node.name != self.inner:
@@ -62,25 +53,17 @@ def look(
         with _connected(given) as connection:
             return look(connection, name, schema, held=given)
     idle = given.info.transaction_status == 0
-    shapes: dict[str, dict[str, str]] = {}
-    exact: dict[str, dict[str, str]] = {}
-    places = set()
-    for place, table, column, kind, spelled in given.execute(_LISTING).fetchall():
-        places.add(place)
-        shapes.setdefault(table, {})[column] = kind
-        exact.setdefault(table, {})[column] = spelled
+    shapes: dict[str, list[tuple[str, ...]]] = {}
+    for row in given.execute(_LISTING).fetchall():
+        shapes.setdefault(row[1], []).append(row)
     if idle and not given.autocommit:
         given.rollback()  # leave the connection as it was found
-    there, within = held or address(given), tuple(places)
-    return [
-        found(
-            PostgresTable(held=there, inner=table, within=within),
-            table,
-            shapes[table],
-            doubtful=identity.doubtful(exact[table]),
-        )
-        for table in chosen(list(shapes), name, schema)
-    ]
+    there, made = held or address(given), []
+    for table in chosen(list(shapes), name, schema):
+        source = PostgresTable(held=there, inner=table, within=(shapes[table][0][0],))
+        doubtful = identity.doubtful({column: exact for _, _, column, _, exact in shapes[table]})
+        made.append(found(source, table, [row[2:4] for row in shapes[table]], doubtful=doubtful))
+    return made
 
 
 def _connected(address: str) -> Any:

@@ -10,7 +10,7 @@ It is known to everybody else by one line in the table of `deniable.session.sour
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar, Final, Self, TypeVar
@@ -18,7 +18,7 @@ from typing import Any, ClassVar, Final, Self, TypeVar
 from deniable.errors import BadParameter, UnknownName
 from deniable.schema import Schema
 from deniable.session import identity
-from deniable.session.tables import Found, type_of
+from deniable.session.tables import Found, check_names, type_of
 
 T = TypeVar("T")
 
@@ -92,8 +92,8 @@ class Source:
         """The types that DuckDB tells of its columns, with the collations that it does not tell."""
         return dict(types)
 
-    def empty(self) -> Any:
-        """An Arrow table without rows, in the types that `rows` brings; no row is read."""
+    def none(self) -> Source:
+        """The same columns without rows; no row is read."""
         raise NotImplementedError
 
     def rows(self) -> Any:
@@ -112,13 +112,26 @@ class Source:
         connection.unregister(f"{view}_stream")
 
 
-def found(source: Source, name: str, spelled: Mapping[str, str], **more: Any) -> Found:
-    """A table with the types of its columns, as they are spelled where it is held."""
-    facts: dict[str, Any] = {
-        "types": {column: type_of(kind) for column, kind in spelled.items()},
-        "doubtful": identity.doubtful(spelled),
-    }
-    return Found(name=name, source=source, **facts | more)
+@dataclass(frozen=True, kw_only=True)
+class Named(Source):
+    """A table of a database: `inner` is its name, `within` its schema, or catalog and schema."""
+
+    inner: str
+    within: tuple[str, ...] = ()
+
+    @property
+    def place(self) -> Any:
+        return self.held
+
+
+def found(source: Source, name: str | None, columns: Iterable[Any], **more: Any) -> Found:
+    """A table with its columns and their types, as they are spelled where it is held."""
+    called, pairs = name or "data", list(columns)
+    names = check_names([column for column, _ in pairs], table=called)
+    spelled = {column: str(kind) for column, (_, kind) in zip(names, pairs, strict=True)}
+    types = {column: type_of(kind) for column, kind in spelled.items()}
+    facts: dict[str, Any] = {"types": types, "doubtful": identity.doubtful(spelled)}
+    return Found(name=called, source=source, **facts | more)
 
 
 def quoted(*names: str) -> str:

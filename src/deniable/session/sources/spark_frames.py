@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 from deniable.errors import BadParameter
 from deniable.schema import Schema
-from deniable.session.tables import Found, check_names
+from deniable.session.tables import Found
 
 from .source import Source, found
 
@@ -30,10 +30,9 @@ def look(frame: Any, name: str | None, _schema: Schema | None) -> list[Found]:
 
     if not hasattr(frame, "createGlobalTempView") or "DataFrame" not in type(frame).__name__:
         raise BadParameter("this Spark object is no DataFrame", fix='spark.table("people")')
-    called = name or "data"
     if frame.isStreaming:
         raise BadParameter(
-            f"`{called}` is a stream: its rows change while they are counted",
+            f"`{name or 'data'}` is a stream: its rows change while they are counted",
             fix='frame.writeStream.toTable("people"), then spark.table("people")',
         )
     if is_remote(frame) and tuple(map(int, version.split(".")[:2])) < (4, 3):
@@ -41,8 +40,7 @@ def look(frame: Any, name: str | None, _schema: Schema | None) -> list[Found]:
             "Spark Connect has sessions that can be had for one question from pyspark 4.3 on",
             fix='pip install "pyspark>=4.3"',
         )
-    check_names([column for column, _ in frame.dtypes], table=called)
-    return [found(SparkFrame(held=frame), called, dict(frame.dtypes))]
+    return [found(SparkFrame(held=frame), name, frame.dtypes)]
 
 
 def is_remote(given: Any) -> bool:
