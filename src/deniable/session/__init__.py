@@ -6,7 +6,7 @@
     handles      mechanisms that were opened: paid once, asked many times
     neighbours   for whom a mechanism's price is proved
     drawing      compute and draw: the lines that touch people's values
-    sources      files, frames and connections as tables
+    sources      files, frames and connections as tables: one file per kind
     tables       what is known of a table
     budgets      what may be a ceiling, what may be spent under it
     progress     one line on a terminal after two seconds

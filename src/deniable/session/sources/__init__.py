@@ -30,8 +30,8 @@ from .source import KINDS, Source
 
 __all__ = ["Found", "Source", "tables"]
 
-# Where each kind is at home, by what tells it: how an address begins, how the name of a file ends,
-# or the package that a class is from.
+# The module of each kind, by what identifies it: the start of an address, the ending of a file's
+# name, or the package that a class comes from.
 _HOMES: Final = {
     "postgresql://": "postgres_tables",
     "postgres://": "postgres_tables",

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import glob
 import re
-from abc import abstractmethod
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
@@ -60,9 +59,9 @@ class Files(Source):
             ),
         )
 
-    @abstractmethod
     def difference(self, connection: Any) -> str | None:
-        """How the public can know that a file changed; empty if there are no words for it."""
+        """None if public facts show no change; else what changed, or nothing to say about it."""
+        raise NotImplementedError
 
 
 def of_one_kind(text: str, name: str | None, endings: Iterable[str]) -> tuple[str, str, list[str]]:

@@ -84,7 +84,9 @@ class IbisTable(Source):
 
 def look(given: Any, name: str | None, schema: Schema | None) -> list[Found]:
     """What leads to an engine that we speak is looked at as such; the rest by Ibis's types."""
-    if _is_connection(given):
+    from ibis.backends import BaseBackend
+
+    if isinstance(given, BaseBackend):  # it holds tables by name, and is none itself
         client = _client(given)
         if client is not None:
             return _of_client(client, name, schema)
@@ -108,13 +110,6 @@ def _of_client(place: object, name: str | None, schema: Schema | None) -> list[F
     from . import look_by_class
 
     return look_by_class(place, name, schema)
-
-
-def _is_connection(source: Any) -> bool:
-    """Whether it holds tables by name, and is none itself."""
-    from ibis.backends import BaseBackend
-
-    return isinstance(source, BaseBackend)
 
 
 def _client(connection: Any) -> object | None:

@@ -44,44 +44,44 @@ class Source:
     typed: ClassVar[bool] = True
     """Whether its columns have types of their own."""
     complete: ClassVar[bool] = True
-    """Whether each row is read, whatever is in it."""
+    """Whether every row is read, whatever its values."""
     replaced: ClassVar[str] = ""
     """What the engine's reader puts in place of bytes that are not text."""
 
     @property
     def place(self) -> Any:
-        """Where alone it can be read, as a connection; None if its rows come to any place."""
+        """The only place that can read it, such as a connection; None if any can."""
         return None
 
     def only(self, columns: Sequence[str]) -> Self:
-        """Without other columns; of no columns, some one is left, by which rows are counted."""
+        """The same source with only these columns; with any one column if none is named."""
         return self
 
     def declared(self, found: Found, facts: Schema | None) -> Found:
-        """What was found, with the columns that only the schema can tell."""
+        """What was found, completed by what only the schema can say about its columns."""
         return found
 
     def doubt(self, column: str, kind: str | None) -> str:
-        """How a column is spelled that may hold different ids equal; empty if it does not."""
+        """A column's type if different values of it may compare equal; empty if they cannot."""
         return ""
 
     def is_table(self, node: Any) -> bool:
-        """Whether a table of Ibis is this very table."""
+        """Whether an Ibis table node refers to this very table."""
         return False
 
     # ---- how DuckDB reads it
 
     @property
     def file_size(self) -> int:
-        """Bytes of the files that the engine scans in place."""
+        """The size in bytes of the files that the engine scans in place."""
         return 0
 
     def spills(self) -> set[str]:
-        """Folders in which connections of the user's write rows that do not fit in memory."""
+        """Folders to which the user's own connections write rows that do not fit in memory."""
         return set()
 
     def unchanged(self, table: str, connection: Any, describe: Callable[[], T]) -> T:
-        """What `describe` returns, unless files changed since they were opened."""
+        """The result of `describe`; an error if files have changed since they were opened."""
         return describe()
 
     def in_place(self, connection: Any) -> str | None:
@@ -89,7 +89,7 @@ class Source:
         return None
 
     def stored(self, connection: Any, types: Mapping[str, str]) -> dict[str, str]:
-        """The types that DuckDB tells of its columns, with the collations that it does not tell."""
+        """The column types that DuckDB reports, with the collations that it does not report."""
         return dict(types)
 
     def none(self) -> Source:
@@ -101,7 +101,7 @@ class Source:
         raise NotImplementedError
 
     def load(self, connection: Any, view: str, folder: Path) -> None:
-        """Put the rows under a name; what is written for that goes into the folder."""
+        """Make the rows available under a name; temporary files go into `folder`."""
         rows = self.rows()
         if not hasattr(rows, "read_next_batch"):
             connection.register(view, rows)
