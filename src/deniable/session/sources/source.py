@@ -94,11 +94,11 @@ class Source:
 
     def none(self) -> Source:
         """The same columns without rows; no row is read."""
-        raise NotImplementedError
+        raise AssertionError("read in place")
 
     def rows(self) -> Any:
         """All rows, as an Arrow table or a stream of batches."""
-        raise NotImplementedError
+        raise AssertionError("read in place")
 
     def load(self, connection: Any, view: str, folder: Path) -> None:
         """Make the rows available under a name; temporary files go into `folder`."""
