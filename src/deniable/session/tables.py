@@ -39,16 +39,18 @@ _NEAR_SPELLING: Final = 0.8  # of difflib: patient and patients, not patient and
 class Table:
     """A table that is held, not read: what is public about it, and how to reach it.
 
-    `columns` are those that can be used; `unread` those whose type nobody stated, and `likely` what
-    a fix proposes to read them as, where that is not text. `source` holds its rows; `ibis` is the
-    Ibis table it was opened as, by which expressions may speak of it; `size` the number of units
-    that the schema states.
+        `columns` are those that can be used; `unread` those whose type nobody stated, and `likely` what
+    a fix proposes to read them as, where that is not text; `refused` those of the unread that
+    cannot be read at all, by their types. `source` holds its rows; `ibis` is the Ibis table it was
+    opened as, by which expressions may speak of it; `size` the number of units that the schema
+    states.
     """
 
     name: str
     columns: Mapping[str, Column]
     unread: tuple[str, ...] = ()
     likely: Mapping[str, str] = field(default_factory=dict, repr=False, compare=False)
+    refused: Mapping[str, str] = field(default_factory=dict, repr=False, compare=False)
     public: bool = False
     source: Source = field(repr=False)
     ibis: object = field(default=None, repr=False, compare=False)
@@ -58,6 +60,8 @@ class Table:
         """What is known of one column; an error that tells the fix if it cannot be used."""
         if name in self.columns:
             return self.columns[name]
+        if name in self.refused:
+            raise _nested(self.name, name, self.refused[name])
         if name in self.unread:
             kind = self.likely.get(name, "text")
             raise BadParameter(
@@ -81,6 +85,8 @@ class Found:
     source: Source
     doubtful: Mapping[str, str] = field(default_factory=dict)
     """Columns that cannot identify people, by the types that make it so."""
+    refused: Mapping[str, str] = field(default_factory=dict)
+    """Columns that cannot be read at all, by the types that make it so."""
     ibis: object = field(default=None, repr=False)
 
 
@@ -94,6 +100,19 @@ def type_of(spelling: str) -> str | None:
     if word.endswith("[]"):
         return None
     return next((kind for pattern, kind in _SPELLINGS if re.fullmatch(pattern, word)), None)
+
+
+def _nested(table: str, column: str, kind: str) -> BadParameter:
+    name = '"' + column.replace('"', '""') + '"'
+    copied = f"COPY (SELECT * REPLACE ({name}::VARCHAR AS {name}) FROM 'old.parquet')"  # noqa: S608  shown, never run
+    return BadParameter(
+        f"`{column}` of `{table}` is {kind}: lists and structs in Parquet cannot be read",
+        why="one row that is stored wrongly would stop the reader, which tells that it is there",
+        fix=(
+            f"{copied} TO 'new.parquet'    in DuckDB; then open the new file",
+            f"leave `{column}` out of the schema",
+        ),
+    )
 
 
 def check_names(names: Sequence[object], *, table: str) -> list[str]:
@@ -124,6 +143,8 @@ def described(found: Found, schema: Schema | None) -> Table:
     for name in facts.columns:
         if name not in found.types:
             raise UnknownName.of("column", name, known=names, table=found.name)
+        if name in found.refused:
+            raise _nested(found.name, name, found.refused[name])
     typed = {name: Column(type=kind) for name, kind in found.types.items() if kind is not None}
     columns = {name: facts.columns.get(name) or typed.get(name) for name in names}
     return Table(
@@ -131,6 +152,7 @@ def described(found: Found, schema: Schema | None) -> Table:
         columns=MappingProxyType({n: c for n, c in columns.items() if c is not None}),
         unread=tuple(name for name, known in columns.items() if known is None),
         likely=found.likely,
+        refused=found.refused,
         public=facts.public,
         source=found.source,
         ibis=found.ibis,

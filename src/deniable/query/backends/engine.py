@@ -54,6 +54,14 @@ class Engine(ABC):
         To be called after the charge: here, and nowhere before, are rows read.
         """
 
+    def table(self, statement: str, names: Sequence[str]) -> Any:
+        """The rows of one statement as an Arrow table with these columns; after the charge, too."""
+        import pyarrow as pa
+
+        (rows,) = self.run([statement])
+        columns = list(zip(*rows, strict=True)) if rows else [()] * len(names)
+        return pa.table([pa.array(column) for column in columns], names=list(names))
+
     @abstractmethod
     def close(self) -> None:
         """Leave nothing behind."""

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import glob
-from collections.abc import Sequence
+import re
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, ClassVar, Final, Self
@@ -22,6 +23,12 @@ _OPTIONS: Final = {
     "can_have_nan": "true",
     "utf8_validation": "'replace'",
 }
+# The types whose values DuckDB reads from Parquet whatever their bits are.
+_TOTAL: Final = (
+    r"BOOLEAN|U?(TINYINT|SMALLINT|INTEGER|BIGINT)|FLOAT|DOUBLE|DECIMAL\(.*\)|VARCHAR|BLOB|UUID|DATE|"
+    r"INTERVAL|TIMESTAMP(_NS)?|TIMESTAMP WITH TIME ZONE|TIMESTAMPTZ_NS"
+)
+_NESTED: Final = re.compile(r".*\]|(STRUCT|MAP|UNION|VARIANT)\b.*", re.DOTALL)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,17 +62,19 @@ class ParquetFiles(Files):
         return None
 
     def in_place(self, connection: Any) -> str | None:
-        """Unless the reader would stop where a value is out of range.
+        """Unless DuckDB's own reader of Parquet could stop at a value of a column that is read.
 
-        It does for times, and for moments in milliseconds, which reach farther than microseconds.
+        It does for times, for moments in milliseconds, which reach farther than microseconds, and
+        for text and bytes that have to be of a form (JSON, geometry): so all but `_TOTAL` come by
+        way of Arrow.
         """
         asked = (
-            "SELECT 1 FROM parquet_schema(?) WHERE list_contains(?, name) AND (num_children > 0 OR "
-            "converted_type IN ('TIME_MILLIS', 'TIME_MICROS', 'TIMESTAMP_MILLIS') OR "
-            "logical_type LIKE 'TimeType%' OR logical_type LIKE 'TimestampType%(MILLIS=M%')"
+            "SELECT 1 FROM parquet_schema(?) WHERE list_contains(?, name) AND "
+            "(NOT regexp_full_match(duckdb_type, ?) OR converted_type = 'TIMESTAMP_MILLIS' OR "
+            "logical_type LIKE 'TimestampType%(MILLIS=M%')"
         )
         paths = [glob.escape(path) for path in self.held]
-        stops = connection.execute(asked, [paths, list(self.columns)]).fetchall()
+        stops = connection.execute(asked, [paths, list(self.columns), _TOTAL]).fetchall()
         return None if stops else call("read_parquet", self.held, _OPTIONS)
 
     def none(self) -> Source:
@@ -103,7 +112,17 @@ def look(paths: Sequence[str], name: str, _schema: Schema | None) -> list[Found]
     root, *fields = shapes[0][0]
     if root[2] == len(fields):  # flat: the engine would rename a column that is there twice
         check_names([each[0] for each in fields], table=name)
-    return [found(ParquetFiles(held=tuple(paths)), name, [column[:2] for column in columns])]
+    spelled = [column[:2] for column in columns]
+    return [found(ParquetFiles(held=tuple(paths)), name, spelled, refused=_nested(spelled))]
+
+
+def _nested(spelled: Iterable[tuple[str, ...]]) -> dict[str, str]:
+    """Columns of lists, structs and maps, which are refused.
+
+    How long a list is, and whether it is there, is stored beside its values; a file in which the
+    two disagree for one row (as DuckDB writes arrays of a fixed size with one missing) stops Arrow.
+    """
+    return {name: kind for name, kind in spelled if _NESTED.fullmatch(kind)}
 
 
 def _described(connection: Any, paths: Sequence[str]) -> list[tuple[str, ...]]:
