@@ -39,7 +39,7 @@ _NEAR_SPELLING: Final = 0.8  # of difflib: patient and patients, not patient and
 class Table:
     """A table that is held, not read: what is public about it, and how to reach it.
 
-        `columns` are those that can be used; `unread` those whose type nobody stated, and `likely` what
+    `columns` are those that can be used; `unread` those whose type nobody stated, and `likely` what
     a fix proposes to read them as, where that is not text; `refused` those of the unread that
     cannot be read at all, by their types. `source` holds its rows; `ibis` is the Ibis table it was
     opened as, by which expressions may speak of it; `size` the number of units that the schema
