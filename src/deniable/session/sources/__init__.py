@@ -3,12 +3,20 @@
 Only column names and types are looked at, never rows: not their number, not the statistics that a
 file keeps of itself, not what pandas or a CSV reader would guess from values.
 
-    source             what a session and the engines may ask of a source
-    csv_files, parquet_files, pandas_frames, polars_frames, arrow_tables, duckdb_tables,
-    duckdb_relations, postgres_tables, spark_frames, ibis_tables     one kind each
-    files              what kinds of files have in common
-    arrow_values       columns that no value can stop
-    ibis_rows          columns that travel
+    source             what a session and the engines can ask of every source
+    files              what all kinds of files have in common
+    csv_files          CSV files, read so that no row can affect another
+    parquet_files      Parquet files, read where they are
+    pandas_frames      pandas frames
+    polars_frames      Polars frames, lazy or not
+    arrow_tables       PyArrow tables and data sets
+    arrow_values       Arrow columns in which no value can stop the engine
+    duckdb_tables      tables and views of a DuckDB connection
+    duckdb_relations   DuckDB relations
+    postgres_tables    tables and views of a Postgres server
+    spark_frames       Spark frames
+    ibis_tables        Ibis tables and connections
+    ibis_rows          columns fetched through Ibis
 """
 
 from __future__ import annotations
