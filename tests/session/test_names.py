@@ -95,7 +95,7 @@ def test_a_postgres_table_stays_the_one_of_its_schema(server):
         connection.execute("SET search_path TO second, first")
         session = opened(connection, name="people")
         connection.execute("SET search_path TO first")
-        assert session.tables["people"].within == ("second",)
+        assert session.tables["people"].source.within == ("second",)
         assert count(session) == 2
 
 
@@ -142,7 +142,7 @@ def test_a_pattern_means_the_files_that_it_meant_when_opened(tmp_path, monkeypat
     session = opened(f"*.{ending}", name="people", schema=schema)
     write("d")  # comes too late
     monkeypatch.chdir("/")
-    assert session.tables["people"].source == tuple(
+    assert session.tables["people"].source.held == tuple(
         str(tmp_path / f"{stem}.{ending}") for stem in ("a", "b[1]", "c")
     )
     assert count(session) == 3

@@ -1,6 +1,9 @@
 """Sources: held, not read; decided from names and declared types alone."""
 
 import datetime as dt
+import sys
+from dataclasses import replace
+from types import SimpleNamespace
 
 import duckdb
 import numpy as np
@@ -14,6 +17,8 @@ import deniable as dp
 from deniable.errors import BadParameter, MissingUnit, UnknownName
 from deniable.schema import Schema, bounds, column, keys
 from deniable.session import sources
+from deniable.session.sources.arrow_tables import ArrowTable
+from deniable.session.sources.source import Source, found
 from deniable.session.tables import type_of
 
 FACTS = Schema(columns={"age": bounds(0, 125), "city": keys(["Oslo", "Bergen"])})
@@ -93,13 +98,13 @@ def test_ibis_tables_and_connections_are_known_by_the_types_they_state():
     named = [(connection, "people"), (people, "people"), (people.filter(people.age > 3), "data")]
     for source, name in named:
         table = only(source)
-        assert (table.name, table.kind) == (name, "ibis")
+        assert (table.name, table.source.kind) == (name, "ibis")
         assert {n: c.type for n, c in table.columns.items()} == {"age": "int", "when": "timestamp"}
 
 
 def test_several_tables_by_name(parquet):
     found = tables({"people": parquet, "visits": ARROW})
-    assert [(t.name, t.kind) for t in found.values()] == [
+    assert [(t.name, t.source.kind) for t in found.values()] == [
         ("people", "parquet"),
         ("visits", "arrow"),
     ]
@@ -110,7 +115,7 @@ def test_a_glob_is_one_table(tmp_path):
         pq.write_table(ARROW, tmp_path / f"visits-{month}.parquet")
     table = only(tmp_path / "visits-*.parquet")
     assert table.name == "visits"
-    assert len(table.source) == 2
+    assert len(table.source.held) == 2
     assert only(tmp_path / "*.parquet").name == tmp_path.name
 
 
@@ -120,14 +125,14 @@ def test_a_glob_is_one_table(tmp_path):
 def test_a_csv_is_read_as_the_schema_says(csv):
     table = only(csv, FACTS)
     assert list(table.columns) == ["age", "city"]
-    assert table.header == ("id", "age", "city", "secret")
+    assert table.source.header == ("id", "age", "city", "secret")
 
 
 @pytest.mark.parametrize("mark", [";", "\t", "|"])
 def test_other_separators_are_found_by_the_names_in_the_first_line(tmp_path, mark):
     path = tmp_path / "people.csv"
     path.write_text(f"\ufeffage{mark}city\n40{mark}Oslo\n", encoding="utf-8")
-    assert only(path, FACTS).delimiter == mark
+    assert only(path, FACTS).source.delimiter == mark
 
 
 def test_a_csv_without_a_schema_is_refused_with_the_fix(csv):
@@ -357,3 +362,38 @@ def test_dates_are_dates_everywhere():
     day = dt.date(2020, 1, 1)
     assert only(pa.table({"d": [day]})).columns["d"].type == "date"
     assert only(pl.DataFrame({"d": [day]})).columns["d"].type == "date"
+
+
+# ---- a kind of one's own
+
+
+class Listed(list):
+    """Rows that some other package holds."""
+
+
+class ListedRows(Source):
+    kind = "listed"
+
+    def only(self, columns):
+        return replace(self, held=[{c: row[c] for c in columns or ["age"]} for row in self.held])
+
+    def none(self):
+        return ArrowTable(held=pa.schema([("age", pa.int64())]).empty_table())
+
+    def rows(self):
+        return pa.Table.from_pylist(self.held)
+
+
+def look(given, name, _schema):
+    return [found(ListedRows(held=given), name, [("age", "int64"), ("name", "string")])]
+
+
+def test_a_new_kind_is_one_file_and_one_line(monkeypatch):
+    monkeypatch.setitem(sources._HOMES, Listed.__module__.split(".")[0], "listed_rows")
+    home = SimpleNamespace(look=look)
+    monkeypatch.setitem(sys.modules, "deniable.session.sources.listed_rows", home)
+    rows = Listed([{"age": 40, "name": "a"}, {"age": 50, "name": "b"}])
+    session = dp.open(rows, unit=dp.rows(), budget=dp.epsilon(10**6))
+    assert session.tables["data"].columns["age"].type == "int"
+    answer = session.sql("SELECT COUNT(*) AS n FROM data").release(spend=dp.epsilon(1000))
+    assert answer.value == 2  # but with probability e⁻⁵⁰⁰

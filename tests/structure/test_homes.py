@@ -1,4 +1,4 @@
-"""Each idea has one home: symbols and shares of losses, and how many sides a unit's change has."""
+"""Each idea has one home: symbols and shares of losses, sides of a unit, kinds of sources."""
 
 import ast
 from pathlib import Path
@@ -10,6 +10,15 @@ KINDS = {"Pure", "Approx", "Zcdp", "Gdp", "epsilon", "rho", "mu"}
 FIGURES = {"epsilon", "rho", "mu"}
 SYMBOLS = {"ε", "δ", "ρ", "μ"}
 RELATIONS = {"Relation", "Neighbours"}
+SOURCES = {
+    node.name: statement.value.value
+    for path in (SOURCE / "session" / "sources").glob("*.py")
+    for node in ast.walk(ast.parse(path.read_text()))
+    if isinstance(node, ast.ClassDef)
+    for statement in node.body
+    if isinstance(statement, ast.AnnAssign) and getattr(statement.target, "id", "") == "kind"
+    if isinstance(statement.value, ast.Constant)
+}
 
 
 def compares_relations(node: ast.AST) -> bool:
@@ -52,6 +61,20 @@ def makes_a_share(node: ast.AST) -> bool:
     )
 
 
+def tells_sources_apart(node: ast.AST) -> bool:
+    """`table.source.kind == "csv"`, a match of it, or its class asked for."""
+    if not isinstance(node, ast.Compare | ast.Match | ast.Call):
+        return False
+    asked = node.subject if isinstance(node, ast.Match) else node
+    parts = list(ast.walk(node))
+    if isinstance(node, ast.Call):
+        named = {getattr(part, "id", getattr(part, "attr", "")) for part in parts}
+        return getattr(node.func, "id", "") == "isinstance" and bool(named & set(SOURCES))
+    kinds = any(isinstance(p, ast.Attribute) and p.attr == "kind" for p in ast.walk(asked))
+    texts = {part.value for part in parts if isinstance(part, ast.Constant)}
+    return kinds and bool(texts & set(SOURCES.values()))
+
+
 @pytest.mark.parametrize(
     ("found", "home", "wrong"),
     [
@@ -60,6 +83,9 @@ def makes_a_share(node: ast.AST) -> bool:
         (lists_symbols, "losses/", "{Pure: 'ε', Zcdp: 'ρ'}"),
         (lists_symbols, "losses/", "{'ε': 'epsilon', 'ρ': 'rho'}"),
         (makes_a_share, "losses/", "losses.mu(budget.mu / 10)"),
+        (tells_sources_apart, "session/sources/", "table.source.kind in ('csv', 'parquet')"),
+        (tells_sources_apart, "session/sources/", "match t.kind:\n    case 'spark':\n        pass"),
+        (tells_sources_apart, "session/sources/", "isinstance(table.source, CsvFiles)"),
     ],
 )
 def test_what_is_decided_in_one_place_is_decided_nowhere_else(found, home, wrong):
@@ -72,3 +98,7 @@ def test_what_is_decided_in_one_place_is_decided_nowhere_else(found, home, wrong
         if found(node)
     ]
     assert not elsewhere
+
+
+def test_every_kind_of_source_is_known_by_name():
+    assert len(SOURCES) == len(set(SOURCES.values())) == 10

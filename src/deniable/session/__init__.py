@@ -7,10 +7,7 @@
     neighbours     for which privacy units a mechanism's price is proved
     drawing        compute and draw: the lines that touch people's values
     elsewhere      noise drawn in Spark's executors, where an answer is too large to collect
-    sources        files, frames and connections as tables
-    ibis_sources   tables and connections of Ibis
-    parquet        what Parquet files say of their columns
-    postgres       where a Postgres connection leads, so that our own can go there
+    sources        files, frames and connections as tables: one file per kind
     tables         the public facts about a table
     identity       which columns can identify people
     budgets        which losses can be a budget, and what can be spent under it

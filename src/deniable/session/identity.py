@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Final
 
 from deniable.errors import BadParameter
 
@@ -30,7 +30,6 @@ _COLLATED: Final = re.compile(r"(.+?) collate (\w+)", re.IGNORECASE)
 EXACT_COLLATION: Final = "exact"
 """How backends spell a collation under which texts are equal letter by letter only."""
 _COLLATIONS: Final = frozenset({EXACT_COLLATION, "utf8_binary"})
-_DEFAULTS: Final = frozenset({"", "binary", "c", "posix"})
 
 
 def identifies(spelling: str) -> bool:
@@ -54,10 +53,9 @@ def check(found: Found, column: str) -> None:
     """Raise if values of the column that identifies people may be equal and yet differ."""
     if column in found.doubtful:
         raise refused(column, found.doubtful[column], table=found.name)
-    if found.kind == "ibis":
-        _check_remote(found, column)
-    elif found.types.get(column) == "text" and found.kind in ("duckdb", "duckdb_relation"):
-        _check_collation(found, column)
+    spelling = found.source.doubt(column, found.types.get(column))
+    if spelling:
+        raise refused(column, spelling, table=found.name)
 
 
 def doubtful(spellings: Mapping[str, str]) -> dict[str, str]:
@@ -78,77 +76,3 @@ def refused(column: str, spelling: str, *, table: str) -> BadParameter:
             "another column that identifies people by a number, by bytes or by plain text",
         ),
     )
-
-
-def _check_collation(found: Found, column: str) -> None:
-    """Text of DuckDB: neither the connection nor the column may have a collation."""
-    source: Any = found.source
-    asked = "current_setting('default_collation')"
-    if found.kind == "duckdb":
-        ((default,),) = source.sql(f"SELECT {asked}").fetchall()
-        place = ".".join(map(_quoted, (*found.within, found.inner)))
-        source = source.cursor().sql(f"FROM {place}")  # a question that is not run
-    else:  # a relation is asked only by an expression over it, here over no rows
-        ((default,),) = source.limit(0).aggregate(f"{asked} || COALESCE(MAX(''), '')").fetchall()
-    if default.lower() not in _DEFAULTS:
-        kind = f"VARCHAR under the default collation {default}"
-        raise refused(column, kind, table=found.name)
-    if not _mixes(source, column):
-        raise refused(column, "VARCHAR with a collation", table=found.name)
-
-
-def _mixes(relation: Any, column: str) -> bool:
-    """DuckDB says of no column that it has a collation, but compares no two that differ in it."""
-    import duckdb
-
-    if str(relation.types[relation.columns.index(column)]) != "VARCHAR":
-        return True
-    name = _quoted(column)
-    try:
-        relation.filter(f'({name} COLLATE "C") = {name}')
-    except duckdb.BinderException:
-        return False
-    return True
-
-
-def _check_remote(found: Found, column: str) -> None:
-    """Ibis says of no column that it has a collation: the engine itself must rule it out."""
-    expression: Any = found.source.expression  # type: ignore[attr-defined]
-    engine = expression.get_backend()
-    match engine.name:
-        case "polars" | "datafusion":  # they have no collations
-            return
-        case "sqlite":  # in a column of numbers, text is missing
-            if found.types[column] in ("int", "float", "bool"):
-                return
-            exact = _exact_in_sqlite(engine, expression, column)
-        case _ if not expression.schema()[column].is_string():
-            return
-        case "duckdb":
-            engine._run_pre_execute_hooks(expression)  # noqa: SLF001  (tables in memory)
-            ((default,),) = engine.con.sql("SELECT current_setting('default_collation')").fetchall()
-            relation = engine.con.sql(engine.compile(expression))  # a question that is not run
-            exact = default.lower() in _DEFAULTS and _mixes(relation, column)
-        case _:
-            exact = False
-    if not exact:
-        kind = f"text from {engine.name}, which may have a collation"
-        raise refused(column, kind, table=found.name)
-
-
-def _exact_in_sqlite(engine: Any, expression: Any, column: str) -> bool:
-    """By the program that SQLite makes of a comparison and does not run: it names the collation.
-
-    The fifth field of an instruction is P4 (https://www.sqlite.org/opcode.html); numbers have none.
-    """
-    engine._run_pre_execute_hooks(expression)  # noqa: SLF001  (tables in memory)
-    name, text = _quoted(column), engine.compile(expression)
-    cursor = engine.con.cursor()
-    cursor.row_factory = None
-    program = cursor.execute(f"EXPLAIN SELECT {name} = {name} FROM ({text})").fetchall()  # noqa: S608
-    compared = [step[5] for step in program if step[1] in ("Eq", "Ne")]
-    return bool(compared) and all(str(by or "BINARY").startswith("BINARY") for by in compared)
-
-
-def _quoted(name: str) -> str:
-    return '"' + name.replace('"', '""') + '"'

@@ -9,13 +9,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from deniable import fixes
 from deniable.errors import BadParameter, MissingUnit, UnknownName
 from deniable.fixes import Fix
 from deniable.schema import Column, Schema
 from deniable.units import Unit
+
+if TYPE_CHECKING:
+    from .sources.source import Source
 
 # One table for all engines: how each spells a type → what we call it. Lists, structs, durations and
 # binary are not here: a column of such a type can be used once the schema says what to read it as.
@@ -38,25 +41,18 @@ class Table:
 
     `columns` are those that can be used; `unread` those whose type nobody stated, and `likely` what
     a fix proposes to read them as, where that is not text; `refused` those of the unread that
-    cannot be read at all, by their types. `source` is the frame, the connection or
-    the paths; `inner` what the source itself calls the table, and `within` the catalog and schema
-    in which it has that name; `header` the first line of a CSV, or
-    of a Parquet file the columns that a question reads; `ibis` the Ibis table it was opened as, by
-    which expressions may speak of it; `size` the number of units that the schema states.
+    cannot be read at all, by their types. `source` holds its rows; `ibis` is the Ibis table it was
+    opened as, by which expressions may speak of it; `size` the number of units that the schema
+    states.
     """
 
     name: str
-    kind: str
     columns: Mapping[str, Column]
     unread: tuple[str, ...] = ()
     likely: Mapping[str, str] = field(default_factory=dict, repr=False, compare=False)
     refused: Mapping[str, str] = field(default_factory=dict, repr=False, compare=False)
     public: bool = False
-    source: object = field(repr=False, compare=False)
-    inner: str = ""
-    within: tuple[str, ...] = ()
-    header: tuple[str, ...] = field(default=(), repr=False)
-    delimiter: str = field(default=",", repr=False)
+    source: Source = field(repr=False)
     ibis: object = field(default=None, repr=False, compare=False)
     size: int | None = None
 
@@ -69,8 +65,8 @@ class Table:
         if name in self.unread:
             kind = self.likely.get(name, "text")
             raise BadParameter(
-                f"the type of `{name}` in `{self.name}` is unknown",
-                why="its stored type does not determine it, and the rows are not inspected",
+                f"nobody said how to read `{name}` of `{self.name}`",
+                why="its type does not follow from how it is stored, and rows are not looked at",
                 fix=(
                     fixes.python(f'schema=dp.Schema(columns={{"{name}": dp.column("{kind}")}})'),
                     f"deniable set {shlex.quote(f'{self.name}.{name}')} --type {kind}",
@@ -84,12 +80,9 @@ class Found:
     """What was found about a table before the schema is applied: column names and types alone."""
 
     name: str
-    kind: str
     types: Mapping[str, str | None]
     likely: Mapping[str, str] = field(default_factory=dict)
-    source: object = field(repr=False)
-    inner: str = ""
-    within: tuple[str, ...] = ()
+    source: Source
     doubtful: Mapping[str, str] = field(default_factory=dict)
     """Columns that cannot identify people, by the types that make it so."""
     refused: Mapping[str, str] = field(default_factory=dict)
@@ -135,8 +128,8 @@ def check_names(names: Sequence[object], *, table: str) -> list[str]:
             )
         if name.lower() in checked:
             raise BadParameter(
-                f"`{table}` has two columns named `{checked[name.lower()]}` and `{name}`",
-                why="SQL ignores case, so a query could mean either",
+                f"`{table}` has two columns called `{checked[name.lower()]}` and `{name}`",
+                why="SQL ignores case: a question could mean either",
                 fix="rename one of them",
             )
         checked[name.lower()] = name
@@ -156,15 +149,12 @@ def described(found: Found, schema: Schema | None) -> Table:
     columns = {name: facts.columns.get(name) or typed.get(name) for name in names}
     return Table(
         name=found.name,
-        kind=found.kind,
         columns=MappingProxyType({n: c for n, c in columns.items() if c is not None}),
         unread=tuple(name for name, known in columns.items() if known is None),
         likely=found.likely,
         refused=found.refused,
         public=facts.public,
         source=found.source,
-        inner=found.inner,
-        within=found.within,
         ibis=found.ibis,
         size=facts.size,
     )
@@ -186,9 +176,8 @@ def check_unit(unit: Unit, tables: Mapping[str, Table]) -> None:
         near = [folded[name] for name in found]
         spelled = [fixes.person(name, unit.rows) for name in near]
         raise MissingUnit(
-            f"`{table.name}` has no column `{unit.column}`, "
-            "so it does not say which person each row belongs to",
-            why="the privacy unit is a person, whom that column identifies in every private table",
+            f"`{table.name}` has no column `{unit.column}`, so nobody knows whose its rows are",
+            why="the session protects a person, identified by that column, in every private table",
             fix=[*spelled, *_without_people(table.name, list(tables))[len(tables) == len(near) :]],
             hint=f"columns of `{table.name}`: {', '.join(sorted(names))}",
         )
@@ -202,12 +191,12 @@ def _without_people(table: str, tables: Sequence[str]) -> list[Fix]:
             Fix(
                 "dp.Schema(..., public=True)",
                 command="public = true in its schema",
-                note="only if the table contains no personal data",
+                note="only if the table is about nobody",
             ),
         ]
     facts = [f'"{each}": dp.Schema({"public=True" * (each == table)})' for each in tables]
     return [
-        Fix(f"schema={{{', '.join(facts)}}}", note=f"only if `{table}` contains no personal data"),
+        Fix(f"schema={{{', '.join(facts)}}}", note=f"only if `{table}` is about nobody"),
         Fix(f"leave `{table}` out of the source"),
     ]
 

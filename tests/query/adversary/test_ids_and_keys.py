@@ -13,6 +13,7 @@ import deniable as dp
 from deniable.query import execute
 from deniable.query.backends import engine_for
 from deniable.query.backends.duckdb import DuckDB
+from deniable.session.sources.postgres_tables import PostgresTable
 from deniable.session.tables import Table
 
 from .exact import exact, number
@@ -142,7 +143,8 @@ def test_every_collation_of_a_postgres_column_is_taken_off(server):
         server,
         'CREATE TABLE people (id text COLLATE "POSIX", k varchar(9) COLLATE "C", x text)',
     )
-    table = Table(name="people", kind="postgres", columns={}, source=server, inner="people")
+    source = PostgresTable(held=server, inner="people")
+    table = Table(name="people", columns={}, source=source)
     with engine_for([table])([table]) as engine:
         types = engine.stored()["people"].types
         written = {c: engine.dialect.write(engine.dialect.column(c, types[c])) for c in types}

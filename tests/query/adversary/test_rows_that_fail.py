@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import deniable as dp
 from deniable.query.algebra.meaning import like
-from deniable.query.backends.frames import settled
+from deniable.session.sources.arrow_values import settled
 
 from .exact import exact, moves, number
 

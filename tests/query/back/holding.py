@@ -12,6 +12,9 @@ from deniable.query.backends import engine_for
 from deniable.query.bound import bound
 from deniable.query.compile import Relations
 from deniable.schema import Column
+from deniable.session.sources.arrow_tables import ArrowTable
+from deniable.session.sources.postgres_tables import PostgresTable
+from deniable.session.sources.spark_frames import SparkFrame
 from deniable.session.tables import Table
 
 _numbers = itertools.count()
@@ -49,14 +52,13 @@ class Holding:
         arrow = pa.table(
             {f.name: pa.array(columns[f.name], f.type) for f in fields}, schema=pa.schema(fields)
         )
-        source, kind, inner = arrow, "arrow", ""
+        source = ArrowTable(held=arrow)
         if self.kind == "postgres":
-            source, kind = self.place, "postgres"
-            inner = _into_postgres(self.place, types, rows)
+            source = PostgresTable(held=self.place, inner=_into_postgres(self.place, types, rows))
         elif self.kind == "spark":
-            source, kind = _into_spark(self.place, arrow), "spark"
+            source = SparkFrame(held=_into_spark(self.place, arrow))
         known = MappingProxyType({c: f for c, f in facts.items() if isinstance(f, Column)})
-        return Table(name=name, kind=kind, columns=known, source=source, inner=inner)
+        return Table(name=name, columns=known, source=source)
 
     def values(self, table, named):
         """The values of expressions, row by row, in the order of the column `i`."""

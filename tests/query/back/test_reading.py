@@ -133,10 +133,10 @@ def test_numerics_that_no_float_can_hold_do_not_fail(postgres):
     holding = Holding(kind="postgres", place=postgres)
     table = holding.table("data", [], {"i": dp.column("int"), "o": dp.bounds(0.0, 5.0)})
     with psycopg.connect(postgres, autocommit=True) as connection:
-        connection.execute(f'ALTER TABLE "{table.inner}" ALTER o TYPE numeric')
+        connection.execute(f'ALTER TABLE "{table.source.inner}" ALTER o TYPE numeric')
         connection.execute(
-            f"""INSERT INTO "{table.inner}" VALUES (0, '1e400'), (1, '-1e400'), (2, '1e-400'),
-            (3, 'NaN'), (4, NULL), (5, 2.5)"""
+            f"""INSERT INTO "{table.source.inner}" VALUES (0, '1e400'), (1, '-1e400'),
+            (2, '1e-400'), (3, 'NaN'), (4, NULL), (5, 2.5)"""
         )
     (column,) = [c for c in scan_of(table).columns if c.name == "o"]
     found = holding.values(table, (("o", column),))

@@ -6,13 +6,14 @@ import deniable as dp
 from deniable.query.algebra import Question
 from deniable.query.front import question_from_sql
 from deniable.schema import Column, bounds, column, keys
+from deniable.session.sources import Source
 from deniable.session.tables import Table
 
 
 def table(
     name: str, columns: dict[str, Column], *, public: bool = False, unread: tuple[str, ...] = ()
 ) -> Table:
-    return Table(name=name, kind="test", columns=columns, public=public, unread=unread, source=None)
+    return Table(name=name, columns=columns, public=public, unread=unread, source=Source(held=None))
 
 
 TABLES = {

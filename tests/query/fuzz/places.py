@@ -1,5 +1,6 @@
 """Where hostile tables are put: each engine and each kind of file, to open sessions and to ask."""
 
+import dataclasses
 import functools
 import itertools
 from types import MappingProxyType
@@ -14,7 +15,12 @@ from deniable.query.backends import engine_for
 from deniable.query.backends.columns import table_names
 from deniable.query.compile import nodes as sql
 from deniable.query.compile import statements
-from deniable.session.tables import Table
+from deniable.session.sources.arrow_tables import ArrowTable
+from deniable.session.sources.csv_files import CsvFiles
+from deniable.session.sources.duckdb_tables import DuckDBTable
+from deniable.session.sources.parquet_files import ParquetFiles
+from deniable.session.sources.postgres_tables import PostgresTable
+from deniable.session.sources.spark_frames import SparkFrame
 
 from .hostile import EMPTY, SCHEMA
 
@@ -43,7 +49,7 @@ class Place:
             self._held[id(data)] = stored, data  # data is kept, so that its id stays its own
         stored, _ = self._held[id(data)]
         known = parts(data, unit, dp.epsilon(1))["tables"]
-        return {name: Table(**vars(table) | stored[name]) for name, table in known.items()}
+        return {name: dataclasses.replace(t, source=stored[name]) for name, t in known.items()}
 
     def asked(self, plan, worlds):
         """For each data set, what each statement of a plan finds; the hash is keyed alike.
@@ -73,8 +79,10 @@ class Place:
 
     def _source(self, engine, table):
         if self.kind == "spark":  # where every session of the cluster sees it
-            return exp.table_(table.inner, db="global_temp", quoted=True)
-        return sql.table(table.inner) if self.kind == "postgres" else engine._described(table)[0]
+            return exp.table_(table.source.inner, db="global_temp", quoted=True)
+        if self.kind == "postgres":
+            return sql.table(table.source.inner)
+        return engine._described(table)[0]
 
     def _run(self, engine, texts):
         """All data sets in one state; on Spark, where a statement is dear, in one statement."""
@@ -126,7 +134,8 @@ class Unreadable:
 def blind(*, unit, budget):
     """A session whose data nobody can read."""
     known = parts(EMPTY, unit, budget)["tables"]
-    tables = {n: Table(**vars(t) | {"source": Unreadable()}) for n, t in known.items()}
+    source = ArrowTable(held=Unreadable())
+    tables = {n: dataclasses.replace(t, source=source) for n, t in known.items()}
     return Curator(**parts(EMPTY, unit, budget, tables=tables))
 
 
@@ -134,7 +143,9 @@ def parts(data, unit, budget, *, tables=None):
     """What a session is made of; in its ledger nothing was spent."""
     known, schema = _known(data.ids, unit)
     fresh = core.open(EMPTY.tables, unit=unit, budget=budget, schema=SCHEMA).ledger
-    held = {n: Table(**vars(t) | {"source": data.tables[n]}) for n, t in known.items()}
+    held = {
+        n: dataclasses.replace(t, source=ArrowTable(held=data.tables[n])) for n, t in known.items()
+    }
     return {"tables": MappingProxyType(tables or held), "schema": schema, "ledger": fresh}
 
 
@@ -153,7 +164,7 @@ def _duckdb(place, name, table):
     place.source.register("given", table)
     place.source.execute(f'CREATE TABLE "{name}" AS FROM given')
     place.source.unregister("given")
-    return {"kind": "duckdb", "source": place.source, "inner": name}
+    return DuckDBTable(held=place.source, inner=name)
 
 
 _POSTGRES = {"int64": "bigint", "double": "double precision", "string": "text", "bool": "boolean"}
@@ -169,7 +180,7 @@ def _postgres(place, name, table):
         with connection.cursor().copy(f'COPY "{name}" FROM STDIN') as copy:
             for row in table.to_pylist():
                 copy.write_row(list(row.values()))
-    return {"kind": "postgres", "source": place.source, "inner": name}
+    return PostgresTable(held=place.source, inner=name)
 
 
 def _parquet(place, name, table):
@@ -177,7 +188,7 @@ def _parquet(place, name, table):
 
     path = place.folder / f"{name}.parquet"
     pq.write_table(table, path, row_group_size=7)
-    return {"kind": "parquet", "source": (str(path),)}
+    return ParquetFiles(held=(str(path),))
 
 
 def _csv(place, name, table):
@@ -186,8 +197,7 @@ def _csv(place, name, table):
     lines = [table.column_names, *(row.values() for row in table.to_pylist())]
     text = "".join(",".join(_cell(v) for v in line) + "\n" for line in lines)
     path.write_text(text, encoding="utf-8", newline="")
-    header = tuple(table.column_names)
-    return {"kind": "csv", "source": (str(path),), "header": header, "delimiter": ","}
+    return CsvFiles(held=(str(path),), header=tuple(table.column_names))
 
 
 def _cell(value):
@@ -198,6 +208,13 @@ def _quoted(text):
     return '"' + text.replace('"', '""') + '"'
 
 
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Viewed(SparkFrame):
+    """A frame that every session of the cluster sees by a name."""
+
+    inner: str
+
+
 def _spark(place, name, table):
     """Through a file: rows that are given directly are made in the driver."""
     import pyarrow.parquet as pq
@@ -206,7 +223,7 @@ def _spark(place, name, table):
     pq.write_table(table, path)
     frame = place.source.read.parquet(str(path))
     frame.createOrReplaceGlobalTempView(name)
-    return {"kind": "spark", "source": frame, "inner": name}
+    return Viewed(held=frame, inner=name)
 
 
 _PUT = {"duckdb": _duckdb, "postgres": _postgres, "parquet": _parquet, "csv": _csv, "spark": _spark}

@@ -5,6 +5,7 @@ Found before a row is read, it costs nothing; found later, it is charged and sto
 
 import logging
 import warnings
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,8 +13,7 @@ import pytest
 import deniable as dp
 from deniable.curator import Curator
 from deniable.errors import DataFailure, NotReady
-from deniable.query.backends import csv_files
-from deniable.session.tables import Table
+from deniable.session.sources import csv_files
 
 from .hostile import Data
 from .places import parts
@@ -27,18 +27,18 @@ def gone(place, table):
     """The table is not there any more."""
     match place.kind:
         case "duckdb":
-            place.source.execute(f'DROP TABLE "{table.inner}"')
+            place.source.execute(f'DROP TABLE "{table.source.inner}"')
         case "postgres":
-            _postgres(place, f'DROP TABLE "{table.inner}"')
+            _postgres(place, f'DROP TABLE "{table.source.inner}"')
         case "spark":
-            (place.folder / f"{table.inner}.parquet").unlink()
+            (place.folder / f"{table.source.inner}.parquet").unlink()
         case _:
-            Path(table.source[0]).unlink()
+            Path(table.source.held[0]).unlink()
 
 
 def quoting(place, table):
     """The engine fails on a row, and quotes it where it can."""
-    name = table.inner
+    name = getattr(table.source, "inner", "")
     match place.kind:
         case "duckdb":
             place.source.execute(f'ALTER TABLE "{name}" RENAME TO "{name}_kept"')
@@ -49,17 +49,17 @@ def quoting(place, table):
             view = f'CREATE VIEW "{name}" AS SELECT id, c, CAST(c AS bigint) AS i'
             _postgres(place, f'{view} FROM "{name}_kept"')
         case "spark":
-            return table.source.selectExpr("id", "c", "CAST(raise_error(c) AS BIGINT) AS i")
+            return table.source.held.selectExpr("id", "c", "CAST(raise_error(c) AS BIGINT) AS i")
         case "parquet":
-            path = Path(table.source[0])
+            path = Path(table.source.held[0])
             content = bytearray(path.read_bytes())
             footer = int.from_bytes(content[-8:-4], "little") + 8
             content[4:-footer] = b"\xff" * (len(content) - footer - 4)
             path.write_bytes(content)
         case "csv":
             # No row of a CSV makes the engine fail: a folder does.
-            Path(table.source[0]).unlink()
-            (Path(table.source[0]) / WORD).mkdir(parents=True)
+            Path(table.source.held[0]).unlink()
+            (Path(table.source.held[0]) / WORD).mkdir(parents=True)
     return None
 
 
@@ -67,16 +67,18 @@ def otherwise(place, table):
     """The columns are of other types than when the session was opened, or have other names."""
     match place.kind:
         case "duckdb":
-            place.source.execute(f'CREATE OR REPLACE TABLE "{table.inner}" AS SELECT {{}} AS c')
+            place.source.execute(
+                f'CREATE OR REPLACE TABLE "{table.source.inner}" AS SELECT {{}} AS c'
+            )
         case "postgres":
-            _postgres(place, f'ALTER TABLE "{table.inner}" DROP COLUMN i')
+            _postgres(place, f'ALTER TABLE "{table.source.inner}" DROP COLUMN i')
         case "spark":
-            return table.source.selectExpr("id", "named_struct('c', c) AS c")
+            return table.source.held.selectExpr("id", "named_struct('c', c) AS c")
         case "parquet":
-            Path(table.source[0]).write_text(f"{WORD},{WHO}")
+            Path(table.source.held[0]).write_text(f"{WORD},{WHO}")
         case "csv":
-            Path(table.source[0]).unlink()
-            Path(table.source[0]).mkdir()
+            Path(table.source.held[0]).unlink()
+            Path(table.source.held[0]).mkdir()
     return None
 
 
@@ -87,13 +89,17 @@ def _postgres(place, statement):
         connection.execute(statement)
 
 
+def holding(table, held):
+    return replace(table, source=replace(table.source, held=held))
+
+
 def session_over(place, broken):
     """A session whose table breaks after it was opened."""
     data = Data(ids="int", data=(ROW,) * 30, visits=(VISIT,) * 5)
     tables = dict(place.tables(data, UNIT))
     fresh = broken(place, tables["data"])
     if fresh is not None:
-        tables["data"] = Table(**vars(tables["data"]) | {"source": fresh})
+        tables["data"] = holding(tables["data"], fresh)
     return Curator(**parts(data, UNIT, BUDGET, tables=tables))
 
 
@@ -137,8 +143,7 @@ def test_a_server_that_is_lost_tells_neither_rows_nor_passwords(in_postgres, cap
     data = Data(ids="int", data=(ROW,))
     address = f"postgresql://somebody:{WORD}@127.0.0.1:1/nowhere"
     tables = {
-        name: Table(**vars(table) | {"source": address})
-        for name, table in in_postgres.tables(data, UNIT).items()
+        name: holding(table, address) for name, table in in_postgres.tables(data, UNIT).items()
     }
     session = Curator(**parts(data, UNIT, BUDGET, tables=tables))
     check_silent(session, caplog, capfd, kind=NotReady)

@@ -7,9 +7,8 @@ import random
 import pytest
 
 import deniable as dp
-from deniable.query.backends import csv_files
 from deniable.query.backends.duckdb import DuckDB
-from deniable.session.sources import tables
+from deniable.session.sources import csv_files, tables
 
 SCHEMA = dp.Schema(columns={"id": dp.column("text"), "x": dp.column("text")})
 OTHERS = [(f"p{j}", f"x{j}") for j in range(1, 9)]
@@ -126,15 +125,10 @@ def test_a_long_text_does_not_pass_for_rows_of_others(spanning):
 @pytest.mark.slow
 def test_with_several_threads_it_would(spanning, monkeypatch):
     """The check above can fail: without one of the options, rows are made up and others lost."""
-    from sqlglot import exp
-
-    honest = csv_files.reading
-
-    def hasty(table, *, folder):
-        paths, options = honest(table, folder=folder)
-        return paths, options | {"parallel": exp.true()}
-
-    monkeypatch.setattr(csv_files, "reading", hasty)
+    honest = csv_files.CsvFiles.options
+    monkeypatch.setattr(
+        csv_files.CsvFiles, "options", lambda self: honest(self) | {"parallel": "true"}
+    )
     path, content, count = spanning
     assert others_of(read(path, content)) != [("p1", "x1")] * count
 

@@ -47,11 +47,11 @@ class Viewed(Place):
     def tables(self, data, unit):
         known = super().tables(data, unit)
         for name, table in known.items():
-            path = self.folder / f"{table.inner}.parquet"
+            path = self.folder / f"{table.source.inner}.parquet"
             if not path.exists():
                 pq.write_table(data.tables[name], path)
-                self.source.execute(f'DROP TABLE "{table.inner}"')
-                self.source.execute(f"CREATE VIEW \"{table.inner}\" AS FROM '{path}'")
+                self.source.execute(f'DROP TABLE "{table.source.inner}"')
+                self.source.execute(f"CREATE VIEW \"{table.source.inner}\" AS FROM '{path}'")
         return known
 
 

@@ -95,9 +95,9 @@ QUESTION = "SELECT COUNT(*) AS n, SUM(i) AS s FROM data WHERE i > 1"
 def test_an_engine_that_quotes_a_row_is_not_quoted(case, shown):
     store = Place("duckdb", source=duckdb.connect())
     session = store(DATA, unit=case.unit, budget=case.budget)
-    _failing(store, [table.inner for table in session.tables.values() if table.inner])
+    _failing(store, [table.source.inner for table in session.tables.values()])
     with pytest.raises(duckdb.ConversionException, match=WORD):
-        store.source.execute(f'SELECT SUM(i) FROM "{session.tables["data"].inner}"')
+        store.source.execute(f'SELECT SUM(i) FROM "{session.tables["data"].source.inner}"')
     with pytest.raises(DataFailure) as raised:
         session.sql(QUESTION).release(spend=case.spend)
     assert not leaks(told(raised.value))

@@ -25,7 +25,7 @@ def postgres(server):
 
 
 def kinds(source, **options):
-    return {name: t.kind for name, t in dp.open(source, **OPTIONS | options).tables.items()}
+    return {name: t.source.kind for name, t in dp.open(source, **OPTIONS | options).tables.items()}
 
 
 def test_engines_that_we_speak_are_asked_by_us(postgres):

@@ -1,5 +1,7 @@
 """Whole queries: free to look at, charged once, stored, and as good as they say."""
 
+from dataclasses import replace
+
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -8,7 +10,6 @@ from asking import adult, without_noise
 import deniable as dp
 from deniable.curator import open as open_curator
 from deniable.errors import BadParameter, BudgetExceeded, NotReady, UnknownName
-from deniable.session.tables import Table
 
 BY_EDUCATION = "SELECT education, COUNT(*) AS n, AVG(age) AS age FROM adult GROUP BY education"
 
@@ -28,7 +29,7 @@ class Unreadable:
 def blind(session):
     """The same session over a table that cannot be read."""
     table = session.tables["adult"]
-    broken = Table(**vars(table) | {"source": Unreadable()})
+    broken = replace(table, source=replace(table.source, held=Unreadable()))
     return type(session)(tables={"adult": broken}, schema=session.schema, ledger=session.ledger)
 
 

@@ -1,6 +1,7 @@
 """Whole queries replayed on neighbouring data: what moves is within what was declared, exactly."""
 
 import itertools
+from dataclasses import replace
 
 import numpy as np
 import pyarrow as pa
@@ -11,7 +12,7 @@ import deniable as dp
 from deniable.audit import replay
 from deniable.curator import Curator
 from deniable.curator import open as open_curator
-from deniable.session.tables import Table
+from deniable.session.sources.postgres_tables import PostgresTable
 
 QUESTIONS = (
     "SELECT g, COUNT(*) AS n, SUM(x) AS s, AVG(x) AS a, STDDEV(x) AS d FROM data GROUP BY g",
@@ -69,8 +70,8 @@ def opening(request):
 
     def on_server(source, unit):
         known = opened(source, unit)
-        held = {"kind": "postgres", "source": address, "inner": _written(address, source)}
-        table = Table(**vars(known.tables["data"]) | held)
+        held = PostgresTable(held=address, inner=_written(address, source))
+        table = replace(known.tables["data"], source=held)
         return Curator(tables={"data": table}, schema=known.schema, ledger=known.ledger)
 
     return on_server

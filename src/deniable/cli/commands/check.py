@@ -113,8 +113,8 @@ def _of_text(name: str, table: Table, place: places.Place) -> Warned:
         code=UnknownKeys.code,
         target=f"{table.name}.{name}",
         what="no public list of values, so its groups must be selected privately"
-        + ("; if it is a number, state its bounds" if table.kind == "csv" else ""),
-        fix=f"{keys}\n{bounds}" if table.kind == "csv" else keys,
+        + ("; if it is a number, state its bounds" if not table.source.typed else ""),
+        fix=f"{keys}\n{bounds}" if not table.source.typed else keys,
     )
 
 

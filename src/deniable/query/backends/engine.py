@@ -34,17 +34,10 @@ class Engine(ABC):
 
     name: ClassVar[str]
     dialect: ClassVar[Dialect]
-    kinds: ClassVar[frozenset[str]]
-    """The kinds of table that it can read."""
 
     @abstractmethod
     def __init__(self, tables: Sequence[Table]) -> None:
         """Connect, pin the settings and assert them, and make the tables known; no row is read."""
-
-    @staticmethod
-    @abstractmethod
-    def places(tables: Sequence[Table]) -> set[object]:
-        """What holds these tables: an engine reads those of one place together."""
 
     @abstractmethod
     def stored(self) -> Mapping[str, Stored]:

@@ -28,15 +28,13 @@ class Postgres(Engine):
 
     name: ClassVar = "Postgres"
     dialect: ClassVar[Dialect] = PostgresDialect()
-    kinds: ClassVar = frozenset({"postgres"})
 
     def __init__(self, tables: Sequence[Table]) -> None:
         import psycopg
 
-        (address,) = self.places(tables)
-        self._tables = {table.name: table for table in tables}
+        self._sources: dict[str, Any] = {table.name: table.source for table in tables}
         try:
-            self._connection: Any = psycopg.connect(str(address), autocommit=False)
+            self._connection: Any = psycopg.connect(tables[0].source.place, autocommit=False)
         except psycopg.Error:
             raise EngineError("the server cannot be reached, or refuses the connection") from None
         self._connection.read_only = True
@@ -58,11 +56,6 @@ class Postgres(Engine):
         (encoding,) = self._connection.execute("SHOW server_encoding").fetchone()
         check_settings({"server_encoding": "UTF8"}, {"server_encoding": encoding})
 
-    @staticmethod
-    def places(tables: Sequence[Table]) -> set[object]:
-        """Addresses of databases."""
-        return {_address(table.source) for table in tables}
-
     def stored(self) -> Mapping[str, Stored]:
         """From the catalogue; a domain is stored as the type it is made of."""
         asked = (
@@ -79,8 +72,8 @@ class Postgres(Engine):
             "AND has_column_privilege(a.attrelid, a.attnum, 'SELECT')"
         )
         made = {}
-        for name, table in self._tables.items():
-            source = sql.table(table.inner, within=table.within)
+        for name, held in self._sources.items():
+            source = sql.table(held.inner, within=held.within)
             quoted = self.dialect.write(source)
             columns = self._connection.execute(asked, (_DEFAULT, quoted)).fetchall()
             if not columns:
@@ -104,14 +97,3 @@ class Postgres(Engine):
     def close(self) -> None:
         """The connection is our own."""
         self._connection.close()
-
-
-def _address(source: object) -> str:
-    """An address, or that of a connection: ours is another one, with its own settings."""
-    if isinstance(source, str):
-        return source
-    info: Any = source.info  # type: ignore[attr-defined]
-    secret = {"password": info.password} if info.password else {}
-    from psycopg import conninfo
-
-    return str(conninfo.make_conninfo(info.dsn, **secret))

@@ -15,6 +15,7 @@ from typing import Any, ClassVar, Final
 from deniable.query.compile import Dialect, Stored
 from deniable.query.compile import nodes as sql
 from deniable.query.compile.spark import Spark as SparkDialect
+from deniable.session.sources.spark_frames import is_remote
 from deniable.session.tables import Table
 
 from .engine import Engine, Found, check_settings
@@ -41,10 +42,9 @@ class Spark(Engine):
 
     name: ClassVar = "Spark"
     dialect: ClassVar[Dialect] = SparkDialect()
-    kinds: ClassVar = frozenset({"spark"})
 
     def __init__(self, tables: Sequence[Table]) -> None:
-        self._frames: dict[str, Any] = {table.name: table.source for table in tables}
+        self._frames: dict[str, Any] = {table.name: table.source.held for table in tables}
         theirs = next(iter(self._frames.values())).sparkSession
         self._spark = theirs.newSession()
         self._views: dict[str, str] = {}
@@ -78,11 +78,6 @@ class Spark(Engine):
             frame.sparkSession.catalog.dropGlobalTempView(view)
         return view
 
-    @staticmethod
-    def places(tables: Sequence[Table]) -> set[object]:
-        """Clusters."""
-        return {_cluster(table.source.sparkSession) for table in tables}  # type: ignore[attr-defined]
-
     def stored(self) -> Mapping[str, Stored]:
         """From the frames' schemas."""
         return {
@@ -111,18 +106,8 @@ class Spark(Engine):
         """Our views go, and on Connect our session; the cluster is the user's."""
         for view in self._views.values():
             self._spark.catalog.dropTempView(view)
-        if _remote(self._spark):
+        if is_remote(self._spark):
             client = self._spark.client
             wait(getattr(client, "_release_futures", ()))  # or the server logs errors for them
             client.release_session()
             client.close()
-
-
-def _cluster(session: Any) -> object:
-    """What sessions on the same cluster have in common."""
-    return session.client.host if _remote(session) else id(session.sparkContext)
-
-
-def _remote(session: Any) -> bool:
-    """Whether the session speaks to a Spark Connect server."""
-    return type(session).__module__.startswith("pyspark.sql.connect")

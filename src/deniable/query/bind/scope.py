@@ -172,7 +172,7 @@ class Asking:
             reads=tuple(reads),
             id=identity,
             public=table.public,
-            complete=table.kind != "csv",
+            complete=table.source.complete,
             size=_exact_size(table, unit),
         )
         return Scope(relation=relation, bindings=tuple(bindings))

@@ -17,7 +17,7 @@ from deniable.query.bind.members import members
 from deniable.query.bind.scope import Binding, Scope
 from deniable.query.bind.spelling import fold, spelled, together
 from deniable.query.bind.unions import union
-from deniable.session.ibis_sources import is_opened
+from deniable.session.sources.ibis_tables import is_opened
 from deniable.session.tables import Table
 
 from .refusals import refused

@@ -174,7 +174,7 @@ def _secret() -> str:
 
 def _on_spark(session: Session, question: Question) -> tuple[Table, ...]:
     tables = tuple(session.tables[name] for name in table_names(question.relation))
-    if any(table.kind != "spark" for table in tables):
+    if any(table.source.engine != Spark.name for table in tables):
         raise UnsupportedQuery(
             "only answers about Spark tables are written by executors",
             fix="q.release(...), and then r.to_arrow() or r.to_pandas()",

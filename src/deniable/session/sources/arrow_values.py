@@ -26,11 +26,9 @@ _NOTHING: Final = frozenset({"None", "nan", "NaN", "NaT", "<NA>"})
 
 
 def settled(frame: Any) -> Any:
-    """A pandas or Arrow table, or what Arrow can read, as an Arrow table or a stream."""
+    """An Arrow table, or what Arrow can scan, as an Arrow table or a stream."""
     import pyarrow as pa
 
-    if hasattr(frame, "iloc"):
-        return pa.table({name: _of_pandas(pa, frame[name]) for name in frame.columns})
     if hasattr(frame, "scanner"):
         frame = frame.scanner()
     if hasattr(frame, "to_reader") and not hasattr(frame, "columns"):
@@ -42,36 +40,15 @@ def settled(frame: Any) -> Any:
     return pa.RecordBatchReader.from_batches(schema, made)
 
 
-def empty(frame: Any) -> Any:
-    """An Arrow table without rows, in the types that `settled` gives; no row is read."""
-    import pyarrow as pa
-
-    if hasattr(frame, "iloc"):
-        return settled(frame.iloc[:0])
-    if hasattr(frame, "collect_schema"):
-        cleared = frame.clear()
-        return settled((cleared.collect() if hasattr(cleared, "collect") else cleared).to_arrow())
-    schema = frame.projected_schema if hasattr(frame, "projected_schema") else frame.schema
-    return _table(pa, schema.empty_table())
-
-
-def scanned(paths: Iterable[str], *, columns: Iterable[str]) -> Any:
-    """Columns of Parquet files, as they are stored."""
-    import pyarrow.dataset
-
-    files = pyarrow.dataset.dataset(list(paths), format="parquet")
-    return files.scanner(columns=list(columns))
-
-
 def _table(pa: Any, table: Any) -> Any:
-    columns = [_column(pa, column) for column in table.columns]
+    columns = [settled_column(pa, column) for column in table.columns]
     return pa.table(columns, names=table.schema.names)
 
 
 # ---- Arrow
 
 
-def _column(pa: Any, column: Any) -> Any:
+def settled_column(pa: Any, column: Any) -> Any:
     """In a type that depends on the column's type alone, as one row must not change all others."""
     kind, types = column.type, pa.types
     if types.is_dictionary(kind):
@@ -86,7 +63,7 @@ def _column(pa: Any, column: Any) -> Any:
         return column.cast(pa.string())
     odd = types.is_nested(kind) or types.is_run_end_encoded(kind) or types.is_interval(kind)
     if odd or (isinstance(kind, pa.BaseExtensionType) and kind.extension_name != "arrow.uuid"):
-        return _texts(pa, _values(column))
+        return texts(pa, _values(column))
     return column
 
 
@@ -104,7 +81,7 @@ def _dictionary(pa: Any, column: Any) -> Any:
     value = column.type.value_type
     if not _is_text(pa, value):
         plain = [chunk.dictionary_decode() for chunk in _chunks(column)]
-        return _column(pa, pa.chunked_array(plain, type=value))
+        return settled_column(pa, pa.chunked_array(plain, type=value))
     chunks = [
         pa.DictionaryArray.from_arrays(chunk.indices, _utf8(pa, chunk.dictionary))
         for chunk in _chunks(column)
@@ -140,26 +117,8 @@ def _values(column: Any) -> Iterator[object]:
 # ---- Python's objects
 
 
-def _of_pandas(pa: Any, series: Any) -> Any:
-    """What Arrow has a type for as that type, all other as text."""
-    import pandas as pd
-
-    kind = series.dtype
-    if isinstance(kind, pd.CategoricalDtype):
-        if kind.categories.dtype.kind == "O":
-            codes = series.cat.codes.to_numpy()
-            texts = _texts(pa, kind.categories.to_numpy(object).tolist())
-            return pa.DictionaryArray.from_arrays(pa.array(codes, mask=codes < 0), texts)
-        return _column(pa, pa.array(series))
-    if isinstance(kind, pd.SparseDtype):
-        return _of_pandas(pa, series.sparse.to_dense())
-    stored = isinstance(kind, pd.StringDtype) and kind.storage == "pyarrow"
-    if stored or isinstance(kind, pd.ArrowDtype) or (kind.kind in "iufbMm" and kind.itemsize <= 8):
-        return _column(pa, pa.array(series))
-    return _texts(pa, series.to_numpy(object).tolist())
-
-
-def _texts(pa: Any, values: Iterable[object]) -> Any:
+def texts(pa: Any, values: Iterable[object]) -> Any:
+    """Objects as Python writes them."""
     listed = list(values)
     if set(map(type, listed)) <= {str, float, type(None)}:
         try:

@@ -3,7 +3,7 @@
     duckdb, postgres     tables: asked by us, through our own client
     pyspark              tables and expressions: asked by us, as Spark frames
     a table in memory    the frame itself
-    the rest             `Remote`: the columns that a question reads are fetched when it is paid for
+    the rest             `IbisTable`: the columns of a question are fetched when it is paid for
 
 An engine whose client makes Arrow of Python objects fails on a value that does not fit the type it
 states: one odd row would be seen by that. So other engines are refused, and SQLite, where any
@@ -14,13 +14,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any, Final
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar, Final, Self
 
 from deniable.errors import BadParameter, UnknownName
+from deniable.schema import Schema
+from deniable.session.tables import Found, Table, type_of
 
-from . import postgres
-from .tables import Table, type_of
+from . import postgres_tables as postgres
+from .duckdb_tables import COLLATION, SPILLS, collated, temporary
+from .source import Source, chosen, found, quoted
 
 _SENDS_ARROW: Final = frozenset({"bigquery", "databricks", "datafusion"})
 _READ: Final = _SENDS_ARROW | {"duckdb", "polars", "sqlite"}
@@ -30,36 +33,96 @@ _AFFINITIES: Final = (("INT", "int"), ("CHAR|CLOB|TEXT", "text"), ("REAL|FLOA|DO
 
 
 @dataclass(frozen=True, kw_only=True)
-class Remote:
-    """An Ibis expression whose rows will be fetched, and the type that each column has for us."""
+class IbisTable(Source):
+    """An expression whose rows will be fetched, and the type that each column has for us."""
 
-    expression: Any = field(repr=False)
-    types: Mapping[str, str | None]
+    types: Mapping[str, str | None] = field(hash=False)
 
-    def only(self, names: Sequence[str]) -> Remote:
-        """Some of its columns."""
-        types = {name: self.types[name] for name in names}
-        return Remote(expression=self.expression.select(*names), types=types)
+    kind: ClassVar = "ibis"
+
+    def only(self, columns: Sequence[str]) -> Self:
+        types = {name: self.types[name] for name in columns or list(self.types)[:1]}
+        return replace(self, held=self.held.select(*types), types=types)
+
+    def spills(self) -> set[str]:
+        engine = self.held.get_backend()
+        if engine.name != "duckdb":
+            return set()
+        return {place for (place,) in engine.con.sql(f"SELECT {SPILLS}").fetchall()}
+
+    def doubt(self, column: str, kind: str | None) -> str:
+        """Ibis says of no column that it has a collation: the engine itself must rule it out."""
+        engine = self.held.get_backend()
+        match engine.name:
+            case "polars" | "datafusion":  # they have no collations
+                return ""
+            case "sqlite":  # in a column of numbers, text is missing
+                exact = kind in ("int", "float", "bool") or _exact_in_sqlite(
+                    engine, self.held, column
+                )
+            case _ if not self.held.schema()[column].is_string():
+                return ""
+            case "duckdb":
+                engine._run_pre_execute_hooks(self.held)  # noqa: SLF001  (tables in memory)
+                ((default,),) = engine.con.sql(f"SELECT {COLLATION}").fetchall()
+                relation = engine.con.sql(engine.compile(self.held))  # a question that is not run
+                exact = not collated(relation, column, default=default)
+            case _:
+                exact = False
+        return "" if exact else f"text from {engine.name}, which may have a collation"
+
+    def none(self) -> Source:
+        from . import arrow_tables, ibis_rows
+
+        return arrow_tables.ArrowTable(held=ibis_rows.described(self))
+
+    def rows(self) -> Any:
+        from . import arrow_values, ibis_rows
+
+        return arrow_values.settled(ibis_rows.fetched(self))
 
 
-def is_connection(source: Any) -> bool:
-    """Whether it holds tables by name, and is none itself."""
+def look(given: Any, name: str | None, schema: Schema | None) -> list[Found]:
+    """What leads to an engine that we speak is looked at as such; the rest by Ibis's types."""
     from ibis.backends import BaseBackend
 
-    return isinstance(source, BaseBackend)
+    if isinstance(given, BaseBackend):  # it holds tables by name, and is none itself
+        client = _client(given)
+        if client is not None:
+            return _of_client(client, name, schema)
+        tables = chosen(_names(given), name, schema)
+        return [each for t in tables for each in look(_table(given, t), t, None)]
+    place, inner = _place(given)
+    called = name or _own_name(given)
+    if isinstance(place, IbisTable):
+        stated = [(n, "null" if kind is None else kind) for n, kind in given.schema().items()]
+        made = found(place, called, stated, types=place.types, ibis=given)
+        vague = {n: kind for n, kind in made.doubtful.items() if not place.types[n]}
+        return [replace(made, doubtful=vague)]
+    (made,) = _of_client(place, inner or called, None)
+    return [replace(made, name=called, ibis=given)]
 
 
-def client(connection: Any) -> object | None:
+def _of_client(place: object, name: str | None, schema: Schema | None) -> list[Found]:
+    """A text is an address of Postgres here, however it is written."""
+    if isinstance(place, str):
+        return postgres.look(place, name, schema)
+    from . import look_by_class
+
+    return look_by_class(place, name, schema)
+
+
+def _client(connection: Any) -> object | None:
     """What can be asked in place of the whole connection: DuckDB's own, an address of Postgres."""
     match connection.name:
-        case "duckdb" if not _temporary(connection):
+        case "duckdb" if not temporary(connection.con):
             return connection.con  # type: ignore[no-any-return]
         case "postgres":
             return postgres.address(connection.con)
     return None
 
 
-def names(connection: Any) -> list[str]:
+def _names(connection: Any) -> list[str]:
     """The tables of a connection; not those that Ibis keeps for itself."""
     if connection.name != "duckdb":
         return list(connection.list_tables())
@@ -71,13 +134,7 @@ def names(connection: Any) -> list[str]:
     return [name for name in found if not name.startswith(_MADE_UP)]
 
 
-def _temporary(connection: Any) -> set[str]:
-    """Tables that DuckDB shows to this connection alone, such as files that Ibis reads."""
-    listing = "SELECT table_name FROM information_schema.tables WHERE table_catalog = 'temp'"
-    return {name for (name,) in connection.con.sql(listing).fetchall()}
-
-
-def table(connection: Any, name: str) -> Any:
+def _table(connection: Any, name: str) -> Any:
     """One table of a connection.
 
     Ibis would read a row of an SQLite table to guess the type of a column that declares none.
@@ -101,7 +158,7 @@ def table(connection: Any, name: str) -> Any:
     return DatabaseTable(name, Schema(stated), connection).to_expr()
 
 
-def own_name(expression: Any) -> str:
+def _own_name(expression: Any) -> str:
     """A table's own name; what was made on the way (a filter, a file that was read) has none."""
     from ibis.expr.operations import DatabaseTable
 
@@ -110,10 +167,10 @@ def own_name(expression: Any) -> str:
     return str(node.name) if named else "data"
 
 
-def place(expression: Any) -> tuple[object, str | None]:
+def _place(expression: Any) -> tuple[object, str | None]:
     """Where the rows are, and what the table is called there.
 
-    A connection, an address or a frame that we can look at ourselves; else a `Remote`.
+    A connection, an address or a frame that we can look at ourselves; else an `IbisTable`.
     """
     from ibis.expr import operations as ops
     from ibis.expr import types
@@ -134,10 +191,10 @@ def place(expression: Any) -> tuple[object, str | None]:
             # A plan, analysed and not run.
             return engine._session.sql(engine.compile(expression)), None  # noqa: SLF001
         case "sqlite" if plain and not any(node.namespace.args):
-            expression = table(engine, node.name)
-            return Remote(expression=expression, types=_declared(engine, node.name)), None
+            expression = _table(engine, node.name)
+            return IbisTable(held=expression, types=_declared(engine, node.name)), None
         case name if name in _READ:
-            return Remote(expression=expression, types=_types(expression, node, engine)), None
+            return IbisTable(held=expression, types=_types(expression, node, engine)), None
     raise _refused(engine.name)
 
 
@@ -153,15 +210,7 @@ def is_opened(node: Any, table: Table) -> bool:
     if type(held) is type(node) and held == node:
         leaves = zip(held.find(ops.DatabaseTable), node.find(ops.DatabaseTable), strict=True)
         return all(_lead(one.source) is _lead(other.source) for one, other in leaves)
-    if not isinstance(node, ops.DatabaseTable) or node.name != table.inner:
-        return False
-    match table.kind, node.source.name:
-        case "duckdb", "duckdb":
-            return _lead(node.source) is table.source and _is_within(node, table)
-        case "postgres", "postgres":
-            here = postgres.database(table.source)
-            return here == postgres.database(_lead(node.source)) and _is_within(node, table)
-    return False
+    return isinstance(node, ops.DatabaseTable) and table.source.is_table(node)
 
 
 def _lead(connection: Any) -> Any:
@@ -169,20 +218,9 @@ def _lead(connection: Any) -> Any:
     return getattr(connection, "con", None) or connection
 
 
-def _is_within(node: Any, table: Table) -> bool:
-    """Whether the names before a table's name, stated or not, are those that it was opened by."""
-    space, client = node.namespace, _lead(node.source)
-    if node.source.name == "postgres":
-        return (space.database or postgres.current_schema(client),) == table.within
-    if node.name in _temporary(node.source):
-        return False
-    (current,) = client.sql("SELECT current_database(), current_schema()").fetchall()
-    return (space.catalog or current[0], space.database or current[1]) == table.within
-
-
 def _is_ours(node: Any, engine: Any) -> bool:
     """Whether another cursor of DuckDB finds the table by its name."""
-    return not any(node.namespace.args) and node.name not in _temporary(engine)
+    return not any(node.namespace.args) and node.name not in temporary(engine.con)
 
 
 def _as_given(node: Any) -> bool:
@@ -211,6 +249,20 @@ def _engine(expression: Any, node: Any) -> Any:
             "this Ibis expression is about several connections",
             fix='{"people": first.table("people"), "visits": second.table("visits")}',
         ) from None
+
+
+def _exact_in_sqlite(engine: Any, expression: Any, column: str) -> bool:
+    """By the program that SQLite makes of a comparison and does not run: it names the collation.
+
+    The fifth field of an instruction is P4 (https://www.sqlite.org/opcode.html); numbers have none.
+    """
+    engine._run_pre_execute_hooks(expression)  # noqa: SLF001  (tables in memory)
+    name, text = quoted(column), engine.compile(expression)
+    cursor = engine.con.cursor()
+    cursor.row_factory = None
+    program = cursor.execute(f"EXPLAIN SELECT {name} = {name} FROM ({text})").fetchall()
+    compared = [step[5] for step in program if step[1] in ("Eq", "Ne")]
+    return bool(compared) and all(str(by or "BINARY").startswith("BINARY") for by in compared)
 
 
 def _types(expression: Any, node: Any, engine: Any) -> dict[str, str | None]:

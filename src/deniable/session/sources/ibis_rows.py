@@ -12,15 +12,16 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, Final
 
-from deniable.session.ibis_sources import Remote
+from .ibis_tables import IbisTable
+from .source import quoted
 
 _ROWS: Final = 1 << 16
 _EXACT: Final = 2**53
 
 
-def fetched(remote: Remote) -> Any:
+def fetched(remote: IbisTable) -> Any:
     """All rows of the columns, as an Arrow table or a stream of Arrow batches."""
-    expression = remote.expression
+    expression = remote.held
     engine = expression.get_backend()
     if engine.name not in _READERS:
         return engine.to_pyarrow_batches(expression)
@@ -29,25 +30,25 @@ def fetched(remote: Remote) -> Any:
     return _READERS[engine.name](engine, remote)
 
 
-def described(remote: Remote) -> Any:
+def described(remote: IbisTable) -> Any:
     """An Arrow table without rows, in the types that `fetched` brings; no row is fetched."""
-    engine = remote.expression.get_backend()
+    engine = remote.held.get_backend()
     if engine.name == "polars":
-        engine._run_pre_execute_hooks(remote.expression)  # noqa: SLF001
-        return engine.compile(remote.expression).clear().collect().to_arrow()
-    found = fetched(replace(remote, expression=remote.expression.limit(0)))
+        engine._run_pre_execute_hooks(remote.held)  # noqa: SLF001
+        return engine.compile(remote.held).clear().collect().to_arrow()
+    found = fetched(replace(remote, held=remote.held.limit(0)))
     return found.read_all() if hasattr(found, "read_all") else found
 
 
-def _from_polars(engine: Any, remote: Remote) -> Any:
-    return engine.compile(remote.expression).collect().to_arrow()
+def _from_polars(engine: Any, remote: IbisTable) -> Any:
+    return engine.compile(remote.held).collect().to_arrow()
 
 
-def _from_duckdb(engine: Any, remote: Remote) -> Any:
-    return engine.con.sql(engine.compile(remote.expression)).to_arrow_table()
+def _from_duckdb(engine: Any, remote: IbisTable) -> Any:
+    return engine.con.sql(engine.compile(remote.held)).to_arrow_table()
 
 
-def _from_sqlite(engine: Any, remote: Remote) -> Any:
+def _from_sqlite(engine: Any, remote: IbisTable) -> Any:
     """Any column of SQLite can hold anything: what is not of its column's type is missing.
 
     Text comes as bytes, because the client stops at text that is no Unicode.
@@ -67,13 +68,13 @@ def _from_sqlite(engine: Any, remote: Remote) -> Any:
     return pa.Table.from_batches(batches, schema=schema)
 
 
-def _rows(engine: Any, remote: Remote) -> Iterator[list[tuple[Any, ...]]]:
+def _rows(engine: Any, remote: IbisTable) -> Iterator[list[tuple[Any, ...]]]:
     columns = ", ".join(
         f"CASE typeof({c}) WHEN 'text' THEN CAST({c} AS BLOB) WHEN 'blob' THEN NULL ELSE {c} END"
-        for c in map(_quoted, remote.types)
+        for c in map(quoted, remote.types)
     )
     cursor = _cursor(engine)
-    cursor.execute(f"SELECT {columns} FROM ({engine.compile(remote.expression)})")  # noqa: S608
+    cursor.execute(f"SELECT {columns} FROM ({engine.compile(remote.held)})")
     while rows := cursor.fetchmany(_ROWS):
         yield rows
 
@@ -82,10 +83,6 @@ def _cursor(engine: Any) -> Any:
     cursor = engine.con.cursor()
     cursor.row_factory = None  # plain rows, whatever the user made of them
     return cursor
-
-
-def _quoted(name: str) -> str:
-    return '"' + name.replace('"', '""') + '"'
 
 
 Rule = tuple[Any, type, Callable[[Any], Any]]
@@ -144,7 +141,7 @@ def _text(value: Any, encoding: str) -> str | None:
         return None
 
 
-_READERS: Final[dict[str, Callable[[Any, Remote], Any]]] = {
+_READERS: Final[dict[str, Callable[[Any, IbisTable], Any]]] = {
     "polars": _from_polars,
     "duckdb": _from_duckdb,
     "sqlite": _from_sqlite,

@@ -1,13 +1,20 @@
-"""Where a Postgres connection leads, so that another of our own can go there."""
+"""Tables and views of a Postgres server; one is asked by a connection of our own."""
 
 from __future__ import annotations
 
 import re
-from typing import Any, Final
+from typing import Any, ClassVar, Final
+
+from deniable.errors import BadParameter, MissingExtra
+from deniable.schema import Schema
+from deniable.session import identity
+from deniable.session.tables import Found
+
+from .source import Named, chosen, found
 
 # Schema, table, column, its type, and the type that says whether values are equal in one way only:
 # a domain is what it is made of, and a collation says whether it may hold different texts equal.
-LISTING: Final = """
+_LISTING: Final = """
     SELECT i.table_schema, i.table_name, i.column_name, i.data_type,
         CASE WHEN t.typtype = 'e' THEN 'enum'
              WHEN i.data_type = 'USER-DEFINED' THEN i.udt_name
@@ -22,6 +29,52 @@ LISTING: Final = """
     WHERE i.table_schema = current_schema()
     ORDER BY i.table_name, i.ordinal_position
 """
+
+
+class PostgresTable(Named):
+    """A table on the server at an address."""
+
+    kind: ClassVar = "postgres"
+    engine: ClassVar = "Postgres"
+
+    def is_table(self, node: Any) -> bool:
+        if node.source.name != "postgres" or node.name != self.inner:
+            return False
+        client = node.source.con
+        within = (node.namespace.database or current_schema(client),)
+        return _database(self.held) == _database(client) and within == self.within
+
+
+def look(
+    given: Any, name: str | None, schema: Schema | None, held: str | None = None
+) -> list[Found]:
+    """The tables that a connection, or the one at an address, sees in its schema."""
+    if isinstance(given, str):
+        with _connected(given) as connection:
+            return look(connection, name, schema, held=given)
+    idle = given.info.transaction_status == 0
+    shapes: dict[str, list[tuple[str, ...]]] = {}
+    for row in given.execute(_LISTING).fetchall():
+        shapes.setdefault(row[1], []).append(row)
+    if idle and not given.autocommit:
+        given.rollback()  # leave the connection as it was found
+    there, made = held or address(given), []
+    for table in chosen(list(shapes), name, schema):
+        source = PostgresTable(held=there, inner=table, within=(shapes[table][0][0],))
+        doubtful = identity.doubtful({column: exact for _, _, column, _, exact in shapes[table]})
+        made.append(found(source, table, [row[2:4] for row in shapes[table]], doubtful=doubtful))
+    return made
+
+
+def _connected(address: str) -> Any:
+    try:
+        import psycopg
+    except ImportError:
+        raise MissingExtra.of("psycopg, which speaks to Postgres,", extra="postgres") from None
+    try:
+        return psycopg.connect(address)
+    except psycopg.Error:
+        raise BadParameter("no Postgres server answers at that address, or not to you") from None
 
 
 def address(connection: Any, *, schema: str | None = None) -> str:
@@ -54,7 +107,7 @@ def current_schema(connection: Any) -> str:
     return str(found)
 
 
-def database(source: Any) -> tuple[str, ...]:
+def _database(source: Any) -> tuple[str, ...]:
     """Server and database of a connection or an address, to tell two of them apart."""
     import psycopg
 
@@ -62,4 +115,4 @@ def database(source: Any) -> tuple[str, ...]:
         info = source.info
         return (info.host, str(info.port), info.dbname)
     with psycopg.connect(source) as connection:
-        return database(connection)
+        return _database(connection)
