@@ -39,13 +39,11 @@ def test_what_check_proposes_for_a_parquet_file_can_be_pasted(folder, say, read,
     duckdb.sql(ODD).write_parquet("odd people.parquet")
     step = proposed(say("init", "odd people.parquet", "--unit", "user id", "--rows", "2", *budget))
     assert step == [["check"]]
-    assert pasted(say, *step[0]) == 2 * 2 + 1 + 1 + 1  # two numbers, a text, a list, and a try
-    assert [warning["target"] for warning in read("check")["warnings"]] == ["odd people.tags $x"]
-    assert pasted(say, "check") == 1 + 1  # the list, now text, and a try
+    assert pasted(say, *step[0]) == 2 * 2 + 1 + 1  # two numbers, a text, a try
     assert read("check")["warnings"] == []
     known = dp.Schema.from_toml("odd people.toml")
     assert (known["in come"], known["age"]) == (dp.bounds(0, 100), dp.bounds(0, 100, type="int"))
-    assert known["tags $x"] == dp.keys(["A", "B", "C"])
+    assert "tags $x" not in known
 
 
 def test_what_check_proposes_for_a_csv_can_be_pasted(folder, say, read):
@@ -69,7 +67,7 @@ def test_proposals_find_what_lies_elsewhere(folder, say, read):
     place = ["--schema", "facts/first.toml", "--data", "data/people.parquet", *ledger]
     assert step == [["check", *place]]
     assert pasted(say, *step[0]) > 5
-    assert pasted(say, *step[0]) == 1 + 1
+    assert pasted(say, *step[0]) == 1
     assert read(*step[0])["warnings"] == []
     kinds = [entry["kind"] for entry in read("ledger", *ledger)["entries"]]
     assert kinds.count("charge") == 3

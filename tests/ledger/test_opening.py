@@ -29,7 +29,7 @@ def test_another_budget_is_refused_naming_both(fresh):
     fresh(budget=dp.epsilon(2.0))
     with pytest.raises(dp.LedgerFailure) as refused:
         fresh(budget=dp.epsilon(3.0))
-    assert "has a ceiling of ε 2; you gave ε 3" in str(refused.value)
+    assert "has a budget of ε 2; you gave ε 3" in str(refused.value)
     assert "fix:  budget=dp.epsilon(2.0) " in str(refused.value)
     with pytest.raises(dp.LedgerFailure) as refused:
         fresh(budget=dp.epsilon(2.000001))

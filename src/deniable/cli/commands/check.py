@@ -72,7 +72,7 @@ def warnings(table: Table, facts: Schema, place: places.Place) -> Iterator[Warne
     for name, column in table.columns.items():
         if name != whose:
             yield from _of_column(name, column, table, place)
-    for name in table.unread:
+    for name in [each for each in table.unread if each not in table.refused]:
         yield Warned(
             code="DP111",
             target=f"{table.name}.{name}",
