@@ -115,7 +115,7 @@ def test_it_stands_beside_quantiles_and_filters():
         ("HISTOGRAM(x, 'a')", "number of bins, or their edges"),
         ("HISTOGRAM(x, u)", "number of bins, or their edges"),
         ("HISTOGRAM(k, 3)", "needs numbers"),
-        ("HISTOGRAM(x, 3) AS a, HISTOGRAM(x, 3) AS a", "are called"),
+        ("HISTOGRAM(x, 3) AS a, HISTOGRAM(x, 3) AS a", "are named"),
     ],
 )
 def test_what_is_no_histogram_is_refused(sql, message):
