@@ -65,8 +65,8 @@ class Table:
         if name in self.unread:
             kind = self.likely.get(name, "text")
             raise BadParameter(
-                f"nobody said how to read `{name}` of `{self.name}`",
-                why="its type does not follow from how it is stored, and rows are not looked at",
+                f"the type of `{name}` in `{self.name}` is unknown",
+                why="its stored type does not determine it, and the rows are not inspected",
                 fix=(
                     fixes.python(f'schema=dp.Schema(columns={{"{name}": dp.column("{kind}")}})'),
                     f"deniable set {shlex.quote(f'{self.name}.{name}')} --type {kind}",
@@ -128,8 +128,8 @@ def check_names(names: Sequence[object], *, table: str) -> list[str]:
             )
         if name.lower() in checked:
             raise BadParameter(
-                f"`{table}` has two columns called `{checked[name.lower()]}` and `{name}`",
-                why="SQL ignores case: a question could mean either",
+                f"`{table}` has two columns named `{checked[name.lower()]}` and `{name}`",
+                why="SQL ignores case, so a query could mean either",
                 fix="rename one of them",
             )
         checked[name.lower()] = name
@@ -176,8 +176,9 @@ def check_unit(unit: Unit, tables: Mapping[str, Table]) -> None:
         near = [folded[name] for name in found]
         spelled = [fixes.person(name, unit.rows) for name in near]
         raise MissingUnit(
-            f"`{table.name}` has no column `{unit.column}`, so nobody knows whose its rows are",
-            why="the session protects a person, identified by that column, in every private table",
+            f"`{table.name}` has no column `{unit.column}`, "
+            "so it does not say which person each row belongs to",
+            why="the privacy unit is a person, whom that column identifies in every private table",
             fix=[*spelled, *_without_people(table.name, list(tables))[len(tables) == len(near) :]],
             hint=f"columns of `{table.name}`: {', '.join(sorted(names))}",
         )
@@ -191,12 +192,12 @@ def _without_people(table: str, tables: Sequence[str]) -> list[Fix]:
             Fix(
                 "dp.Schema(..., public=True)",
                 command="public = true in its schema",
-                note="only if the table is about nobody",
+                note="only if the table contains no personal data",
             ),
         ]
     facts = [f'"{each}": dp.Schema({"public=True" * (each == table)})' for each in tables]
     return [
-        Fix(f"schema={{{', '.join(facts)}}}", note=f"only if `{table}` is about nobody"),
+        Fix(f"schema={{{', '.join(facts)}}}", note=f"only if `{table}` contains no personal data"),
         Fix(f"leave `{table}` out of the source"),
     ]
 

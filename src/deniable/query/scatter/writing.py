@@ -86,7 +86,7 @@ class Scattered:
     @cached_property
     def spark(self) -> Any:
         """The user's session."""
-        return self.tables[0].source.sparkSession  # type: ignore[attr-defined]
+        return self.tables[0].source.held.sparkSession
 
     @property
     def steps(self) -> list[Step[Any]]:
