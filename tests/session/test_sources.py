@@ -231,7 +231,7 @@ FRAME = pd.DataFrame({"age": [1], "city": ["Oslo"]})
         ("nowhere.parquet", "there is no file"),
         ("nowhere-*.parquet", "there is no file"),
         ("s3://bucket/people.parquet", "this machine"),
-        (pd.concat([FRAME, FRAME], axis=1), "two columns called `age` and `age`"),
+        (pd.concat([FRAME, FRAME], axis=1), "two columns named `age` and `age`"),
         (pd.DataFrame({"Age": [1], "age": [1]}), "SQL ignores case"),
         (pd.DataFrame([[1, 2]]), "names that are text"),
         (pd.DataFrame({("a", "b"): [1]}), "names that are text"),

@@ -246,7 +246,7 @@ def test_a_column_without_a_type_is_read_as_the_schema_says():
         "CREATE VIEW people AS SELECT u, age, age + 1 AS later FROM given"
     )
     text = "SELECT SUM(later) AS n FROM people"
-    with pytest.raises(BadParameter, match="nobody said how to read `later`"):
+    with pytest.raises(BadParameter, match="the type of `later`"):
         asked(connection, text, name="people")
     facts = dp.Schema(columns={"later": dp.bounds(0, 100, type="int")})
     rows, _session = asked(connection, text, schema={"people": facts})

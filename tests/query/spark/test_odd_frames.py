@@ -37,7 +37,7 @@ def test_a_stream_is_refused(session):
 
 def test_two_columns_of_one_name_are_refused(session):
     frame = session.sql("SELECT 1 AS a, 2 AS A")
-    with pytest.raises(BadParameter, match="two columns called `a` and `A`"):
+    with pytest.raises(BadParameter, match="two columns named `a` and `A`"):
         dp.open(frame, unit=dp.rows(), budget=dp.epsilon(1.0))
 
 
