@@ -2,6 +2,7 @@
 
 from fractions import Fraction
 
+import mpmath
 import numpy as np
 import pytest
 from hypothesis import given
@@ -27,13 +28,19 @@ def pair(first, second, **declared):
     """A value on two neighbours, with bounds that they just reach."""
     moved = [Fraction(a) - Fraction(b) for a, b in zip(first, second, strict=True)]
     bounds = {"l1": up(NORMS["l1"](moved)), "linf": up(NORMS["linf"](moved))}
-    bounds["l2"] = min(bounds["l1"], np.nextafter(float(NORMS["l2"](moved)) ** 0.5, np.inf) * 1.01)
+    bounds["l2"] = min(bounds["l1"], root_up(NORMS["l2"](moved)))
     return [dp.Sensitive(lambda x=x: x, **bounds, shape=3, **declared) for x in (first, second)]
 
 
 def up(number):
     near = float(number)
     return near if Fraction(near) >= number else float(np.nextafter(near, np.inf))
+
+
+def root_up(square):
+    with mpmath.workdps(60):
+        root = mpmath.sqrt(mpmath.mpf(square.numerator) / square.denominator) * (1 + 1e-12)
+    return float(np.nextafter(float(root), np.inf)) if square else 0.0
 
 
 def held(value):

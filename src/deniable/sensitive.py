@@ -16,7 +16,7 @@ Values may be scaled, added, stacked and computed with; what that is bounded by 
     >>> f"{Sensitive(lambda: [4, 2], l1=1, whole=True, shape=2)}"
     'Sensitive(hidden, l1=1, whole=True, shape=2)'
     >>> 5 * Sensitive(lambda: 42, l1=1, whole=True) + Sensitive(lambda: 1, l1=2, whole=True)
-    Sensitive(hidden, l1=7, whole=True)
+    Sensitive(hidden, l1=7, l2=7, linf=7, whole=True)
 """
 
 from __future__ import annotations

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, kw_only=True)
 class Own(dp.Laplace):
-    name = "own project"
+    name = "homemade"
 
 s = dp.open(pa.table({"x": [1]}), unit=dp.rows(), ledger=sys.argv[1])
 s.release(Own(scale=10.0).on(dp.Sensitive(lambda: 1, l1=1)))
@@ -30,10 +30,10 @@ s.release(Own(scale=10.0).on(dp.Sensitive(lambda: 1, l1=1)))
 def own():
     @dataclass(frozen=True, kw_only=True)
     class Own(dp.Laplace):
-        name = "own project"
+        name = "homemade"
 
     yield Own(scale=10.0)
-    del Mechanism.registry["own project"]
+    del Mechanism.registry["homemade"]
 
 
 def shared(path):
@@ -71,8 +71,8 @@ def test_where_a_ledger_is_closed_by_something_unknown_the_error_says_so(tmp_pat
     path = tmp_path / "a.db"
     s = shared(path)
     subprocess.run([sys.executable, "-c", OWN, str(path)], check=True, timeout=240)
-    with pytest.raises(BudgetExceeded, match="the mechanism 'own project', which this version"):
+    with pytest.raises(BudgetExceeded, match="the mechanism 'homemade', which this version"):
         ASKED[asked](s)
     with pytest.raises(BudgetExceeded, match="lines that this version of deniable") as told:
         ASKED[asked](s.for_("ann"))
-    assert "own" not in str(told.value)
+    assert "homemade" not in str(told.value)

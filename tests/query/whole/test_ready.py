@@ -395,10 +395,5 @@ def test_what_the_curator_sees_names_the_question(csv, monkeypatch):
 
 def test_an_engine_that_cannot_be_closed_takes_no_answer_back(csv, monkeypatch):
     honest = DuckDB.close
-
-    def close(self):
-        honest(self)
-        raise OSError
-
-    monkeypatch.setattr(DuckDB, "close", close)
+    monkeypatch.setattr(DuckDB, "close", lambda self: honest(self) or Path("/missing").stat())
     assert ASKED["release"](opened(csv)).rows()
