@@ -4,6 +4,7 @@ import dataclasses
 import math
 
 import mpmath as mp
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -148,3 +149,17 @@ def test_a_minimum_is_found_or_what_is_low_enough():
     close, tried = len(tried), []
     assert 0.1 < valley(contour.minimise(valley, floor=8.0)) <= 8.0
     assert len(tried) < close / 2
+
+
+@pytest.mark.parametrize("tau", [1e-3, 1.0, 30.0, 60.0, 1e3, 14188.960189175245, 1e150])
+def test_smoothing_is_never_above_the_truth_however_far_the_means_are(tau):
+    """δ(x) = Φ(τ/2 − x/τ) − eˣ Φ(−τ/2 − x/τ), in 60 digits."""
+    x = np.array([0.0, 1e-9, 1.0, 100.0])
+    found = contour.smoothed(tau, x)
+    with mp.workdps(60):
+        for got, at in zip(found, x, strict=True):
+            far = mp.mpf(tau) / 2
+            low = mp.mpf(at) / mp.mpf(tau)
+            true = mp.ncdf(far - low) - mp.exp(at) * mp.ncdf(-far - low)
+            assert got <= true
+            assert got >= true * (1 - mp.mpf("1e-9")) - mp.mpf("1e-12")

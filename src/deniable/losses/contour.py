@@ -140,9 +140,12 @@ def smoothed(tau: float, x: Reals) -> Reals:
     from scipy.special import erfcx
 
     a = x / tau - tau / 2
-    near, far = (math.sqrt(math.pi / 2) * erfcx(b / math.sqrt(2)) for b in (a, a + tau))
-    scale = np.exp(-(a**2) / 2) / math.sqrt(2 * math.pi)
-    return np.maximum(scale * (near - far - 16 * ULP * near), 0.0) * (1 - 1e-12)
+    # Below −20, where R grows without end, δ is 1 but for 10⁻⁸⁰.
+    held = np.maximum(a, -20.0)
+    near, far = (math.sqrt(math.pi / 2) * erfcx(b / math.sqrt(2)) for b in (held, a + tau))
+    scale = np.exp(-(held**2) / 2) / math.sqrt(2 * math.pi)
+    delta = np.maximum(scale * (near - far - 16 * ULP * near), 0.0)
+    return np.where(a < held, 1.0, delta) * (1 - 1e-12)
 
 
 def line(
