@@ -93,6 +93,20 @@ def test_bounds_are_derived_norm_by_norm():
     assert repr(0.5 * x) == "Sensitive(hidden, l2=1.5, linf=1, whole=False, shape=2)"
 
 
+@pytest.mark.parametrize("bound", [0.0, 5e-324, 1e-300, 1e-160, 1.0, 3.0, 1e154, 1.7e308])
+def test_bounds_of_every_size_are_stacked_and_added(bound):
+    x = dp.Sensitive(lambda: 0, l2=bound)
+    if bound > 1e308:
+        for make in (lambda: x + x, lambda: 3 * x):
+            with pytest.raises(dp.BadParameter):
+                make()
+        return
+    both = dp.Sensitive.stack([x, x]).bound("l2")
+    assert 2 * Fraction(bound) ** 2 <= Fraction(both) ** 2
+    assert both <= max(bound * 1.5, 1.5e-323)
+    assert (x + x).bound("l2") == 2 * bound
+
+
 @pytest.mark.parametrize("two", [2, np.int64(2), np.float64(2), Fraction(2)], ids=repr)
 def test_any_number_may_be_a_factor(two):
     assert held(two * dp.Sensitive(lambda: 4, l1=1, whole=True)) == [8]

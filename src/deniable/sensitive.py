@@ -241,17 +241,19 @@ def _joint(
 
 
 def _above(number: Fraction) -> float:
-    """The least float that is not below a number."""
-    near = float(number)
+    """The least float that is not below a number; ∞, which no bound may be, if there is none."""
+    try:
+        near = float(number)
+    except OverflowError:
+        return math.inf
     return near if Fraction(near) >= number else math.nextafter(near, math.inf)
 
 
 def _root_above(square: Fraction) -> float:
-    """A float that is not below the root of a number, and hardly above it."""
-    root = math.sqrt(square)
-    while Fraction(root) ** 2 < square:
-        root = math.nextafter(root, math.inf)
-    return root
+    """A float that is not below the root of a number, and hardly above it, however small it is."""
+    up, down = square.numerator, square.denominator
+    shift = max(0, 64 + (down.bit_length() - up.bit_length()) // 2)
+    return _above(Fraction(math.isqrt((up << 2 * shift) // down) + bool(up), 1 << shift))
 
 
 # ‖x + y‖ ≤ ‖x‖ + ‖y‖ in every norm; of (x, y) the parts do not meet.
