@@ -24,7 +24,8 @@ def each_row(
     plan: IntegerPlan, *, dialect: Dialect, tables: Mapping[str, Stored], secret: str
 ) -> Statement:
     """One statement without adding up: k0 …, v0 …, and for persons w and a keyed digest p."""
-    if len(plan.sets) > 1 or any(tally.measure not in _ADDED for tally in plan.tallies):
+    added = plan.tallies and all(tally.measure in _ADDED for tally in plan.tallies)
+    if len(plan.sets) > 1 or not added:
         raise UnsupportedQuery(
             "rows one by one are given for counts, sums, averages and variances of one grouping"
         )

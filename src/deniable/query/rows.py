@@ -10,7 +10,7 @@ a charge; how far one unit moves what an algorithm makes of them is the algorith
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
@@ -18,7 +18,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from deniable.query.algebra import Key
 from deniable.query.bound import IntegerPlan
+from deniable.query.execute import RowByRow, canonical
 from deniable.query.vectors import Reading
 from deniable.sensitive import Sensitive
 from deniable.units import Unit
@@ -97,8 +99,6 @@ class RowReading(Reading):
     _matrix: Matrix | None = None
 
     def _execution(self) -> Execution:
-        from deniable.query.execute import RowByRow
-
         return RowByRow(self.plan, tables=self._tables)
 
     @property
@@ -113,24 +113,32 @@ class RowReading(Reading):
 
 
 def _matrix(plan: IntegerPlan, table: Any) -> Matrix:
-    count, keys = table.num_rows, plan.question.keys
-    places = [_places(table.column(f"k{i}"), keys[i].values) for s in plan.sets for i in s]
-    points = [table.column(f"v{j}").to_numpy() for j in range(len(plan.tallies))]
-    made = {
-        "keys": np.stack(places, axis=-1) if places else np.zeros((count, 0), dtype=np.int64),
-        "points": np.stack(points, axis=-1).astype(np.int64),
-    }
-    if plan.weight == 1:
-        return Matrix(**made, weights=np.ones(count, dtype=np.int64), people=np.arange(count))
-    people = table.column("p").combine_chunks().dictionary_encode().indices
-    return Matrix(
-        **made,
-        weights=table.column("w").to_numpy().astype(np.int64),
-        people=people.to_numpy().astype(np.int64),
-    )
+    """The rows as arrays, of one form however many there are; one in no group is left out."""
+    asked = [plan.question.keys[i] for chosen in plan.sets for i in chosen]
+    names = [f"k{i}" for chosen in plan.sets for i in chosen]
+    keys = _columns([_places(table.column(n), k) for n, k in zip(names, asked, strict=True)], table)
+    points = _columns([_whole(table.column(f"v{j}")) for j in range(len(plan.tallies))], table)
+    weights, people = np.ones(len(points), dtype=np.int64), np.arange(len(points))
+    if plan.weight > 1:
+        weights = _whole(table.column("w"))
+        people = np.unique(np.array(table.column("p").to_pylist(), dtype=str), return_inverse=True)[
+            1
+        ]
+    kept = (keys >= 0).all(axis=1)
+    return Matrix(keys=keys[kept], points=points[kept], weights=weights[kept], people=people[kept])
 
 
-def _places(column: Any, values: Any) -> NDArray[np.int64]:
-    """Where each key stands in its public list."""
-    place: Mapping[object, int] = {value: i for i, value in enumerate(values)}
-    return np.array([place[value] for value in column.to_pylist()], dtype=np.int64)
+def _columns(columns: list[NDArray[np.int64]], table: Any) -> NDArray[np.int64]:
+    return np.array(columns, dtype=np.int64).reshape(len(columns), table.num_rows).T
+
+
+def _whole(column: Any) -> NDArray[np.int64]:
+    return np.array(column.to_pylist(), dtype=np.int64)
+
+
+def _places(column: Any, key: Key) -> NDArray[np.int64]:
+    """Where each key stands in its public list; −1 if it does not."""
+    place: dict[object, int] = {value: i for i, value in enumerate(key.values or ())}
+    kind = key.expression.kind
+    found = [place.get(canonical(value, kind), -1) for value in column.to_pylist()]
+    return np.array(found, dtype=np.int64)

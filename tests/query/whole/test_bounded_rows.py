@@ -79,6 +79,29 @@ def test_postgres_gives_the_same_rows(server):
     assert lines[0] == lines[1]
 
 
+@pytest.mark.parametrize("unit", UNITS, ids=repr)
+@pytest.mark.parametrize("engine", ["duckdb", "postgres"])
+def test_no_rows_have_the_form_of_one(unit, engine, server):
+    """Whether anybody is there must not show in a failure or a type."""
+    made = []
+    for rows in (TABLE.slice(5, 1), TABLE.slice(0, 0)):
+        s = opened(unit, rows)
+        if engine == "postgres":
+            with psycopg.connect(server, autocommit=True) as connection:
+                connection.execute("DROP TABLE IF EXISTS t")
+                connection.execute("CREATE TABLE t (id int8, x float8, k text)")
+                for row in rows.to_pylist():
+                    connection.execute("INSERT INTO t VALUES (%(id)s, %(x)s, %(k)s)", row)
+            schema = dp.Schema(tables={"t": SCHEMA})
+            s = dp.open(server, unit=unit, budget=dp.epsilon(9), schema=schema)
+        made.append(matrix(s.sql(SQL)))
+    one, none = (vars(each) for each in made)
+    for name in one:
+        assert one[name].dtype == none[name].dtype
+        assert one[name].shape[1:] == none[name].shape[1:]
+        assert (len(one[name]), len(none[name])) == (1, 0)
+
+
 def test_a_learner_reads_the_rows_once_and_only_after_the_charge(monkeypatch):
     read = Counter()
     rows = RowByRow.rows

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from deniable.query.algebra import Join, Relation, Scan, Union
+from deniable.query.algebra import Relation, Scan, walk
 from deniable.session.tables import Table
 
 
@@ -28,8 +28,4 @@ def table_names(relation: Relation) -> list[str]:
 
 
 def _scans(relation: Relation) -> list[Scan]:
-    if isinstance(relation, Scan):
-        return [relation]
-    if isinstance(relation, Join | Union):
-        return [*_scans(relation.left), *_scans(relation.right)]
-    return _scans(relation.source)  # type: ignore[attr-defined]
+    return [each for each in walk(relation) if isinstance(each, Scan)]
