@@ -10,9 +10,9 @@ from typing import Final
 from deniable.errors import MissingBounds
 from deniable.losses import Approx, Loss
 from deniable.mechanisms import Laplace, QuantileSearch
-from deniable.query.algebra import Call, Join, Key, Question, columns_of
+from deniable.query.algebra import Call, Join, Key, Question, columns_of, walk
 from deniable.query.algebra.show import aggregate_text, relation_lines
-from deniable.query.bound import IntegerPlan, Measure, Tally, relations_in
+from deniable.query.bound import IntegerPlan, Measure, Tally
 from deniable.release import Plan
 from deniable.release.numbers import amount, digits
 from deniable.workload.split import spread_of
@@ -66,7 +66,7 @@ def _relation(plan: IntegerPlan) -> Iterator[str]:
 
 
 def _joined(plan: IntegerPlan) -> Iterator[str]:
-    if any(isinstance(r, Join) and r.multiplies for r in relations_in(plan.question.relation)):
+    if any(isinstance(r, Join) and r.multiplies for r in walk(plan.question.relation)):
         one, both = plan.joined
         yield (
             f"join at most {one:,} rows per person, table and value of the join columns, and "

@@ -10,7 +10,7 @@ from deniable.query.aggregates import Measure, Tally
 from deniable.workload.moves import Moves
 
 from .plan import KEPT_OF_BOTH, KEPT_OF_ONE, WEIGHT, Cells, Group, IntegerPlan
-from .rewriting import bound, relations_in, within_set
+from .rewriting import bound, within_set
 
 __all__ = [
     "KEPT_OF_BOTH",
@@ -23,6 +23,5 @@ __all__ = [
     "Moves",
     "Tally",
     "bound",
-    "relations_in",
     "within_set",
 ]

@@ -80,11 +80,6 @@ def _check(question: Question) -> None:
                 )
 
 
-def relations_in(relation: Relation) -> list[Relation]:
-    """A relation and all that it is made of."""
-    return list(walk(relation))
-
-
 def _bins(plan: IntegerPlan) -> int:
     """Fewer bins where there are many groups: about 2¹⁸ in all, a public number."""
     groups = (plan.cells or 2**8).bit_length()
