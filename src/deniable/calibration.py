@@ -83,7 +83,7 @@ def least_loss(
 def _price(to: Target) -> tuple[Callable[[Priced], float], float]:
     """What to compute of a mechanism, and what it may at most be."""
     if not hasattr(to, "kind"):
-        raise BadParameter.of("to", to, must="a loss", fix="to=dp.epsilon(2, delta=1e-6)")
+        raise BadParameter.of("to", to, must="a privacy loss", fix="to=dp.epsilon(2, delta=1e-6)")
     if to.kind in {"pure", "approx"}:
         epsilon, delta = float(getattr(to, "epsilon")), float(getattr(to, "delta", 0.0))  # noqa: B009
         if epsilon > 0:

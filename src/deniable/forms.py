@@ -30,7 +30,7 @@ from .errors import BadParameter
 _INT64 = np.iinfo(np.int64)
 _EXACT = 2**53
 _FAR = 2**63
-_LONGEST = 4300  # digits that Python writes of a whole number (sys.int_info.default_max_str_digits)
+LONGEST = 4300  # digits that Python writes of a whole number (sys.int_info.default_max_str_digits)
 _LONGEST_BITS = 14_280  # of at most that many digits
 
 
@@ -180,7 +180,7 @@ def plain_key(key: Any) -> Hashable:
         return key  # type: ignore[no-any-return]
     if kind is tuple:
         return tuple(map(plain_key, key))
-    return None if _is_missing(key) else _plain_value(key)
+    return None if is_missing(key) else _plain_value(key)
 
 
 def _plain_value(key: Any) -> Hashable:
@@ -208,7 +208,7 @@ def _plain_value(key: Any) -> Hashable:
     return key  # type: ignore[no-any-return]
 
 
-def _is_missing(key: Any) -> bool:
+def is_missing(key: Any) -> bool:
     """None, and what does not equal itself: NaN, NaT and pandas.NA."""
     try:
         return key is None or not key == key  # noqa: PLR0124, SIM201
@@ -220,7 +220,7 @@ def _plain_number(number: Any) -> Hashable:
     """An int if it is whole, a float if one holds it exactly; else a Decimal or a Fraction."""
     if isinstance(number, complex):
         return _plain_number(number.real) if number.imag == 0 else number
-    if isinstance(number, Decimal) and number.is_finite() and abs(number.adjusted()) > _LONGEST:
+    if isinstance(number, Decimal) and number.is_finite() and abs(number.adjusted()) > LONGEST:
         return None  # and its digits are not made
     try:
         exact = Fraction(*map(int, number.as_integer_ratio()))
@@ -236,14 +236,20 @@ def _plain_number(number: Any) -> Hashable:
     return near if near == exact else _terminating(exact) or exact
 
 
-def _terminating(exact: Fraction) -> Decimal | None:
-    """The decimal that a fraction equals, in its fewest digits; None if it equals none."""
+def decimal_places(exact: Fraction) -> int | None:
+    """How many digits after the point write a fraction exactly; None if none do, or too many."""
     twos = (exact.denominator & -exact.denominator).bit_length() - 1
     fives, rest = 0, exact.denominator >> twos
     while rest % 5 == 0:
         fives, rest = fives + 1, rest // 5
     places = max(twos, fives)
-    if rest != 1 or places > _LONGEST:
+    return None if rest != 1 or places > LONGEST else places
+
+
+def _terminating(exact: Fraction) -> Decimal | None:
+    """The decimal that a fraction equals, in its fewest digits; None if it equals none."""
+    places = decimal_places(exact)
+    if places is None:
         return None
     digits = tuple(map(int, str(abs(exact.numerator) * 10**places // exact.denominator)))
     return Decimal((int(exact < 0), digits, -places))
@@ -274,7 +280,7 @@ def _numpy_moment(moment: Any) -> Hashable:
             return moment.astype(f"{kind}[ns]")  # type: ignore[no-any-return]
         held = coarse.item()
     if isinstance(held, dt.date) and not isinstance(held, dt.datetime):
-        return dt.datetime(held.year, held.month, held.day)  # noqa: DTZ001  it has no zone
+        return dt.datetime.combine(held, dt.time())
     return None if isinstance(held, int) else held
 
 

@@ -16,7 +16,7 @@ from fractions import Fraction
 from numbers import Integral, Rational, Real
 from typing import ParamSpec, TypeVar
 
-from .errors import BadCall, BadParameter
+from .errors import BadCall, BadParameter, DeniableError
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -72,6 +72,17 @@ def value_as_fraction(value: object) -> Fraction:
     return Fraction(float(value))
 
 
+def bounds(low: object, high: object) -> tuple[float, float]:
+    """Two numbers, the second above the first, with which one can compute without overflow."""
+    lower, upper = real("low", low), real("high", high)
+    for name, number in (("low", lower), ("high", upper)):
+        if abs(number) > LARGEST:
+            raise BadParameter.of(name, number, must="between −2⁹⁰⁰ and 2⁹⁰⁰")
+    if not upper - lower >= SMALLEST:
+        raise BadParameter.of("high", high, must="above low")
+    return lower, upper
+
+
 def probability(name: str, value: object) -> float:
     """A number from 0 to 1."""
     number = real(name, value, must="a number from 0 to 1")
@@ -108,7 +119,10 @@ def whole(name: str, value: object, *, least: int = 1) -> int:
 def one_of(name: str, value: object, choices: Collection[str]) -> str:
     """One of a few words."""
     if not isinstance(value, str) or value not in choices:
-        raise BadParameter.of(name, value, must="one of " + ", ".join(map(repr, choices)))
+        near = difflib.get_close_matches(str(value), choices, n=1, cutoff=0.5) or [*choices]
+        fix = f"{name}=" + " or ".join(f'"{each}"' for each in near)
+        must = "one of " + ", ".join(map(repr, choices))
+        raise BadParameter.of(name, value, must=must, fix=fix)
     return value
 
 
@@ -127,29 +141,36 @@ def called(
     """Answer a call that does not fit with one that does, in place of Python's TypeError.
 
     `options` is the TypedDict of a function's `**options`: what they may be, and which are needed.
+    The errors of a session (`s.`), its queries (`q.`) and a client (`c.`) say what they cost, as do
+    those of a function that is given a session.
 
     >>> @called('measure("age", spend=1)')
     ... def measure(column, *, spend): ...
     >>> measure("height", 1)
     Traceback (most recent call last):
-    deniable.errors.BadCall: error[DP113]: measure takes all but column by name
+    deniable.errors.BadCall: error[DP113]: measure takes `column` by position; give the rest by name
       fix:  measure("height", spend=1)
-      cost: nothing was spent
     """
 
     def of(function: Callable[P, R]) -> Callable[P, R]:
         signature = None if options is None else _expanded(function, options)
+        charges = example.startswith(("s.", "q.", "c."))
 
         @functools.wraps(function)
         def checked(*args: P.args, **kwargs: P.kwargs) -> R:
             if signature is None or _fits(signature, args, kwargs):
                 try:
                     return function(*args, **kwargs)
+                except DeniableError as error:
+                    error.unpaid |= charges or kwargs.get("session") is not None
+                    raise
                 except TypeError as error:
                     inside = error.__traceback__
                     if inside is None or inside.tb_next is not None:  # raised within, not by a call
                         raise
-            raise _misfit(checked, args, kwargs, example=example, why=why)
+            misfit = _misfit(checked, args, kwargs, example=example, why=why)
+            misfit.unpaid = charges
+            raise misfit
 
         if signature is not None:
             checked.__signature__ = signature  # type: ignore[attr-defined]
@@ -167,7 +188,7 @@ def _expanded(function: Callable[..., object], options: type) -> inspect.Signatu
             name,
             inspect.Parameter.KEYWORD_ONLY,
             default=inspect.Parameter.empty if name in needed else None,
-            annotation=kind,
+            annotation=getattr(kind, "__forward_arg__", kind),  # help() shows it as it is written
         )
         for name, kind in options.__annotations__.items()
     ]
@@ -215,11 +236,15 @@ def _misfit(
         near = difflib.get_close_matches(unknown, [p.name for p in listed], n=1)
         guess = f"; did you mean `{near[0]}`?" if near else ""
         known = f"known: {', '.join(p.name for p in listed)}"
+        if unknown == "asker":
+            example = f's.for_("{kwargs[unknown]}")    (a session for an asker; ask there)'
         return BadCall(f"{name} has no parameter `{unknown}`{guess}", fix=example, hint=known)
     by_place = [p.name for p in listed if p.kind is p.POSITIONAL_OR_KEYWORD]
     if len(given) > len(by_place):
-        but = f"all but {' and '.join(by_place)}" if by_place else "everything"
-        return BadCall(f"{name} takes {but} by name", why=why, fix=example)
+        named = f"`{'` and `'.join(by_place)}`" if by_place else "nothing"
+        rest = "the rest" if by_place else "arguments"
+        text = f"{name} takes {named} by position; give {rest} by name"
+        return BadCall(text, why=why, fix=example)
     told = {*by_place[: len(given)], *kwargs}
     lacking = [p.name for p in listed if p.default is p.empty and p.name not in told]
     what = f"{name} needs {' and '.join(lacking)}" if lacking else f"{name} is called otherwise"
@@ -227,7 +252,9 @@ def _misfit(
 
 
 def _unquoted(name: str, value: object) -> str:
-    """The number that a text holds, where it holds one."""
+    """The number that a text or a loss holds, where it holds one: `epsilon=dp.epsilon(1)`."""
+    if isinstance(held := getattr(value, name, None), float):
+        return f"{name}={held:g}"
     try:
         return f"{name}={value}" if isinstance(value, str) and float(value) == float(value) else ""
     except ValueError:

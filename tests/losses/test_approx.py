@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 import deniable as dp
 from deniable.losses import Loss, convert
+from deniable.losses.approx import delta_of_response, epsilon_of_response
 
 
 @pytest.mark.parametrize("bad", [1.0, 1.5, -1e-9, math.nan, "1e-6", True])
@@ -76,3 +77,14 @@ def test_facts_prove_a_pair_or_nothing():
     assert dp.Approx.from_facts(Facts((math.inf, 0.0), pure=2.0)) == dp.Approx(2.0, delta=0.0)
     with pytest.raises(dp.NoBound):
         dp.Approx.from_facts(Facts((math.inf, 0.0)))
+
+
+@pytest.mark.parametrize("epsilon", [1e-300, 1e-9, 0.1, 1.0, 30.0, 600.0, 1e6])
+@pytest.mark.parametrize("delta", [0.0, 1e-12, 0.3])
+def test_a_larger_delta_never_costs_more_epsilon(epsilon, delta):
+    more = [delta, math.nextafter(delta, 1), delta + 1e-18, delta + 1e-15, delta + 1e-3]
+    found = [epsilon_of_response(epsilon, delta, at) for at in more]
+    assert found[0] == epsilon
+    assert all(0 <= each <= epsilon for each in found)
+    for at, each in zip(more, found, strict=True):
+        assert delta_of_response(epsilon, delta, each) <= at * (1 + 1e-9) + 1e-300

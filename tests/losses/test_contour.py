@@ -93,6 +93,31 @@ def test_the_two_directions_of_sampling_have_the_same_total_variation():
     assert both[0] == pytest.approx(both[1], abs=1e-8)
 
 
+@pytest.mark.parametrize("times", [300, 20_000])
+def test_the_error_of_the_nodes_is_within_the_stated_one(times):
+    """Recomputed to 40 digits; of many uses each errs a little, and their errors add up."""
+    pair = ApproxPair(epsilon=0.7 / math.sqrt(times))
+    laid = Laid([(pair, times)], 1.3)
+    losses, masses = ([mp.mpf(float(x)) for x in each] for each in pair.atoms())
+    line, off = laid.line, mp.mpf(0)
+    step = float(line.t[1])
+    with mp.workdps(40):
+        for t, term in zip(line.t.tolist(), line.terms.tolist(), strict=True):
+            z = mp.mpc(line.tilt.c, t)
+            one = mp.fsum(
+                p * mp.exp(z * (l - mp.mpf(pair.origin())))
+                for l, p in zip(losses, masses, strict=True)
+            )
+            log_d = times * mp.log(one)
+            if line.tau:
+                added = GaussianPair(mu=line.tau)
+                log_d += mp.mpf(line.tau) ** 2 * z * (z + 1) / 2 - z * mp.mpf(added.origin())
+            exact = mp.exp(log_d - mp.mpf(line.tilt.log_d)) * step / mp.pi / (z * (z + 1))
+            off += abs(exact / (1 if t else 2) - mp.mpc(term))
+    assert off <= line.errors
+    assert line.errors < 1e-6 * float(np.abs(line.terms).sum())
+
+
 def test_without_the_bound_on_what_is_cut_the_price_would_be_too_low():
     """A sabotaged twin: an eighth of the nodes and no bound on the rest is below the truth."""
     pairs, below = [(LaplacePair(ratio=0.5), 2)], 0

@@ -47,8 +47,8 @@ def test_no_smaller_rho_would_do(epsilon):
     assert convert.pure_to_zcdp(epsilon) <= epsilon**2 / 2 * (1 + 1e-12)
 
 
-@given(st.floats(1e-8, 700))
-@settings(max_examples=40, deadline=None)
+@given(st.floats(1e-8, 700) | st.floats(-250, 0).map(lambda power: 10.0**power))
+@settings(max_examples=60, deadline=None)
 def test_mu_of_a_pure_mechanism_touches_randomized_response_at_its_corner(epsilon):
     mu = mp.mpf(convert.pure_to_gdp(epsilon))
     with mp.workdps(400):

@@ -1,5 +1,6 @@
 """Dominating pairs: moments, masses and decay are what they are stated to be."""
 
+import itertools
 import json
 import math
 
@@ -110,6 +111,22 @@ def test_moments_with_a_wrong_digit_would_be_caught():
     assert abs(mp.exp(mp.mpc(value[0] + 1e-13)) / truth - 1) > mp.expm1(mp.mpf(error[0]))
 
 
+@pytest.mark.parametrize("pair", [*EVERY[3:9], *EVERY[11:13]], ids=ids)
+def test_moments_of_atoms_on_the_real_line_are_never_below_the_truth(pair):
+    """Without its allowance for rounding about every other one would be below."""
+    with mp.workdps(30):
+        for c in (0.0625, 0.3, 0.7, 1.0, 1.9, 3.3, 7.0, 12.1, 25.0):
+            truth = mp.log(precise_mgf(pair, c).real)
+            assert truth <= pair.log_moment(c) <= truth + 1e-9 * (1 + abs(truth))
+
+
+@pytest.mark.parametrize("pair", [*EVERY[:2], *EVERY[3:13]], ids=ids)
+@pytest.mark.parametrize("c", [0.3, 2.0, 7.0])
+def test_a_rough_moment_is_near_the_exact_one(pair, c):
+    rough = pair.rough_log_mgf(c) + c * pair.origin()
+    assert rough == pytest.approx(pair.log_moment(c), abs=1e-6)
+
+
 @pytest.mark.parametrize("pair", EVERY, ids=ids)
 def test_masses_are_those_of_two_distributions(pair):
     low, high = pair.support(1e-13)
@@ -121,6 +138,51 @@ def test_masses_are_those_of_two_distributions(pair):
     ratio = np.log(cells.p[inside] / cells.q[inside])
     assert (ratio >= edges[:-1][inside] - 1e-6).all()
     assert (ratio <= edges[1:][inside] + 1e-6).all()
+
+
+@pytest.mark.parametrize("pair", EVERY, ids=ids)
+def test_the_error_of_a_mass_is_a_small_part_of_it(pair):
+    low, high = pair.support(1e-13)
+    cells = pair.masses(np.linspace(low - 1e-6, high + 1e-6, 4001))
+    for mass, error in ((cells.p, cells.p_error), (cells.q, cells.q_error)):
+        assert (error >= 2.0**-52 * mass).all()
+        assert (error <= 1e-11 * mass).all()
+
+
+def precise_masses(pair, low, high):
+    """P and Q of a loss between two ends, from the densities of a pair without atoms there."""
+    low, high = mp.mpf(low), mp.mpf(high)
+    match pair:
+        case GaussianPair(mu=mu):
+            mu = mp.mpf(mu)
+            ends = [(x / mu - mu / 2, x / mu + mu / 2) for x in (low, high)]
+            return tuple(mp.ncdf(b) - mp.ncdf(a) for a, b in zip(*ends, strict=True))
+        case LaplacePair(ratio=a):
+            density = mp.exp(-mp.mpf(a) / 2) / 4
+        case BoundedRangePair(epsilon=e):
+            density = mp.exp(mp.mpf(e) / 2) / 2 / mp.expm1(mp.mpf(e))
+        case SampledPair(inner=inner, rate=q, direction=direction):
+            sign, q = (1 if direction == "remove" else -1), mp.mpf(q)
+            ends = [mp.log1p(mp.expm1(sign * x) / q) for x in (low, high)]
+            first, second = precise_masses(inner, *sorted(ends))
+            return ((1 - q) * second + q * first, second)[::sign]
+    return tuple(
+        2 * density * abs(mp.expm1((high - low) / 2)) * mp.exp(x / 2) for x in (low, -high)
+    )
+
+
+@pytest.mark.parametrize("inner", EVERY[:3], ids=ids)
+@pytest.mark.parametrize("direction", ["", "remove", "add"])
+def test_masses_between_two_ends_are_within_their_stated_error(inner, direction):
+    rate = 0.3
+    pair = SampledPair(inner=inner, rate=rate, direction=direction) if direction else inner
+    edges = np.linspace(-0.12, 0.12, 12)
+    cells = pair.masses(edges)
+    with mp.workdps(40):
+        for i, ends in enumerate(itertools.pairwise(edges)):
+            p, q = precise_masses(pair, *map(float, ends))
+            assert abs(p - mp.mpf(cells.p[i])) <= cells.p_error[i]
+            assert abs(q - mp.mpf(cells.q[i])) <= cells.q_error[i]
 
 
 @pytest.mark.parametrize("pair", EVERY, ids=ids)
@@ -270,3 +332,21 @@ def test_groups_too_large_for_floats_are_hopeless_or_refused():
     assert ApproxPair(epsilon=0.0, delta=1e-9).group(10**400).delta == 1
     with pytest.raises(BadParameter):
         ApproxPair(epsilon=1.0, delta=1e-9).group(10**400)
+
+
+GOOD = {
+    GaussianPair: {"mu": 1.0}, LaplacePair: {"ratio": 1.0}, BoundedRangePair: {"epsilon": 1.0},
+    ApproxPair: {"epsilon": 1.0}, ResponsePair: {"epsilon": 1.0, "categories": 3},
+    StaircasePair: {"epsilon": 1.0, "fraction": 0.5}, DiscreteLaplacePair: {"scale": 1.0},
+    DiscreteGaussianPair: {"sigma": 1.0},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", GOOD)
+def test_every_parameter_of_a_pair_is_checked(kind):
+    kind(**GOOD[kind])
+    for name in GOOD[kind]:
+        for bad in (math.nan, math.inf, -1.0, 0.0, "1"):
+            if bad != 0 or (kind, name) not in ((ApproxPair, "epsilon"), (GaussianPair, "mu")):
+                with pytest.raises(BadParameter):
+                    kind(**GOOD[kind] | {name: bad})

@@ -28,7 +28,6 @@ from deniable.losses.pairs import (
     sampled,
 )
 
-mp.mp.dps = 40
 RATES = st.floats(0.02, 0.98)
 SHARES = st.floats(-1, 1)
 

@@ -4,7 +4,7 @@ import math
 from fractions import Fraction
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 import deniable as dp
@@ -85,3 +85,22 @@ def test_many_additions_stay_exact():
     for _ in range(100_000):
         total += one
     assert total == 100_000 * one
+
+
+@given(st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=1, max_size=5))
+@example([1.7976931348623155e308])
+@example([1e308, 1e308, -1e308])
+def test_sums_of_any_doubles_end_on_the_safe_side(terms):
+    """Also next to the largest double, where the exact sum is no double."""
+    exact = sum(map(Fraction, terms))
+    for bound, sign in ((rounding.up(*terms), 1), (rounding.down(*terms), -1)):
+        assert bound == sign * math.inf or sign * (Fraction(bound) - exact) >= 0
+
+
+@pytest.mark.parametrize("epsilon", [1e300, 1.7976931348623155e308])
+def test_an_enormous_epsilon_is_more_than_any_budget_and_no_fault(epsilon):
+    from deniable.ledger import open_ledger
+
+    ledger = open_ledger(None, budget=dp.epsilon(1.0, delta=1e-7), unit=dp.rows())
+    with pytest.raises(dp.BudgetExceeded):
+        ledger.check(ledger.filter.price_of(dp.epsilon(epsilon)))

@@ -2,8 +2,6 @@
 
 import mpmath as mp
 
-mp.mp.dps = 40  # differences of normal tails lose a dozen
-
 
 def gaussian(mu, epsilon):
     mu, epsilon = mp.mpf(mu), mp.mpf(epsilon)

@@ -1,12 +1,14 @@
 """The guard that float functions are as good as the samplers assume."""
 
 import math
+from fractions import Fraction
 
 import numpy as np
 import pytest
 
-from deniable.sampling import floats
+from deniable.sampling import floats, inversion, lazy, select, uniform
 from deniable.sampling.exact import exp_bounds, log_bounds
+from deniable.sampling.gaussian import laws, steps
 
 
 def test_this_machine_passes():
@@ -34,3 +36,31 @@ def test_a_fault_at_one_point_only_is_found():
 
     with pytest.raises(ArithmeticError):
         floats._compare("exp", faulty, math.exp, points, exp_bounds)
+
+
+class Wrong(Exception):
+    """This machine's functions are not what the margins assume."""
+
+
+FAST = {
+    "inversion": (inversion, lambda: inversion.Inversion(Fraction(3))),
+    "gaussian laws": (laws, lambda: laws._Law(Fraction(3))),
+    "gaussian steps": (steps, steps._table.__wrapped__),
+    "many lazy": (lazy, lambda: lazy.Laplace.estimates(np.array([5], dtype=np.uint64))),
+    "one lazy": (lazy, lazy.Laplace),
+    "select": (select, lambda: select.noisy_max([0.0, 1.0], scale=1.0)),
+    "uniform": (uniform, lambda: uniform.bernoulli_exp(np.full(9, 0.3))),
+}
+
+
+@pytest.mark.parametrize("place", FAST)
+def test_nothing_is_decided_by_floats_on_a_machine_that_fails_the_check(place, monkeypatch):
+    module, use = FAST[place]
+    use()
+
+    def fail():
+        raise Wrong
+
+    monkeypatch.setattr(module, "check_floats", fail)
+    with pytest.raises(Wrong):
+        use()

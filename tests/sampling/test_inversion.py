@@ -11,7 +11,10 @@ import numpy as np
 import pytest
 
 from deniable.sampling import discrete_laplace, geometric, rounded_laplace
+from deniable.sampling.exact import exp_bounds
 from deniable.sampling.inversion import Inversion
+from deniable.sampling.lazy import Uniform
+from deniable.sampling.seeded import SeededSource
 
 SCALES = [Fraction(1, 3), 1, Fraction(7, 3), 10, 1e3, 99991.25, 1e6, 2**20]
 LARGE = [2**20 + Fraction(1, 3), 10**9, 2**30, 2.0**40, 2**52]
@@ -191,3 +194,27 @@ def test_enumeration_catches_a_scale_that_is_wrong_by_half_a_percent(scripted):
     drawn = np.abs(discrete_laplace(1000 * 1.005, cells, source=scripted(words)))
     seen = int((drawn >= 1000).sum())
     assert abs(seen - cells * float(mpmath.exp(-1))) > 30
+
+
+class Bits(SeededSource):
+    """Gives these words first."""
+
+    def __init__(self, *words):
+        super().__init__(0)
+        self.first = list(words)
+
+    def integer(self, bits):
+        return self.first.pop(0) if self.first else super().integer(bits)
+
+
+@pytest.mark.parametrize("slope", [Fraction(1), Fraction(7, 3)])
+@pytest.mark.parametrize("v", [1 << 40, 3 << 60, 9 << 60, (1 << 64) - 1])
+@pytest.mark.parametrize("later", [0, 1 << 63, (1 << 64) - 1])
+def test_what_64_bits_leave_open_is_decided_by_further_bits_of_both_numbers(slope, v, later):
+    """W lies next to e^(−V/t) where the first 64 bits of V and W decide nothing."""
+    law = Inversion(slope)
+    near = exp_bounds(-Fraction((v << 64) | later, 1 << 128) / slope, 128)[0]
+    for step in (-(1 << 20), 1 << 20):
+        w = near + step
+        source = Bits(later, w & ((1 << 64) - 1))
+        assert law._kept(Uniform(source, value=v), Uniform(source, value=w >> 64)) == (step < 0)

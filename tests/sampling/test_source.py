@@ -45,8 +45,10 @@ def test_a_forked_child_shares_no_words_with_its_parent():
     reader, writer = os.pipe()
     child = os.fork()
     if child == 0:
-        os.write(writer, source.words(64).tobytes())
-        os._exit(0)
+        try:
+            os.write(writer, source.words(64).tobytes())
+        finally:
+            os._exit(0)
     ours = source.words(64)
     os.waitpid(child, 0)
     theirs = np.frombuffer(os.read(reader, 512), dtype=np.uint64)

@@ -16,6 +16,7 @@ from deniable.sampling import (
     PublicRandom,
     below,
     bernoulli,
+    bernoulli_bits,
     bernoulli_exp,
     binomial,
     permutation,
@@ -37,6 +38,23 @@ def test_integers_below_a_bound_are_remainders_of_complete_runs(bound, scripted)
     drawn = below(bound, len(source.script), source=source)
     assert drawn.tolist() == [word % bound for word in source.script]
     assert drawn.dtype == (np.int64 if bound <= 2**63 else np.uint64)
+
+
+@pytest.mark.parametrize("eighths", range(9))
+def test_packed_coins_compare_every_bit_with_the_chance(eighths, scripted):
+    """Lane i of three words spells the number i/8 (modulo 1): it is heads if that is below p."""
+    words = [sum((lane % 8 >> digit & 1) << lane for lane in range(64)) for digit in (2, 1, 0)]
+    drawn = int(bernoulli_bits(Fraction(eighths, 8), 1, source=scripted(words))[0])
+    assert [drawn >> lane & 1 for lane in range(64)] == [i % 8 < eighths for i in range(64)]
+
+
+def test_packed_coins_are_independent_and_have_their_chance():
+    words = bernoulli_bits(Fraction(1, 3), 4000)
+    bits = np.unpackbits(words.view(np.uint8)).reshape(-1, 64)
+    assert goodness.count(int(bits.sum()), bits.size, 1 / 3) > ALPHA
+    pairs = np.bincount(2 * bits[:, 0:32].ravel() + bits[:, 32:64].ravel(), minlength=4)
+    assert goodness.cells(pairs, [4 / 9, 2 / 9, 2 / 9, 1 / 9]) > ALPHA
+    assert bernoulli_bits(0.5, 0).size == 0
 
 
 def test_words_of_the_incomplete_run_are_drawn_again(scripted):

@@ -5,15 +5,17 @@ A loss is a value: `+` composes, `*` repeats, `<=` compares. Used as a ceiling i
 
 from __future__ import annotations
 
+import copy
 import dataclasses
 import functools
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
+from importlib import import_module
 from typing import ClassVar, Protocol, Self, TypeVar
 
-from deniable import parameters
+from deniable import cards, parameters
 from deniable.errors import BadParameter, MixedLosses, NoBound
 
 from . import rounding
@@ -69,6 +71,23 @@ class Loss(ABC):
         cls.figure, cls.symbol = next(iter(cls.symbols.items()), ("", cls.__name__))
         if "kind" in cls.__dict__:
             Loss.kinds[cls.kind] = cls
+
+    def as_left(self) -> Self:
+        """The same amount, printed rounded down: what is left of a budget.
+
+        >>> from deniable.losses import Pure
+        >>> left = Pure(0.45678)
+        >>> print(left, left.as_left(), left == left.as_left(), sep="; ")
+        ε = 0.457; ε = 0.456; True
+        """
+        same = copy.copy(self)
+        object.__setattr__(same, "_shown", rounding.shown_down)
+        return same
+
+    _shown = staticmethod(rounding.shown_up)
+
+    def _repr_html_(self) -> str:
+        return cards.card(str(self), cards.facts({"definition": self.definition}))
 
     @classmethod
     @abstractmethod
@@ -221,7 +240,7 @@ class Loss(ABC):
     def named(kind: object) -> type[Loss] | None:
         """The kind of that name in ledgers, or None."""
         if kind not in Loss.kinds:
-            from . import profile  # noqa: F401  (the one kind that is not imported from the start)
+            import_module("deniable.losses.profile")  # the one kind not imported from the start
         return Loss.kinds.get(str(kind))
 
 
@@ -247,7 +266,7 @@ class OneFigure(Loss):
         object.__setattr__(self, "_ticks", self._exact(number))
 
     def __str__(self) -> str:
-        return f"{self.symbol} = {rounding.shown_up(getattr(self, self.figure))}"
+        return f"{self.symbol} = {self._shown(getattr(self, self.figure))}"
 
     @staticmethod
     def _exact(number: float) -> int:
@@ -316,7 +335,7 @@ def conversions(facts: Facts, *kinds: str) -> Mapping[type[Loss], Callable[[], L
 def no_bound(kind: type[Loss]) -> NoBound:
     """Nothing is proved in this definition."""
     return NoBound(
-        f"nothing is proved about this in the definition of dp.{kind.__name__}",
+        f"no bound is proved for this in the definition of dp.{kind.__name__}",
         why="a price without a theorem would be a guess",
         fix="price it in another definition: dp.Profile and dp.Renyi cover the most mechanisms",
     )

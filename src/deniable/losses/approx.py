@@ -55,7 +55,7 @@ class Approx(Loss):
         return loss
 
     def __str__(self) -> str:
-        return f"ε = {rounding.shown_up(self.epsilon)}, δ = {rounding.shown_up(self.delta)}"
+        return f"ε = {self._shown(self.epsilon)}, δ = {self._shown(self.delta)}"
 
     @classmethod
     def from_facts(cls, facts: Facts) -> Self:

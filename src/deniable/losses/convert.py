@@ -53,7 +53,7 @@ def pure_to_gdp(epsilon: float) -> float:
             return math.tanh(epsilon / 2) * slack - math.erf(-y / math.sqrt(2)) / slack
         return up(_log_upper_tail(-y)) - down(-epsilon, -math.log1p(math.exp(-epsilon)))
 
-    widest = math.sqrt(2 * epsilon) * slack
+    widest = min(math.sqrt(2 * epsilon), epsilon) * slack  # as P[|N(0, 1)| ≤ ε] ≥ tanh(ε/2)
     return up(-2 * last_met(excess, -widest, 0.0, width=1e-15 * epsilon))
 
 

@@ -44,7 +44,10 @@ def _outward(terms: Iterable[float], sign: float) -> float:
     terms = tuple(terms)
     if any(math.isinf(term) for term in terms):
         return sum(terms)
-    total = math.fsum((*terms, sign * FORMULA_ERROR * math.fsum(map(abs, terms))))
+    try:
+        total = math.fsum((*terms, sign * FORMULA_ERROR * math.fsum(map(abs, terms))))
+    except OverflowError:  # near the largest double: what is beyond it is on the safe side
+        return sign * math.inf
     return math.nextafter(total, sign * math.inf) if total else total
 
 

@@ -11,6 +11,7 @@
     uniform     integers below a bound, coins, binomials, permutations, Poisson samples
     lattice     the grid on which every number is released
     gaussian    discrete Gaussian, real Gaussian rounded to a lattice
+    bessel      Skellam numbers: differences of two Poisson numbers, noise that adds up in shares
     select, select_noise    the index of a noisy maximum, and its noise
 
 Every sampler takes `source=`; left out, it draws from `current()`. Every sampler is exact: floats
@@ -26,6 +27,7 @@ from typing import TYPE_CHECKING
 from deniable.loading import on_first_use
 
 if TYPE_CHECKING:
+    from .bessel import skellam
     from .gaussian import discrete_gaussian, rounded_gaussian
     from .laplace import discrete_laplace, geometric, rounded_laplace
     from .lattice import Lattice
@@ -33,7 +35,15 @@ if TYPE_CHECKING:
     from .seeded import SeededSource
     from .select import gumbel_max, noisy_max, noisy_top
     from .source import Source, SystemSource, current, using
-    from .uniform import below, bernoulli, bernoulli_exp, binomial, permutation, poisson_mask
+    from .uniform import (
+        below,
+        bernoulli,
+        bernoulli_bits,
+        bernoulli_exp,
+        binomial,
+        permutation,
+        poisson_mask,
+    )
 else:
     __getattr__, __dir__ = on_first_use(
         __name__,
@@ -44,8 +54,10 @@ else:
             "public": "PublicRandom",
             "seeded": "SeededSource",
             "select": "gumbel_max noisy_max noisy_top",
+            "bessel": "skellam",
             "source": "Source SystemSource current using",
-            "uniform": "below bernoulli bernoulli_exp binomial permutation poisson_mask",
+            "uniform": "below bernoulli bernoulli_bits bernoulli_exp binomial permutation "
+            "poisson_mask",
         },
     )
 
@@ -57,6 +69,7 @@ __all__ = [
     "SystemSource",
     "below",
     "bernoulli",
+    "bernoulli_bits",
     "bernoulli_exp",
     "binomial",
     "current",
@@ -70,5 +83,6 @@ __all__ = [
     "poisson_mask",
     "rounded_gaussian",
     "rounded_laplace",
+    "skellam",
     "using",
 ]

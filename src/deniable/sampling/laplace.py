@@ -63,10 +63,10 @@ def geometric(scale: Number, count: int = 1, *, source: Source | None = None) ->
 def _law(scale: Number, kind: str, count: int) -> Inversion:
     if not isinstance(scale, Real):  # what cannot be hashed cannot be looked up
         raise BadParameter.of("scale", scale, must="a number above 0")
-    return _cached_law(scale, kind, count == 1)
+    return _cached_law(scale, kind, single=count == 1)
 
 
 @lru_cache(maxsize=256, typed=True)
-def _cached_law(scale: Number, kind: str, single: bool) -> Inversion:  # noqa: FBT001  a cache key
+def _cached_law(scale: Number, kind: str, *, single: bool) -> Inversion:
     exact = rational("scale", scale)
     return Inversion(exact, centred=kind == "discrete", signed=kind != "geometric", single=single)

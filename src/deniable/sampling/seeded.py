@@ -25,7 +25,7 @@ class SeededSource(Source):
     def __init__(self, seed: int) -> None:
         if os.environ.get(TESTING) != "1":
             raise SeedOutsideTests(
-                "noise from a seed was asked for outside tests",
+                "seeded noise was requested outside a test",
                 why="whoever knows or guesses the seed can subtract the noise",
                 fix=(
                     "leave the source out: the operating system's generator is used",

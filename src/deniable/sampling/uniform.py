@@ -120,6 +120,33 @@ def binomial(trials: int, p: Number, count: int = 1, *, source: Source | None = 
     return total
 
 
+def bernoulli_bits(p: Number, count: int = 1, *, source: Source | None = None) -> Words:
+    """Words of 64 independent coins each, one per bit, that are 1 with probability p, exactly.
+
+    All coins are compared with p at once, one binary digit at a time, as in `binomial`. A word is
+    done when its last coin is decided, so about eight random words are used for each.
+    """
+    probability("p", p)
+    rest, count, source = value_as_fraction(p), whole("count", count, least=0), chosen(source)
+    ones = np.uint64(_FULL - 1)
+    if rest == 1:
+        return np.full(count, ones)
+    heads, undecided = np.zeros(count, dtype=np.uint64), np.full(count, ones)
+    alive = np.arange(count)
+    while rest and alive.size:
+        rest *= 2
+        bits, open_ = source.words(alive.size), undecided[alive]
+        if rest >= 1:
+            rest -= 1
+            heads[alive] |= open_ & ~bits
+            open_ = open_ & bits
+        else:
+            open_ = open_ & ~bits
+        undecided[alive] = open_
+        alive = alive[open_ != 0]
+    return heads
+
+
 def permutation(size: int, *, source: Source | None = None) -> Integers:
     """A uniformly random order of 0 … size − 1: the order of random keys, drawn again on a tie."""
     size, source = whole("size", size, least=0), chosen(source)

@@ -3,11 +3,11 @@
 import json
 import math
 
-import adversary
 import pytest
-from adversary import COINS, Coin
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.losses.filters import adversary
+from tests.losses.filters.adversary import COINS, Coin
 
 import deniable as dp
 from deniable.losses import convert

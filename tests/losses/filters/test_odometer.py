@@ -4,9 +4,9 @@ import json
 import math
 
 import pytest
-from adversary import COINS
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.losses.filters.adversary import COINS
 
 import deniable as dp
 from deniable.losses._loss import Stated

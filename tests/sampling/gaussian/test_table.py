@@ -97,7 +97,7 @@ def test_the_residual_draws_more_digits_at_an_edge(scripted):
     with mpmath.workdps(90):
         p = probabilities(table.weights)
         edge = (p[0] * 2**63 - table.units[0]) / left * 2**128
-    low, high = [int(mpmath.floor(edge))] * 2
+        low, high = [int(mpmath.floor(edge))] * 2
     words = [low & (2**64 - 1), low >> 64]
     for then, expected in ((0, 0), (2**64 - 1, 1)):
         source = scripted(words, then=then)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+from typing import Final
 
 from deniable.losses import rounding
 from deniable.losses._loss import Facts, no_bound
@@ -13,6 +14,8 @@ from deniable.losses.zcdp import Zcdp
 
 from ._filter import Filter
 from .price import Price
+
+_NOTHING: Final = 2.0**-40
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -95,7 +98,11 @@ class GdpFilter(Filter):
 
 
 def difference(ceiling: float, spent: float) -> float:
-    """What is left under a ceiling, rounded down; nothing where it is passed."""
+    """What is left under a ceiling, rounded down; nothing where it is passed, or all but reached.
+
+    What rounding leaves of a ceiling is no budget: an answer for it would be noise alone.
+    """
     if math.isinf(ceiling):
         return ceiling
-    return math.nextafter(ceiling - spent, 0.0) if spent < ceiling else 0.0
+    rest = math.nextafter(ceiling - spent, 0.0) if spent < ceiling else 0.0
+    return rest if rest > ceiling * _NOTHING else 0.0

@@ -7,6 +7,7 @@ sum of independent losses ln(P/Q) under P  [ZDW22, Thm 10].
     _pair          the interface of every pair, and the two directions in which one is needed
     continuous     Gaussian, Laplace, and bounded range
     discrete       randomized response, lattice noise, black boxes
+    skellam        differences of Poisson numbers
     branched       mechanisms that first flip a public coin
     sampled        mechanisms on a random sample of the units
     replaced       sampled mechanisms when a unit is replaced
@@ -31,6 +32,7 @@ from .discrete import (
     StaircasePair,
 )
 from .sampled import SampledPair, sampled
+from .skellam import SkellamPair
 
 __all__ = [
     "ApproxPair",
@@ -46,6 +48,7 @@ __all__ = [
     "Pairs",
     "ResponsePair",
     "SampledPair",
+    "SkellamPair",
     "StaircasePair",
     "sampled",
 ]

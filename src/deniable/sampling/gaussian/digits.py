@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from fractions import Fraction
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +25,9 @@ R_BITS, V_BITS = 43, 21
 """How many digits of R and V the first word of a proposal holds."""
 UNIT = 2.0 ** -(R_BITS + WIDTH_BITS)
 """What the last of those digits of R is worth in z."""
+
+FINE = 2**40
+"""The σ from which one float cannot tell σz from its neighbours often enough."""
 
 # exp(−t²/2)/hⱼ in float64 for j < STEPS: t² and its counterpart are below 82 and right to 2⁻⁴⁵,
 # the unknown digits move t² by less than 2·9·2⁻⁴⁹ < 2⁻⁴⁴, and exp is right to 2⁻⁵⁰: below 2⁻⁴³.
@@ -48,6 +51,33 @@ def floors(place: Ints, sigma: float, offsets: Floats | float) -> tuple[Floats, 
     y -= 0.5
     np.abs(y, out=y)
     return x, y > 0.5 - (sigma * 2.0**-46 + 2.0**-49)
+
+
+def finely(
+    place: Ints, more: NDArray[np.uint64], sigma: float, offsets: Floats | float
+) -> tuple[Ints, Bools]:
+    """The same for σ of 2⁴⁰ to 2⁵² from 64 more digits of R, and where that is not certain.
+
+    The product of place and σ is two floats, exactly [Dek71]: the first up to 2⁵⁵ and the second up
+    to 2. What is added to the first one's fraction is below 2⁵ and right to 2⁻⁴⁶, and digits that
+    are still unknown move it by less than σ·2⁻¹¹³.
+    """
+    unit = sigma * UNIT
+    near = place.astype(np.float64)
+    first = near * unit
+    (a, b), (c, d) = _halves(near), _halves(unit)
+    second = ((a * c - first) + a * d + b * c) + b * d
+    whole = np.floor(first)
+    y = (first - whole) + second + more * (2.0**-64 * unit) + (offsets + 0.5)
+    x = np.floor(y)
+    return whole.astype(np.int64) + x.astype(np.int64), np.abs(y - x - 0.5) > 0.5 - 2.0**-44
+
+
+def _halves(number: Any) -> tuple[Any, Any]:
+    """Two floats of half as many digits that add up to it, exactly, for each number."""
+    far = number * (2.0**27 + 1)
+    upper = far - (far - number)
+    return upper, number - upper
 
 
 class Digits:
@@ -128,6 +158,8 @@ class Target(Protocol):
 
     sigma: Fraction
     sigma_float: float
+    fine: bool
+    """Whether `floors` would leave many open, and `finely` is needed."""
 
     def reach(self, place: Ints) -> tuple[Floats, Bools]:
         """±t in float64, and where that is not certain."""
@@ -141,6 +173,7 @@ class Rounded:
 
     def __init__(self, sigma: Fraction) -> None:
         self.sigma, self.sigma_float = sigma, float(sigma)
+        self.fine = FINE <= sigma == Fraction(self.sigma_float)
 
     def reach(self, place: Ints) -> tuple[Floats, Bools]:
         """z"""
@@ -148,7 +181,7 @@ class Rounded:
 
     def settle(self, digits: Digits, offset: float) -> int | None:
         """Kept or not, then rounded."""
-        kept = digits.verdict(digits.ends()[0] * UNIT)
+        kept = digits.verdict(math.ldexp(digits.ends()[0], -digits.place.width - WIDTH_BITS))
         if kept is None:
             kept = digits.kept(digits.squares)
         if not kept:
@@ -159,6 +192,8 @@ class Rounded:
 
 class Discrete:
     """x with probability proportional to exp(−x²/2σ²), for σ ≥ 64 and offset 0."""
+
+    fine = False
 
     def __init__(self, sigma: Fraction) -> None:
         self.sigma, self.sigma_float = sigma, float(sigma)

@@ -19,11 +19,9 @@ from deniable.sampling.source import Source, chosen
 from . import steps
 from .digits import EXP_MARGIN, Discrete, Rounded
 from .steps import FEW, LARGEST_WORD, LEAST_DISCRETE
-from .table import RESIDUAL, AliasTable, Weights, alias_table
+from .table import AliasTable, Weights, alias_table
 
 Integers = NDArray[np.int64]
-
-_CHUNK = 1 << 16
 
 
 def discrete_gaussian(
@@ -159,16 +157,7 @@ class _Law:
 
     def many(self, count: int, source: Source) -> Integers:
         """One word and two look-ups a draw."""
-        table = self.table
-        out = np.empty(count, dtype=np.int64)
-        for start in range(0, count, _CHUNK):
-            part = out[start : start + _CHUNK]
-            part[:] = table.pick(source.words(part.size))
-            if part.max() == RESIDUAL:
-                for i in np.flatnonzero(part == RESIDUAL).tolist():
-                    x = table.residual(source)
-                    part[i] = -x if source.integer(1) else x
-        return out
+        return self.table.many(count, source)
 
     @cached_property
     def table(self) -> AliasTable:

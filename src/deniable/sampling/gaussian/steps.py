@@ -12,7 +12,8 @@ Both need t ≥ (j − ½)w. For Discrete |x| ≥ σ|z| − ½, so 1/σ ≤ w is
 
 R and the uniform V that decides are first known to 43 and 21 binary digits. Nearly all is decided
 in float64, with margins that cover rounding and the unknown digits; what falls within a margin is
-settled in exact arithmetic by drawing further digits *of the same* R and V (`digits`).
+settled in exact arithmetic by drawing further digits *of the same* R and V (`digits`). For σ from
+2⁴⁰ on, where one float cannot tell σz from its neighbours, 64 more digits of R are drawn at once.
 So the law is exact.
 """
 
@@ -30,7 +31,7 @@ from deniable.sampling.floats import check_floats
 from deniable.sampling.lazy import Uniform
 from deniable.sampling.source import Source, Words
 
-from .digits import EXP_MARGIN, R_BITS, STEPS, V_BITS, WIDTH_BITS, Digits, Target, floors
+from .digits import EXP_MARGIN, R_BITS, STEPS, V_BITS, WIDTH_BITS, Digits, Target, finely, floors
 from .table import RESIDUAL, AliasTable, Weights, alias_table
 
 Ints = NDArray[np.int64]
@@ -108,7 +109,8 @@ def _chunk(target: Target, offsets: Floats | float, out: Ints, source: Source) -
     holes, lost = holes[: spare.size], holes[spare.size :]
     place[holes] = place[spare]
 
-    x, doubtful = floors(place[:size], target.sigma_float, offsets)
+    more = source.words(size) if target.fine else None
+    x, doubtful = _floors(target, place[:size], more, offsets)
     np.copyto(out, x, casting="unsafe")
     if not unclear.size and not doubtful.any():
         return lost
@@ -119,12 +121,24 @@ def _chunk(target: Target, offsets: Floats | float, out: Ints, source: Source) -
     again = []
     for i in np.flatnonzero(doubtful).tolist():
         digits = _digits(int(place[i]) >> R_BITS, int(second[origin[i]]), source)
+        if more is not None:
+            digits.place = Uniform(
+                source, width=R_BITS + 64, value=(digits.place.value << 64) | int(more[i])
+            )
         settled = target.settle(digits, float(_part(offsets, i)))
         if settled is None:
             again.append(i)
         else:
             out[i] = settled
     return np.append(lost, np.array(again, dtype=np.int64))
+
+
+def _floors(
+    target: Target, place: Ints, more: Words | None, offsets: Floats | float
+) -> tuple[Ints | Floats, Bools]:
+    if more is None:
+        return floors(place, target.sigma_float, offsets)
+    return finely(place, more, target.sigma_float, offsets)
 
 
 def _proposals(first: Words, second: Words) -> tuple[Ints, Ints]:

@@ -13,6 +13,7 @@ import math
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import count
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,12 +23,23 @@ from deniable.sampling.source import Source, Words
 
 RESIDUAL = np.iinfo(np.int64).max
 """The label of the residual column."""
+_CHUNK = 1 << 15  # words whose intermediates stay in the second-level cache and in freed memory
 
 # Relative error of a weight in float64, all told: the exponent is at most 37 and right to 2⁻⁵²·37,
 # exp to 2⁻⁵⁰ (NumPy: 4 ulp), the sum of at most 2¹⁰ terms to 2⁻⁴³, the tail that is left out is
 # below 2⁻⁴⁵ of it. Together below 2⁻⁴²; a weight is lowered by four times that.
 _MARGIN = 2.0**-40
 _LAST_EXPONENT = 36.5
+
+
+class Law(Protocol):
+    """Weights ω₀, ω₁, ω₂, … that are known as well as anyone asks."""
+
+    def floats(self) -> NDArray[np.float64]:
+        """The first weights, each too large by at most 2⁻⁴² of itself; what is left out is less."""
+
+    def bounds(self, bits: int) -> tuple[list[tuple[int, int]], int]:
+        """Certified lo ≤ ωₖ·2ᵇⁱᵗˢ ≤ hi for k = 0 … K − 1, and a bound on the sum beyond."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -71,7 +83,7 @@ class AliasTable:
     between the urn's two labels. With the sign set, label k becomes −k (or −k − 1).
     """
 
-    weights: Weights
+    weights: Law
     units: tuple[int, ...]
     """aₖ"""
     bits: int
@@ -82,6 +94,18 @@ class AliasTable:
     """Of urn and sign: words below it take the first label."""
     labels: NDArray[np.int64]
     """First and second label of each urn and sign, one after the other."""
+
+    def many(self, count: int, source: Source) -> NDArray[np.int64]:
+        """So many draws with signs, of a table made with `mirror=0`: one word each, as a rule."""
+        out = np.empty(count, dtype=np.int64)
+        for start in range(0, count, _CHUNK):
+            part = out[start : start + _CHUNK]
+            part[:] = self.pick(source.words(part.size))
+            if part.max() == RESIDUAL:
+                for i in np.flatnonzero(part == RESIDUAL).tolist():
+                    x = self.residual(source)
+                    part[i] = -x if source.integer(1) else x
+        return out
 
     def pick(self, words: Words) -> NDArray[np.int64]:
         """The label that each word stands for."""
@@ -117,7 +141,7 @@ class AliasTable:
         return None
 
 
-def alias_table(weights: Weights, *, mirror: int, bits: int = 63) -> AliasTable:
+def alias_table(weights: Law, *, mirror: int, bits: int = 63) -> AliasTable:
     """The table of these weights; with the sign set, k becomes −k − mirror."""
     floats = weights.floats()
     portions = floats * ((1 - _MARGIN) / floats.sum() * 2.0**bits)

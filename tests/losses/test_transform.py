@@ -1,0 +1,60 @@
+"""Many sums at once: within their stated errors of sums term by term, wherever the losses lie."""
+
+import math
+
+import numpy as np
+import pytest
+
+from deniable.losses.pairs.transform import TAPS, _spread, log_sums, near_and_far, sums
+
+PLACES = {
+    "around 0": lambda rng: rng.normal(size=400),
+    "at 0": lambda rng: np.zeros(3),
+    "below 0": lambda rng: -np.abs(rng.normal(size=400)) - 1e-9,
+    "far out": lambda rng: 1e4 + rng.normal(size=400),
+    "far below": lambda rng: -1e4 + rng.normal(size=400),
+    "one": lambda rng: np.array([-0.3]),
+}
+
+
+def term_by_term(losses, weights, t):
+    phases = np.outer(t.astype(np.longdouble), losses.astype(np.longdouble))
+    return (np.cos(phases) @ weights) + 1j * (np.sin(phases) @ weights)
+
+
+@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize(("step", "count"), [(0.01, 500), (0.2, 64), (1.7, 200)])
+def test_sums_are_within_their_stated_errors(place, step, count):
+    rng = np.random.default_rng(8)
+    losses = PLACES[place](rng)
+    weights = rng.random(losses.size)
+    found, errors = sums(losses, weights, step, count)
+    truth = term_by_term(losses, weights, step * np.arange(count))
+    assert (np.abs(found - truth) <= errors).all()
+    assert errors.max() <= 1e-6 * weights.sum()
+
+
+@pytest.mark.parametrize("points", [64, 256])
+@pytest.mark.parametrize("place", [-40.3, -0.2, 0.0, 0.4, 31.5, 63.99, 250.6])
+def test_a_weight_is_spread_over_its_nearest_points_round_the_circle(points, place):
+    found = _spread(np.array([place]), np.array([2.0]), points)
+    at = np.arange(-20 * points, 20 * points)
+    near = (np.abs(at - place) <= TAPS / 2 - 1) * 2.0 * np.exp(-((at - place) ** 2) / (4 * 1.6))
+    wanted = np.bincount(at % points, near, points)
+    assert found == pytest.approx(wanted, abs=1e-11)
+
+
+@pytest.mark.parametrize("count", [8, 5000])
+def test_logarithms_of_sums_are_within_their_stated_errors(count):
+    rng = np.random.default_rng(3)
+    losses, logs = rng.normal(size=300), -rng.exponential(size=300) * 30 - 700
+    z = 0.5 + 1j * 0.003 * np.arange(count)
+    found, bound = log_sums(losses, logs, z, relative=np.zeros(count))
+    truth = np.log(term_by_term(losses, np.exp(logs + 700), z.imag).astype(complex))
+    off = np.abs(np.exp(found + 700 - truth) - 1)
+    assert (off <= np.expm1(bound) + 1e-15).all()
+    assert bound.max() < 1e-6
+    near, close = near_and_far(lambda part: log_sums(losses, logs, part, relative=0.0), z)
+    assert np.allclose(near, found, atol=1e-7)
+    assert (close <= bound + 1e-9).all()
+    assert math.isclose(near[0].real, found[0].real, rel_tol=1e-12)
