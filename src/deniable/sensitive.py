@@ -104,12 +104,27 @@ class Sensitive(Generic[T]):
     def read_by(self, read: Callable[[Any], Any]) -> Sensitive[Any]:
         """The same promise about the value as `read` makes of it, after it is computed."""
         run = self.__compute
-        coerced: Sensitive[Any] = Sensitive(
-            lambda: read(run()), l1=0, unit=self.unit, ready=self.ready
-        )
-        coerced._bounds, coerced.form = self._bounds, self.form
-        coerced.entries, coerced.stream = self.entries, self.stream
-        return coerced
+        return self._same(lambda: read(run()))
+
+    def kept(self) -> Sensitive[T]:
+        """The same value, computed only once: for algorithms that ask about it again and again.
+
+        Each question is charged by itself all the same.
+        """
+        run, held = self.__compute, list[T]()
+
+        def compute() -> T:
+            if not held:
+                held.append(run())
+            return held[0]
+
+        return self._same(compute)
+
+    def _same(self, compute: Callable[[], Any]) -> Sensitive[Any]:
+        made: Sensitive[Any] = Sensitive(compute, l1=0, unit=self.unit, ready=self.ready)
+        made._bounds, made.form = self._bounds, self.form
+        made.entries, made.stream = self.entries, self.stream
+        return made
 
     def bound(self, norm: str) -> float | None:
         """The least bound in this norm that follows from those given; None if none follows."""

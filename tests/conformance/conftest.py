@@ -8,10 +8,11 @@ import pytest
 
 from .examples import EXAMPLES
 
+NOT_NUMERIC = ("best_of", "catastrophe", "convex_exponential", "objective_perturbation")
 KINDS = {
     "erring": lambda e: e.error is not None,
-    "numeric": lambda e: e.mechanism.name not in ("best_of", "catastrophe"),
-    "listed": lambda e: "shape" in e.declared,
+    "numeric": lambda e: e.mechanism.name not in NOT_NUMERIC,
+    "listed": lambda e: "shape" in e.declared and not callable(e.first),
     "sampling": lambda e: e.mechanism.name.startswith("sampled"),
     "light": lambda e: 2 * e.mechanism.approx()[1] <= 0.12,
 }

@@ -187,6 +187,10 @@ OPENED = [
     ms.AboveThreshold(epsilon=1.0, threshold=2.0),
     ms.BinaryTreeCounter(steps=2, noise=dp.Laplace(scale=2.0, sensitivity=2)),
     ms.ToeplitzCounter(steps=2, sigma=3.0, sensitivity=2),
+    ms.SquareRootCounter(steps=2, sigma=3.0, sensitivity=2),
+    ms.UnboundedCounter(sigma=3.0, sensitivity=2, steps=2),
+    ms.OpenEndedCounter(sigma=3.0, sensitivity=2, steps=2, first=1),
+    ms.OpenEndedTreeCounter(scale=3.0, sensitivity=2, steps=2, first=1),
     dp.Laplace(scale=2.0) + dp.DiscreteLaplace(scale=2),
     2 * ms.Staircase(epsilon=1.0),
 ]

@@ -146,11 +146,15 @@ def test_people_with_many_rows_are_refused():
 )
 @pytest.mark.parametrize("delta", [0.0, 1e-6])
 def test_smooth_answers_are_close(session, statistic, delta):
-    answer = session.run(
-        sensitivity.smooth_release(AGES, statistic, low=0, high=125, epsilon=1.0, delta=delta)
-    )
-    assert answer == pytest.approx(38, abs=3)
-    assert session.spent == dp.Approx(1.0, delta=delta)
+    """Student's noise is beyond 3 with odds of 1e-5, two of three answers with 3e-10."""
+    answers = [
+        session.run(
+            sensitivity.smooth_release(AGES, statistic, low=0, high=125, epsilon=1.0, delta=delta)
+        )
+        for _ in range(1 if delta else 3)  # Laplace noise, or Student's
+    ]
+    assert np.median(answers) == pytest.approx(38, abs=3)
+    assert session.spent == dp.Approx(float(len(answers)), delta=delta)
 
 
 @pytest.mark.parametrize(("low", "high"), [(0, 125), (-4, 4), (10, 20), (-20, -10)])
@@ -167,7 +171,7 @@ def test_propose_test_release_answers_or_refuses_and_costs_the_same(session):
             AGES, sensitivity.Quantile(), bound=bound, low=0, high=125, epsilon=1.0, delta=1e-7
         )
     )
-    assert ask(1.0) == pytest.approx(38, abs=30)
+    assert ask(1.0) == pytest.approx(38, abs=60)  # Laplace noise of scale 2: odds e^(−29)
     first = spent(session)
     assert ask(1e-9) is None
     assert spent(session) == pytest.approx(2 * first)

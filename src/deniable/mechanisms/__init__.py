@@ -1,13 +1,15 @@
 """Mechanisms: randomised algorithms with proved privacy, one file each.
 
 numbers     Laplace · Gaussian · DiscreteLaplace · DiscreteGaussian · Staircase
+            Skellam · SkellamL2 · SkellamShares
 selection   Exponential · IntervalExponential · NoisyMax · PermuteAndFlip · TopK · BestOf
             QuantileSearch
 streams     AboveThreshold · SparseVector
 frameworks  ProposeTestRelease · SmoothNoise · Catastrophe
-local       RandomizedResponse
+local       RandomizedResponse · SupportResponse · UnaryResponse
 keys        PartitionSelection · LaplaceThreshold · GaussianThreshold
-counting    BinaryTreeCounter · ToeplitzCounter
+counting    BinaryTreeCounter · ToeplitzCounter · SquareRootCounter · UnboundedCounter
+            OpenEndedCounter · OpenEndedTreeCounter
 combine     Composed · Sampled · SampledWithoutReplacement · Parallel · Shuffled
 _mechanism  the interface of every mechanism; Step
 _priced     mechanisms priced by reduction to another
@@ -21,11 +23,27 @@ from deniable.loading import on_first_use
 if TYPE_CHECKING:
     from ._mechanism import Mechanism, Step
     from .combine import Composed, Parallel, Sampled, SampledWithoutReplacement, Shuffled
-    from .counting import BinaryTreeCounter, ToeplitzCounter
+    from .counting import (
+        BinaryTreeCounter,
+        OpenEndedCounter,
+        OpenEndedTreeCounter,
+        SquareRootCounter,
+        ToeplitzCounter,
+        UnboundedCounter,
+    )
     from .frameworks import Catastrophe, ProposeTestRelease, SmoothNoise
     from .keys import GaussianThreshold, LaplaceThreshold, PartitionSelection
-    from .local import RandomizedResponse
-    from .numbers import DiscreteGaussian, DiscreteLaplace, Gaussian, Laplace, Staircase
+    from .local import RandomizedResponse, SupportResponse, UnaryResponse
+    from .numbers import (
+        DiscreteGaussian,
+        DiscreteLaplace,
+        Gaussian,
+        Laplace,
+        Skellam,
+        SkellamL2,
+        SkellamShares,
+        Staircase,
+    )
     from .selection import (
         BestOf,
         Exponential,
@@ -42,11 +60,13 @@ else:
         {
             "_mechanism": "Mechanism Step",
             "combine": "Composed Parallel Sampled SampledWithoutReplacement Shuffled",
-            "counting": "BinaryTreeCounter ToeplitzCounter",
+            "counting": "BinaryTreeCounter OpenEndedCounter OpenEndedTreeCounter "
+            "SquareRootCounter ToeplitzCounter UnboundedCounter",
             "frameworks": "Catastrophe ProposeTestRelease SmoothNoise",
             "keys": "GaussianThreshold LaplaceThreshold PartitionSelection",
-            "local": "RandomizedResponse",
-            "numbers": "DiscreteGaussian DiscreteLaplace Gaussian Laplace Staircase",
+            "local": "RandomizedResponse SupportResponse UnaryResponse",
+            "numbers": "DiscreteGaussian DiscreteLaplace Gaussian Laplace Skellam SkellamL2 "
+            "SkellamShares Staircase",
             "selection": "BestOf Exponential IntervalExponential NoisyMax PermuteAndFlip "
             "QuantileSearch TopK",
             "streams": "AboveThreshold SparseVector",
@@ -69,6 +89,8 @@ __all__ = [
     "LaplaceThreshold",
     "Mechanism",
     "NoisyMax",
+    "OpenEndedCounter",
+    "OpenEndedTreeCounter",
     "Parallel",
     "PartitionSelection",
     "PermuteAndFlip",
@@ -78,10 +100,17 @@ __all__ = [
     "Sampled",
     "SampledWithoutReplacement",
     "Shuffled",
+    "Skellam",
+    "SkellamL2",
+    "SkellamShares",
     "SmoothNoise",
     "SparseVector",
+    "SquareRootCounter",
     "Staircase",
     "Step",
+    "SupportResponse",
     "ToeplitzCounter",
     "TopK",
+    "UnaryResponse",
+    "UnboundedCounter",
 ]

@@ -65,6 +65,8 @@ class Mechanism(ABC):
     """Whether it may be asked about a sample, of which it is shown the sum of the rows."""
     draws_units: ClassVar[bool] = False
     """Whether it meets a sample of the units, drawn by the rows of the value."""
+    model: ClassVar[str] = "Central"
+    """Who makes the noise: "Central", one curator; "Distributed", several parties, in shares."""
     registry: ClassVar[dict[str, type[Mechanism]]] = {}
 
     def __init_subclass__(cls) -> None:
@@ -137,26 +139,27 @@ class Mechanism(ABC):
         """Whole curves: the loss distribution; also Rényi where that was made from (ε, δ) only."""
         from deniable.losses import Profile
 
-        kinds: list[type[Loss]] = [Profile, Renyi, Zcdp] if self._black_box() else [Profile]
+        kinds: list[type[Loss]] = [Profile, Renyi, Zcdp] if self.black_box() else [Profile]
         known = []
         for kind in kinds:
             with contextlib.suppress(NoBound):
                 known.append(self.loss(kind))
         return known
 
-    def _black_box(self) -> bool:
+    def black_box(self) -> bool:
         """Is its pair only that of the worst mechanism with the same (ε, δ)?"""
         from deniable.losses.pairs import ApproxPair
 
         pairs = self.pairs()
         return pairs is None or isinstance(pairs.remove, ApproxPair)
 
-    def error(self, confidence: float = 0.95) -> float:  # noqa: ARG002  there is none at any
+    def error(self, confidence: float = 0.95) -> float:
         """Half-width of the interval that holds the noise of one number with this probability.
 
         Mechanisms that choose or compare ask for more: among how many candidates, over how many
         queries.
         """
+        parameters.confidence("confidence", confidence)
         raise NoBound(f"{type(self).__name__} has no ±: its answers are not numbers")
 
     def shown_error(self, confidence: float, *, whole: bool) -> float:  # noqa: ARG002
@@ -185,9 +188,13 @@ class Mechanism(ABC):
                 why="a bare value has no bound on how much one unit can change it",
                 fix="mechanism.on(dp.Sensitive(lambda: ..., l1=1))",
             )
-        self._check_covers(value)
+        self.check(value)
         self.reading(value.form)
         return Step(self, value)
+
+    def check(self, value: Sensitive[Any]) -> None:
+        """Raise unless the noise covers what one unit can change of the value."""
+        self._check_covers(value)
 
     def reading(self, form: Form) -> Callable[[Any], Any]:
         """How a computed value is coerced to the form that was declared of it.
@@ -209,10 +216,10 @@ class Mechanism(ABC):
         bound = value.bound(self.norm)
         covered = float(getattr(self, "sensitivity", math.inf))
         if bound is None or bound > covered:
-            has = f"its {self.norm} bound is {bound:g}" if bound is not None else "it has none"
+            has = f"an {self.norm} bound of {bound:g}" if bound is not None else "no such bound"
             raise SensitivityMismatch(
                 f"{type(self).__name__} covers values that one unit changes by at most {covered:g} "
-                f"in {self.norm}; for this value, {has}",
+                f"in {self.norm}, but this value has {has}",
                 why="noise that is smaller than one unit's influence does not hide it",
                 fix=f"dp.Sensitive(..., {self.norm}={covered:g})"
                 if bound is None

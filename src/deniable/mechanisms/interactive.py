@@ -13,12 +13,14 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from typing import Any, TypeVar, final
 
-from deniable.errors import BadParameter
+from deniable.errors import BadParameter, UnitMismatch
 from deniable.forms import Form
 from deniable.parameters import a_kind
 from deniable.sensitive import Sensitive
+from deniable.units import Unit
 
 from ._mechanism import Mechanism, Step
 
@@ -49,7 +51,7 @@ class Interaction(ABC):
         """Raise if the price does not cover one more answer about this value: public facts."""
         answering = self.answering()
         assert answering is not None
-        answering._check_covers(value)  # noqa: SLF001
+        answering.check(value)
         self.reading(value.form)
 
 
@@ -73,6 +75,33 @@ class Handle:
 
     def __repr__(self) -> str:
         return f"Handle({self.mechanism!r})"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Block:
+    """A plan for a session to open, paid for as one block: its tightest ε at this δ, and the δ.
+
+    With a `unit`, a session that protects another refuses it, free: no value would be admitted.
+    """
+
+    mechanism: Mechanism
+    delta: float | None = None
+    unit: Unit | None = None
+
+
+def opening(wanted: object, *, unit: Unit) -> Block | None:
+    """What is to be opened: a block, or a mechanism that is paid for as it is."""
+    if isinstance(wanted, Mechanism):
+        return Block(mechanism=wanted)
+    if not isinstance(wanted, Block):
+        return None
+    if wanted.unit is not None and wanted.unit != unit:
+        raise UnitMismatch(
+            f"the plan is for {wanted.unit}, but the session protects {unit}",
+            why="a bound holds only for the privacy unit and relation it was stated for",
+            fix="unit=session.unit",
+        )
+    return wanted
 
 
 class Series(Interaction):

@@ -7,6 +7,7 @@
     smooth              noise sized to the data, by smooth sensitivity
     propose_test        propose a bound, test that it holds, release
     sample_aggregate    any function, run on disjoint parts
+    sample_range        the same, where its range is found privately
 
 Algorithms are generators: each `yield` hands a step to the session, which charges it, computes
 it, draws the noise and sends the answer back. An algorithm holds no ledger and cannot spend unseen.
@@ -17,6 +18,7 @@ from .clip import GridSum, clipped_sum, mean, row_count
 from .local import Mean, Quantile, Statistic, TrimmedMean
 from .propose_test import distance_to_instability, propose_test_release
 from .sample_aggregate import sample_and_aggregate, sample_and_aggregate_median
+from .sample_range import sample_and_aggregate_anywhere
 from .smooth import smooth_bound, smooth_release
 
 __all__ = [
@@ -35,6 +37,7 @@ __all__ = [
     "propose_test_release",
     "row_count",
     "sample_and_aggregate",
+    "sample_and_aggregate_anywhere",
     "sample_and_aggregate_median",
     "smooth_bound",
     "smooth_release",

@@ -6,7 +6,8 @@ unit changes one answer: the average moves by at most (high − low)/k, whatever
 [NRS07, Sec. 4]
 
 The function may fail, return NaN or find no rows: that part answers with the middle of the range.
-It is run on rows of other people, so it must be the curator's own.
+It is run on rows of other people, so it must be the curator's own, and must remember nothing from
+part to part.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from numpy.typing import NDArray
 
 from deniable import parameters, units
 from deniable.errors import BadParameter, MissingUnit
+from deniable.forms import is_missing
 from deniable.mechanisms import IntervalExponential, Laplace, Step
 from deniable.sampling import below, current
 from deniable.sampling.lattice import Lattice
@@ -110,23 +112,32 @@ def _answers(
     people: Iterable[Hashable] | None,
 ) -> Floats:
     """One answer a part, clipped; the middle of the range where the function gives none."""
+    found = _found(rows, function, parts=parts, people=people)
+    return np.clip(np.where(np.isnan(found), middle(low, high), found), low, high)
+
+
+def _found(
+    rows: Sequence[Row],
+    function: Callable[[list[Row]], float],
+    *,
+    parts: int,
+    people: Iterable[Hashable] | None,
+) -> Floats:
+    """One answer a part; NaN where the function gives none."""
     samples: list[list[Row]] = [[] for _ in range(parts)]
     for row, part in zip(rows, _parts(len(rows), people, parts), strict=True):
         if part is not None:
             samples[part].append(row)
-    return np.array([_one_answer(function, sample, low, high) for sample in samples])
+    return np.array([_one_answer(function, sample) for sample in samples], dtype=np.float64)
 
 
-def _one_answer(
-    function: Callable[[list[Row]], float], sample: list[Row], low: float, high: float
-) -> float:
+def _one_answer(function: Callable[[list[Row]], float], sample: list[Row]) -> float:
     try:
-        answer = float(function(sample)) if sample else math.nan
+        return float(function(sample)) if sample else math.nan
     except KeyboardInterrupt:
         raise
     except BaseException:  # noqa: BLE001  whatever the function raises may depend on rows
-        answer = math.nan
-    return middle(low, high) if math.isnan(answer) else min(max(answer, low), high)
+        return math.nan
 
 
 def _parts(count: int, people: Iterable[Hashable] | None, parts: int) -> list[int | None]:
@@ -154,10 +165,7 @@ def _named(person: Hashable) -> bytes | None:
 
 def _plain(person: Any) -> Hashable:
     """A moment as its second in UTC, whichever library wrote it; None for all that is missing."""
-    try:
-        if person is None or person != person:  # noqa: PLR0124  NaN and NaT
-            return None
-    except (TypeError, ArithmeticError):  # a missing value of pandas, a signalling NaN
+    if is_missing(person):
         return None
     if isinstance(person, np.datetime64 | np.timedelta64):
         kind = "datetime64[s]" if isinstance(person, np.datetime64) else "timedelta64[s]"

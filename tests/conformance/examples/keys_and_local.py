@@ -57,4 +57,30 @@ EXAMPLES = {
         ask=at_once,
         law=lambda m: masses([math.exp(m.epsilon), 1, 1], np.arange(3.0)),
     ),
+    "support_response": Example(
+        mechanism=ms.SupportResponse(epsilon=1.0, reports=7, support=3),
+        twin=ms.SupportResponse(epsilon=2.0, reports=7, support=3),
+        first=0,
+        second=3,
+        declared={"linf": 6},
+        ask=at_once,
+        law=lambda m: masses([math.exp(m.epsilon)] * 3 + [1] * 4, np.arange(7.0)),
+    ),
+    "unary_response": Example(
+        mechanism=ms.UnaryResponse(epsilon=1.0, categories=3),
+        twin=ms.UnaryResponse(epsilon=2.0, categories=3),
+        first=0,
+        second=1,
+        declared={"linf": 2},
+        ask=lambda m, value, n: m.release(np.full(n, value)) @ np.array([1.0, 2.0, 4.0]),
+        law=lambda m: masses(
+            [
+                (math.e if other == 0 else 1) * (math.e if rest == 0 else 1)
+                for rest in (0, 1)
+                for other in (0, 1)
+                for own in (0, 1)
+            ],
+            np.arange(8.0),
+        ),
+    ),
 }

@@ -1,5 +1,6 @@
 """Private keys: the optimum is reached, thresholds have exact tails, and nothing else shows."""
 
+import datetime as dt
 import math
 from fractions import Fraction
 from itertools import pairwise
@@ -12,6 +13,7 @@ from mpmath import mp
 
 import deniable as dp
 from deniable.mechanisms import GaussianThreshold, LaplaceThreshold, PartitionSelection
+from deniable.mechanisms.keys._keys import in_order
 from deniable.mechanisms.keys.partition_selection import _BITS, _chances
 from deniable.sampling.source import Source, using
 
@@ -109,6 +111,29 @@ def test_the_optimum_shows_more_than_thresholds_do():
         edge = laplace.threshold - 0.5 - people
         shown = math.exp(-edge) / 2 if edge > 0 else 1 - math.exp(edge) / 2
         assert optimal.probability(people) > shown
+
+
+ONE = st.one_of(
+    st.none(), st.booleans(), st.integers(), st.floats(), st.text(max_size=3),
+    st.binary(max_size=2), st.dates(), st.datetimes(), st.datetimes(timezones=st.just(dt.UTC)),
+)  # fmt: skip
+
+
+@given(
+    st.lists(st.one_of(ONE, st.tuples(ONE, ONE), st.tuples(ONE)), max_size=12, unique=True),
+    st.randoms(),
+)
+def test_keys_of_any_kind_have_one_order(keys, shuffle):
+    first = in_order(keys)
+    shuffle.shuffle(keys)
+    assert list(map(repr, in_order(keys))) == list(map(repr, first))
+
+
+@pytest.mark.parametrize("kind", [st.integers(), st.dates(), st.datetimes(), st.text(max_size=3)])
+@given(data=st.data())
+def test_groups_of_one_kind_sort_as_their_values_do(kind, data):
+    keys = data.draw(st.lists(st.tuples(kind, kind), unique=True, max_size=12))
+    assert in_order(keys) == sorted(keys)
 
 
 @pytest.mark.parametrize("m", CALIBRATED, ids=lambda m: m.name)

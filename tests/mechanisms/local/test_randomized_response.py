@@ -69,7 +69,10 @@ def test_estimates_are_unbiased_and_within_their_error(categories):
 
 @pytest.mark.parametrize("inside", [0, 4, 8, 16])
 def test_the_error_is_the_spread_of_the_reports(inside):
-    """16 people, 4 categories, odds 5 : 1 : 1 : 1; the law of one category's reports is summed."""
+    """16 people, 4 categories, odds 5 : 1 : 1 : 1; the law of one category's reports is summed.
+
+    The stated error is that of the worst true count within reach, so it is this or more.
+    """
     right, false = 5 / 8, 1 / 8
     seen = round(right * inside + false * (16 - inside))
     reports = [0] * seen + [1 + i % 3 for i in range(16 - seen)]
@@ -79,7 +82,8 @@ def test_the_error_is_the_spread_of_the_reports(inside):
     spread = math.sqrt(np.arange(33) ** 2 @ law - (np.arange(33) @ law) ** 2)
     found = RandomizedResponse(epsilon=math.log(5), categories=4).estimate(reports, confidence=0.9)
     assert found.counts[0] == pytest.approx(inside, abs=1e-6)
-    assert found.errors[0] == pytest.approx((1.6448536 * spread + 0.5) / (right - false))
+    least = (1.6448536 * spread + 0.5) / (right - false)
+    assert least * (1 - 1e-6) <= found.errors[0] <= 1.6 * least
 
 
 def test_categories_outside_the_list_are_refused_and_nothing_is_drawn():

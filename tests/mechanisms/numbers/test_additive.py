@@ -1,6 +1,7 @@
 """What goes in, what comes out, and that neither depends on more than it may."""
 
 import math
+import sys
 from fractions import Fraction
 
 import numpy as np
@@ -163,3 +164,12 @@ def test_whole_errors_are_the_least_whole_numbers_that_cover():
     k = m.error(0.95, whole=True)
     assert k == int(k)
     assert 1 - math.exp(-(k + 0.5) / 10) >= 0.95 > 1 - math.exp(-(k - 0.5) / 10)
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+@pytest.mark.parametrize("m", [Laplace(scale=1.0), Gaussian(sigma=1.0)], ids=repr)
+def test_steps_beyond_the_floats_are_held_at_the_end_on_their_side(m, sign):
+    far = sign * Fraction(2) ** 3000
+    assert m._joined(far) == sign * sys.float_info.max
+    assert m.draw_points(np.array([sign * 2**3000], dtype=object))[0] == sign * sys.float_info.max
+    assert m._joined(sign * Fraction(3) / Fraction(2) ** m.lattice.exponent) == sign * 3.0

@@ -2,6 +2,7 @@
 
 import math
 
+import mpmath
 import numpy as np
 import pytest
 from hypothesis import given
@@ -80,3 +81,18 @@ def test_the_error_is_the_least_whole_number_that_covers():
         q = math.exp(-1 / scale)
         assert 2 * q ** (k + 1) / (1 + q) <= 0.05 * (1 + 1e-9)
         assert k == 0 or 2 * q**k / (1 + q) > 0.05
+
+
+@pytest.mark.parametrize("steps", [1, 2, 3, 5, 17, 1000, 10**7])
+def test_the_divergence_is_never_below_the_truth_however_little_a_unit_moves(steps):
+    """The Kullback–Leibler divergence with 60 digits, where terms of the closed form cancel."""
+    random = np.random.default_rng(steps)
+    for epsilon in 10 ** np.append(random.uniform(-2.999, -2.6, 60), random.uniform(-5, 0.7, 60)):
+        m = DiscreteLaplace(scale=float(steps / epsilon), sensitivity=steps)
+        with mpmath.workdps(60):
+            b = mpmath.mpf(m.scale)
+            q, power = mpmath.exp(-1 / b), mpmath.exp(-steps / b)
+            inner = q * (1 - q ** (steps - 1)) / (1 - q) - (steps - 1) * power
+            truth = (steps * (1 - power) + steps * (q - power) - 2 * inner) / ((1 + q) * b)
+            room = mpmath.mpf(2) ** -24 if epsilon > 1e-3 else mpmath.mpf(1) / 1000
+            assert truth <= m.zcdp() <= truth * (1 + room), m

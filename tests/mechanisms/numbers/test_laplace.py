@@ -3,6 +3,7 @@
 import math
 from fractions import Fraction
 
+import mpmath
 import numpy as np
 import pytest
 from hypothesis import given
@@ -106,3 +107,15 @@ def test_a_loss_too_small_for_a_float_is_not_nothing():
     m = Laplace(scale=2.0**800)
     assert m.zcdp() > 0
     assert m.renyi(2.0) > 0
+
+
+@pytest.mark.parametrize("exponent", [-150, -20, -9, -4, -2.01, -2, -1.99, -1, 0, 1, 2])
+def test_the_divergence_is_the_truth_rounded_up_at_every_size(exponent):
+    """ε − 1 + e⁻ᵋ with many digits: never below it, and above it by next to nothing."""
+    m = Laplace(scale=1 / 10.0**exponent)
+    with mpmath.workdps(700):
+        epsilon = 1 / mpmath.mpf(m.scale)
+        truth = epsilon - 1 + mpmath.exp(-epsilon)
+        found = mpmath.mpf(m.zcdp())
+        assert truth <= found
+        assert found <= truth * (1 + mpmath.mpf(10) ** -7) or m.zcdp() == math.ulp(0.0)

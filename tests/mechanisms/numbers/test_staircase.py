@@ -1,6 +1,7 @@
 """Staircase noise: the least that pure privacy of one number allows."""
 
 import math
+import sys
 
 import numpy as np
 import pytest
@@ -67,3 +68,12 @@ def test_the_end_of_the_floats_does_not_show_as_a_failure():
     answers = [Staircase(epsilon=0.01, sensitivity=2.0**890).release(1.7e308) for _ in range(20)]
     assert max(answers) <= 1.7976931348623157e308
     assert min(answers) > 1e307
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+def test_beyond_the_floats_an_answer_is_held_at_the_end_where_it_lies(sign):
+    """Noise of about 2⁹⁹⁰: half of all answers leave the floats; that none does: 2⁻⁶⁰."""
+    mechanism, largest = Staircase(epsilon=2.0**-90, sensitivity=2.0**900), sys.float_info.max
+    drawn = [mechanism.draw(sign * largest) for _ in range(60)]
+    assert all(math.isfinite(x) and sign * x > largest / 2 for x in drawn)
+    assert sign * largest in drawn

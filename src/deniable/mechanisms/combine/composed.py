@@ -126,8 +126,9 @@ class Composed(Mechanism):
         mu = self.gdp()
         return Pairs.symmetric(GaussianPair(mu=mu)) if mu < float("inf") else super().pairs()
 
-    def _black_box(self) -> bool:
-        return any(part._black_box() for part in self._counts())  # noqa: SLF001
+    def black_box(self) -> bool:
+        """Is the pair of one of its parts only that of the worst mechanism?"""
+        return any(part.black_box() for part in self._counts())
 
     def error(self, confidence: float = 0.95) -> float:
         """The largest half-width of the parts'."""
@@ -135,7 +136,7 @@ class Composed(Mechanism):
 
     def _check_covers(self, value: Sensitive[T]) -> None:
         for part, _ in self.parts:
-            part._check_covers(value)  # noqa: SLF001
+            part.check(value)
 
     def shown_error(self, confidence: float, *, whole: bool) -> float:
         """The largest half-width of the parts'."""

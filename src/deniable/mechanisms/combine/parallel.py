@@ -56,7 +56,7 @@ class Parallel(Mechanism):
             raise BadParameter.of("unit", self.unit, must="a unit: dp.rows() or dp.person(...)")
 
     def loss(self, kind: type[L]) -> L:
-        """The g largest losses; where these cannot be told, what follows from (ε, δ)."""
+        """The g largest losses; where these are not known, what follows from (ε, δ)."""
         try:
             return parallel([part.loss(kind) for part in self.parts], unit=self.unit)
         except NoBound:
@@ -91,7 +91,7 @@ class Parallel(Mechanism):
 
     def _check_covers(self, value: Sensitive[T]) -> None:
         for part in self.parts:
-            part._check_covers(value)  # noqa: SLF001
+            part.check(value)
 
     def shown_error(self, confidence: float, *, whole: bool) -> float:
         """The largest half-width of the parts'."""

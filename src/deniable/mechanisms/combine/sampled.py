@@ -50,8 +50,8 @@ class Sampled(Mechanism):
     The value is an array with one row per unit. M is asked about the rows drawn: their sum, or
     their `statistic` (outside a session the value is then a pair of rows and function). What is
     declared of it (whole or real, shape) is declared of the sum: the number of rows is private. A
-    session whose units may have several rows wants `entries=1`: rows that one unit owns together
-    must be one row here.
+    session whose units are persons wants `entries=1`: rows that one of them owns together must be
+    one row here.
 
     How far *exchanging* a row moves a sum says nothing about how far leaving it out does. Where
     units are replaced, rows are therefore numbers, one per unit, and each is clipped to M's
@@ -137,7 +137,7 @@ class Sampled(Mechanism):
         return self.shown_error(confidence, whole=False)
 
     def _check_covers(self, value: Sensitive[T]) -> None:
-        self.of._check_covers(value)  # noqa: SLF001
+        self.of.check(value)
 
     def shown_error(self, confidence: float, *, whole: bool) -> float:
         """That of M."""
@@ -234,7 +234,7 @@ class SampledWithoutReplacement(Mechanism):
         return self.shown_error(confidence, whole=False)
 
     def _check_covers(self, value: Sensitive[T]) -> None:
-        self.of._check_covers(value)  # noqa: SLF001
+        self.of.check(value)
 
     def shown_error(self, confidence: float, *, whole: bool) -> float:
         """That of M."""
@@ -346,7 +346,7 @@ def _real_sum(rows: NDArray[Any]) -> NDArray[Any]:
 def _steps(rows: NDArray[Any], lattice: Lattice) -> NDArray[Any]:
     """Rows in steps of the lattice, rounded towards 0, which lets no row grow."""
     if rows.dtype != object:
-        with np.errstate(over="ignore"):  # a warning would tell that a row is large
+        with np.errstate(over="ignore"):  # a warning would reveal that a row is large
             steps = np.trunc(np.ldexp(rows.astype(np.float64), -lattice.exponent))
         if np.abs(steps).max(initial=0.0) < _FAR:
             return steps.astype(np.int64)

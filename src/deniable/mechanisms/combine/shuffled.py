@@ -79,7 +79,7 @@ class Shuffled(Mechanism):
         return amplify.shuffled_delta(self.pure(), at=epsilon, population=self.people)
 
     def _check_covers(self, value: Sensitive[Any]) -> None:
-        self.of._check_covers(value)  # noqa: SLF001
+        self.of.check(value)
 
     def reading(self, form: Form) -> Callable[[Any], Any]:
         """One category for each of the people."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable
 from fractions import Fraction
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +18,9 @@ from deniable.mechanisms._priced import PricedAs
 from deniable.mechanisms.interactive import Interaction
 from deniable.mechanisms.numbers._additive import as_numbers, needs_whole
 from deniable.sensitive import Sensitive
+
+Floats: TypeAlias = NDArray[np.float64]
+Integers: TypeAlias = NDArray[np.int64]
 
 
 class Counter(PricedAs):
@@ -46,20 +49,24 @@ class Counter(PricedAs):
         return super().reading(needs_whole(self, form))
 
     @abstractmethod
-    def _totals(self) -> Callable[[int], float]:
+    def deviations(self, steps: int) -> Floats:
+        """The standard deviation of the noise in each of the first totals, or a little more."""
+
+    @abstractmethod
+    def totals(self) -> Callable[[int], float]:
         """A function to call with each value in turn; it answers with the noisy total so far."""
 
-    def draw(self, value: object) -> NDArray[np.float64]:
+    def draw(self, value: object) -> Floats:
         """The noisy running total after each step."""
         stream = as_numbers(value)
         if stream.dtype != np.int64 or stream.ndim != 1 or not 0 < stream.size <= self.steps:
             raise BadParameter(f"the stream must be a list of 1 to {self.steps} whole numbers")
-        total = self._totals()
+        total = self.totals()
         return np.array([total(number) for number in stream.tolist()], dtype=np.float64)
 
     def begin(self) -> Interaction:
         """The counter at the start, for values that come one by one."""
-        return _Counting(self, self._totals())
+        return _Counting(self, self.totals())
 
 
 class _Counting(Interaction):

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
+
+import numpy as np
 
 from deniable import parameters
 from deniable.errors import BadParameter
@@ -13,7 +15,7 @@ from deniable.mechanisms.combine.composed import Composed
 from deniable.mechanisms.numbers.gaussian import Gaussian
 from deniable.mechanisms.numbers.laplace import Laplace
 
-from ._stream import Counter
+from ._stream import Counter, Floats
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -66,9 +68,17 @@ class BinaryTreeCounter(Counter):
     @property
     def variance(self) -> float:
         """Of the noise in the worst total, but for the rounding."""
+        return self.most_terms * self._one
+
+    @property
+    def _one(self) -> float:
         noise = self.noise
-        one = noise.sigma**2 if isinstance(noise, Gaussian) else 2 * noise.scale**2
-        return self.most_terms * one
+        return noise.sigma**2 if isinstance(noise, Gaussian) else 2 * noise.scale**2
+
+    def deviations(self, steps: int) -> Floats:
+        """As many noises as a step has ones in binary, each with its rounding."""
+        ones = np.bitwise_count(np.arange(1, steps + 1))
+        return np.sqrt(ones * self.noise.rounded_variance)
 
     def error(self, confidence: float = 0.95) -> float:
         """Half-width of the interval around the worst total; each term's rounding is included."""
@@ -76,12 +86,10 @@ class BinaryTreeCounter(Counter):
         terms = self.most_terms
         if isinstance(self.noise, Gaussian):
             return math.sqrt(terms) * self.noise.quantile(tail) + terms / 2
-        # P(|Σ Lap(b)| > t) ≤ 2·e^(−st)·(1 − s²b²)^(−m) for 0 < s < 1/b: at the best of many s.
-        shares = [j / 256 for j in range(1, 256)]
-        reach = min((math.log(2 / tail) - terms * math.log1p(-s * s)) / s for s in shares)
-        return self.noise.scale * reach + terms / 2
+        return laplace_reach([(self.noise.scale, terms)], tail) + terms / 2
 
-    def _totals(self) -> Callable[[int], float]:
+    def totals(self) -> Callable[[int], float]:
+        """The stretches that are open, and the noisy ones that are not."""
         exact = [0] * self.levels  # the open stretch of each length: private
         noisy = [0.0] * self.levels
         step = 0
@@ -99,3 +107,17 @@ class BinaryTreeCounter(Counter):
             return math.fsum(noisy)
 
         return total
+
+
+def laplace_reach(terms: Sequence[tuple[float, int]], tail: float) -> float:
+    """What a sum of Laplace noises, so many of each scale, exceeds with at most this probability.
+
+    P(|Σ Lap(bᵢ)| > t) ≤ 2·e^(−st)·Π (1 − s²bᵢ²)⁻¹ for 0 < s < 1/max bᵢ: at the best of many s.
+    """
+    largest = max(scale for scale, _ in terms)
+
+    def reach(s: float) -> float:
+        grown = sum(n * math.log1p(-((s * scale / largest) ** 2)) for scale, n in terms)
+        return (math.log(2 / tail) - grown) / s
+
+    return largest * min(reach(j / 256) for j in range(1, 256))

@@ -64,7 +64,7 @@ class Catastrophe(Mechanism):
         return epsilon, self._mixed(delta)
 
     def pairs(self) -> Pairs | None:
-        """M's pairs behind a coin that tells all with probability δ."""
+        """M's pairs behind a coin that reveals everything with probability δ."""
         if self.of is None:
             return super().pairs()
         inner = self.of.pairs()
@@ -117,7 +117,7 @@ class Catastrophe(Mechanism):
     def _check_covers(self, value: Sensitive[Any]) -> None:
         """What M covers; without M any value will do, as it is published whole."""
         if self.of is not None:
-            self.of._check_covers(value)  # noqa: SLF001
+            self.of.check(value)
 
     def reading(self, form: Form) -> Callable[[Any], Any]:
         """As M reads it; without M the value as it is."""

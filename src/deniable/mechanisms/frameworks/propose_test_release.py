@@ -67,7 +67,7 @@ class ProposeTestRelease(Mechanism):
         """Half-width of the interval around an answer that is given."""
         return self.noise.error(confidence)
 
-    def reading(self, form: Form) -> Callable[[Any], Any]:  # noqa: ARG002  always a pair
+    def reading(self, _form: Form) -> Callable[[Any], Any]:
         """Two real numbers: the answer and its distance."""
         _ = self.noise.lattice  # raises if the noise is too small or too large for one
         return read_pair

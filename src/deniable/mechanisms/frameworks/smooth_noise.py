@@ -86,8 +86,9 @@ class SmoothNoise(Mechanism):
         """(ε, δ)."""
         return self.epsilon, self.delta
 
-    def error(self, confidence: float = 0.95) -> float:  # noqa: ARG002  there is none at any
-        """Refused: the ± would tell about the data."""
+    def error(self, confidence: float = 0.95) -> float:
+        """Refused: the ± would reveal something about the data."""
+        parameters.confidence("confidence", confidence)
         raise NoBound(
             "smooth noise has no ± that may be shown",
             why="its size depends on the data, and so would the ±",
@@ -102,7 +103,7 @@ class SmoothNoise(Mechanism):
         """Where answers lie: 2⁻⁴⁰ or so of the range."""
         return Lattice.for_scale((self.high - self.low) * 2.0**-20)
 
-    def reading(self, form: Form) -> Callable[[Any], Any]:  # noqa: ARG002  always a pair
+    def reading(self, _form: Form) -> Callable[[Any], Any]:
         """Two real numbers: the answer and its smooth bound."""
         return read_pair
 

@@ -37,7 +37,7 @@ class KeyMechanism(Mechanism):
     def __post_init__(self) -> None:
         object.__setattr__(self, "groups", parameters.whole("groups", self.groups))
 
-    def reading(self, form: Form) -> Callable[[Any], Any]:  # noqa: ARG002  the keys are private
+    def reading(self, _form: Form) -> Callable[[Any], Any]:
         """Keys and whole counts; which keys there are is what the mechanism protects."""
         return checked_counts
 
@@ -88,14 +88,32 @@ def _as_values(
 
 
 def in_order(keys: Iterable[Hashable]) -> list[Hashable]:
-    """Sorted: the order in which rows came must not be shown."""
+    """Sorted: the order in which rows came must not be shown.
+
+    >>> in_order([(10, dt.date(2024, 10, 1)), (9, None), (10, dt.date(2024, 2, 1))])
+    [(9, None), (10, datetime.date(2024, 2, 1)), (10, datetime.date(2024, 10, 1))]
+    """
     listed = list(keys)
     kinds = {type(key) for key in listed}
     if len(kinds) == 1 and kinds <= _ORDERED:
         return sorted(listed)  # type: ignore[type-var]
-    return sorted(listed, key=lambda key: (type(key).__name__, _written(key)))
+    return sorted(listed, key=_rank)
 
 
-def _written(key: Hashable) -> str:
-    """Moments sort as they are written; those with and without a zone cannot be compared."""
-    return key.isoformat() if isinstance(key, dt.datetime) else repr(key)
+def _rank(key: Hashable) -> tuple[str, Any]:
+    """By type, then by value: a total order, also over keys that cannot be compared.
+
+    Dates and moments sort as ISO 8601 writes them, since moments with and without a zone cannot be
+    compared; NaN is last.
+    """
+    kind, value = type(key).__name__, repr(key)
+    match key:
+        case tuple():
+            return kind, tuple(map(_rank, key))
+        case str() | bytes() | int():
+            return kind, key
+        case float():
+            return kind, (key != key, 0.0 if key != key else key)  # noqa: PLR0124  (NaN)
+        case dt.date():
+            return kind, key.isoformat()
+    return kind, value

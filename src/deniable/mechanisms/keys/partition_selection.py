@@ -65,7 +65,7 @@ class PartitionSelection(KeyMechanism):
         return self.epsilon, self.delta
 
     def probability(self, people: int) -> float:
-        """The chance that a key is shown which so many people have."""
+        """The chance that a key held by this many people is shown."""
         chances = _chances(self.epsilon, self.delta, self.groups)
         place = min(parameters.whole("people", people, least=0), len(chances) - 1)
         return chances[place] / (1 << _BITS)

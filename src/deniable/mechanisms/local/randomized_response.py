@@ -3,34 +3,28 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from statistics import NormalDist
-from typing import Any, ClassVar, Self
+from typing import ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from deniable import parameters
-from deniable.errors import BadParameter, SensitivityMismatch
-from deniable.forms import Form
+from deniable.errors import BadParameter
 from deniable.losses.pairs import ApproxPair, Pairs, ResponsePair
-from deniable.mechanisms._mechanism import Mechanism, Norm
-from deniable.mechanisms.numbers._additive import needs_whole
 from deniable.sampling import below, bernoulli
-from deniable.sampling.exact import exp_bounds
-from deniable.sensitive import Sensitive
-from deniable.units import Relation
 
-_DIGITS = 50
-_LARGEST = 64.0  # beyond this ε a lie is rarer than 2⁻⁹⁰: the truth is told as if ε were 64
+from . import reach
+from ._local import LocalMechanism, categories_of, grown_by, rounded_down
+
+_LEAST = 2.0**-100  # tells of truth below which no number of people says anything
 
 
 @parameters.made("dp.RandomizedResponse(epsilon=1.0)")
 @dataclass(frozen=True, kw_only=True)
-class RandomizedResponse(Mechanism):
+class RandomizedResponse(LocalMechanism):
     """Randomized response: tell the truth with a known probability, else any category at random.
 
     Releases   the true category with probability λ, else one of all k uniformly
@@ -50,10 +44,6 @@ class RandomizedResponse(Mechanism):
     """
 
     name: ClassVar[str] = "randomized_response"
-    norm: ClassVar[Norm] = "linf"
-    of_samples: ClassVar[bool] = False
-    relation: ClassVar[Relation | None] = Relation.REPLACE
-
     epsilon: float
     categories: int = 2
     entries: int = 1
@@ -72,15 +62,8 @@ class RandomizedResponse(Mechanism):
     @cached_property
     def truth(self) -> Fraction:
         """λ, the probability of telling the truth on purpose."""
-        one = 1 << 128
-        low, _ = exp_bounds(min(Fraction(self.epsilon) / self.entries, Fraction(_LARGEST)), 128)
-        share = Fraction(low - one, low - one + self.categories * one)
-        if share <= 0:
-            return Fraction(0)
-        # Relative to the rarer of truth and lie, so that neither loses its digits.
-        rarer = min(share, 1 - share)
-        places = rarer.numerator.bit_length() - rarer.denominator.bit_length() - _DIGITS
-        return Fraction(2) ** places * math.floor(share / Fraction(2) ** places)
+        grown = grown_by(Fraction(self.epsilon) / self.entries)
+        return rounded_down((grown - 1) / (grown - 1 + self.categories))
 
     def pure(self) -> float:
         """ε."""
@@ -104,30 +87,9 @@ class RandomizedResponse(Mechanism):
     def _response(self) -> ResponsePair:
         return ResponsePair(epsilon=self.epsilon, categories=self.categories)
 
-    def _check_covers(self, value: Sensitive[Any]) -> None:
-        """How many answers one unit has is declared, or follows from L1: a change moves by 1."""
-        stated, moved = value.entries, value.bound("l1")
-        if stated is None and not value.form.shape:
-            stated = 1
-        if stated is None and moved is not None:
-            stated = math.floor(moved)
-        if stated is None or stated > self.entries:
-            has = f"has {stated}" if stated is not None else "does not say how many it has"
-            raise SensitivityMismatch(
-                f"RandomizedResponse covers {self.entries} answers per unit, and the value {has}",
-                why="each answer is randomized by itself, so the loss of a unit adds up over them",
-                fix=f"dp.Sensitive(..., entries={self.entries})"
-                if stated is None
-                else f"dp.RandomizedResponse(..., entries={stated})",
-            )
-
-    def reading(self, form: Form) -> Callable[[Any], Any]:
-        """Numbers of categories, as many as declared."""
-        return super().reading(needs_whole(self, form))
-
     def draw(self, value: object) -> int | NDArray[np.int64]:
         """One report for each true category."""
-        true = _categories(value, self.categories)
+        true = categories_of(value, self.categories)
         count = max(1, true.size)
         tell = bernoulli(self.truth, count)[: true.size].reshape(true.shape)
         other = below(self.categories, count)[: true.size].reshape(true.shape)
@@ -140,20 +102,20 @@ class RandomizedResponse(Mechanism):
         If n people report, y of them category j, E y = λ·c + n(1 − λ)/k: c = (y − n(1 − λ)/k)/λ.
         For two coins the share is 2·(y/n − ¼).
         """
-        seen = np.bincount(_categories(reports, self.categories).ravel(), minlength=self.categories)
-        people = int(seen.sum())
-        truth = float(self.truth)
-        if truth == 0:
+        seen = np.bincount(
+            categories_of(reports, self.categories).ravel(), minlength=self.categories
+        )
+        people, truth = int(seen.sum()), float(self.truth)
+        if truth < _LEAST:
             raise BadParameter.of("epsilon", self.epsilon, must="large enough to learn anything")
-        false = (1 - truth) / self.categories
-        right = truth + false
-        counts = ((seen - people * false) / truth).astype(np.float64)
-        inside = np.clip(counts, 0, people)
-        variance = inside * right * (1 - right) + (people - inside) * false * (1 - false)
-        reach = NormalDist().inv_cdf((1 + parameters.confidence("confidence", confidence)) / 2)
+        false = (1 - self.truth) / self.categories
+        chances = self.truth + false, false
+        counts = ((seen - people * float(false)) / truth).astype(np.float64)
+        z = reach.deviations(parameters.confidence("confidence", confidence))
+        terms, off = reach.variance(chances, people), reach.steps(chances, z)
         return Estimate(
             counts=counts,
-            errors=(reach * np.sqrt(variance) + 0.5) / truth,
+            errors=reach.widest(counts, people, z=z, off=off, terms=terms),
             people=people,
             confidence=confidence,
         )
@@ -172,11 +134,3 @@ class Estimate:
     def shares(self) -> NDArray[np.float64]:
         """The counts as shares of all people."""
         return self.counts / max(1, self.people)
-
-
-def _categories(value: object, categories: int) -> NDArray[np.int64]:
-    array = np.asarray(value)
-    inside = array.dtype.kind in "iu" and ((array >= 0) & (array < categories)).all()
-    if not inside and array.size:
-        raise BadParameter(f"categories must be whole numbers from 0 to {categories - 1}")
-    return array.astype(np.int64)

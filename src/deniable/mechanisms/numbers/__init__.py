@@ -9,6 +9,8 @@ if TYPE_CHECKING:
     from .discrete_laplace import DiscreteLaplace
     from .gaussian import Gaussian
     from .laplace import Laplace
+    from .skellam import Skellam, SkellamL2
+    from .skellam_shares import SkellamShares
     from .staircase import Staircase
 else:
     __getattr__, __dir__ = on_first_use(
@@ -18,8 +20,19 @@ else:
             "discrete_laplace": "DiscreteLaplace",
             "gaussian": "Gaussian",
             "laplace": "Laplace",
+            "skellam": "Skellam SkellamL2",
+            "skellam_shares": "SkellamShares",
             "staircase": "Staircase",
         },
     )
 
-__all__ = ["DiscreteGaussian", "DiscreteLaplace", "Gaussian", "Laplace", "Staircase"]
+__all__ = [
+    "DiscreteGaussian",
+    "DiscreteLaplace",
+    "Gaussian",
+    "Laplace",
+    "Skellam",
+    "SkellamL2",
+    "SkellamShares",
+    "Staircase",
+]

@@ -119,7 +119,7 @@ class RealNoise(Additive):
         lattice point. Point and noise are floats without error, so their sum is rounded once.
         """
         width = self.lattice.width
-        with np.errstate(over="ignore", invalid="ignore"):  # warnings would tell of large values
+        with np.errstate(over="ignore", invalid="ignore"):  # warnings would reveal large values
             steps = flat * math.ldexp(1.0, -self.lattice.exponent)
             points = np.rint(steps)
             rests = steps - points
@@ -181,7 +181,7 @@ class WholeNoise(Additive):
             )
         if not numbers.size:
             return numbers
-        flat = numbers.reshape(-1).astype(np.int64)
+        flat = numbers.reshape(-1)
         return answer_like(numbers, saturating_sum(flat, self._noise(flat.size)))
 
 
@@ -242,9 +242,12 @@ def saturating_sum(left: Integers, right: Integers) -> Integers:
     if right.dtype == object:  # noise too wide for int64 comes as Python integers
         return np.clip(left.astype(object) + right, _INT64.min, _INT64.max).astype(np.int64)
     total = left + right
-    wrapped = ((left ^ total) & (right ^ total)) < 0
-    if not wrapped.any():
+    low, high = (
+        sum(int(end(part, initial=0)) for part in (left, right)) for end in (np.min, np.max)
+    )
+    if _INT64.min <= low and high <= _INT64.max:  # no sum wraps around
         return total
+    wrapped = ((left ^ total) & (right ^ total)) < 0
     return np.where(wrapped, np.where(right < 0, _INT64.min, _INT64.max), total)
 
 

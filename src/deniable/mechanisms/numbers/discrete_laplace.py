@@ -72,14 +72,11 @@ class DiscreteLaplace(WholeNoise):
         ):  # the closed form loses digits, ε·tanh(ε/2) none
             return simple
         # Σ (1−q)q^x over x = 1 … Δ−1 is q − q^Δ; of x(1−q)q^x it is q(1−q^(Δ−1))/(1−q) − (Δ−1)q^Δ.
+        # Each term is right to a few roundings: differences of powers are not taken of powers.
         power = math.exp(-steps / self.scale)
-        gap = -math.expm1(-1 / self.scale)
-        terms = (
-            steps * (1 - power),
-            steps * (q - power),
-            -2 * (q - power) / gap,
-            2 * (steps - 1) * power,
-        )
+        gap, lost = -math.expm1(-1 / self.scale), -math.expm1(-steps / self.scale)
+        inner = -q * math.expm1(-(steps - 1) / self.scale)
+        terms = (steps * lost, steps * inner, -2 * inner / gap, 2 * (steps - 1) * power)
         bound = math.fsum(terms) + 2.0**-44 * math.fsum(map(abs, terms))
         return min(simple, rounding.up(bound / ((1 + q) * self.scale)))
 

@@ -135,6 +135,18 @@ class Gaussian(RealNoise):
     def _lazy(self) -> lazy.LazyReal:
         return lazy.Gaussian()
 
+    @property
+    def rounded_variance(self) -> float:
+        """The variance of the noise on whole numbers: σ² + 1/12 unless σ is small.
+
+        The difference is below 4·(1 + 4π²σ²)·e^(−2π²σ²), by Poisson's summation formula.
+        """
+        if self.sigma >= 2:
+            return self.sigma**2 + 1 / 12
+        return math.fsum(
+            (2 * k - 1) * math.erfc((k - 0.5) / (self.sigma * math.sqrt(2))) for k in range(1, 32)
+        )
+
     def quantile(self, tail: float) -> float:
         """σ·Φ⁻¹(1 − tail/2)."""
         return -self.sigma * NormalDist().inv_cdf(tail / 2)

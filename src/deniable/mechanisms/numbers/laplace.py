@@ -25,7 +25,7 @@ class Laplace(RealNoise):
 
     Releases   f(x) + Lap(b)ᵈ, rounded to a lattice
     Privacy    ε-DP, ε = Δ₁/b                                               [DMNS06, Thm 1]
-               (ε − 1 + e⁻ᵋ)-zCDP: see `zcdp`
+               (ε − 1 + e⁻ᵋ)-zCDP: see `zcdp`;
                one number moved by Δ₁ is the worst case for vectors: see `pairs`
     Error      |noise| ≤ b·ln(1/β) with probability 1 − β, per coordinate
     Assumes    Δ₁ ≥ max ‖f(x) − f(x′)‖₁ over neighbours
@@ -111,6 +111,15 @@ class Laplace(RealNoise):
 
     def _lazy(self) -> lazy.LazyReal:
         return lazy.Laplace()
+
+    @property
+    def rounded_variance(self) -> float:
+        """The variance of the noise on whole numbers: √q·(1 + q)/(1 − q)² with q = e^(−1/b).
+
+        P(|noise| ≥ k) is q^(k−½), and E[noise²] is the sum of (2k − 1)·P(|noise| ≥ k).
+        """
+        q = math.exp(-1 / self.scale)
+        return math.sqrt(q) * (1 + q) / math.expm1(-1 / self.scale) ** 2
 
     def quantile(self, tail: float) -> float:
         """b·ln(1/tail)."""

@@ -74,7 +74,7 @@ class BestOf(Mechanism):
     def _check_covers(self, value: Sensitive[Any]) -> None:
         """Nothing to compare: the runs carry their own noise."""
 
-    def reading(self, form: Form) -> Callable[[Any], Any]:  # noqa: ARG002  answers are private
+    def reading(self, _form: Form) -> Callable[[Any], Any]:
         """A function to call for each run; what it returns carries its own noise."""
         return lambda value: value
 

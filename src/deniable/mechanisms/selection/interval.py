@@ -61,7 +61,7 @@ class IntervalExponential(Selection):
         """Distance of neighbouring candidates: a power of two."""
         return 2.0 ** (math.ceil(math.log2(self.high - self.low)) - int(math.log2(_STEPS)))
 
-    def reading(self, form: Form) -> Callable[[Any], Any]:  # noqa: ARG002  pieces are private
+    def reading(self, _form: Form) -> Callable[[Any], Any]:
         """Edges and scores of as many pieces as there are: the answer does not show how many."""
         return _read_pieces
 

@@ -1,0 +1,108 @@
+"""Statistics, their bounds at a distance and smooth bounds, each against the definition itself."""
+
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from deniable.sensitivity import Mean, Quantile, TrimmedMean, distance_to_instability, smooth_bound
+from deniable.sensitivity.local import bounds_at
+
+LOW, HIGH = -2.0, 8.0
+RANDOM = np.random.default_rng(7)
+DATA = [np.sort(RANDOM.uniform(LOW, HIGH, n)) for n in (0, 1, 2, 3, 7, 20)]
+ROOM = 2.0**-48 * HIGH
+
+
+def padded(data, rank):
+    """The value of a rank counted from 1; the bounds outside."""
+    return LOW if rank < 1 else HIGH if rank > len(data) else float(data[rank - 1])
+
+
+@pytest.mark.parametrize("data", DATA, ids=len)
+def test_means_are_those_of_the_rows_and_the_middle_of_none(data):
+    assert Mean().value(data, LOW, HIGH) == pytest.approx(np.mean(data) if len(data) else 3.0)
+    found = Mean().at_distance(data, np.arange(9), LOW, HIGH)
+    assert found == pytest.approx([10 / max(1, len(data) - k) for k in range(9)])
+
+
+@pytest.mark.parametrize("q", [0.0, 0.1, 0.25, 0.5, 0.9, 1.0])
+@pytest.mark.parametrize("data", DATA, ids=len)
+def test_quantiles_are_order_statistics_and_reach_those_that_k_rows_can_make(q, data):
+    exact, n = Fraction(str(q)), len(data)
+    rank = min(max(math.ceil(exact * n), 1), max(n, 1))
+    assert Quantile(q=q).value(data, LOW, HIGH) == (data[rank - 1] if n else 3.0)
+    found = Quantile(q=q).at_distance(data, np.arange(6), LOW, HIGH)
+    for k in range(6):
+        pairs = [(a, b) for a in range(k + 2) for b in range(k + 2 - a)]
+        ranks = {pair: math.ceil(exact * (n + pair[0] - pair[1])) for pair in pairs}
+        top = max(m + b for (_, b), m in ranks.items()) + 1
+        bottom = min(m - a for (a, _), m in ranks.items()) - 1
+        assert found[k] == padded(data, top) - padded(data, bottom)
+
+
+@pytest.mark.parametrize("trim", [0, 1, 3])
+@pytest.mark.parametrize("data", DATA, ids=len)
+def test_trimmed_means_are_of_the_middle_and_move_by_its_width(trim, data):
+    kept = data[trim : len(data) - trim] if len(data) > 2 * trim else []
+    wanted = np.mean(kept) if len(kept) else 3.0
+    assert TrimmedMean(trim=trim).value(data, LOW, HIGH) == pytest.approx(wanted)
+    found = TrimmedMean(trim=trim).at_distance(data, np.arange(9), LOW, HIGH)
+    for k in range(9):
+        left = len(data) - 2 * trim - k
+        width = padded(data, len(data) - trim + 1 + k) - padded(data, trim - k)
+        assert found[k] == pytest.approx(HIGH - LOW if left <= 1 else width / left)
+
+
+STATISTICS = [Mean(), Quantile(), Quantile(q=0.1), TrimmedMean(trim=2)]
+
+
+@pytest.mark.parametrize("statistic", STATISTICS, ids=repr)
+@pytest.mark.parametrize("ends", [(LOW, HIGH), (-9.0, 3.0)])
+def test_bounds_have_room_for_rounding_and_no_more(statistic, ends):
+    data = np.clip(DATA[4], *ends)
+    plain = statistic.at_distance(data, np.arange(9), *ends)
+    found = bounds_at(statistic, data, np.arange(9), *ends)
+    assert (found - plain) == pytest.approx(2.0**-48 * max(map(abs, ends)), rel=0.2)
+
+
+@pytest.mark.parametrize("statistic", STATISTICS, ids=repr)
+@pytest.mark.parametrize("beta", [1e-4, 0.05, 1.0, 30.0])
+@pytest.mark.parametrize("data", DATA, ids=len)
+def test_a_smooth_bound_is_the_largest_weighted_bound_at_any_distance(statistic, beta, data):
+    distances = np.arange(20_000)
+    bounds = statistic.at_distance(data, distances, LOW, HIGH)
+    wanted = float((np.exp(-beta * distances) * bounds).max())
+    found = smooth_bound(data, statistic, beta=beta, low=LOW, high=HIGH)
+    assert wanted <= found <= wanted * (1 + 2.0**-18) + 2 * ROOM
+
+
+def test_far_away_bounds_count_too():
+    """Ten thousand equal values: the bound jumps at distance 5,000, beyond the first block."""
+    data = np.full(10_000, 3.0)
+    found = smooth_bound(data, Quantile(), beta=1e-4, low=LOW, high=HIGH)
+    distances = np.arange(30_000)
+    weights = np.exp(-1e-4 * distances) * Quantile().at_distance(data, distances, LOW, HIGH)
+    assert weights.argmax() > 4096
+    assert found == pytest.approx(weights.max(), rel=1e-5)
+
+
+@pytest.mark.parametrize("statistic", STATISTICS, ids=repr)
+@pytest.mark.parametrize("bound", [0.01, 0.6, 2.0, 5.0, 11.0])
+@pytest.mark.parametrize("data", DATA, ids=len)
+def test_the_distance_to_instability_is_the_first_at_which_a_bound_is_exceeded(
+    statistic, bound, data
+):
+    found = bounds_at(statistic, data, np.arange(len(data) + 1), LOW, HIGH) > bound
+    wanted = int(found.argmax()) if found.any() else len(data) + 1
+    given = {"bound": bound, "low": LOW, "high": HIGH}
+    assert distance_to_instability(data, statistic, **given) == wanted
+
+
+def test_instability_beyond_the_first_block_is_found():
+    data = np.full(10_000, 3.0)
+    given = {"bound": 1.0, "low": LOW, "high": HIGH}
+    found = distance_to_instability(data, Quantile(), **given)
+    bounds = Quantile().at_distance(data, np.arange(10_001), LOW, HIGH)
+    assert found == int((bounds > 1.0).argmax()) > 4096
