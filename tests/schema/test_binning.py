@@ -4,6 +4,7 @@
 import datetime as dt
 import decimal
 import math
+import sys
 
 import numpy as np
 import pandas as pd
@@ -311,3 +312,25 @@ def test_a_large_column_is_encoded_at_once():
     assert codes.dtype == np.int64
     assert isinstance(between(0.0, 125.0, type="float", bins=20), Intervals)
     assert codes[[0, 500_000, -1]].tolist() == [0, 15, 19]
+
+
+@pytest.mark.parametrize("bins", [4, (0.0, 1.0, 5.0, 8.0)])
+def test_draws_spread_real_numbers_evenly_over_their_cell(bins):
+    cells = binning_of(bounds(0.0, 8.0, missing="drop"), bins=bins)
+    for code in range(cells.size):
+        first, last = cells.spans[0][code], cells.spans[1][code]
+        draws = np.linspace(0, 1, 21)[:-1]
+        found = cells.decode(np.full(20, code), draws)
+        assert found == pytest.approx(first + draws * (last - first), abs=1e-12)
+        assert found[0] == first
+        assert (np.diff(found) > 0).all()
+
+
+@pytest.mark.parametrize(("bins", "widest"), [(1, sys.float_info.max), (2, 8e307), (7, 8e307)])
+def test_draws_lie_within_their_cell_also_where_its_width_is_beyond_the_floats(bins, widest):
+    cells = between(-widest, widest, type="float", bins=bins)
+    draws = np.array([0.0, 1e-9, 0.25, 0.5, 0.75, math.nextafter(1, 0)])
+    for code in range(cells.size):
+        found = cells.decode(np.full(6, code), draws)
+        assert (cells.encode(found.tolist()) == code).all()
+        assert (np.diff(found) > 0).all()

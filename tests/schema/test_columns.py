@@ -140,6 +140,8 @@ def test_a_column_prints_as_it_was_made():
         "bounds(0, 1, type='int', missing=1)",
         "keys(['a', 'b'])",
         "column('date', missing='drop')",
+        "bounds('2020-01-01', '2024-12-31', type='date')",
+        "bounds('2020-01-01', '2024-12-31T12:30:00', type='timestamp')",
     ):
         assert repr(eval(text)) == text
     assert repr(keys(range(9))) == "keys([0, 1, 2, … 6 more])"
@@ -153,3 +155,25 @@ def test_a_moment_with_a_time_zone_is_no_bound_and_no_key(zone):
         bounds(first, first + dt.timedelta(days=1), type="timestamp")
     with pytest.raises(BadParameter):
         Column(type="timestamp", keys=(first,))
+
+
+@pytest.mark.parametrize(
+    ("kind", "low", "high"),
+    [("date", "2024-01-31", "2024-12-31"), ("timestamp", "2024-01-31T08:30", "2024-12-31")],
+)
+def test_bounds_of_dates_may_be_written_as_text(kind, low, high):
+    of = {"date": dt.date, "timestamp": dt.datetime}[kind]
+    made = bounds(low, high, type=kind)
+    assert made == bounds(of.fromisoformat(low), of.fromisoformat(high), type=kind)
+    with pytest.raises(BadParameter, match="such as"):
+        bounds("31.1.2024", high, type=kind)
+
+
+@pytest.mark.parametrize("wrong", ["number", "TEXTS", "", None, 5, ["int"], "datetime64"])
+def test_a_type_that_is_none_of_them_is_refused(wrong):
+    for make in (lambda: column(wrong), lambda: bounds(0, 9, type=wrong)):
+        with pytest.raises(BadParameter, match="type"):
+            make()
+    for kind in ("text", "bool"):
+        with pytest.raises(BadParameter, match="type"):
+            bounds(0, 9, type=kind)

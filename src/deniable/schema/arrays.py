@@ -23,7 +23,7 @@ Values = ArrayLike | Sequence[object]
 NUMBERS: Final = "biuf"  # kinds of NumPy that hold numbers
 OBJECTS: Final = "OUST"  # kinds whose entries are looked at one by one
 MOMENTS: Final = {"date": "datetime64[D]", "timestamp": "datetime64[us]"}
-_EPOCH: Final = dt.datetime(1970, 1, 1)  # noqa: DTZ001  columns have no time zone
+_EPOCH: Final = dt.datetime.fromisoformat("1970-01-01")  # columns have no time zone
 _FIRST_DAY, _LAST_DAY = (np.datetime64(day, "D") for day in ("0001-01-01", "9999-12-31"))
 
 

@@ -15,12 +15,13 @@ the cell of the value that stands in for it, or a cell of its own, which is then
 
 from __future__ import annotations
 
+import datetime as dt
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -219,7 +220,7 @@ class Ranged(Binning):
     def _drawn(self, codes: Integers, draws: Floats) -> NDArray[Any]:
         first, last = (ends[codes] for ends in self.spans)
         if self.type == "float":
-            real: Floats = first + draws * (last - first)
+            real: Floats = first * (1 - draws) + last * draws  # the width may be beyond the floats
             held: Floats = np.clip(real, first, last)
             return held
         # In uint64, where the distance of any two whole numbers of 64 bits fits.
@@ -237,8 +238,10 @@ class Ranged(Binning):
         return [f"[{a}, {b}{c}" for a, b, c in zip(shown, shown[1:], closing, strict=False)]
 
     def _name(self, first: int, last: int) -> str:
-        a, b = (str(arrays.value_of(end, self.type)) for end in (first, last))
-        return a if first == last else f"{a} to {b}"
+        low, high = (cast("object", arrays.value_of(end, self.type)) for end in (first, last))
+        if isinstance(low, dt.datetime) and isinstance(high, dt.datetime):
+            low, high = _calendar(low, high)
+        return str(low) if low == high else f"{low} to {high}"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -334,6 +337,23 @@ class Grid(Ranged):
     def _cell(self, numbers: Floats | Integers) -> Integers:
         scaled = (numbers.astype(np.float64) - float(self.low)) * self.factor
         return np.clip(np.floor(scaled), 0, self.cells - 1).astype(np.int64)
+
+
+def _calendar(low: dt.datetime, high: dt.datetime) -> tuple[object, object]:
+    """Whole days by their dates; whole minutes without seconds; other times as they are.
+
+    >>> from datetime import datetime
+    >>> _calendar(datetime(2025, 1, 1), datetime(2025, 1, 1, 23, 59, 59, 999_999))
+    (datetime.date(2025, 1, 1), datetime.date(2025, 1, 1))
+    >>> _calendar(datetime(2025, 1, 1, 7), datetime(2025, 1, 1, 7, 59, 59, 999_999))
+    ('2025-01-01 07:00', '2025-01-01 07:59')
+    """
+    if low.time() == dt.time.min and high.time() == dt.time.max:
+        return low.date(), high.date()
+    ends = low.time().replace(hour=0, minute=0), high.time().replace(hour=23, minute=59)
+    if ends == (dt.time.min, dt.time.max):
+        return f"{low:%Y-%m-%d %H:%M}", f"{high:%Y-%m-%d %H:%M}"
+    return low, high
 
 
 # ---- numbers in their order, one rank after the other

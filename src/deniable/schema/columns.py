@@ -16,6 +16,7 @@ from __future__ import annotations
 import datetime as dt
 import math
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import Final, TypeGuard, cast
@@ -88,20 +89,27 @@ class Column:
             text = f"keys([{', '.join(map(repr, shown))}{more}]"
         elif self.low is not None:
             kind = "" if self.type == "float" else f", type={self.type!r}"
-            text = f"bounds({self.low!r}, {self.high!r}{kind}"
+            text = f"bounds({_end_shown(self.low)}, {_end_shown(self.high)}{kind}"
         else:
             return f"column({self.type!r}{_missing_shown(self, default=None)})"
         return f"{text}{_missing_shown(self, default=DROP)})"
 
 
+def _end_shown(end: object) -> str:
+    """A bound as one would write it: a date as text, midnight as its date."""
+    if isinstance(end, dt.datetime) and end.time() == dt.time():
+        end = end.date()
+    return repr(end.isoformat()) if isinstance(end, dt.date) else repr(end)
+
+
 @parameters.called('dp.bounds(0, 100) or dp.bounds(0, 100, type="int")')
 def bounds(low: object, high: object, *, type: str = "float", missing: object = DROP) -> Column:  # noqa: A002
-    """Values lie in [low, high]; what lies outside is moved to the nearer end."""
+    """Values lie in [low, high]; values outside are clipped."""
     _check_type(type, [t for t in TYPES if t not in ("text", "bool")])
     return Column(
         type=type,
-        low=_of_type("low", low, type),
-        high=_of_type("high", high, type),
+        low=_of_type("low", _moment(low, type), type),
+        high=_of_type("high", _moment(high, type), type),
         missing=_rule(missing, type),
     )
 
@@ -138,18 +146,38 @@ _MUST: Final = {
     "float": "a finite number",
     "text": "text",
     "bool": "True or False",
-    "date": "a datetime.date",
-    "timestamp": "a datetime.datetime without time zone",
+    "date": 'a date such as "2024-12-31"',
+    "timestamp": 'a time without time zone such as "2024-12-31T23:59"',
 }
 
 
 def _check_type(given: object, choices: Sequence[str]) -> None:
-    word = given.__name__ if isinstance(given, type) else str(given).lower()
-    known = _ALSO_CALLED.get(word, word)
+    known = plain_type(given.__name__ if isinstance(given, type) else str(given))
     if given not in choices and known in choices:
         must = "one of " + ", ".join(map(repr, choices))
         raise BadParameter.of("type", given, must=must, fix=f'"{known}"')
     parameters.one_of("type", given, choices)
+
+
+def plain_type(word: str) -> str:
+    """The type that a word from elsewhere means; an unknown word as it is.
+
+    >>> plain_type("datetime64"), plain_type("VARCHAR"), plain_type("colour")
+    ('timestamp', 'text', 'colour')
+    """
+    lowered = word.lower()
+    found = _ALSO_CALLED.get(lowered, lowered)
+    return found if found in TYPES else word
+
+
+def _moment(value: object, kind: str) -> object:
+    """A date or time that was written as text, as ISO 8601 has it; anything else as it is."""
+    reader = {"date": dt.date, "timestamp": dt.datetime}.get(kind)
+    if reader is None or not isinstance(value, str):
+        return value
+    with suppress(ValueError):
+        return reader.fromisoformat(value)
+    return value
 
 
 def _of_type(name: str, value: object, kind: str) -> Scalar:

@@ -117,14 +117,14 @@ def _of_values(column: Column, bins: Bins | None) -> Listed | Intervals:
     return made
 
 
-def _several_magnitudes(low: float, high: float, type: str) -> bool:  # noqa: A002
+def _several_magnitudes(low: float, high: float, kind: str) -> bool:
     """Wider than 1,000, and than 1,000 times the end that is nearer to 0."""
     nearest = 0.0 if low <= 0 <= high else min(abs(low), abs(high))
-    return type not in MOMENTS and high - low > 1_000 * max(1.0, nearest)
+    return kind not in MOMENTS and high - low > 1_000 * max(1.0, nearest)
 
 
-def _equal(low: float, high: float, type: str, count: int) -> tuple[float, ...]:  # noqa: A002
-    if type != "float":  # whole edges: every cell holds as many numbers, or one more
+def _equal(low: float, high: float, kind: str, count: int) -> tuple[float, ...]:
+    if kind != "float":  # whole edges: every cell holds as many numbers, or one more
         first, span = int(low), int(high) - int(low) + 1
         count = min(count, span)
         return tuple(first - (-span * i // count) for i in range(count + 1))
@@ -132,9 +132,9 @@ def _equal(low: float, high: float, type: str, count: int) -> tuple[float, ...]:
     return (*(low + (high - low) * scale * i / count / scale for i in range(count)), high)
 
 
-def _given(low: float, high: float, type: str, edges: Sequence[object]) -> tuple[float, ...]:  # noqa: A002
-    if type in MOMENTS:
-        found = [step_of(_of_type("bins", edge, type), type) for edge in edges]
+def _given(low: float, high: float, kind: str, edges: Sequence[object]) -> tuple[float, ...]:
+    if kind in MOMENTS:
+        found = [step_of(_of_type("bins", edge, kind), kind) for edge in edges]
     else:
         found = [parameters.real("bins", edge) for edge in edges]
     if len(found) < 2 or any(a >= b for a, b in pairwise(found)):
@@ -142,18 +142,18 @@ def _given(low: float, high: float, type: str, edges: Sequence[object]) -> tuple
     if found[0] > low or found[-1] < high:
         raise BadParameter(
             "bins must cover the bounds"
-            + ("" if type in MOMENTS else f", {float(low):g} to {float(high):g}"),
+            + ("" if kind in MOMENTS else f", {float(low):g} to {float(high):g}"),
             why="what lies outside would be counted in the outermost bins",
         )
     return tuple(found)
 
 
-def _half_octaves(low: float, high: float, type: str) -> tuple[float, ...]:  # noqa: A002
+def _half_octaves(low: float, high: float, kind: str) -> tuple[float, ...]:
     """low, powers of √2 and their negatives in between, high; whole numbers rounded up."""
-    if type in MOMENTS:
-        raise BadParameter(f"a {type} has no half-octaves", fix="bins=20, or a list of edges")
+    if kind in MOMENTS:
+        raise BadParameter(f"a {kind} has no half-octaves", fix="bins=20, or a list of edges")
     largest = max(abs(low), abs(high))
-    if type == "float":
+    if kind == "float":
         top = math.frexp(largest)[1]
         powers = [_power(k) for k in range(2 * (top - _OCTAVES), 2 * top + 1)]
         inner = {edge for p in powers for edge in (-p, p) if low < edge < high}

@@ -14,22 +14,23 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
-from typing import TypeVar
+from typing import Any, TypeVar
 
-from deniable import parameters
-from deniable.errors import BadParameter, UnknownName
+from deniable import cards, parameters
+from deniable.errors import BadParameter, DeniableError, UnknownName
 from deniable.units import Unit
 
+from . import toml
 from .columns import DROP, Column, bounds, column, keys
-from .toml import dumps
 
 T = TypeVar("T")
 
 _MOST = 2**53  # whole numbers up to here are exact as floats
 _LONGEST = 100
 
+_ENDS = ("low", "high", "min", "max", "lower", "upper")
 _FIELDS = {
-    "schema": ("version", "size", "public", "unit", "columns", "tables"),
+    "schema": ("version", "file", "size", "public", "consent", "unit", "columns", "tables"),
     "column": ("type", "bounds", "keys", "missing"),
 }
 
@@ -44,6 +45,8 @@ class Schema:
     answers are computed with it); `public` marks a table that is about nobody, such as a list of
     post codes.
     `version` names the state of the data, such as "2024-06": answers say which one they are about.
+    `consent` names a column of truth values: rows where it is not true are never counted.
+    `file` is where the command line finds a table's rows, seen from the schema's own folder.
     """
 
     columns: Mapping[str, Column] = field(default_factory=dict)
@@ -52,6 +55,8 @@ class Schema:
     public: bool = False
     tables: Mapping[str, Schema] = field(default_factory=dict)
     version: str | None = None
+    consent: str | None = None
+    file: str | None = None
 
     def __post_init__(self) -> None:
         columns = _named("columns", self.columns, Column, fix='{"age": dp.bounds(0, 125)}')
@@ -65,6 +70,8 @@ class Schema:
         if not isinstance(self.public, bool):
             raise BadParameter.of("public", self.public, must="True or False")
         _check_version(self.version)
+        _check_file(self.file)
+        _check_consent(self)
         _check_tables(self)
 
     def __getitem__(self, name: str) -> Column:
@@ -87,11 +94,23 @@ class Schema:
             raise UnknownName.of("table", name, known=self.tables)
         return self.tables[name]
 
+    def _repr_html_(self) -> str:
+        shown = {"": self} if not self.tables else self.tables
+        rows = [
+            [table, name, repr(facts)]
+            for table, part in shown.items()
+            for name, facts in part.columns.items()
+        ]
+        stated = {"protects": "" if self.unit is None else str(self.unit)}
+        return cards.card(
+            "schema", cards.table(["table", "column", "public facts"], rows), cards.facts(stated)
+        )
+
     # ---- TOML
 
     def to_toml(self, path: str | os.PathLike[str] | None = None) -> str:
         """The schema as TOML text, also written to `path` if one is given."""
-        text = dumps(self.to_dict())
+        text = toml.dumps(self.to_dict())
         if path is not None:
             target = Path(path)
             draft = target.with_name(target.name + ".draft")
@@ -103,22 +122,31 @@ class Schema:
     def from_toml(path: str | os.PathLike[str]) -> Schema:
         """The schema that `to_toml` wrote, or that you wrote by hand."""
         try:
-            record = tomllib.loads(Path(path).read_text(encoding="utf-8"))
+            text = Path(path).read_text(encoding="utf-8")
+            record = tomllib.loads(text)
         except FileNotFoundError:
             raise BadParameter(f"there is no schema at {os.fspath(path)}") from None
         except (tomllib.TOMLDecodeError, UnicodeDecodeError, OSError) as error:
             raise BadParameter(f"{os.fspath(path)} cannot be read as TOML: {error}") from None
-        return Schema.from_dict(record)
+        try:
+            return Schema.from_dict(record)
+        except DeniableError as error:
+            error.what = f"{os.fspath(path)}{toml.place(text, error.within)}: {error.what}"
+            raise
 
     def to_dict(self) -> dict[str, object]:
         """A nested record of what was stated; nothing else is written."""
         record: dict[str, object] = {}
         if self.version is not None:
             record["version"] = self.version
+        if self.file is not None:
+            record["file"] = self.file
         if self.size is not None:
             record["size"] = self.size
         if self.public:
             record["public"] = True
+        if self.consent is not None:
+            record["consent"] = self.consent
         if self.unit is not None:
             record["unit"] = self.unit.to_dict()
         if self.columns:
@@ -128,17 +156,19 @@ class Schema:
         return record
 
     @staticmethod
-    def from_dict(record: Mapping[str, object]) -> Schema:
+    def from_dict(record: Mapping[str, Any]) -> Schema:
         """The schema that `to_dict` wrote."""
         _known_fields(record, "schema")
         unit = record.get("unit")
         return Schema(
             columns=_each("columns", record, _column_from_dict),
             unit=None if unit is None else Unit.from_dict(_mapping("unit", unit)),
-            size=record.get("size"),  # type: ignore[arg-type]
-            public=record.get("public", False),  # type: ignore[arg-type]
+            size=record.get("size"),
+            public=record.get("public", False),
             tables=_each("tables", record, Schema.from_dict),
-            version=record.get("version"),  # type: ignore[arg-type]
+            version=record.get("version"),
+            consent=record.get("consent"),
+            file=record.get("file"),
         )
 
 
@@ -170,6 +200,11 @@ def _named(what: str, given: object, kind: type, *, fix: str) -> Mapping[str, ob
     return MappingProxyType(dict(given))
 
 
+def _check_file(file: object) -> None:
+    if file is not None and (not isinstance(file, str) or not file):
+        raise BadParameter.of("file", file, must="a path, as visits.csv")
+
+
 def _check_version(version: object) -> None:
     named = isinstance(version, str) and version.strip() and version.isprintable()
     if version is not None and (not named or len(str(version)) > _LONGEST):
@@ -178,12 +213,31 @@ def _check_version(version: object) -> None:
         )
 
 
+def _check_consent(schema: Schema) -> None:
+    if schema.consent is None:
+        return
+    column = schema.columns.get(schema.consent)
+    if schema.public or column is None or column.type != "bool":
+        raise BadParameter.of(
+            "consent",
+            schema.consent,
+            must="a column of type bool in the schema of a private table",
+            fix='dp.Schema(columns={"agreed": dp.column("bool")}, consent="agreed")',
+        )
+    if column.missing not in (None, "drop", False):
+        raise BadParameter(
+            f"`{schema.consent}` states consent, and its missing values would count as true",
+            why="who has not answered has not agreed",
+            fix=f'"{schema.consent}": dp.column("bool")',
+        )
+
+
 def _check_tables(schema: Schema) -> None:
     if schema.public and schema.unit is not None:
         raise BadParameter("a public table has no privacy unit")
     if not schema.tables:
         return
-    if schema.columns or schema.public:
+    if schema.columns or schema.public or schema.file:
         raise BadParameter("a schema describes one table (columns=) or several (tables=), not both")
     for name, table in schema.tables.items():
         if table.tables:
@@ -215,14 +269,14 @@ def _column_to_dict(facts: Column) -> dict[str, object]:
     return record
 
 
-def _column_from_dict(record: Mapping[str, object]) -> Column:
+def _column_from_dict(record: Mapping[str, Any]) -> Column:
     _known_fields(record, "column")
     missing = record.get("missing", DROP)
     kind = str(record.get("type", "float"))
     if "bounds" in record and "keys" in record:
         raise BadParameter("a column has bounds or keys, not both")
     if "keys" in record:
-        made = keys(record["keys"], missing=missing)  # type: ignore[arg-type]
+        made = keys(record["keys"], missing=missing)
         if record.get("type", made.type) != made.type:
             raise BadParameter(f"the keys are of type {made.type}, not {kind}")
         return made
@@ -231,7 +285,12 @@ def _column_from_dict(record: Mapping[str, object]) -> Column:
         if not isinstance(pair, list) or len(pair) != 2:
             raise BadParameter.of("bounds", pair, must="a pair [low, high]")
         low, high = map(_at_midnight, pair) if kind == "timestamp" else pair
-        return bounds(low, high, type=kind, missing=missing)
+        try:
+            return bounds(low, high, type=kind, missing=missing)
+        except BadParameter as error:
+            if error.fix:
+                error.fix = f"bounds = [{high}, {low}]"
+            raise
     if "type" not in record:
         raise BadParameter("a column needs a type, bounds or keys", fix='type = "text"')
     return column(kind, missing=record.get("missing"))
@@ -258,14 +317,17 @@ def _each(
     for name, entry in _mapping(what, record.get(what, {})).items():
         try:
             made[name] = read(_mapping(f"{what}.{name}", entry))
-        except BadParameter as error:
-            raise BadParameter(
-                f"in {what}.{name}: {error.what}", why=error.why, fix=error.fixes
-            ) from None
+        except DeniableError as error:
+            error.what = f"in {what}.{name}: {error.what}"
+            error.within = (what, name, *error.within)
+            raise
     return made
 
 
 def _known_fields(record: Mapping[str, object], kind: str) -> None:
     for name in record:
         if name not in _FIELDS[kind]:
-            raise UnknownName.of(f"field of a {kind}", name, known=_FIELDS[kind])
+            error = UnknownName.of(f"field of a {kind}", name, known=_FIELDS[kind])
+            if kind == "column" and name in _ENDS:
+                error.fix = "bounds = [0, 100]    (low and high)"
+            raise error

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import datetime as dt
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 _BARE = re.compile(r"[A-Za-z0-9_-]+")
 _ESCAPES = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\t": "\\t", "\r": "\\r"}
@@ -24,6 +24,18 @@ def dumps(record: Mapping[str, object]) -> str:
     bounds = [0.0, 1.5]
     """
     return "\n".join(_table(record, ())).lstrip("\n") + "\n"
+
+
+def place(text: str, path: Sequence[str]) -> str:
+    r"""Where the table of that path begins, as ", line 3"; "" if its header is not found.
+
+    >>> place("size = 3\n[columns.age]\nlow = 3", ["columns", "age"])
+    ', line 2'
+    """
+    header = f"[{'.'.join(map(_key, path))}]"
+    lines = [line.partition("#")[0].replace(" ", "") for line in text.splitlines()]
+    wanted = header.replace(" ", "")
+    return f", line {lines.index(wanted) + 1}" if wanted in lines else ""
 
 
 def _table(record: Mapping[str, object], path: tuple[str, ...]) -> Iterator[str]:

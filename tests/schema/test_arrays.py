@@ -1,0 +1,95 @@
+"""Values of any kind as numbers: whole ones, days and microseconds, missing where they are none."""
+
+import datetime as dt
+from decimal import Decimal
+
+import numpy as np
+import pytest
+
+from deniable.schema import arrays
+
+DAY = dt.date(1969, 12, 31)
+MOMENT = dt.datetime(1969, 12, 31, 23, 59, 59, 999_999)  # noqa: DTZ001
+
+
+def whole(values, kind):
+    numbers, known = arrays.integers(values, kind)
+    return [int(n) if k else None for n, k in zip(numbers, known, strict=True)]
+
+
+@pytest.mark.parametrize(
+    ("value", "kind", "number"),
+    [
+        (DAY, "date", -1),
+        (MOMENT, "date", -1),
+        (dt.datetime.fromisoformat("1970-01-01"), "date", 0),
+        ("1969-12-31", "date", -1),
+        ("1969-12-31T00:00:01", "date", -1),
+        (dt.date(1970, 1, 2), "date", 1),
+        (MOMENT, "timestamp", -1),
+        (DAY, "timestamp", -86_400_000_000),
+        ("1970-01-01T00:00:01", "timestamp", 10**6),
+        (dt.datetime(1970, 1, 1, tzinfo=dt.UTC), "timestamp", None),
+        (5, "timestamp", None),
+        (5, "date", None),
+        ("x", "date", None),
+        (None, "date", None),
+        (3, "int", 3),
+        (3.0, "int", 3),
+        (3.5, "int", None),
+        ("3", "int", 3),
+        ("3.5", "int", None),
+        (Decimal(7), "int", 7),
+        (Decimal("7.5"), "int", None),
+        (2**63 - 1, "int", 2**63 - 1),
+        (2**63, "int", None),
+        (-(2**63), "int", -(2**63)),
+        (-(2**63) - 1, "int", None),
+        (np.array(4), "int", None),
+        (np.array([4]), "int", None),
+        (True, "bool", 1),
+        (False, "bool", 0),
+    ],
+)
+def test_an_object_is_its_number_or_missing(value, kind, number):
+    held = np.empty(1, dtype=object)
+    held[0] = value
+    assert whole(held, kind) == [number]
+
+
+@pytest.mark.parametrize("scale", ["s", "ms", "us", "ns", "D"])
+def test_days_are_those_that_began_before_the_moment(scale):
+    moments = np.array(["1969-12-31", "1970-01-01", "NaT"], dtype=f"datetime64[{scale}]")
+    assert whole(moments, "date") == [-1, 0, None]
+    micro = 86_400 * 10**6
+    assert whole(moments, "timestamp") == [-micro, 0, None]
+
+
+def test_a_moment_just_before_midnight_is_of_the_day_before():
+    moments = np.array(["1969-12-31T23:59:59.999999"], dtype="datetime64[us]")
+    assert whole(moments, "date") == [-1]
+    assert whole(moments, "timestamp") == [-1]
+
+
+def test_floats_and_unsigned_numbers_are_whole_where_they_fit():
+    below, above = np.nextafter(-(2.0**63), -np.inf), 2.0**63
+    values = np.array([2.0, 2.5, -(2.0**63), below, above, np.nextafter(above, 0), np.nan, np.inf])
+    assert whole(values, "int") == [2, None, -(2**63), None, None, 2**63 - 1024, None, None]
+    unsigned = np.array([0, 2**63 - 1, 2**63, 2**64 - 1], dtype=np.uint64)
+    assert whole(unsigned, "int") == [0, 2**63 - 1, None, None]
+
+
+def test_numbers_are_floats_and_what_is_none_is_nan():
+    found = arrays.floats([1, "2.5", None, 10**400, -(10**400), object(), np.array([3.0])])
+    assert found[:2].tolist() == [1.0, 2.5]
+    assert np.isnan(found[[2, 5, 6]]).all()
+    assert found[3:5].tolist() == [np.inf, -np.inf]
+
+
+def test_masked_values_are_missing():
+    held = np.ma.MaskedArray([1, 2, 3], mask=[False, True, False])
+    assert whole(held, "int") == [1, None, 3]
+    found = arrays.floats(np.ma.MaskedArray([1.5, 2.5], mask=[True, False]))
+    assert np.isnan(found[0])
+    assert found[1] == 2.5
+    assert arrays.texts(np.ma.MaskedArray(["a", "b"], mask=[False, True])) == ["a", None]

@@ -1,0 +1,32 @@
+"""Made-up rows have the types and the bounds that the schema states."""
+
+import datetime as dt
+
+import numpy as np
+import pytest
+
+import deniable as dp
+from deniable.schema import made_up
+
+DAY = dt.datetime(2020, 1, 1)  # noqa: DTZ001  columns have no zones
+TYPES = {
+    "int": (dp.bounds(-3, 9, type="int"), int),
+    "float": (dp.bounds(-3.0, 9.0), float),
+    "date": (dp.bounds(DAY.date(), dt.date(2020, 3, 1), type="date"), dt.date),
+    "timestamp": (dp.bounds(DAY, DAY + dt.timedelta(3), type="timestamp"), dt.datetime),
+    "bool": (dp.column("bool"), bool),
+    "text": (dp.column("text"), str),
+}
+
+
+@pytest.mark.parametrize("name", TYPES)
+def test_values_have_their_type_and_lie_within_their_bounds(name):
+    column, kind = TYPES[name]
+    values = made_up._values(column, np.linspace(0, 1, 50, endpoint=False))
+    assert all(type(v) is kind or isinstance(v, kind) for v in values)
+    assert (name == "date") == any(type(v) is dt.date for v in values)
+    if column.bounds:
+        low, high = column.bounds
+        assert all(low <= v <= high for v in values)
+        assert values[0] == low
+    assert len(set(values)) > 1
