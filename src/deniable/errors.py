@@ -19,6 +19,7 @@
     ├── UnknownName          DP320   no such column or table  (also a KeyError)
     ├── SeedOutsideTests     DP401   predictable noise where people could be harmed
     ├── NotReady             DP410   an engine, a file or a setting; found before the charge
+    ├── MessageRejected      DP420   a protocol message that is malformed, repeated or contradictory
     ├── LedgerFailure        DP501   the ledger cannot be read, written or trusted
     ├── DataFailure          DP601   a failure while data were read; details are the curator's
     ├── AskerStopped         DP602   a failure waits for the curator; nothing is charged till then
@@ -33,7 +34,7 @@ from __future__ import annotations
 import difflib
 import html
 import shlex
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from types import FunctionType
 from typing import ClassVar
 
@@ -48,6 +49,8 @@ class DeniableError(Exception):
     """What went wrong, where, why, a fix to paste, and what it cost."""
 
     code: ClassVar[str] = "DP000"
+    unpaid: bool = False
+    """Raised by something that charges, before it did: then the text says so."""
 
     def __init__(
         self,
@@ -66,6 +69,7 @@ class DeniableError(Exception):
         self.cost = cost
         self.snippet = snippet
         self.hint = hint
+        self.within: tuple[str, ...] = ()  # which part of a file it is about
         super().__init__(what)
 
     @property
@@ -81,13 +85,18 @@ class DeniableError(Exception):
         lines = [f"error[{self.code}]: {self.what}"]
         if self.snippet is not None:
             lines.append(str(self.snippet))
-        for label in ("why", "fix", "cost", "hint"):
-            text = getattr(self, label)
-            if text:
-                first, *rest = text.split("\n")
-                lines.append(f"  {label + ':':<6}{first}")
-                lines += [f"{'':8}{line}" for line in rest]
+        for label, text in self._said():
+            first, *rest = text.split("\n")
+            lines.append(f"  {label + ':':<6}{first}")
+            lines += [f"{'':8}{line}" for line in rest]
         return "\n".join(lines)
+
+    def _said(self) -> Iterator[tuple[str, str]]:
+        """The labelled lines; that nothing was spent goes without saying where nothing could be."""
+        for label in ("why", "fix", "cost", "hint"):
+            text: str = getattr(self, label)
+            if text and (label != "cost" or self.unpaid or text != NOTHING_SPENT):
+                yield label, text
 
     def to_json(self) -> dict[str, str]:
         """The same facts as a flat record, in the spirit of problem+json (RFC 9457)."""
@@ -99,8 +108,7 @@ class DeniableError(Exception):
     def _repr_html_(self) -> str:
         rows = "".join(
             f"<dt>{label}</dt><dd style='white-space:pre-wrap'>{html.escape(text)}</dd>"
-            for label in ("why", "fix", "cost", "hint")
-            if (text := getattr(self, label))
+            for label, text in self._said()
         )
         where = f"<pre>{html.escape(str(self.snippet))}</pre>" if self.snippet else ""
         return (
@@ -227,15 +235,18 @@ class MissingUnit(DeniableError):
     code = "DP130"
 
     @classmethod
-    def of(cls, table: str) -> MissingUnit:
-        """No privacy unit was given for `visits`."""
+    def of(cls, table: str, *, columns: Iterable[str] = ()) -> MissingUnit:
+        """No privacy unit was given for `visits`; one of its columns may tell people apart."""
+        names = list(columns)
+        column = fixes.whose(names)
         return cls(
             f"no privacy unit was given for `{table}`",
             why="privacy protects someone, and the data do not say which rows are theirs",
             fix=(
-                fixes.person("user_id", 10, note="each person counts for 10 rows at most"),
+                fixes.person(column, 10, note="each person counts for 10 rows at most"),
                 fixes.rows("only if every person has exactly one row"),
             ),
+            hint=f"columns: {', '.join(names)}" if names else "",
         )
 
 
@@ -261,6 +272,7 @@ class BudgetExceeded(DeniableError):
     """The ceiling would be passed; the answer was not computed."""
 
     code = "DP201"
+    unpaid = True
 
 
 class MixedLosses(DeniableError, TypeError):
@@ -295,9 +307,8 @@ class UnknownKeys(DeniableError):
             fix=(
                 fixes.keys(column),
                 Fix(
-                    "unit=dp.person(..., groups=3) and a budget with a delta",
-                    command="groups = 3 in the unit of the schema, and a ledger created with "
-                    "--budget 3,1e-7",
+                    "a budget with a delta, and unit=dp.person(..., groups=...)",
+                    command="create the ledger with --budget 3,1e-7, set groups = 3 in its unit",
                     lead="or suppress small groups: ",
                 ),
             ),
@@ -333,7 +344,7 @@ class UnknownName(DeniableError, KeyError):
         what = f"no {kind} `{name}`" if table is None else f"`{table}` has no {kind} `{name}`"
         return cls(
             what + (f"; {guess}" if guess else ""),
-            fix=near[0] if near else "",
+            fix=Fix(near[0], note=f"in place of `{name}`") if near else "",
             hint=f"known: {', '.join(names)}" if names else "",
             snippet=snippet,
         )
@@ -351,10 +362,17 @@ class NotReady(DeniableError):
     code = "DP410"
 
 
+class MessageRejected(DeniableError):
+    """A message between parties that cannot be part of this round, or cannot be part of it now."""
+
+    code = "DP420"
+
+
 class LedgerFailure(DeniableError):
     """The ledger cannot be read, written or trusted."""
 
     code = "DP501"
+    unpaid = True
 
 
 class DataFailure(DeniableError):
@@ -367,6 +385,7 @@ class AskerStopped(DeniableError):
     """An earlier question failed while data were read, and the curator has not resumed yet."""
 
     code = "DP602"
+    unpaid = True
 
 
 class MissingExtra(DeniableError, ImportError):

@@ -9,6 +9,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -16,6 +17,12 @@ from typing import Final, Literal
 
 Medium = Literal["python", "ibis", "shell"]
 """Where a fix is typed: in Python (questions in SQL), in an Ibis expression, in a shell."""
+
+_WHOSE: Final = re.compile(
+    r"(^|_)(person|people|user|patient|customer|client|member|employee|student|account)s?(_?(id|no|nr)?)$"
+    r"|^(id|uid|ssn|email)$"
+)
+"""Names of columns that mostly tell people apart."""
 
 
 @dataclass(frozen=True)
@@ -82,6 +89,15 @@ def number(name: str, value: float, note: str = "") -> Fix:
     return Fix(f"{name}={value}", fields={name: f"{value}"}, note=note)
 
 
+def whose(columns: Iterable[str]) -> str:
+    """The column that by its name may tell people apart; a made-up one if there is none.
+
+    >>> whose(["age", "Patient_ID"]), whose(["age", "city"])
+    ('Patient_ID', 'user_id')
+    """
+    return next((name for name in columns if _WHOSE.search(name.lower())), "user_id")
+
+
 def person(column: str, rows: object = "...", groups: int | None = None, note: str = "") -> Fix:
     """A person as the unit.
 
@@ -122,6 +138,25 @@ def bounds(column: str, *, table: str, type: str) -> list[Fix]:  # noqa: A002
         Fix(f"deniable bounds {target} --spend 0.1"),
     ]
     return known if type in ("int", "float") else known[::2]
+
+
+def people(column: str, *, table: str) -> Fix:
+    """The number of people, in place of a statistic of the column that identifies them.
+
+    >>> people("id", table="visits").said("shell")
+    'deniable ask "SELECT COUNT(DISTINCT id) AS people FROM visits" --within 10'
+    """
+    who, where = (n if n.isidentifier() else f'"{n}"' for n in (column, table))
+    counted = f"SELECT COUNT(DISTINCT {who}) AS people FROM {where}"  # noqa: S608  (shown, not run)
+    typed = f'"{counted}"' if '"' not in counted else shlex.quote(counted)
+    return Fix(
+        f"s.sql({counted!r}).release(within=10)" if '"' in counted else f's.sql("{counted}")',
+        ibis=f"table.{column}.nunique()"
+        if column.isidentifier()
+        else f"table[{column!r}].nunique()",
+        command=f"deniable ask {typed} --within 10",
+        note="# counts the people",
+    )
 
 
 # Bounds to be replaced by what is plausible, in Python and in a shell.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 import threading
 import time
+from contextvars import ContextVar
 from types import TracebackType
 from typing import Final, Self, TextIO
 
@@ -15,8 +16,20 @@ _CLEAR: Final = "\r\x1b[2K"
 _WHEEL: Final = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
 
 
+_current: ContextVar[Progress | None] = ContextVar("progress", default=None)
+
+
+def say(text: str) -> None:
+    """Change what the innermost progress line of this thread or task says, if there is one."""
+    shown = _current.get()
+    if shown is not None:
+        shown.text = text
+
+
 class Progress:
     """Shows what is going on, on stderr, from the third second on, if that is a terminal.
+
+    One inside another has no line of its own: it says something else on the outer one's.
 
     >>> with Progress("counting") as progress:
     ...     progress.text = "counting, step 2"
@@ -28,9 +41,14 @@ class Progress:
         self._after = after
         self._done = threading.Event()
         self._thread: threading.Thread | None = None
+        self.inner: Progress | None = None
 
     def __enter__(self) -> Self:
-        if self._stream.isatty():
+        self._outer = _current.get()
+        self._token = _current.set(self)
+        if self._outer is not None:
+            self._outer.inner = self
+        elif self._stream.isatty():
             self._thread = threading.Thread(target=self._show, daemon=True)
             self._thread.start()
         return self
@@ -41,6 +59,9 @@ class Progress:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
+        _current.reset(self._token)
+        if self._outer is not None:
+            self._outer.inner = None
         self._done.set()
         if self._thread is not None:
             self._thread.join()
@@ -53,12 +74,16 @@ class Progress:
             turns += 1
             seconds = time.monotonic() - start
             wheel = _WHEEL[turns % len(_WHEEL)]
-            self._stream.write(f"{_CLEAR}{wheel} {self._line()} · {seconds:.0f} s")
+            self._stream.write(f"{_CLEAR}{wheel} {self.line} · {seconds:.0f} s")
             self._stream.flush()
         self._stream.write(_CLEAR)
         self._stream.flush()
 
-    def _line(self) -> str:
+    @property
+    def line(self) -> str:
         """One line that fits: a second could not be cleared."""
-        line = " ".join(self.text.split())
+        innermost = self
+        while (inner := innermost.inner) is not None:
+            innermost = inner
+        line = " ".join(innermost.text.split())
         return line if len(line) <= _WIDEST else f"{line[: _WIDEST - 1]}…"

@@ -37,6 +37,9 @@ def test_it_states_the_claim_and_how_to_check_it(certificate):
     assert mechanism["sigma"] == 30.0
     assert mechanism["lattice"].startswith("multiples of 2^")
     assert "numerics" in mechanism
+    assert (
+        "[DRS22, Thm 2.7]; ρ-zCDP, ρ = Δ₂²/2σ² [BS16, Prop. 1.6]; (ε, δ)-DP" in mechanism["privacy"]
+    )
     assert len(certificate["ledger"]["entry_hash"]) == 64
     assert certificate["ledger"]["charged"]
     assert certificate["question"]["bounds"] == {"data.age": "bounds(0.0, 125.0)"}

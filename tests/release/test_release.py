@@ -4,6 +4,7 @@ import json
 import math
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -24,6 +25,7 @@ from deniable.release import (
     Summed,
     Tabulated,
     answer_of,
+    numbers,
 )
 from deniable.release.noisy import decode, encode, marked, unmarked
 
@@ -237,6 +239,7 @@ def test_a_plan_prints_like_a_query_plan():
         "  1  keep at most 10 rows of each person",
         "  2  count, with Laplace noise",
         "  cost    ε 0.251 (leaves ε 0.749)",
+        f"  means   {numbers.meaning(dp.epsilon(0.2501))}",
         "  expect  n ± 12, age ± unknown in advance (95 % confidence)",
         "  note    decided without looking at the data",
     ]
@@ -300,3 +303,12 @@ def test_a_column_without_numbers_has_no_error_at_any_confidence():
     assert Noisy(cells=(None, "a"), spread=spread).errors(0.999) == (None, None)
     with pytest.raises(BadParameter, match=r"at most 0\.95"):
         Noisy(cells=(None, 1.0), spread=spread).errors(0.999)
+
+
+def test_a_column_that_has_an_error_in_some_rows_shows_it():
+    column = Noisy(cells=(1.0, None, 3.0), spread=Additive(mechanism=Laplace(scale=2.0)))
+    assert [e is None for e in column.errors()] == [False, True, False]
+    errors = Release._errors.func(SimpleNamespace(answers={"a": column}))
+    assert list(errors) == ["a"]
+    gone = Noisy(cells=(None, None), spread=Additive(mechanism=Laplace(scale=2.0)))
+    assert Release._errors.func(SimpleNamespace(answers={"a": gone})) == {}

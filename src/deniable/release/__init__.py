@@ -1,10 +1,12 @@
 """Answers, and what can be said of them.
 
     _release       the answer, its ±, its loss, its provenance
+    provenance     where an answer came from: question, charge, budget, version
     noisy          a column of noisy answers and what is known of its noise
     plan           cost, ± and steps, before anything is spent
     certificate    the claim, for sceptics and registries
-    frame, card    tables for terminals and notebooks
+    frame          tables for terminals and notebooks
+    months         months as keys: dates, written without the day
     numbers        ε and ± to three digits, δ as 1e-07; spent rounds up, left rounds down
 
 A release holds noisy values and public facts: it can be shown, stored and sent.
@@ -12,11 +14,12 @@ A release holds noisy values and public facts: it can be shown, stored and sent.
 
 from __future__ import annotations
 
-from ._release import Provenance, Release, answer_of, spread_of
+from ._release import Release, answer_of, spread_of
 from .certificate import Certificate
 from .frame import Frame
 from .noisy import Additive, Noisy, Spread, Summed, Tabulated
 from .plan import Plan
+from .provenance import Provenance
 
 __all__ = [
     "Additive",

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Mapping
+import re
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from importlib import import_module
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
-from deniable.errors import BadParameter
+from deniable import cards
+from deniable.errors import BadParameter, UnknownName
 from deniable.forms import Form
 from deniable.losses import Loss
 from deniable.losses.filters import Price
@@ -18,70 +19,22 @@ from deniable.mechanisms import Mechanism
 from deniable.parameters import called
 from deniable.units import Unit
 
-from . import card
 from .certificate import Certificate, certify
 from .frame import Frame, box
 from .noisy import Additive, Noisy, decode, encode, marked, unmarked
 from .numbers import amount, plus_minus
+from .provenance import Provenance
 
 if TYPE_CHECKING:
+    import os
+
     import pandas as pd
+    import polars as pl
     import pyarrow as pa
+    from altair import LayerChart
     from matplotlib.axes import Axes
 
-ONLY_NOISE = (
-    "± covers the noise (95 % confidence), not the bias from clipping values "
-    "or limiting a person's rows"
-)
-
-
-@functools.cache
-def _version() -> str:
-    """The version of deniable; asked when needed, because the package loads this module."""
-    return str(import_module("deniable").__version__)
-
-
-@dataclass(frozen=True, kw_only=True)
-class Provenance:
-    """Where an answer came from; public facts only."""
-
-    question: str
-    table: str
-    time: str
-    version: str = field(default_factory=_version)
-    entry: int | None = None
-    entry_hash: str = ""
-    ledger: str = ""
-    price: Mapping[str, object] = field(default_factory=dict)
-    budget: Mapping[str, object] = field(default_factory=dict)
-    bounds: Mapping[str, object] = field(default_factory=dict)
-    note: str = ONLY_NOISE
-    resumptions: int = 0
-    """How often the curator resumed an asker's session after a failure, before this release."""
-    failures: int = 0
-    """The failures the curator dismissed by resuming; each may have revealed one exact fact."""
-    data_version: str = ""
-    """The curator's name for this state of the data, if any; `version` is the library's."""
-
-    @property
-    def before(self) -> str:
-        """The remark shown when this stored answer is returned again."""
-        about = f" about data version {self.data_version}" if self.data_version else ""
-        doubt = "" if self.data_version else "; the data may have changed since then"
-        return f"already answered on {self.time[:10]}{about}{doubt}"
-
-    def to_dict(self) -> dict[str, object]:
-        """A record, for stored answers and certificates."""
-        return {
-            name: dict(value) if isinstance(value, Mapping) else value
-            for name, value in vars(self).items()
-        }
-
-    @staticmethod
-    def from_dict(record: Mapping[str, object]) -> Provenance:
-        """Read a record written by `to_dict`, ignoring fields that a later version added."""
-        known = Provenance.__dataclass_fields__
-        return Provenance(**{k: v for k, v in record.items() if k in known})  # type: ignore[arg-type]
+_SQL: Final = re.compile(r"\s*[(]*(select|with|from|values)\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -141,6 +94,16 @@ class Release:
         """The same as a PyArrow table."""
         return self._frame().to_arrow()
 
+    @called("r.to_polars()")
+    def to_polars(self) -> pl.DataFrame:
+        """The same as a Polars frame."""
+        return self._frame().to_polars()
+
+    @called('r.to_csv("answer.csv")')
+    def to_csv(self, path: str | os.PathLike[str] | None = None) -> str:
+        """The same as CSV, also written to a file if one is named."""
+        return self._frame().to_csv(path)
+
     @called("r.interval()")
     def interval(self, confidence: float = 0.95) -> Frame:
         """Keys, <column>_low and <column>_high; a pair covers the noise with that probability."""
@@ -187,20 +150,20 @@ class Release:
         return {name: marked(part) for name, part in record.items()}
 
     @staticmethod
-    def from_dict(record: Mapping[str, object]) -> Release:
+    def from_dict(record: Mapping[str, Any]) -> Release:
         """Read a release written by `to_dict`; being a repeated answer, it is free."""
         record = unmarked(record)
-        parts: Mapping[str, Mapping[str, object]] = record  # type: ignore[assignment]
-        keys: Mapping[str, list[object]] = record["keys"]  # type: ignore[assignment]
-        answers: Mapping[str, Mapping[str, object]] = record["answers"]  # type: ignore[assignment]
+        parts: Mapping[str, Mapping[str, object]] = record
+        keys: Mapping[str, list[object]] = record["keys"]
+        answers: Mapping[str, Mapping[str, object]] = record["answers"]
         # A ledger sorts what it stores by name; records of old do not say what came first.
-        order: list[str] = record.get("order", [*keys, *answers])  # type: ignore[assignment]
+        order: list[str] = record.get("order", [*keys, *answers])
         provenance = Provenance.from_dict(parts["provenance"])
         return Release(
             keys={name: tuple(map(decode, keys[name])) for name in order if name in keys},
             answers={n: Noisy.from_dict(answers[n]) for n in order if n in answers},
             loss=Loss.from_dict(parts["loss"]),
-            mechanisms=tuple(record["mechanisms"]),  # type: ignore[arg-type]
+            mechanisms=tuple(record["mechanisms"]),
             unit=Unit.from_dict(parts["unit"]),
             provenance=provenance,
             randomness=str(record["randomness"]),
@@ -210,26 +173,57 @@ class Release:
     # ---- for people
 
     @called("r.plot()")
-    def plot(self, *, ax: Axes | None = None) -> Axes:
-        """A bar chart of the first answer column, with 95 % confidence intervals."""
-        from deniable.plots.bars import bars
+    def plot(self, column: str | None = None, *, ax: Axes | None = None) -> Axes:
+        """A chart of a column (by default the first), with 95 % confidence intervals.
 
-        name, answer = next(iter(self.answers.items()))
-        numbers = [v for v in answer.cells if isinstance(v, int | float)]
-        if len(numbers) < len(answer.cells):
-            raise BadParameter(f"cannot plot `{name}`: it is not a numeric column")
-        labels = [", ".join(map(str, row)) for row in zip(*self.keys.values(), strict=True)]
-        told = self._errors.get(name, (None,) * len(numbers))
-        errors = [math.nan if e is None else e for e in told]
-        return bars(
-            labels or [name] * len(numbers),
-            numbers,
-            errors,
-            title=self.provenance.question,
-            axis_label=name,
-            caption=f"protects {self.unit}; {amount(self.loss, 'up')}; bars: 95 % confidence",
-            ax=ax,
+        Bars; a line with a band over dates; grouped bars for two keys.
+        """
+        from deniable.plots.answers import answers
+
+        name, numbers, told = self._drawn(column)
+        heading = self._heading(name)
+        return answers(
+            self.keys, numbers, told, name=name, title=heading, caption=self.caption, ax=ax
         )
+
+    @called("r.chart()")
+    def chart(self, column: str | None = None) -> LayerChart:
+        """The same chart for a browser or a notebook: point at a mark to read its ±.
+
+        It is Altair's (`pip install "deniable[charts]"`): `r.chart().save("answer.html")`.
+        """
+        from deniable.plots.charts import chart
+
+        name, numbers, told = self._drawn(column)
+        pairs = zip(self.answers[name].cells, self._errors.get(name, told), strict=True)
+        shown = [plus_minus(value, error) for value, error in pairs]
+        heading = self._heading(name)
+        return chart(
+            self.keys, numbers, told, shown, name=name, title=heading, caption=self.caption
+        )
+
+    def _drawn(self, column: str | None) -> tuple[str, list[float], list[float]]:
+        """The name of a column (by default the first), its numbers, and their ±."""
+        name = next(iter(self.answers)) if column is None else column
+        if name not in self.answers:
+            raise UnknownName.of("column", name, known=self.answers)
+        numbers = [v for v in self.answers[name].cells if isinstance(v, int | float)]
+        if len(numbers) < len(self.answers[name].cells):
+            raise BadParameter(f"cannot plot `{name}`: it is not a numeric column")
+        told = self._errors.get(name, (None,) * len(numbers))
+        return name, numbers, [math.nan if e is None else e for e in told]
+
+    @property
+    def caption(self) -> str:
+        """What stands below a chart: whom the answer protects, its cost, and what the ± is."""
+        return f"protects {self.unit}; {amount(self.loss, 'up')}; 95 % confidence"
+
+    def _heading(self, name: str) -> str:
+        """The question if it was asked in words; what is shown by what if it was asked in SQL."""
+        asked = self.provenance.question
+        if not asked or "\n" in asked or _SQL.match(asked):
+            return ""
+        return asked if len(self.answers) == 1 else f"{asked}: {name}"
 
     def _table(self, most: int = 40) -> tuple[list[str], list[list[str]]]:
         """The header and the rows as text; a long answer shows only its first and last rows."""
@@ -271,16 +265,16 @@ class Release:
     def _notes(self) -> list[str]:
         estimands = {n: a.estimand for n, a in self.answers.items() if a.estimand}
         shown = [self.provenance.note] if self._errors and self.provenance.note else []
-        words = [f"{name}: {text}" for name, text in estimands.items()]
-        return words + self._drowned() + self._held() + shown
+        notes = [*estimands.items(), *self._drowned(), *self._held()]
+        return _said_once(notes) + shown
 
-    def _held(self) -> list[str]:
+    def _held(self) -> list[tuple[str, str]]:
         """Where an answer is at the limit of int64: the true value may lie beyond it."""
         ends = "at the limit of a 64-bit integer, so the true value may lie far beyond it"
         held = [n for n, errors in self._errors.items() if any(e == math.inf for e in errors)]
-        return [f"{name}: {ends}" for name in held]
+        return [(name, ends) for name in held]
 
-    def _drowned(self) -> list[str]:
+    def _drowned(self) -> list[tuple[str, str]]:
         """A warning for columns where the noise is as large as the answer."""
         notes = []
         for name, errors in self._errors.items():
@@ -288,7 +282,7 @@ class Release:
             few = sum(_at_most(cell, error) for cell, error in cells)
             if few:
                 where = "" if len(errors) == 1 else f" in {few:,} of {len(errors):,} rows"
-                notes.append(f"{name}: the noise is as large as the answer{where}")
+                notes.append((name, f"the noise is as large as the answer{where}"))
         return notes
 
     def __str__(self) -> str:
@@ -302,15 +296,22 @@ class Release:
 
     def _repr_html_(self) -> str:
         made = [f"{m.get('mechanism')}: {_rest(m)}" for m in self.mechanisms]
-        how = {"cost": self.cost, "protects": str(self.unit), "note": " ".join(self._notes())}
+        steps = " (in steps of the lattice of exact sums)" if self.provenance.noise else ""
+        notes = {f"note {n}": text for n, text in enumerate(self._notes(), 1)}
+        how = {"cost": self.cost, "protects": str(self.unit)} | notes
+        noise = self.provenance.noise
         source = {"table": self.provenance.table, "time": self.provenance.time}
         source |= {"ledger entry": self.provenance.entry_hash[:16]}
         source |= {"data version": self.provenance.data_version}
-        return card.card(
+        return cards.card(
             self.provenance.question or "release",
-            card.table(*self._table()),
-            card.facts(how),
-            card.folded("how it was computed", card.facts(source | {"drawn by": "; ".join(made)})),
+            cards.table(*self._table()),
+            cards.facts(how),
+            cards.folded(
+                "how it was computed",
+                cards.facts(source | {f"noise {n}": text for n, text in enumerate(noise, 1)}),
+                cards.facts({"drawn by": "; ".join(made) + steps}),
+            ),
         )
 
 
@@ -343,6 +344,21 @@ def _index(shape: tuple[int, ...]) -> dict[str, tuple[object, ...]]:
         return {"index": tuple(range(shape[0]))}
     places = np.indices(shape).reshape(len(shape), -1).tolist()
     return {f"index_{axis}": tuple(place) for axis, place in enumerate(places)}
+
+
+def _said_once(notes: Iterable[tuple[str, str]]) -> list[str]:
+    """Each note with the columns that it is about.
+
+    >>> _said_once([("a", "clipped"), ("b", "clipped"), ("b", "noisy")])
+    ['a, b: clipped', 'b: noisy']
+    """
+    about: dict[str, list[str]] = {}
+    for name, text in notes:
+        about.setdefault(text, []).append(name)
+    return [
+        f"{', '.join(names[:3])}{f' and {len(names) - 3:,} more' * (len(names) > 3)}: {text}"
+        for text, names in about.items()
+    ]
 
 
 def _at_most(cell: object, error: Any) -> bool:

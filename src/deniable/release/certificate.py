@@ -6,8 +6,8 @@ deployments ask for; those that only the curator knows are left empty for them t
 
 from __future__ import annotations
 
+import hashlib
 import inspect
-import json
 import math
 import os
 from collections.abc import Iterator, Mapping
@@ -16,17 +16,24 @@ from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from deniable import records
 from deniable.losses import Loss
 from deniable.mechanisms import Mechanism
 
-from .numbers import amount, digits, probability
+from .numbers import amount, digits, meaning, probability
 
 if TYPE_CHECKING:
-    from ._release import Provenance, Release
+    from ._release import Release
+    from .provenance import Provenance
 
 FORMAT: Final = 1
+_MOST_ROWS: Final = 101
 OPENED: Final = "paid when the mechanism was opened"
 """Why a handle's answers are free: opening the mechanism paid for all of them."""
+_STEPS: Final = (
+    "`noise` is in rows and in units of the columns. The scale and the sensitivity of `mechanisms` "
+    "are in steps of the lattice on which sums are exact; their ratio needs no unit."
+)
 _DELTAS: Final = (1e-5, 1e-6, 1e-7, 1e-9)
 _HEADINGS: Final = ("Releases", "Privacy", "Error", "Assumes", "Numerics")
 _FLAVOURS: Final = {
@@ -60,7 +67,7 @@ class Certificate(Mapping[str, object]):
 
     def to_json(self, path: str | os.PathLike[str] | None = None) -> str:
         """JSON text, also written to `path` if one is given."""
-        return _kept(json.dumps(self.record, indent=2, ensure_ascii=False, allow_nan=False), path)
+        return _kept(records.text(self.record), path)
 
     def to_html(self, path: str | os.PathLike[str] | None = None) -> str:
         """A page that needs nothing else, also written to `path` if one is given."""
@@ -91,18 +98,21 @@ def certify(release: Release) -> Certificate:
         "claim": _claim(release),
         "loss": _loss(release.loss, release.provenance.budget),
         "mechanisms": mechanisms,
+        **({"noise": list(where.noise), "units": _STEPS} if where.noise else {}),
         "question": {
             "asked": where.question,
             "table": where.table,
             "data_version": where.data_version or "not named by the curator",
             "bounds": dict(where.bounds),
         },
+        "answer": _answer(release),
         "estimand": {n: a.estimand or "the exact number" for n, a in release.answers.items()},
         "uncertainty": where.note,
         "randomness": release.randomness,
         "ledger": {
             "entry": _entry(where),
             "entry_hash": where.entry_hash,
+            **({"all_charges": list(where.entries)} if where.entries else {}),
             "charged": dict(where.price),
             "kept_in": where.ledger,
             "resumptions": where.resumptions,
@@ -118,6 +128,16 @@ def certify(release: Release) -> Certificate:
         "registry": _registry(release, mechanisms),
     }
     return Certificate(record)
+
+
+def _answer(release: Release) -> object:
+    """What was answered, with its ±; a long table by its hash."""
+    table = release.to_csv()
+    rows = table.splitlines()
+    if len(rows) <= _MOST_ROWS:
+        return rows
+    digest = hashlib.sha256(table.encode()).hexdigest()
+    return {"rows": len(rows) - 1, "sha256 of r.to_csv()": digest}
 
 
 def _entry(where: Provenance) -> object:
@@ -155,6 +175,7 @@ def _claim(release: Release) -> dict[str, object]:
     claim: dict[str, object] = {
         "definition": release.loss.definition,
         "this_release": amount(release.loss, "up"),
+        "in_words": meaning(release.loss),
         "protects": str(unit),
         "unit": unit.to_dict(),
         "neighbours": unit.neighbours,
@@ -195,7 +216,8 @@ def _headings(kind: type[Mechanism] | None) -> dict[str, str]:
             heading = first
             found[heading] = " ".join(rest.split())
         elif heading and line.startswith(" "):
-            found[heading] += " " + " ".join(line.split())
+            after = "; " if found[heading].endswith("]") else " "  # its source ends a statement
+            found[heading] += after + " ".join(line.split())
         else:
             heading = ""
     return found
@@ -204,6 +226,12 @@ def _headings(kind: type[Mechanism] | None) -> dict[str, str]:
 # ---- the fields of a registry of deployments
 
 _BY_CURATOR: Final = None
+
+
+def _models(names: list[str]) -> list[str]:
+    """Who made the noise of these mechanisms."""
+    kinds = [Mechanism.named(name) for name in names]
+    return sorted({kind.model for kind in kinds if kind is not None})
 
 
 def _registry(release: Release, mechanisms: list[dict[str, object]]) -> dict[str, object]:
@@ -218,7 +246,7 @@ def _registry(release: Release, mechanisms: list[dict[str, object]]) -> dict[str
             "privacy_parameters_description": amount(release.loss, "up"),
         },
         "model": {
-            "model_name": "Central",
+            "model_name": ", ".join(_models(names)) or "Central",
             "release_type": _BY_CURATOR,
             "data_source_type": _BY_CURATOR,
             "access_type": "Interactive",

@@ -2,21 +2,33 @@
 
 from __future__ import annotations
 
+import csv
+import datetime as dt
+import io
+import os
+import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from deniable.errors import MissingExtra, UnknownName
 
+from .numbers import digits
+
 if TYPE_CHECKING:
     import pandas as pd
+    import polars as pl
     import pyarrow as pa
 
+_FORMULA: Final = ("=", "+", "-", "@", "\t", "\r")
+"""How a text begins that a spreadsheet would run."""
 
-@dataclass(frozen=True)
+
+@dataclass(frozen=True, repr=False)
 class Frame:
-    """Columns by name, in order.
+    """Columns by name, in order; printed with floats to six digits.
 
     >>> frame = Frame({"city": ("Oslo", "Bergen"), "n": (41, 29)})
     >>> frame["n"]
@@ -56,7 +68,17 @@ class Frame:
             import pandas as pd
         except ImportError:
             raise MissingExtra.of("pandas", extra="frames") from None
-        return pd.DataFrame({name: list(values) for name, values in self.columns.items()})
+        columns = {name: list(values) for name, values in self.columns.items()}
+        dates = [name for name, values in columns.items() if _are_dates(values)]
+        return pd.DataFrame(columns | {name: pd.to_datetime(columns[name]) for name in dates})
+
+    def to_polars(self) -> pl.DataFrame:
+        """A Polars frame."""
+        try:
+            import polars as pl
+        except ImportError:
+            raise MissingExtra.of("polars", extra="frames") from None
+        return pl.DataFrame({name: list(values) for name, values in self.columns.items()})
 
     def to_arrow(self) -> pa.Table:
         """A PyArrow table."""
@@ -66,9 +88,23 @@ class Frame:
             raise MissingExtra.of("pyarrow", extra="frames") from None
         return pa.table({name: list(values) for name, values in self.columns.items()})
 
+    def to_csv(self, path: str | os.PathLike[str] | None = None) -> str:
+        """The table as CSV, also written to a file if one is named.
+
+        A text that a spreadsheet would take for a formula is written with a `'` before it.
+        """
+        out = io.StringIO()
+        writer = csv.writer(out, lineterminator="\n")
+        writer.writerow(map(_harmless, self.columns))
+        writer.writerows(map(_harmless, row) for row in zip(*self.columns.values(), strict=True))
+        text = out.getvalue()
+        if path is not None:
+            Path(path).write_text(text, encoding="utf-8")
+        return text
+
     def _text(self, most: int = 40) -> list[list[str]]:
         """The rows as text; the middle of a long table is left out."""
-        rows = [list(map(str, row)) for row in zip(*self.columns.values(), strict=True)]
+        rows = [list(map(_cell, row)) for row in zip(*self.columns.values(), strict=True)]
         half = most // 2
         dots = ["…"] * len(self.columns)
         return rows if len(rows) <= most else [*rows[:half], dots, *rows[-half:]]
@@ -76,10 +112,33 @@ class Frame:
     def __str__(self) -> str:
         return box(list(self.columns), self._text())
 
+    __repr__ = __str__
+
     def _repr_html_(self) -> str:
-        from .card import table
+        from deniable.cards import table
 
         return table(list(self.columns), self._text())
+
+
+def _cell(value: object) -> str:
+    return digits(value, significant=6) if isinstance(value, float) else str(value)
+
+
+def _are_dates(values: Sequence[object]) -> bool:
+    known = [value for value in values if value is not None]
+    return bool(known) and all(isinstance(value, dt.date) for value in known)
+
+
+def _harmless(cell: object) -> object:
+    return f"'{cell}" if isinstance(cell, str) and cell.startswith(_FORMULA) else cell
+
+
+def _width(text: str) -> int:
+    """How many columns of a terminal a text takes: 2 for a wide character, 0 for an accent."""
+    return sum(
+        0 if unicodedata.combining(c) else 1 + (unicodedata.east_asian_width(c) in "WF")
+        for c in text
+    )
 
 
 def box(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
@@ -92,13 +151,14 @@ def box(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     │ Oslo │ 41 ± 3 │
     └──────┴────────┘
     """
-    widths = [max(len(row[i]) for row in (head, *rows)) for i in range(len(head))]
+    widths = [max(_width(row[i]) for row in (head, *rows)) for i in range(len(head))]
 
     def rule(left: str, middle: str, right: str) -> str:
         return left + middle.join("─" * (width + 2) for width in widths) + right
 
     def line(row: Sequence[str]) -> str:
-        cells = (f" {cell:<{width}} " for cell, width in zip(row, widths, strict=True))
+        pairs = zip(row, widths, strict=True)
+        cells = (f" {cell}{' ' * (width - _width(cell))} " for cell, width in pairs)
         return "│" + "│".join(cells) + "│"
 
     top = [rule("┌", "┬", "┐"), line(head), rule("├", "┼", "┤")]

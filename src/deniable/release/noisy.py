@@ -18,6 +18,8 @@ from deniable.errors import BadParameter, NoBound
 from deniable.mechanisms import Mechanism
 from deniable.workload.tails import Law, of_each, reach
 
+from .months import Month
+
 _BEYOND: Final = 2**63
 Interval = tuple[float, float]
 Told = tuple[Any, Any, Any]
@@ -41,7 +43,7 @@ class Spread(ABC):
         """A record, for stored answers."""
 
     @staticmethod
-    def from_dict(record: Mapping[str, object]) -> Spread:
+    def from_dict(record: Mapping[str, Any]) -> Spread:
         """The spread that `to_dict` wrote."""
         kind = record.get("kind")
         for spread in (Additive, Summed, Tabulated):
@@ -60,30 +62,8 @@ class Additive(Spread):
     whole: bool = False
 
     def at(self, confidence: float) -> Reach:
-        """value ± factor × error, the same for every row that its type can hold.
-
-        An answer may lie where its type ends. A float so large that it has fewer digits than the
-        noise was rounded to them; a whole number at an end of int64 (or the largest float) may
-        stand for any number beyond it. These are facts of the answer alone.
-        """
-        half = self.factor * self.mechanism.shown_error(confidence, whole=self.whole)
-
-        def reach(_: int, value: float) -> tuple[float, float, float]:
-            if isinstance(value, int):
-                far = math.ceil(half) if abs(value) > 2**53 and half < math.inf else half
-                low = -math.inf if value - far <= -_BEYOND else value - far
-                high = math.inf if value + far >= _BEYOND - 1 else value + far
-                return low, high, half if max(-low, high) < math.inf else math.inf
-            coarse = math.ulp(value) > half * 2.0**-20
-            arm = half + math.ulp(value) if coarse else half
-            if abs(value) == sys.float_info.max:
-                arm = math.inf
-            low, high = value - arm, value + arm
-            if coarse:  # the ends were rounded to floats, perhaps inwards
-                low, high = math.nextafter(low, -math.inf), math.nextafter(high, math.inf)
-            return low, high, arm
-
-        return reach
+        """value ± factor × error, the same for every row that its type can hold."""
+        return _around(self.factor * self.mechanism.shown_error(confidence, whole=self.whole))
 
     def to_dict(self) -> dict[str, object]:
         """The mechanism's record, the factor, and whether answers are whole."""
@@ -91,11 +71,38 @@ class Additive(Spread):
         return {"kind": self.kind} | record
 
     @classmethod
-    def read(cls, record: Mapping[str, object]) -> Additive:
+    def read(cls, record: Mapping[str, Any]) -> Additive:
         """The record that `to_dict` wrote."""
-        mechanism = Mechanism.from_dict(record["mechanism"])  # type: ignore[arg-type]
+        mechanism = Mechanism.from_dict(record["mechanism"])
         whole = bool(record.get("whole", False))
-        return cls(mechanism=mechanism, factor=record["factor"], whole=whole)  # type: ignore[arg-type]
+        return cls(mechanism=mechanism, factor=record["factor"], whole=whole)
+
+
+def _around(half: float) -> Reach:
+    """value ± half, or more where the value's type does not hold both ends.
+
+    A float so large that it has fewer digits than the noise was rounded to them; a whole number at
+    an end of int64 (or the largest float) may stand for any number beyond it. These are facts of
+    the answer alone.
+    """
+
+    def reach(_: int, value: float) -> tuple[float, float, float]:
+        if isinstance(value, int):
+            exact = abs(value) + half < 2**53 or half == math.inf  # whole ends are floats
+            far = half if exact else math.ceil(half)
+            low = -math.inf if value - far <= -_BEYOND else value - far
+            high = math.inf if value + far >= _BEYOND - 1 else value + far
+            return low, high, half if max(-low, high) < math.inf else math.inf
+        coarse = math.ulp(value) > half * 2.0**-20
+        arm = half + math.ulp(value) if coarse else half
+        if abs(value) == sys.float_info.max:
+            arm = math.inf
+        low, high = value - arm, value + arm
+        if coarse:  # the ends were rounded to floats, perhaps inwards
+            low, high = math.nextafter(low, -math.inf), math.nextafter(high, math.inf)
+        return low, high, arm
+
+    return reach
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -125,9 +132,8 @@ class Summed(Spread):
         return far + 0.5 * self.rounded
 
     def at(self, confidence: float) -> Reach:
-        """value ± the same for every row."""
-        half = self.half(confidence)
-        return lambda _, value: (value - half, value + half, half)
+        """value ± the same for every row that its type can hold."""
+        return _around(self.half(confidence))
 
     def to_dict(self) -> dict[str, object]:
         """The law, the scales, and how answers are rounded."""
@@ -141,14 +147,14 @@ class Summed(Spread):
         }
 
     @classmethod
-    def read(cls, record: Mapping[str, object]) -> Summed:
+    def read(cls, record: Mapping[str, Any]) -> Summed:
         """The record that `to_dict` wrote."""
         return cls(
-            law=record["law"],  # type: ignore[arg-type]
-            scales=tuple(record["scales"]),  # type: ignore[arg-type]
+            law=record["law"],
+            scales=tuple(record["scales"]),
             rounded=bool(record["rounded"]),
             whole=bool(record["whole"]),
-            among=record.get("among", 1),  # type: ignore[arg-type]
+            among=record.get("among", 1),
         )
 
 
@@ -182,9 +188,9 @@ class Tabulated(Spread):
         return {"kind": self.kind, "intervals": table}
 
     @classmethod
-    def read(cls, record: Mapping[str, object]) -> Tabulated:
+    def read(cls, record: Mapping[str, Any]) -> Tabulated:
         """The record that `to_dict` wrote."""
-        table: Mapping[str, list[list[float]]] = record["intervals"]  # type: ignore[assignment]
+        table: Mapping[str, list[list[float]]] = record["intervals"]
         rows = {float(c): tuple((low, high) for low, high in pairs) for c, pairs in table.items()}
         return cls(intervals=rows)
 
@@ -233,19 +239,19 @@ class Noisy:
         return record | ({"estimand": self.estimand} if self.estimand else {})
 
     @staticmethod
-    def from_dict(record: Mapping[str, object]) -> Noisy:
+    def from_dict(record: Mapping[str, Any]) -> Noisy:
         """The column that `to_dict` wrote."""
-        shape: Sequence[int] | None = record.get("shape")  # type: ignore[assignment]
-        spread: Mapping[str, object] | None = record.get("spread")  # type: ignore[assignment]
+        shape: Sequence[int] | None = record.get("shape")
+        spread: Mapping[str, object] | None = record.get("spread")
         return Noisy(
-            cells=tuple(map(decode, record["cells"])),  # type: ignore[call-overload]
+            cells=tuple(map(decode, record["cells"])),
             shape=None if shape is None else tuple(shape),
             spread=None if spread is None else Spread.from_dict(spread),
             estimand=str(record.get("estimand", "")),
         )
 
 
-_EPOCH: Final = dt.datetime(1970, 1, 1)  # noqa: DTZ001
+_EPOCH: Final = dt.datetime.fromisoformat("1970-01-01")
 
 
 def _number(cell: object) -> float | None:
@@ -308,7 +314,7 @@ def decode(record: object) -> object:
 
         return np.array(record["array"], dtype=record["dtype"])
     kind, text = next(iter(record.items()))
-    when: dt.date = getattr(dt, kind).fromisoformat(text)
+    when: dt.date = (Month if kind == "Month" else getattr(dt, kind)).fromisoformat(text)
     return when
 
 

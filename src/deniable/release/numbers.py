@@ -47,6 +47,26 @@ def _rounded(exact: Decimal, place: int, direction: Direction) -> Decimal:
     return near if same else exact.quantize(step, _ROUNDING[direction])
 
 
+def meaning(loss: Loss, delta: float = 1e-6) -> str:
+    """What a loss means for one person, as odds; δ is the chance that it does not hold.
+
+    By Bayes' rule odds grow by e^ε at most: even odds end at e^ε : 1, which is 1/(1 + e^−ε).
+
+    >>> meaning(Pure(1.0))
+    'someone who thinks it 50 % likely that one person is in the data becomes at most 74 % sure'
+    """
+    tells = isinstance(loss, Pure | Approx)
+    epsilon = float(getattr(loss, "epsilon", math.inf)) if tells else loss.epsilon_at(delta)
+    slack = getattr(loss, "delta", 0.0) if tells else delta
+    sure = 100 / (1 + math.exp(-min(epsilon, 700.0)))
+    shown = f"{math.ceil(sure)}" if sure <= 99 else digits(min(sure, 99.9999), "up", significant=6)
+    but = f", except with probability {probability(slack, 'up')}" if slack else ""
+    return (
+        "someone who thinks it 50 % likely that one person is in the data becomes at most "
+        f"{shown} % sure{but}"
+    )
+
+
 def probability(delta: float, direction: Direction = "near") -> str:
     """A δ, always in powers of ten: 1e-07, 7.5e-08."""
     if delta == 0:
@@ -75,6 +95,19 @@ def remaining(loss: Loss, *, groups: bool) -> str:
         return amount(loss, "down")
     epsilon = amount(Pure(loss.epsilon), "down")
     return f"{amount(loss, 'down')} for private groups" if groups else epsilon
+
+
+def percent(share: float) -> str:
+    """A share in percent, with as many digits as it takes to tell it from 100 %.
+
+    >>> percent(0.999), percent(0.0412), percent(1 - 1e-9)
+    ('99.9 %', '4.12 %', '99.9999999 %')
+    """
+    missing = 1 - share
+    digits = (
+        3 if share < 0.9 else max(3, 2 - math.floor(math.log10(missing) + 1e-6) if missing else 3)
+    )
+    return f"{100 * share:.{digits}g} %"
 
 
 def plus_minus(value: object, error: float | dt.timedelta | None) -> str:

@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
+from deniable import cards
 from deniable.losses import Loss
 
-from . import card
-from .numbers import amount, digits, remaining
+from .numbers import amount, digits, meaning, remaining
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,6 +38,7 @@ class Plan:
         expected = self._expected()
         return {
             "cost": amount(self.cost, "up") + left,
+            "means": meaning(self.cost),
             "expect": f"{expected} (95 % confidence)" if expected else "",
             "data": f"version {self.data_version}" if self.data_version else "",
         }
@@ -53,8 +54,8 @@ class Plan:
 
         steps = "".join(f"<li>{escape(step)}</li>" for step in self.steps)
         notes = {f"note {n}": note for n, note in enumerate(self.notes, 1)}
-        return card.card(
+        return cards.card(
             self.question or "plan",
             f"<ol style='margin:.4em 0;padding-left:1.6em'>{steps}</ol>",
-            card.facts(self._facts() | notes),
+            cards.facts(self._facts() | notes),
         )

@@ -42,6 +42,11 @@ def facts(pairs: Mapping[str, str]) -> str:
     return f"<div style='margin-top:.3em'>{lines}</div>"
 
 
+def lines(text: str) -> str:
+    """Text as it stands, line by line."""
+    return f"<pre style='margin:.4em 0;white-space:pre-wrap'>{escape(text)}</pre>"
+
+
 def folded(summary: str, *parts: str) -> str:
     """Details that open on a click."""
     return f"<details><summary>{escape(summary)}</summary>{''.join(parts)}</details>"
