@@ -26,7 +26,7 @@ def own_server(server):
 
 
 def charge_until_it_fails(address, told, failures):
-    with open_ledger(address, patience=5) as ledger:
+    with open_ledger(address, patience=20) as ledger:
         try:
             while True:
                 told.append(ledger.charge(dp.Laplace(scale=100.0), unit=ROWS).sequence)

@@ -1,6 +1,7 @@
 """A ledger that was meddled with is found out, and the line is named."""
 
 import json
+import math
 import sqlite3
 
 import pytest
@@ -8,6 +9,7 @@ import pytest
 import deniable as dp
 from deniable.ledger import Head, open_ledger
 from deniable.ledger.entry import canonical, digest, row_of, sealed
+from deniable.losses import Renyi
 from deniable.losses.rounding import add_up
 
 ROWS = dp.rows()
@@ -244,6 +246,14 @@ def test_what_is_not_understood_is_kept_and_costs_everything(fresh, place, what,
     assert ledger.entries[0].kind == ("unknown" if what == "kind" else "charge")
     assert "closed by" in repr(ledger)
     ledger.verify()
+
+
+def test_what_is_not_understood_costs_everything_at_every_order(path):
+    budget = Renyi(orders=(2.0, 8.0, 32.0), values=(0.5, 2.0, 9.0))
+    with open_ledger(path.with_name("other.db"), budget=budget, unit=ROWS) as ledger:
+        append(ledger, **FUTURE["kind"])
+        assert ledger.spent == Renyi(orders=budget.orders, values=(math.inf,) * 3)
+        assert ledger.left == Renyi(orders=budget.orders, values=(0.0,) * 3)
 
 
 def test_an_optional_field_of_the_future_is_no_obstacle(fresh):

@@ -1,12 +1,12 @@
 """Ctrl-C at any line of a ledger's code is KeyboardInterrupt, and the ledger stays usable."""
 
 import gc
-import linecache
 import sys
 import threading
 from pathlib import Path
 
 import pytest
+from tests.interrupting import Interrupt, alone
 
 import deniable as dp
 from deniable.ledger import Ledger, open_ledger
@@ -17,48 +17,15 @@ LEDGER = str(Path(sys.modules[Ledger.__module__].__file__).parent)
 PLACES = pytest.mark.parametrize("place", ["memory", "sqlite", "postgres"], indirect=True)
 
 
-class Interrupt:
-    """Raises KeyboardInterrupt at the n-th different line of the ledger's code that is run.
-
-    Two places are traced at which no signal can strike, because CPython looks for one after a call
-    or a jump: a bare `try:`, and the `with` line that is traced once more when its block is left.
-    """
-
-    def __init__(self, at):
-        self.at, self.lines, self.where, self.inside = at, set(), None, set()
-
-    def __call__(self, frame, event, _):
-        if not frame.f_code.co_filename.startswith(LEDGER):
-            return None
-        here = (frame.f_code.co_filename, frame.f_lineno)
-        if event == "line" and here not in self.lines and not self.passed_over(frame):
-            self.lines.add(here)
-            if len(self.lines) == self.at:
-                self.where = here
-                raise KeyboardInterrupt
-        return self
-
-    def passed_over(self, frame):
-        text = linecache.getline(frame.f_code.co_filename, frame.f_lineno).strip()
-        if not text.startswith("with "):
-            return text == "try:"
-        left = (frame, frame.f_lineno) in self.inside
-        self.inside.add((frame, frame.f_lineno))
-        return left
-
-
 def interrupted(run, at, prepared):
     """Run something and interrupt it; the place where it was, or None if it came to its end."""
-    interrupt = Interrupt(at)
-    before = sys.gettrace()
+    interrupt = Interrupt((LEDGER,), at=at)
     gc.disable()  # what an earlier test left is not closed in here
-    sys.settrace(interrupt)
     try:
-        run(prepared)
+        alone(lambda: interrupt.during(lambda: run(prepared)))
     except KeyboardInterrupt:
         assert interrupt.where is not None
     finally:
-        sys.settrace(before)
         gc.enable()
     return interrupt.where
 

@@ -5,7 +5,7 @@ import sqlite3
 import pytest
 
 import deniable as dp
-from deniable.ledger import open_ledger
+from deniable.ledger import books, open_ledger
 
 ROWS = dp.rows()
 DURABLE = pytest.mark.parametrize("place", ["sqlite", "postgres"], indirect=True)
@@ -105,3 +105,22 @@ def test_an_address_never_shows_its_password():
     with pytest.raises(dp.LedgerFailure) as refused:
         open_ledger(address, budget=dp.epsilon(1.0), unit=ROWS, patience=2)
     assert "hunter2" not in str(refused.value)
+
+
+def test_opening_a_long_ledger_checks_its_last_lines_and_no_others(tmp_path, monkeypatch):
+    """However many lines there are; `verify` checks all of them."""
+    monkeypatch.setattr(books, "TAIL", 5)
+    path = tmp_path / "ledger.db"
+    with open_ledger(path, budget=dp.epsilon(9), unit=dp.rows()) as ledger:
+        for _ in range(20):
+            ledger.charge(dp.Laplace(scale=100.0), unit=dp.rows())
+    started = []
+    walked = books.Books._walk_from
+    monkeypatch.setattr(
+        books.Books,
+        "_walk_from",
+        lambda self, lines, at: started.append(at) or walked(self, lines, at),
+    )
+    with open_ledger(path) as ledger:
+        assert len(ledger.entries) == 20
+    assert started[0] == 20 - 5

@@ -135,9 +135,10 @@ def test_what_cannot_be_read_back_is_said_to_be_unknown(ledger, monkeypatch):
     assert failed.value.cost.startswith("unknown until the ledger can be read again")
 
 
-def test_a_lock_held_too_long_is_told_and_costs_nothing(fresh, admin):
-    ledger = fresh(patience=0.2)
-    with admin.transaction():
+def test_a_lock_held_too_long_is_told_and_costs_nothing(fresh, admin, monkeypatch):
+    ledger = fresh()
+    with monkeypatch.context() as hurried, admin.transaction():
+        hurried.setattr(ledger._store, "patience", 5.0)
         ledger._store._lock(admin)
         with pytest.raises(dp.LedgerFailure, match="locked for too long") as failed:
             ledger.charge(TENTH, unit=ROWS)

@@ -61,8 +61,9 @@ COSTS = {
 @pytest.mark.parametrize("step", COSTS)
 def test_a_server_that_is_halted_in_the_middle_of_a_charge(own_server, step):
     address = own_server.get_uri()
-    with open_ledger(address, budget=dp.epsilon(1.0), unit=ROWS, patience=2) as ledger:
+    with open_ledger(address, budget=dp.epsilon(1.0), unit=ROWS) as ledger:
         ledger.charge(TENTH, unit=ROWS)
+        ledger._store.patience = 5.0
         halted = processes(own_server, ledger)
 
         def halt(reached):

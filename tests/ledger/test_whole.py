@@ -1,14 +1,18 @@
 """Foresight saves time and decides nothing: it ends as a walk does that parses every line."""
 
 import json
+import math
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import deniable as dp
 from deniable.ledger import books, open_ledger
 from deniable.ledger.chain import Walk
-from deniable.ledger.entry import digest
-from deniable.ledger.whole import WholeWalk
+from deniable.ledger.entry import canonical, digest, sealed
+from deniable.ledger.whole import WholeWalk, _text
+from deniable.losses.filters import Price
 
 ROWS = dp.rows()
 CHARGED = [dp.Laplace(scale=10.0), dp.Gaussian(sigma=20.0), dp.Laplace(scale=10.0)]
@@ -21,11 +25,18 @@ class Parsing(WholeWalk):
         return False
 
 
-@pytest.fixture(scope="module", params=[dp.epsilon(5.0), dp.epsilon(5.0, delta=1e-6)], ids=repr)
+PURE, BOTH = dp.epsilon(5.0), dp.epsilon(5.0, delta=1e-6)
+
+
+@pytest.fixture(scope="module", params=[(PURE, False), (BOTH, False), (PURE, True)], ids=repr)
 def ledger(request):
     """Charges with and without questions, askers and words; a Gaussian has an infinite ε."""
-    charged = CHARGED if request.param.to_dict().get("delta") else CHARGED[::2]
-    with open_ledger(budget=request.param, unit=ROWS) as ledger:
+    budget, shared = request.param
+    charged = CHARGED if budget.to_dict().get("delta") else CHARGED[::2]
+    with open_ledger(budget=budget, unit=ROWS) as ledger:
+        if shared:  # what is committed is then more than the total
+            ledger.share("ann", amount=dp.epsilon(1.0))
+            ledger.charge(CHARGED[0], unit=ROWS, asker="ann")
         for turn, mechanism in enumerate(2 * charged):
             asked = {"asker": 'q"é' if turn % 2 else None, "what": "wörds" if turn % 3 else ""}
             question = ledger.fingerprint(turn)
@@ -43,7 +54,7 @@ def walked(kind, rows, ledger):
             walk.step(row)
     except dp.LedgerFailure as failure:
         return str(failure)
-    return walk.at, walk._total, walk._committed, walk._stated, walk._unanswered, walk._halts
+    return walk.at, walk._total, walk._committed, walk._unanswered, walk._halts
 
 
 def assert_alike(rows, ledger):
@@ -100,7 +111,34 @@ def test_most_lines_are_foreseen(ledger, monkeypatch):
     monkeypatch.setattr(Walk, "step", lambda walk, row: parsed.append(row) or step(walk, row))
     rows = list(books.rows(ledger._store))
     assert isinstance(assert_alike(rows, ledger), tuple)
-    assert len(parsed) - (len(rows) - 1) <= 3, "one for each mechanism, and an answer"
+    assert len(parsed) - (len(rows) - 1) <= 5, "one for each mechanism and kind of line"
+
+
+def test_a_sharers_charge_is_not_foreseen_as_one_outside_shares():
+    """Its line would be plain but for the standing that it leaves out."""
+    with open_ledger(budget=dp.epsilon(5.0), unit=ROWS) as ledger:
+        ledger.share("ann", amount=dp.epsilon(1.0))
+        for asker in ("bob", "bob", "cat"):
+            paid = ledger.charge(CHARGED[0], unit=ROWS, asker=asker)
+        rows = list(books.rows(ledger._store))
+        record = json.loads(rows[-1].line) | {"asker": "ann"}
+        rows[-1] = sealed(
+            {k: v for k, v in record.items() if k not in ("sequence", "previous", "time")},
+            after=ledger.entries[-2],
+        )
+        assert paid.sequence == rows[-1].sequence
+        assert "does not keep to the share of ann" in assert_alike(rows, ledger)
+
+
+figures = st.sampled_from([0.0, 0.1, 1e-300, 1e16, 12.0, math.inf]) | st.floats(0, 1e9)
+
+
+@given(figures, figures, figures, figures, st.lists(figures, max_size=3))
+def test_totals_are_written_as_lines_have_them(epsilon, delta, rho, mu_squared, renyi):
+    price = Price(
+        epsilon=epsilon, delta=delta, rho=rho, mu_squared=mu_squared, renyi=tuple(renyi)
+    )  # fmt: skip
+    assert _text(price) == canonical(price.to_dict())
 
 
 @pytest.mark.parametrize("plain", ["share", "stop", "note"])
@@ -131,3 +169,30 @@ def test_an_anchor_is_found_wherever_pages_end(ledger, monkeypatch, page):
         other = dp.ledger.Head(sequence=number, hash="0", total=entry.total)
         with pytest.raises(dp.LedgerFailure, match="anchor does not match"):
             ledger.verify(other)
+
+
+@pytest.mark.parametrize(("kind", "shared"), [("charge", False), ("charge", True), ("share", True)])
+@pytest.mark.parametrize("epsilon", [0.5, 0.75])
+def test_a_walk_from_any_line_on_admits_neither_sum_beyond_the_ceiling(kind, shared, epsilon):
+    """From the middle of a ledger shares are not known, so the total must be checked by itself."""
+    half, price = {"epsilon": 0.5}, {"epsilon": epsilon}
+    with open_ledger(budget=dp.epsilon(1.0), unit=ROWS) as ledger:
+        paid = ledger.charge(dp.Laplace(scale=2.0), unit=ROWS)
+        row, filter_ = list(books.rows(ledger._store))[-1], ledger.filter
+    total = {"epsilon": 0.5 + epsilon}
+    standing = {"reserved": price, "used": price if kind == "charge" else {}}
+    record = {
+        "kind": kind, "asker": "ann" if shared else None, "price": price,
+        "standing": standing if shared else None,
+        "mechanisms": [dp.Laplace(scale=1 / epsilon).to_dict()] if kind == "charge" else None,
+        "total": total if kind == "charge" else half,
+        "committed": half if kind == "charge" and shared else total,
+    }  # fmt: skip
+    walk = Walk(row, filter=filter_, where="here")
+    assert walk.state is None
+    if epsilon == 0.5:
+        walk.step(sealed(record, after=paid))
+        assert walk.at.sequence == 2
+    else:
+        with pytest.raises(dp.LedgerFailure, match="line 2 of the ledger passes the ceiling"):
+            walk.step(sealed(record, after=paid))

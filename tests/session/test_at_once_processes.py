@@ -119,7 +119,7 @@ def test_processes_that_ask_at_once_pay_once(start):
 
 @on_disk
 def test_if_the_first_is_killed_the_second_pays_for_itself(start):
-    second = start("second", patience=8).reached("ready")
+    second = start("second", patience=20).reached("ready")
     first = start("first").ask().reached("computing")
     second.ask().reached("begun")
     first.run.kill()

@@ -84,5 +84,5 @@ def test_spends_are_in_the_sessions_currency():
     assert caught.value.fix == f"spend=dp.rho({dp.epsilon(1).to(dp.Zcdp).rho:.3g})"
     with pytest.raises(MixedLosses, match="no δ"):
         spend(dp.epsilon(1, delta=1e-9), budget=dp.epsilon(3))
-    with pytest.raises(BadParameter, match="must be a loss"):
+    with pytest.raises(BadParameter, match="must be a privacy loss"):
         spend(0.1, budget=dp.epsilon(3))

@@ -1,6 +1,7 @@
 """What is left of a share, in every currency; and what answers of two steps say was charged."""
 
 import re
+from types import SimpleNamespace
 
 import pyarrow as pa
 import pytest
@@ -8,8 +9,9 @@ import pytest
 import deniable as dp
 from deniable.errors import BudgetExceeded
 from deniable.ledger import open_ledger
-from deniable.losses.filters import Price
+from deniable.losses.filters import Price, filter_for
 from deniable.losses.rounding import RESOLUTION
+from deniable.session.asked import tell_earlier
 
 ROWS = dp.rows()
 TABLE = pa.table({"age": [20, 30, 40, 50], "paid": [1.0, 2.0, 3.0, 4.0]})
@@ -118,3 +120,22 @@ def test_an_error_at_the_very_end_of_a_share_speaks_of_the_share(other):
     with pytest.raises(BudgetExceeded, match="this would exceed your share") as refused:
         ask("ann", 0.9 if other else 2.0)
     assert "ceiling" not in str(refused.value)
+
+
+# ---- what an error says that ends an algorithm
+
+
+@pytest.mark.parametrize("steps", [0, 1, 2, 3])
+@pytest.mark.parametrize("charged", [False, True])
+def test_an_error_tells_what_the_steps_before_it_were_charged_and_no_more(steps, charged):
+    paid = [SimpleNamespace(price=Price(epsilon=0.25)) for _ in range(steps + charged)]
+    error = BudgetExceeded("no")
+    own = "ε 0.25 was spent" if charged else error.cost
+    error.cost = own
+    tell_earlier(error, paid, ledger=SimpleNamespace(filter=filter_for(dp.epsilon(2))))
+    if not steps:
+        assert error.cost == own
+    else:
+        before = "the step before it" if steps == 1 else f"the {steps} steps before it"
+        assert f"{before}: ε {0.25 * steps:g}" in error.cost
+        assert error.cost.startswith("this step: " + ("ε 0.25" if charged else "nothing"))

@@ -158,8 +158,8 @@ def test_the_work_may_not_ask_further_questions(session):
     assert len(charges(session)) == 1
 
 
-def test_a_rehearsal_is_refused(session):
-    with drawing.watched(object()), pytest.raises(BadParameter, match="rehearsal"):
+def test_a_replay_is_refused(session):
+    with drawing.watched(object()), pytest.raises(BadParameter, match="replay"):
         asked(session, Shelf(session))
     assert not charges(session)
 

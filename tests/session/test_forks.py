@@ -4,6 +4,7 @@ import os
 import signal
 import sqlite3
 import threading
+import time
 import warnings
 
 import pyarrow as pa
@@ -11,6 +12,7 @@ import pytest
 
 import deniable as dp
 from deniable.ledger import open_ledger
+from deniable.ledger.stores import sql
 
 pytestmark = [
     pytest.mark.skipif(not hasattr(os, "fork"), reason="forks are of POSIX"),
@@ -18,7 +20,7 @@ pytestmark = [
 ]
 
 ROWS = dp.rows()
-LONGEST = 60  # seconds: a child that hangs is ended, and the test fails
+LONGEST = 300  # seconds: a child that hangs is ended, and the test fails
 
 
 def step(compute):
@@ -97,7 +99,7 @@ def test_a_child_is_warned_as_ever(computing):
 def test_no_connection_is_opened_while_a_process_forks(tmp_path, monkeypatch):
     """A thread would hold locks of SQLite then, which nobody opens in the child."""
     ledger = open_ledger(tmp_path / "a.db", budget=dp.epsilon(1.0), unit=ROWS)
-    connecting, forking, real = threading.Event(), threading.Event(), sqlite3.connect
+    connecting, real = threading.Event(), sqlite3.connect
 
     def connect(*args, **options):
         connecting.set()
@@ -105,7 +107,10 @@ def test_no_connection_is_opened_while_a_process_forks(tmp_path, monkeypatch):
 
     def keep_busy(_):
         busy.set()
-        forking.wait(LONGEST)
+        end = time.monotonic() + LONGEST
+        while not sql._held:  # until the fork below has begun, and waits for us
+            assert time.monotonic() < end
+            time.sleep(0.01)
         opens.start()
         assert not connecting.wait(0.3)
 
@@ -117,7 +122,6 @@ def test_no_connection_is_opened_while_a_process_forks(tmp_path, monkeypatch):
     monkeypatch.setattr(sqlite3, "connect", connect)
     works.start()
     busy.wait(LONGEST)
-    threading.Timer(0.3, forking.set).start()  # the fork below has begun, and waits for `works`
     wait = forked(lambda: not connecting.is_set())
     assert wait() == 0
     works.join()

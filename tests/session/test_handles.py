@@ -3,6 +3,7 @@
 import threading
 import time
 
+import numpy as np
 import pyarrow as pa
 import pytest
 
@@ -12,7 +13,8 @@ from deniable.errors import (
     DataFailure,
     SensitivityMismatch,
 )
-from deniable.mechanisms.interactive import Handle
+from deniable.mechanisms.combine import Composed
+from deniable.mechanisms.interactive import Block, Handle
 from deniable.mechanisms.numbers import Gaussian, Laplace
 from deniable.mechanisms.streams import SparseVector
 from deniable.session import open as open_session
@@ -154,3 +156,23 @@ def test_threads_that_waited_find_a_failed_mechanism_closed():
     first.join()
     second.join()
     assert sorted(kind.__name__ for kind in outcomes) == ["BadParameter", "DataFailure"]
+
+
+def test_an_algorithm_can_open_a_plan_that_is_paid_for_as_a_block():
+    """At the δ that it names: tighter than by the order that the session was opened with."""
+    plan = Composed.of((dp.Gaussian(sigma=8.0).sampled(rate=0.1), 20))
+    spent = []
+    for wanted in (plan, Block(mechanism=plan, delta=1e-7)):
+        s = session(dp.epsilon(5.0, delta=1e-6))
+
+        def asking(wanted=wanted):
+            handle = yield wanted
+            value = dp.Sensitive(lambda: np.ones(3), l2=1, entries=1)
+            return (yield handle.on(value))
+
+        assert isinstance(s.run(asking()), float)
+        assert len(s.ledger.entries) == 1
+        spent.append(s.ledger.entries[0].price)
+    assert spent[1].delta == 1e-7
+    assert spent[1].epsilon == pytest.approx(plan.epsilon_at(1e-7), rel=1e-6)
+    assert spent[0].delta == 0

@@ -19,7 +19,7 @@ def count(session, sql="SELECT COUNT(*) AS n FROM people"):
     """How many rows the engine finds, without noise."""
     from deniable.query.execute import execute
 
-    plan = session.sql(sql).plan
+    plan = session.sql(sql).integers
     return int(execute(plan, tables=session.tables).numbers[plan.tallies[0].name][0])
 
 

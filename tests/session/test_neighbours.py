@@ -103,6 +103,38 @@ def test_a_statistic_needs_a_sample_and_nothing_is_charged_without_one(opened):
     assert s.spent == spent
 
 
+@pytest.mark.parametrize("opened", [False, True], ids=["at once", "opened"])
+@pytest.mark.parametrize(
+    ("unit", "entries", "right"),
+    [
+        (dp.rows(), None, True),
+        (dp.rows(), 1, True),
+        (dp.rows(), 2, False),
+        (dp.person("id", rows=1), None, False),  # so few count, and each of them may be drawn
+        (dp.person("id", rows=1), 1, True),
+        (dp.person("id", rows=2), None, False),
+        (dp.person("id", rows=2), 2, False),
+        (dp.person("id", rows=2), 1, True),
+    ],
+    ids=str,
+)
+def test_a_sample_is_drawn_of_values_with_one_row_for_each_unit(unit, entries, right, opened):
+    """Of fifty rows one is drawn far more often than the price says that a unit is."""
+    s = session(dp.epsilon(9.0), unit=unit)
+    mechanism = dp.Laplace(scale=1.0).sampled(rate=0.1)
+    asked = s.open(2 * mechanism) if opened else mechanism
+    spent = s.spent
+    value = dp.Sensitive(
+        lambda: [1] * 50, l1=1, whole=True, statistic=lambda drawn: len(drawn) > 0, entries=entries
+    )
+    if right:
+        assert isinstance(s.release(asked.on(value)).value, int)
+        return
+    with pytest.raises(dp.SensitivityMismatch, match="of the rows"):
+        s.release(asked.on(value))
+    assert s.spent == spent
+
+
 def test_a_pair_is_not_read_as_rows_and_a_function():
     """What a value means is declared; a tuple that happens to hold a function is not numbers."""
     s = session()

@@ -42,7 +42,7 @@ def test_somebody_must_say_whom_to_protect():
     with pytest.raises(MissingUnit) as caught:
         open_session(DATA, budget=dp.epsilon(1))
     assert "unit=dp.rows()" in caught.value.fix
-    with pytest.raises(BadParameter, match="a unit"):
+    with pytest.raises(BadParameter, match="a privacy unit"):
         open_session(DATA, unit="id", budget=dp.epsilon(1))
 
 

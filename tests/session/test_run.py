@@ -12,6 +12,7 @@ from deniable.errors import (
     BudgetExceeded,
     DataFailure,
 )
+from deniable.mechanisms import SparseVector
 from deniable.mechanisms.numbers import Gaussian, Laplace
 from deniable.session import open as open_session
 
@@ -51,6 +52,27 @@ def test_an_algorithm_is_sent_plain_values_and_its_result_returned():
     assert s.spent == 4 * dp.epsilon(0.125)
     assert len(s.ledger.entries) == 3
     assert s.ledger.entries[1].what == "doubled, step 2"
+
+
+def test_the_charges_of_a_run_are_its_own_whoever_else_writes(tmp_path):
+    """A mechanism that is opened, a step, a list are noted; another's line is not."""
+    books = str(tmp_path / "books.ledger")
+    s, other = session(ledger=books), session(ledger=books)
+    charges = []
+
+    def chosen():
+        handle = yield SparseVector(epsilon=0.5, answers=2, threshold=1000.0)
+        other.release(EIGHTH.on(secret(1.0)), title="another's")
+        yield handle.on(secret(1.0, linf=1))
+        yield EIGHTH.on(secret(1.0))
+        other.release(EIGHTH.on(secret(1.0)), title="another's")
+        yield [EIGHTH.on(secret(1.0)), EIGHTH.on(secret(2.0))]
+        other.release(EIGHTH.on(secret(1.0)), title="another's")
+
+    s.run(chosen(), name="chosen", charges=charges)
+    own = [e for e in s.ledger.entries if e.kind == "charge" and e.what != "another's"]
+    assert [e.hash for e in charges] == [e.hash for e in own]
+    assert [e.price.epsilon for e in charges] == [0.5, 0.125, 0.25]
 
 
 def test_an_algorithm_may_stop_early_when_the_budget_is_gone():

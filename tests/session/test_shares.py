@@ -97,18 +97,28 @@ STATISTICS = {
     "bounds": lambda s, e: s.bounds("paid", spend=e),
     "describe": lambda s, e: s.describe(["age"], spend=e),
 }
+WORKLOADS = {
+    "ranges": lambda s, e: s.ranges("age", bins=4, spend=e).release,
+    "marginals": lambda s, e: s.marginals(["sex", "city"], ways=2, spend=e),
+    "hierarchy": lambda s, e: s.hierarchy(["city", "sex"], spend=e),
+    "sample_and_aggregate": lambda s, e: s.sample_and_aggregate(max, "age", spend=e),
+}
 AUTO = {"auto": lambda s, e: s.mean("paid", spend=e, bounds="auto")}
-WAYS = CORE | STATISTICS | AUTO
-STORED = {n: w for n, w in WAYS.items() if n not in ("release unnamed", "run", "open")}
-NO_ANSWERS = {"sql", "query", "spending", "fingerprint", "resume", "for_", "close"}
+WAYS = CORE | STATISTICS | WORKLOADS | AUTO
+UNNAMED = ("release unnamed", "run", "open", "sample_and_aggregate")
+STORED = {n: WAYS[n] for n in WAYS if n not in UNNAMED}
+NO_ANSWERS = {"sql", "query", "spending", "fingerprint", "resume", "for_", "close", "plot"}
+NO_ANSWERS |= {"explain_fit"}
 ELSEWHERE = {"commission"}  # see test_elsewhere.py
+IN_SQL = {"contributions", "running"}  # questions like the others, of columns that are not here
+RUNS = {"synthesis", "synthesize", "fit", "select", "tune", "follow"}  # only `run` and `open`
 
 TENTH = dp.epsilon(0.1)
 
 
 def test_every_public_way_to_an_answer_is_tried_here():
     methods = {n for n, _ in inspect.getmembers(Curator, inspect.isfunction) if n[0] != "_"}
-    assert methods - NO_ANSWERS - ELSEWHERE <= set(WAYS)
+    assert methods - NO_ANSWERS - ELSEWHERE - IN_SQL - RUNS <= set(WAYS)
 
 
 def charges(s):

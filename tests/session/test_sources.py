@@ -136,8 +136,9 @@ def test_other_separators_are_found_by_the_names_in_the_first_line(tmp_path, mar
 
 
 def test_a_csv_without_a_schema_is_refused_with_the_fix(csv):
-    with pytest.raises(BadParameter, match="needs a schema with types"):
-        only(csv)
+    for facts in (None, dp.Schema(), dp.Schema(size=4)):
+        with pytest.raises(BadParameter, match="needs a schema with types"):
+            only(csv, facts)
 
 
 def test_a_csv_without_a_header_never_shows_its_first_row(tmp_path):
@@ -241,11 +242,11 @@ FRAME = pd.DataFrame({"age": [1], "city": ["Oslo"]})
         (pa.table([[1], [2]], names=["a", "a"]), "two columns"),
         (FRAME["age"], "to_frame"),
         (pl.Series([1]), "to_frame"),
-        (pa.array([1]), "no table"),
-        (ARROW.to_reader(), "no table that can be asked twice"),
-        ([1, 2, 3], "no source of tables"),
-        (None, "no source of tables"),
-        (np.zeros((2, 2)), "no source of tables"),
+        (pa.array([1]), "is not a table"),
+        (ARROW.to_reader(), "is not a table: it cannot be read twice"),
+        ([1, 2, 3], "cannot open"),
+        (None, "cannot open"),
+        (np.zeros((2, 2)), "cannot open"),
         ({"age": [1, 2]}, "not a table"),
         ({1: ARROW}, "name of a table"),
     ],

@@ -283,17 +283,17 @@ def test_a_warning_is_not_caught_by_another_thread_either():
     caught = []
 
     def catch():
-        inside.wait(60)
+        inside.wait(300)
         with warnings.catch_warnings(record=True) as recorded:
             warnings.simplefilter("always")
             warnings.warn("mine", stacklevel=1)
             catching.set()
-            done.wait(60)
+            done.wait(300)
             caught.extend(str(each.message) for each in recorded)
 
     def compute():
         inside.set()
-        catching.wait(60)
+        catching.wait(300)
         return warning()
 
     thread = threading.Thread(target=catch)
@@ -310,7 +310,7 @@ def test_computations_that_overlap_leave_warnings_as_they_were():
 
     def earlier():
         first.set()
-        second.wait(60)
+        second.wait(300)
         return warning()
 
     def later():
@@ -320,7 +320,7 @@ def test_computations_that_overlap_leave_warnings_as_they_were():
     s = session()
     thread = threading.Thread(target=lambda: s.release(TINY.on(dp.Sensitive(earlier, l1=1))))
     thread.start()
-    first.wait(60)
+    first.wait(300)
     with pytest.warns(UserWarning, match="outside"):
         warnings.warn("outside", stacklevel=1)
     session().release(TINY.on(dp.Sensitive(later, l1=1)))

@@ -1,12 +1,14 @@
 """A ledger that fails after the charge: the error says what was spent, and holds no cause."""
 
-import linecache
 import sys
 import traceback
 import warnings
+from functools import partial
+from itertools import count
 
 import pyarrow as pa
 import pytest
+from tests.interrupting import Interrupt, alone
 
 import deniable as dp
 from deniable.errors import AskerStopped, DataFailure, LedgerFailure
@@ -124,47 +126,25 @@ def test_a_stored_answer_that_cannot_be_shown_says_what_was_spent_on_it(monkeypa
 OURS = tuple(sys.modules[name].__file__ for name in ("deniable.session._session", drawing.__name__))
 
 
-class Interrupt:
-    """Raises KeyboardInterrupt at the n-th line that is run of the code that asks and computes."""
-
-    def __init__(self, at):
-        self.at, self.lines, self.where = at, set(), None
-
-    def __call__(self, frame, event, _):
-        here = (frame.f_code.co_filename, frame.f_lineno)
-        if here[0] not in OURS:
-            return None
-        text = linecache.getline(*here).strip()
-        if event == "line" and here not in self.lines and not text.startswith(("with ", "try:")):
-            self.lines.add(here)
-            if len(self.lines) == self.at:
-                self.where = f"{text} in {here}"
-                raise KeyboardInterrupt
-        return self
-
-
 def interrupted(s, value, at):
     """Where a question was interrupted, and in what it ended; None if it was not."""
-    interrupt, before = Interrupt(at), sys.gettrace()
-    sys.settrace(interrupt)
+    interrupt = Interrupt(OURS, at=at)
     try:
-        s.release(TENTH.on(value), question="how many?")
+        interrupt.during(lambda: by_question(s, value))
     except (KeyboardInterrupt, DataFailure, AskerStopped) as error:
         return interrupt.where, error
-    finally:
-        sys.settrace(before)
     return interrupt.where, None
 
 
 @pytest.mark.parametrize("fails", [True, False])
 def test_wherever_it_is_interrupted_a_failure_stops_and_all_is_put_back(fails):
-    filters, at, where = list(warnings.filters), 0, ""
-    while where is not None:
-        at += 1
+    filters = list(warnings.filters)
+
+    def once(at):
         s, other = (dp.open(TABLE, unit=dp.rows(), budget=dp.epsilon(1.0)) for _ in range(2))
         ran = []
 
-        def compute(ran=ran):
+        def compute():
             ran.append(1)
             return {}[SECRET] if fails else 1
 
@@ -177,7 +157,10 @@ def test_wherever_it_is_interrupted_a_failure_stops_and_all_is_put_back(fails):
         by_release(other, dp.Sensitive(lambda: 1, l1=1))
         assert list(warnings.filters) == filters, where
         s.ledger.verify()
-    assert at > 40, "there are lines to interrupt"
+        return where
+
+    lines = next(at for at in count(1) if alone(partial(once, at)) is None)
+    assert lines > 40, "there are lines to interrupt"
 
 
 def test_the_look_at_frames_would_notice_a_cause():

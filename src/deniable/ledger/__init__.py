@@ -7,7 +7,7 @@ books        what a ledger says: spent, left, entries, head, verify
 chain        does a line follow from the one before?
 state        what all lines add up to, and the digest of it in each line
 trust        what a line must prove before a decision rests on it
-answers      stored answers, and one asker of a question at a time
+answers      stored answers, one asker of a question at a time, and how far streams have come
 header       the first line: ceiling, filter, unit
 halts        who is stopped after a failure, what the curator is told, and names of askers
 entry        what a line holds and how it is hashed

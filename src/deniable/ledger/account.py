@@ -7,12 +7,16 @@ covers others' lines and every total: instead there is a keyed hash, by which th
 
 Without any share in a ledger, askers are names on one common budget; what is left of that is common
 knowledge. As soon as one asker has a share, others need one, too: the rest is the curator's.
+
+A question may be charged for in several lines with rows being read in between, so who looks at an
+account meanwhile could see how long that takes. A server therefore holds accounts at the line
+before the question until its answer may be known (`hold`).
 """
 
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Final
+from typing import Final, Self
 
 from deniable.errors import BudgetExceeded
 from deniable.losses import Loss
@@ -37,6 +41,7 @@ class Account:
     def __init__(self, ledger: Ledger, asker: str) -> None:
         self.__ledger: Final = ledger
         self.__read: tuple[int, dict[int, Entry]] = (0, {})
+        self.__line: int | None = None
         self.asker: Final = named(asker)
         self.name: Final[str] = ledger.name
         self.unit: Final[Unit] = ledger.unit
@@ -45,9 +50,17 @@ class Account:
         self.where: Final[str] = ledger.where
         self.admit()
 
+    def hold(self, line: int) -> Self:
+        """Show what stood when this line of the ledger was the newest; what is charged is not held.
+
+        It must not be earlier than the asker's first share.
+        """
+        self.__line = line
+        return self
+
     def admit(self) -> Standing | None:
         """The asker's share; None where nobody has one, and an error where only others do."""
-        standing = self.__ledger.standing(self.asker)
+        standing = self._standing()
         if standing is None and self.__ledger.shares():
             raise BudgetExceeded(
                 f"{self.asker} has no share of this ledger",
@@ -68,21 +81,23 @@ class Account:
     def spent(self) -> Loss:
         """What this asker used of their share; without shares, what all spent together."""
         standing = self.admit()
-        return self.__ledger.spent if standing is None else self.filter.spent(standing.used)
+        used = self._totals()[0] if standing is None else standing.used
+        return self.filter.spent(used)
 
     @property
     def left(self) -> Loss:
         """What this asker may still spend: rounded down."""
         standing = self.admit()
         if standing is None:
-            return self.__ledger.left
-        return self.filter.rest(standing.reserved, standing.used)
+            return self.filter.left(self._totals()[1]).as_left()
+        return self.filter.rest(standing.reserved, standing.used).as_left()
 
     def left_after(self, price: Price) -> Loss | None:
         """What this asker could spend after this price; None if it does not fit."""
         standing = self.admit()
         if standing is None:
-            return self.__ledger.left_after(price)
+            total = self._totals()[1] + price
+            return self.filter.left(total) if self.filter.admits(total) else None
         after = standing.use(price)
         fitting = fits(after.used, after.reserved)
         return self.filter.rest(after.reserved, after.used) if fitting else None
@@ -141,8 +156,21 @@ class Account:
             for each in own
         )
 
+    def _standing(self) -> Standing | None:
+        if self.__line is None:
+            return self.__ledger.standing(self.asker)
+        return next((e.standing for e in reversed(self._own().values()) if e.standing), None)
+
+    def _totals(self) -> tuple[Price, Price]:
+        line = self.__ledger.head().sequence if self.__line is None else self.__line
+        return self.__ledger.totals_at(line)
+
     def _own(self) -> dict[int, Entry]:
         """This asker's lines as they see them, by their numbers in the ledger."""
+        own, line = self._all(), self.__line
+        return own if line is None else {n: e for n, e in own.items() if n <= line}
+
+    def _all(self) -> dict[int, Entry]:
         seen, known = self.__read
         own, entries = dict(known), self.__ledger.entries
         for entry in entries[seen:] if seen else entries:

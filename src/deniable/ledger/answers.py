@@ -9,14 +9,20 @@ import time
 import weakref
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
+from deniable.errors import BadParameter
 from deniable.losses.filters import Price
 from deniable.progress import Progress
 
-from .entry import Entry
-from .stores.store import Reading, Store
+from . import chain
+from .entry import Entry, stated
+from .stores.store import Lookups, Store, Writing, refuse_seed
 from .trust import broken, in_place, intact
+
+if TYPE_CHECKING:
+    from .ledger import Ledger
+    from .state import State
 
 
 class Answered(Exception):
@@ -94,7 +100,7 @@ class Once:
                 _ours.add((os.getpid(), paid.hash))
                 return paid
 
-    def check(self, lines: Reading, newest: Entry) -> None:
+    def check(self, lines: Lookups, newest: Entry) -> None:
         """Called by the one writer: raises if nothing is to be paid now."""
         where = self._store.where
         if find(lines, self._question, self._asker, newest=newest, where=where):
@@ -103,7 +109,7 @@ class Once:
         if pending is not None:
             raise _Pending(pending)
 
-    def _pending(self, lines: Reading) -> Entry | None:
+    def _pending(self, lines: Lookups) -> Entry | None:
         """The newest charge for the question whose answer may still come from elsewhere."""
         where = self._store.where
         about = [intact(row, where=where) for row in lines.asked(self._question)]
@@ -151,7 +157,7 @@ class Recalled(NamedTuple):
 
 
 def find(
-    lines: Reading, question: str, asker: str | None, *, newest: Entry, where: str
+    lines: Lookups, question: str, asker: str | None, *, newest: Entry, where: str
 ) -> Recalled | None:
     """A stored answer, preferably one that this asker has paid for, else the oldest.
 
@@ -186,3 +192,51 @@ def _pair(answer: Entry, charge: Entry, *, paid: Entry | None, where: str) -> Re
     if price is None or not honest or charge.sequence >= answer.sequence:
         raise broken(answer.sequence, "is an answer without its charge", where=where)
     return Recalled(answer, charge, price, paid)
+
+
+# ---- how far a stream that was paid for has come: notes about its charge, one after the other
+
+
+def went_on(ledger: Ledger, charge: Entry, *, known: int, value: object) -> Entry:
+    """Note how far a stream has come, durably, if `known` notes were written about it before."""
+    refuse_seed(ledger._store)  # noqa: SLF001
+    record = {
+        "kind": "note",
+        "what": "a stream that was paid for goes on",
+        "charge": charge.sequence,
+        "question": charge.question,
+        "value": value,
+    }
+
+    def compose(lines: Writing, last: Entry, _: State) -> dict[str, object]:
+        about = [intact(row, where=ledger.where) for row in lines.asked(charge.question or "")]
+        if sum(_is_note(each, charge) for each in about) != known:
+            raise BadParameter(
+                "another process has gone on with this stream",
+                why="two of them would count the same rows, for one price",
+                fix="s.follow(...).resume()    after the other has ended",
+            )
+        return record | stated(*chain.totals(last), None)
+
+    return ledger._write(compose)  # noqa: SLF001
+
+
+def newest(ledger: Ledger, question: str, *, asker: str | None) -> tuple[Entry, list[Entry]] | None:
+    """The newest charge for a stream, and the notes about it; None if it was not paid for.
+
+    All lines are verified and read, not looked up: a note that an index does not show would let
+    rows be counted twice.
+    """
+    ledger.verify()
+    charge: Entry | None = None
+    notes: list[Entry] = []
+    for entry in ledger.entries:
+        if entry.kind == "charge" and entry.question == question and entry.asker == asker:
+            charge, notes = entry, []
+        elif charge is not None and _is_note(entry, charge):
+            notes.append(entry)
+    return None if charge is None else (charge, notes)
+
+
+def _is_note(entry: Entry, charge: Entry) -> bool:
+    return entry.kind == "note" and entry.charge == charge.sequence

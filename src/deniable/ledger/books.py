@@ -22,7 +22,7 @@ from .export import exported
 from .halts import Failure, Failures, Halts
 from .header import Header
 from .state import State
-from .stores.store import Reading, Row, Store
+from .stores.store import Lookups, Row, Store
 from .trust import broken, in_place, intact
 from .whole import WholeWalk
 
@@ -48,7 +48,7 @@ class Books:
         self._key = self.header.key(kept, where=store.where)
         store.read(self._catch_up)
 
-    def _first_look(self, lines: Reading) -> tuple[Header, str]:
+    def _first_look(self, lines: Lookups) -> tuple[Header, str]:
         return Header.read(lines.since(0, limit=2), where=self.where), lines.key()
 
     @property
@@ -71,12 +71,18 @@ class Books:
     @property
     def left(self) -> Loss:
         """What may still be charged outside every share: rounded down."""
-        return self.filter.left(self._state()[1])
+        return self.filter.left(self._state()[1]).as_left()
 
     def left_after(self, price: Price) -> Loss | None:
         """What could be charged after this price, outside every share; None if it does not fit."""
         after = self._state()[1] + price
         return self.filter.left(after) if self.filter.admits(after) else None
+
+    def totals_at(self, line: int) -> tuple[Price, Price]:
+        """What was charged, and what was charged or reserved, when this line was the newest."""
+        if self.strange is not None:
+            return self._state()
+        return chain.totals(self.entries[line - 1]) if line else (Price.zero, Price.zero)
 
     @property
     def strange(self) -> str | None:
@@ -114,14 +120,14 @@ class Books:
     def waiting(self) -> Failures:
         """The same, for who is not the curator: it does not count as shown."""
 
-        def look(lines: Reading) -> Failures:
+        def look(lines: Lookups) -> Failures:
             last, _ = self._catch_up(lines)
             stops = self._waiting(lines, last, dict(Halts.of(last).stopped))
             return Failures(self._failure(lines, last, stop) for stop in stops)
 
         return self._store.read(look)
 
-    def _waiting(self, lines: Reading, last: Entry, waiting: dict[str | None, int]) -> list[Entry]:
+    def _waiting(self, lines: Lookups, last: Entry, waiting: dict[str | None, int]) -> list[Entry]:
         """The newest stop lines of each asker, as many as they have failures; oldest first."""
         newest: list[Entry] = []
         for row in reversed(lines.stops()):
@@ -130,7 +136,7 @@ class Books:
                 newest.append(in_place(lines, row, newest=last, where=self.where))
         return newest[::-1]
 
-    def _failure(self, lines: Reading, last: Entry, stop: Entry) -> Failure:
+    def _failure(self, lines: Lookups, last: Entry, stop: Entry) -> Failure:
         (row,) = lines.since(stop.charge or 0, limit=1)
         paid = in_place(lines, row, newest=last, where=self.where)
         return Failure(
@@ -254,7 +260,7 @@ class Books:
         )
         return everything, everything
 
-    def _catch_up(self, lines: Reading) -> tuple[Entry, State]:
+    def _catch_up(self, lines: Lookups) -> tuple[Entry, State]:
         """Check the lines that were written since the last look; the newest, and the state.
 
         The walk is taken away while it moves: if that fails or is interrupted, the next look starts
@@ -268,7 +274,7 @@ class Books:
         self._walk, self._seen = walk, _head(walk.at)
         return walk.at, walk.state
 
-    def _start(self, lines: Reading) -> Walk:
+    def _start(self, lines: Lookups) -> Walk:
         """A walk whose state is known: looked up and proved by the newest line, else walked."""
         if Header.read(lines.since(0, limit=2), where=self.where) != self.header:
             raise broken(0, "is another one than when it was opened", where=self.where)
@@ -283,7 +289,7 @@ class Books:
                 walk = self._walk_from(lines, 0)
         return walk
 
-    def _walk_from(self, lines: Reading, sequence: int) -> Walk:
+    def _walk_from(self, lines: Lookups, sequence: int) -> Walk:
         row = _first(lines, sequence)
         if row is None:
             raise broken(sequence, "is missing", where=self.where)
@@ -291,7 +297,7 @@ class Books:
         self._follow(walk, lines)
         return walk
 
-    def _follow(self, walk: Walk, lines: Reading) -> None:
+    def _follow(self, walk: Walk, lines: Lookups) -> None:
         """Walk to the newest line."""
         more = True
         while more:
@@ -309,7 +315,7 @@ def _head(entry: Entry) -> Head:
     return Head(sequence=entry.sequence, hash=entry.hash, total=chain.totals(entry)[0])
 
 
-def _first(lines: Reading, sequence: int) -> Row | None:
+def _first(lines: Lookups, sequence: int) -> Row | None:
     return next(iter(lines.since(sequence, limit=1)), None)
 
 

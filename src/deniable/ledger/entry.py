@@ -19,9 +19,11 @@ from __future__ import annotations
 import datetime as dt
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, field
-from typing import cast
+from typing import Final, cast
 
 from deniable.errors import BadParameter
 from deniable.losses.filters import Price
@@ -34,6 +36,7 @@ KINDS = ("header", "charge", "answer", "share", "note", "stop", "resume")
 
 Record = Mapping[str, object]
 
+_DATE: Final[ContextVar[dt.datetime | None]] = ContextVar("date", default=None)
 _encode = json.JSONEncoder(sort_keys=True, separators=(",", ":"), allow_nan=False).encode
 
 
@@ -52,7 +55,7 @@ class Entry:
 
     @property
     def time(self) -> dt.datetime:
-        """When it was written (UTC)."""
+        """When it was written (UTC); for a question to a server, when its turn came."""
         return dt.datetime.fromisoformat(str(self.record["time"]))
 
     @property
@@ -198,14 +201,28 @@ def digest(line: str) -> str:
 
 def sealed(record: Record, *, after: Entry | None) -> Row:
     """The record as the next line: numbered, dated and chained to the line before."""
-    now = dt.datetime.now(dt.UTC).isoformat(timespec="microseconds")
+    date = _DATE.get() or dt.datetime.now(dt.UTC)
     place = {
         "sequence": 0 if after is None else after.sequence + 1,
         "previous": "" if after is None else after.hash,
-        "time": now,
+        "time": date.isoformat(timespec="microseconds"),
     }
     full = {k: v for k, v in record.items() if v is not None} | place
     return row_of(canonical(full), full)
+
+
+@contextmanager
+def dated(seconds: float) -> Iterator[None]:
+    """Give every line of the block this date, in seconds since 1970.
+
+    A question may be charged for in several lines, and rows are read between them. What its asker
+    sees must not tell how long that took, so all of its lines have the date at which it began.
+    """
+    token = _DATE.set(dt.datetime.fromtimestamp(seconds, dt.UTC))
+    try:
+        yield
+    finally:
+        _DATE.reset(token)
 
 
 def row_of(line: str, record: Record) -> Row:

@@ -128,7 +128,7 @@ def _written(loss: Loss, note: str) -> Fix:
 
 
 def units_differ(ledger: Unit, given: Unit, *, where: str) -> UnitMismatch:
-    """Two ideas of whom to protect met in one sum."""
+    """Two different privacy units met in one sum."""
     return UnitMismatch(
         f"{where} protects {ledger!r}; you gave {given!r}",
         why="losses add up only when they protect the same unit under the same relation",

@@ -20,6 +20,7 @@ from deniable.errors import BadParameter, BudgetExceeded, LedgerFailure
 from deniable.losses import Loss
 from deniable.losses.filters import Price
 from deniable.mechanisms import Mechanism
+from deniable.parameters import called
 from deniable.units import Unit
 
 from . import answers, chain, show
@@ -39,7 +40,7 @@ from .halts import (
 from .header import units_differ
 from .state import State, refuse_foreign
 from .steps import reached
-from .stores.store import CommitUnsure, Reading, Row, Store, Writing, refuse_seed
+from .stores.store import CommitUnsure, Lookups, Row, Store, Writing, refuse_seed
 from .trust import broken, intact
 
 Compose = Callable[[Writing, Entry, State], dict[str, object]]
@@ -120,6 +121,7 @@ class Ledger(Books):
         self._refuse_stopped(last, asker)
         self._paid(price, _checked(asker), last, state)
 
+    @called('s.ledger.share("ann", amount=dp.epsilon(0.5))')
     def share(self, asker: str, *, amount: Loss) -> Entry:
         """Reserve an amount for one asker: they spend within it, and nobody else from it."""
         price = self.filter.price_of(amount)
@@ -188,7 +190,7 @@ class Ledger(Books):
     def _found(self, question: str, asker: str | None) -> tuple[Recalled | None, bool]:
         """The stored answer, and whether this asker has a share."""
 
-        def look(lines: Reading) -> tuple[Recalled | None, bool]:
+        def look(lines: Lookups) -> tuple[Recalled | None, bool]:
             last, state = self._catch_up(lines)
             found = answers.find(lines, question, asker, newest=last, where=self.where)
             return found, asker in state.standings

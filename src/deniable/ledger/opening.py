@@ -36,6 +36,7 @@ def open_ledger(
     unit: Unit | None = None,
     name: str = "ledger",
     patience: float = 60.0,
+    reserve: float | None = None,
 ) -> Ledger:
     """Open the ledger at a path (SQLite), a postgresql:// address or in memory; start it if new.
 
@@ -43,6 +44,8 @@ def open_ledger(
     have the same. Without them an existing ledger is opened as it is. `where` alone says which one:
     postgresql://host/database#survey is the ledger `survey` of that database. `name` is a title. A
     charge waits `patience` seconds for its turn, and for an answer of others to the same question.
+    Of a new budget's δ, `reserve` is for releases that are charged as one block: a quarter if not
+    stated.
 
     >>> import deniable as dp
     >>> ledger = open_ledger(budget=dp.epsilon(1.0), unit=dp.rows())
@@ -56,7 +59,7 @@ def open_ledger(
     store = _store(where, create=create, patience=patience)
     try:
         if store.read(lambda lines: lines.last()) is None:
-            _start(store, budget=budget, unit=unit, name=name)
+            _start(store, budget=budget, unit=unit, name=name, reserve=reserve)
         ledger = Ledger(store)
         ledger.header.agree(unit=unit, budget=budget, where=store.where)
     except BaseException:
@@ -98,14 +101,20 @@ def _not_understood() -> BadParameter:
     )
 
 
-def _start(store: Store, *, budget: Loss | None, unit: Unit | None, name: str) -> None:
+def _start(
+    store: Store, *, budget: Loss | None, unit: Unit | None, name: str, reserve: float | None
+) -> None:
     """Write the header, unless another process just did."""
     if budget is None or unit is None:
         raise _nothing_there(store.where)
     refuse_seed(store)
     key = f"{current().integer(256):064x}"
     header = Header(
-        name=name, unit=unit, budget=budget, filter=filter_for(budget), hash_of_key=digest(key)
+        name=name,
+        unit=unit,
+        budget=budget,
+        filter=filter_for(budget, reserve=reserve),
+        hash_of_key=digest(key),
     )
 
     def act(lines: Writing) -> None:

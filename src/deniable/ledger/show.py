@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import html
 from itertools import islice
 from typing import TYPE_CHECKING
 
+from deniable.cards import card, facts, table
 from deniable.losses import Approx, Loss, Pure
+from deniable.losses.filters import Price
 from deniable.losses.filters.approx import ApproxFilter
 from deniable.losses.rounding import shown_down, shown_up
 from deniable.release.numbers import amount, probability
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from .entry import Entry
 
 NEWEST = 20  # lines shown in a notebook
+_SHARES = 5  # named one by one
 
 
 def as_text(books: Books) -> str:
@@ -55,20 +57,10 @@ def _share(account: Account) -> str:
 def _table(books: Books | Account, figures: str) -> str:
     count = len(books.entries)
     newest = books.entries[max(0, count - NEWEST) :][::-1]
-    body = "".join(_row(entry) for entry in newest)
-    more = f" (the newest {NEWEST} of {count} lines)" if count > NEWEST else ""
-    caption = (
-        f"Ledger <b>{html.escape(books.name)}</b>: {html.escape(figures)}; protects "
-        f"{html.escape(f'{books.unit}{_halts(books)}')}{more}"
-    )
-    heads = "".join(
-        f"<th scope='col'>{name}</th>"
-        for name in ("line", "time", "kind", "asker", "what", "price")
-    )
-    return (
-        f"<table><caption style='text-align:left'>{caption}</caption>"
-        f"<thead><tr>{heads}</tr></thead><tbody>{body}</tbody></table>"
-    )
+    more = f"the newest {NEWEST} of {count} lines" if count > NEWEST else ""
+    said = {"budget": figures, "protects": f"{books.unit}{_halts(books)}", "shown": more}
+    heads = ("line", "time (UTC)", "kind", "asker", "what", "price")
+    return card(f"ledger {books.name}", facts(said), table(heads, [_row(e) for e in newest]))
 
 
 def left(books: Books) -> dict[str, str]:
@@ -78,14 +70,32 @@ def left(books: Books) -> dict[str, str]:
     selection; the rest covers all Gaussian noise together, however much of it is used.
     """
     loss, rule = books.left, books.filter
+    kept = shares(books)
+    reserved = {"shares": f"{kept} (the rest is neither spent nor left)"} if kept else {}
     if not isinstance(loss, Approx) or not isinstance(rule, ApproxFilter):
-        return {"left": amount(loss, "down")}
+        return {"left": amount(loss, "down")} | reserved
     for_groups, for_noise = loss.delta, rule.budget.delta - rule.reserve
     return {
         "left": amount(Pure(loss.epsilon), "down"),
+        **reserved,
         "of δ": f"{probability(for_groups, 'down')} is left for private group selection, "
         f"{probability(for_noise, 'down')} is reserved for Gaussian noise",
     }
+
+
+def shares(books: Books) -> str:
+    """Each asker's share, and how much of it is used; empty without shares."""
+    said = [
+        f"{_reserved(books, each.reserved)} for {asker}, used {_reserved(books, each.used)}"
+        for asker, each in books.shares().items()
+    ]
+    more = [f"{len(said) - _SHARES} more"] if len(said) > _SHARES else []
+    return "; ".join(said[:_SHARES] + more)
+
+
+def _reserved(books: Books, price: Price) -> str:
+    loss = books.filter.spent(price)
+    return amount(Pure(loss.epsilon) if isinstance(loss, Approx) and not loss.delta else loss, "up")
 
 
 def what_is_left(loss: Loss) -> str:
@@ -104,17 +114,16 @@ def _halts(books: Books | Account) -> str:
     return f"; {halts}" if halts else ""
 
 
-def _row(entry: Entry) -> str:
+def _row(entry: Entry) -> list[str]:
     what = entry.what or ", ".join(str(m.get("mechanism")) for m in islice(entry.mechanisms, 5))
-    cells = (
+    return [
         str(entry.sequence),
         f"{entry.time:%Y-%m-%d %H:%M:%S}",
         entry.kind,
         entry.asker or "",
         what,
         _priced(entry),
-    )
-    return "<tr>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in cells) + "</tr>"
+    ]
 
 
 def _priced(entry: Entry) -> str:

@@ -23,7 +23,7 @@ from deniable.errors import BadParameter, BudgetExceeded, LedgerFailure
 from deniable.mechanisms import Mechanism
 
 from .entry import KINDS, Record, Standing, canonical, names, together
-from .stores.store import Reading
+from .stores.store import Lookups
 from .trust import intact
 
 _MODULUS = 1 << 256
@@ -41,7 +41,7 @@ class State:
         """The digest, as a line states it."""
 
     @staticmethod
-    def looked_up(lines: Reading, *, where: str) -> State:
+    def looked_up(lines: Lookups, *, where: str) -> State:
         """As the indexes have it; to be compared with the digest in the newest line."""
         state = State()
         for kind in lines.kinds():

@@ -15,7 +15,7 @@ from typing import Any
 from deniable.errors import LedgerFailure
 
 from .entry import Entry, digest, together
-from .stores.store import Reading, Row
+from .stores.store import Lookups, Row
 
 NOT_TRUSTED = "nothing was spent; this ledger admits nothing until it is put right"
 
@@ -66,7 +66,7 @@ def read(row: Row, *, where: str) -> dict[str, Any]:
     raise broken(sequence, "was changed after it was written", where=where)
 
 
-def in_place(lines: Reading, row: Row, *, newest: Entry, where: str) -> Entry:
+def in_place(lines: Lookups, row: Row, *, newest: Entry, where: str) -> Entry:
     """The entry, if it is also a link of the chain whose newest line is already proved."""
     entry = intact(row, where=where)
     if entry.sequence == newest.sequence and entry.hash == newest.hash:

@@ -4,11 +4,13 @@
     _session       Session: release, run, open, spent, left
     asked          checks of the steps that are requested
     handles        opened mechanisms: paid once, used many times
+    streams        those that count over time, and go on after a restart
     neighbours     for which privacy units a mechanism's price is proved
     drawing        compute and draw: the lines that touch people's values
     elsewhere      noise drawn in Spark's executors, where an answer is too large to collect
     sources        files, frames and connections as tables: one file per kind
     tables         the public facts about a table
+    first_look     the columns of a file that has no schema yet
     identity       which columns can identify people
     budgets        which losses can be a budget, and what can be spent under it
     show           how a session looks

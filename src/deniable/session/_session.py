@@ -19,7 +19,7 @@ from deniable.ledger.answers import Answered, asking
 from deniable.ledger.halts import failed, named
 from deniable.losses import Loss
 from deniable.mechanisms import Mechanism, Step
-from deniable.mechanisms.interactive import Handle
+from deniable.mechanisms.interactive import Handle, opening
 from deniable.parameters import called
 from deniable.progress import Progress
 from deniable.release import Release, answer_of
@@ -79,7 +79,7 @@ class Session:
 
     @property
     def share(self) -> Loss | None:
-        """What was reserved for whom this session is for; None without shares."""
+        """The share reserved for this session's asker; None without shares."""
         return self.ledger.share if isinstance(self.ledger, Account) else None
 
     @called('s.for_("ann")')
@@ -248,11 +248,11 @@ class Session:
         return self._handles.add(mechanism, interaction, entry)
 
     @called("s.run(each for each in [dp.Laplace(scale=2.0).on(dp.Sensitive(lambda: 3, l1=1))])")
-    def run(self, algorithm: Steps[T], *, name: str = "") -> T:
+    def run(self, algorithm: Steps[T], *, name: str = "", charges: list[Entry] | None = None) -> T:
         """Drive an adaptive algorithm: what it yields is charged before it is computed.
 
-        It may yield a step (and is sent the plain noisy value), a list of steps (charged together,
-        sent a list), or a mechanism to open (sent a handle). Errors are raised at its `yield`.
+        It may yield a step (is sent the noisy value), a list of steps (charged together, sent a
+        list), or a mechanism or `Block` to open (sent a handle). Charges are added to `charges`.
         """
         if not isinstance(algorithm, Generator):
             raise BadParameter.of(
@@ -262,7 +262,8 @@ class Session:
                 fix="session.run(algorithm(...))    call the function, do not pass it",
             )
         title, count = name or getattr(algorithm, "__name__", "algorithm"), 0
-        paid: list[Mechanism] = []
+        paid = [] if charges is None else charges
+        before = len(paid)
         try:
             with Progress(title) as progress:
                 wanted = next(algorithm)
@@ -279,16 +280,16 @@ class Session:
             result: T = end.value
             return result
         except DeniableError as error:
-            asked.tell_earlier(error, paid, ledger=self._ledger)
+            asked.tell_earlier(error, paid[before:], ledger=self._ledger)
             raise
         finally:
             algorithm.close()
 
-    def _answer(self, wanted: object, *, what: str, paid: list[Mechanism]) -> object:
+    def _answer(self, wanted: object, *, what: str, paid: list[Entry]) -> object:
         """What one `yield` is sent: a noisy value, a list of them, or a handle."""
-        if isinstance(wanted, Mechanism):
-            handle = self.open(wanted)
-            paid.append(wanted)
+        if (plan := opening(wanted, unit=self.unit)) is not None:
+            handle = self.open(plan.mechanism, delta=plan.delta)
+            paid.append(self._handles.paid(handle))
             return handle
         steps = checked(wanted, unit=self.unit)
         if steps[0].handle is not None:
@@ -297,7 +298,7 @@ class Session:
         parts = [(each.mechanism.draw, each.read) for each in steps]
         with made_ready(steps):
             entry = self._pay(mechanism, what=what)
-            paid.append(mechanism)
+            paid.append(entry)
             drawn = self._draw(parts, paid=mechanism, entry=entry, question=what)
         return drawn[0] if isinstance(wanted, Step) else asked.like(wanted, drawn)
 
@@ -314,7 +315,7 @@ class Session:
     ) -> Entry:
         """Write the charge, durably, or raise with nothing written: the only call that charges."""
         drawing.refuse_inside("charged")
-        drawing.refuse_rehearsal(self._ledger)
+        drawing.refuse_replay(self._ledger)
         check_proved(mechanism, self.unit)
         self._admit()
         entry = self._ledger.charge(
@@ -357,7 +358,7 @@ class Session:
     def _ask(self, step: Step[Any]) -> tuple[object, Entry, Mechanism | None]:
         """One question to a mechanism that this session opened: free, since it was paid before."""
         drawing.refuse_inside("asked")
-        drawing.refuse_rehearsal(self._ledger)
+        drawing.refuse_replay(self._ledger)
         asking = self._handles.asking(step, admit=self._ledger.check_asker)
         with made_ready([step]), asking as opened:
             answering = opened.interaction.answering()

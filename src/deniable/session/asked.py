@@ -128,14 +128,19 @@ def released(
         mechanisms=tuple(step.mechanism.to_dict() for step in steps),
         unit=session.unit,
         provenance=provenance,
-        randomness=(type(current()).__doc__ or "").split("\n")[0],
+        randomness=randomness(),
     )
+
+
+def randomness() -> str:
+    """What noise is drawn from, in words."""
+    return (type(current()).__doc__ or "").split("\n")[0]
 
 
 def given_again(session: Session, stored: Recalled) -> Release:
     """A stored answer; an asker sees it as if it had been drawn when they paid for it.
 
-    Else it would tell what others asked: by its time, its line, or the order of its facts. The
+    Otherwise its time, its line or the order of its facts would reveal what others asked. The
     curator sees the charge that first paid for it, and the failures up to now.
     """
     release = Release.from_dict(stored.answer.value)  # type: ignore[arg-type]
@@ -156,7 +161,7 @@ def given_again(session: Session, stored: Recalled) -> Release:
 def facts_of(session: Session, paid: Entry | None) -> dict[str, Any]:
     """What is public about an answer whoever first asked, and where it was paid for.
 
-    The number of a line tells how many were written before it: that is the curator's to know.
+    The number of a line shows how many were written before it: that is the curator's to know.
     """
     halts = session.ledger.halts()
     facts = {
@@ -190,13 +195,13 @@ def cost(loss: Loss | None) -> str:
     return "nothing more" if loss is None else amount(loss, "up")
 
 
-def tell_earlier(error: DeniableError, paid: Sequence[Mechanism], *, ledger: Ledger) -> None:
+def tell_earlier(error: DeniableError, paid: Sequence[Entry], *, ledger: Ledger) -> None:
     """Let an error that ends an algorithm say also what its earlier steps were charged."""
     free = error.cost.startswith("nothing")  # refused, or paid when a mechanism was opened
     earlier = paid if free else paid[:-1]
     if not earlier:
         return
-    price = sum(map(ledger.price, earlier), start=Price.zero)
+    price = sum((each.price or Price.zero for each in earlier), start=Price.zero)
     steps = "the step before it" if len(earlier) == 1 else f"the {len(earlier)} steps before it"
     this = error.cost.replace(NOTHING_SPENT, "nothing", 1)
     error.cost = f"this step: {this}; {steps}: {amount(ledger.filter.spent(price), 'up')}"

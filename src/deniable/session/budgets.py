@@ -25,7 +25,7 @@ def ceiling(budget: object, *, size: int | None) -> Loss:
     if not isinstance(budget, Loss):
         number = isinstance(budget, int | float) and not isinstance(budget, bool)
         fix = [fixes.amount("budget", "epsilon", budget)] if number else _FIX
-        raise BadParameter.of("budget", budget, must="a loss", fix=fix)
+        raise BadParameter.of("budget", budget, must="a privacy loss", fix=fix)
     if not budget.adaptive:
         raise NotAdaptive(
             f"a {type(budget).__name__} cannot be a session's budget",
@@ -45,7 +45,7 @@ def spend(amount: object, *, budget: Loss) -> Loss:
     if not isinstance(amount, Loss):
         number = isinstance(amount, int | float) and not isinstance(amount, bool)
         fix = fixes.amount("spend", "epsilon", amount if number else 0.1)
-        raise BadParameter.of("spend", amount, must="a loss", fix=fix)
+        raise BadParameter.of("spend", amount, must="a privacy loss", fix=fix)
     _above_nothing("spend", amount)
     if type(amount) is type(budget) or (isinstance(amount, Pure) and isinstance(budget, Approx)):
         return amount
@@ -81,7 +81,7 @@ def alone(mechanism: Mechanism, *, budget: Loss) -> Loss:
 
 
 def _worth(amount: Loss, budget: Loss) -> Fix | str:
-    """What the amount is worth in the session's own currency, where a theorem tells."""
+    """What the amount is worth in the session's own currency, where a theorem gives it."""
     if isinstance(budget, Approx):
         return ""
     try:
@@ -92,11 +92,18 @@ def _worth(amount: Loss, budget: Loss) -> Fix | str:
 
 
 def _above_nothing(name: str, loss: Loss) -> None:
-    if not loss.figure or not getattr(loss, loss.figure) > 0:
+    if loss.figure and getattr(loss, loss.figure) > 0:
+        return
+    if name == "spend":
         raise BadParameter(
-            f"{name} must be above 0: every answer costs something",
-            fix=fixes.amount(name, "epsilon", 0.1),
+            "spend must be above 0: every answer costs something",
+            why="s.left is 0 once the budget is spent",
+            fix=(
+                fixes.amount("spend", "epsilon", 0.1, note="if s.left is at least that"),
+                "repeat an earlier question: its stored answer is free",
+            ),
         )
+    raise BadParameter(f"{name} must be above 0", fix=fixes.amount(name, "epsilon", 1.0))
 
 
 def _check_delta(delta: float, *, size: int | None) -> None:

@@ -31,7 +31,7 @@ _watcher: ContextVar[Watcher | None] = ContextVar("watcher", default=None)
 
 
 class Watcher(Protocol):
-    """Watches a rehearsal, in which noise is frozen and nothing is private: see `audit.replays`."""
+    """Watches a replay, in which noise is frozen and nothing is private: see `audit.replays`."""
 
     def charged(self, entry: Entry) -> None:
         """What was written in the ledger."""
@@ -52,22 +52,22 @@ def watched(watcher: Watcher) -> Iterator[None]:
         _watcher.reset(token)
 
 
-def refuse_rehearsal(ledger: Ledger) -> None:
+def refuse_replay(ledger: Ledger) -> None:
     """An error if frozen noise would be charged to, or stored in, a ledger that outlives it."""
     if _watcher.get() is not None and ledger.durable:
         raise BadParameter(
-            "a rehearsal keeps its books in memory",
+            "a replay keeps its ledger in memory",
             why="its noise is frozen: a stored answer would pass for a private one",
-            fix="leave out ledger= in the program that is rehearsed",
+            fix="leave out ledger= in the program that is replayed",
         )
 
 
 def refuse_watched() -> None:
-    """An error in a rehearsal: its watcher cannot answer for another process."""
+    """An error in a replay: its watcher cannot answer for another process."""
     if _watcher.get() is not None:
         raise BadParameter(
-            "a rehearsal does not see noise that is drawn in other processes",
-            fix="rehearse .release: the same numbers get the same noise there",
+            "a replay does not see noise that is drawn in other processes",
+            fix="replay .release: the same numbers get the same noise there",
         )
 
 
@@ -162,7 +162,7 @@ def _answers(
 
 @contextmanager
 def _ctrl_c() -> Iterator[list[int]]:
-    """The interrupts from outside: a KeyboardInterrupt that a value raises itself may tell of rows.
+    """Interrupts from outside: a KeyboardInterrupt that a value raises itself may depend on rows.
 
     Python hands signals to the main thread only, so that elsewhere there are none.
     """
@@ -185,7 +185,7 @@ def _ctrl_c() -> Iterator[list[int]]:
 
 
 class _Quiet:
-    """Keeps warnings from whoever asked: one that a single row brings about tells of that row.
+    """Keeps warnings from whoever asked: one that a single row causes would reveal that row.
 
     Python has one list of filters for all threads; so the first computation to begin changes it,
     the last to end puts it back, and threads that compute nothing are warned as ever. Where a

@@ -55,7 +55,7 @@ class Work(Protocol):
         """Entered before the charge: raises, by public facts alone, if it cannot be done."""
 
     def stands(self, record: Mapping[str, Any]) -> bool:
-        """Whether the answer that a record tells of is where it was committed, and whole."""
+        """Whether the answer that a record describes is where it was committed, and complete."""
 
     def committed(self) -> tuple[str, dict[str, object]] | None:
         """Of what is committed there: the keyed hash of its charge, and a record."""
@@ -85,7 +85,7 @@ def standing(
 def unwritten(
     ledger: Ledger, question: str, *, work: Work
 ) -> tuple[Entry, dict[str, object]] | None:
-    """The charge whose answer was committed, with its record, if no answer line tells of it.
+    """The charge whose answer was committed, with its record, if no answer line mentions it.
 
     So it is when the session dies between the commit and the line: what was paid for is there.
     """

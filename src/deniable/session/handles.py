@@ -78,6 +78,10 @@ class Handles:
                 self._opened.pop(step.handle, None)
                 raise
 
+    def paid(self, handle: Handle) -> Entry:
+        """The charge that paid for an opened mechanism."""
+        return self._find(handle).entry
+
     def _find(self, handle: Handle) -> Opened:
         opened = self._opened.get(handle)
         if opened is None:

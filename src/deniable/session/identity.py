@@ -16,7 +16,7 @@ from typing import Final
 
 from deniable.errors import BadParameter
 
-from .tables import Found, type_of
+from .tables import TableOutline, type_of
 
 # Types that need the schema's word to be read as values, and are equal byte by byte as ids.
 _EXACT: Final = re.compile(
@@ -49,7 +49,7 @@ def identifies(spelling: str) -> bool:
     return type_of(spelling) is not None or _EXACT.fullmatch(spelling) is not None
 
 
-def check(found: Found, column: str) -> None:
+def check(found: TableOutline, column: str) -> None:
     """Raise if values of the column that identifies people may be equal and yet differ."""
     if column in found.doubtful:
         raise refused(column, found.doubtful[column], table=found.name)

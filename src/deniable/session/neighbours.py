@@ -45,16 +45,21 @@ def _fix(part: Mechanism, unit: Unit) -> str:
 
 
 def check_entries(step: Step[Any], unit: Unit) -> None:
-    """Refuse a sample drawn row by row where a unit may have several rows, or one not drawn."""
+    """Refuse a sample drawn row by row where a unit may have several rows, or one not drawn.
+
+    A person may own several rows however few of them count; a row is one unless more is declared.
+    """
     sampled = [part for part in step.mechanism.within() if part.draws_units]
     if step.value.form.statistic is not None and not sampled:
         raise BadParameter(
             f"{type(step.mechanism).__name__} draws no sample that the statistic could be asked of",
             fix="dp.Sensitive(lambda: statistic(rows), ...) without statistic=",
         )
-    if sampled and unit.rows > 1 and step.value.entries != 1:
+    entries = step.value.entries
+    if sampled and entries != 1 and (entries or unit.column):
         raise SensitivityMismatch(
-            f"{type(sampled[0]).__name__} draws units, and {unit} may have {unit.rows} of the rows",
+            f"{type(sampled[0]).__name__} draws units, and {unit}, may have "
+            f"{entries or 'several'} of the rows",
             why="a unit whose rows are drawn by coins of their own is in the sample more often",
             fix="dp.Sensitive(..., entries=1), with one row for each unit: the sum of its rows",
         )

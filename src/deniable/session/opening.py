@@ -8,12 +8,12 @@ from dataclasses import replace
 from pathlib import Path
 
 from deniable import fixes
-from deniable.errors import BadParameter, MissingUnit, UnitMismatch
+from deniable.errors import BadParameter, DeniableError, MissingUnit, UnitMismatch
 from deniable.ledger import Ledger, open_ledger
 from deniable.ledger.halts import named
 from deniable.losses import Loss
 from deniable.schema import Column, Schema
-from deniable.units import Unit
+from deniable.units import Unit, rows
 
 from . import budgets, sources
 from ._session import Session
@@ -33,7 +33,9 @@ def open(  # noqa: A001  (dp.open is the promised name)
 ) -> Session:
     """A session, `of` some kind, over data that are held, not read: see `dp.open`."""
     facts = _versioned(_schema(schema), version)
-    whom = _unit(unit, facts, name or "data")
+    if unit is None and (facts is None or facts.unit is None):
+        raise _missing_unit(source, facts, name)
+    whom = _unit(unit, facts)
     limit = None if budget is None else budgets.ceiling(budget, size=_size(facts))
     if limit is None and ledger is None:
         raise BadParameter(
@@ -84,14 +86,23 @@ def _versioned(schema: Schema | None, version: str | None) -> Schema | None:
     return replace(schema or Schema(), version=version)
 
 
-def _unit(unit: object, schema: Schema | None, table: str) -> Unit:
+def _missing_unit(source: object, schema: Schema | None, name: str | None) -> DeniableError:
+    """No privacy unit was given; the fix names a column that looks as if it identified people."""
+    try:
+        tables = sources.tables(source, schema=schema, unit=rows(), name=name)
+    except DeniableError as error:
+        return MissingUnit.of(name) if name else error
+    return MissingUnit.of(
+        ", ".join(tables), columns=[n for t in tables.values() for n in t.columns]
+    )
+
+
+def _unit(unit: object, schema: Schema | None) -> Unit:
     stated = None if schema is None else schema.unit
-    if unit is None and stated is None:
-        raise MissingUnit.of(table)
     if unit is not None and not isinstance(unit, Unit):
-        raise BadParameter.of(
-            "unit", unit, must="a unit", fix=(fixes.person("user_id", 10), fixes.rows())
-        )
+        column = unit if isinstance(unit, str) and unit.isidentifier() else "user_id"
+        fix = fixes.person(column, 10), fixes.rows()
+        raise BadParameter.of("unit", unit, must="a privacy unit", fix=fix)
     if unit is not None and stated is not None and unit != stated:
         raise UnitMismatch(
             f"you gave the unit {unit}, but the schema says {stated}",
@@ -102,7 +113,7 @@ def _unit(unit: object, schema: Schema | None, table: str) -> Unit:
 
 
 def _size(schema: Schema | None) -> int | None:
-    """About how many units there are, if the schema tells."""
+    """About how many units there are, if the schema says so."""
     if schema is None:
         return None
     sizes = [part.size for part in (schema, *schema.tables.values()) if part.size is not None]

@@ -6,10 +6,10 @@ import math
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from deniable import cards
 from deniable.ledger import Ledger
 from deniable.ledger.show import left as ledger_left
 from deniable.losses import Loss
-from deniable.release import card
 from deniable.release.numbers import amount, remaining
 
 from .tables import Table
@@ -51,11 +51,11 @@ def as_html(session: Session) -> str:
         for table in session.tables.values()
         for name, column in table.columns.items()
     ]
-    return card.card(
+    return cards.card(
         "session on " + ", ".join(session.tables),
-        card.bar(_part(session)),
-        card.facts(facts | dict(zip(["note"], _notes(session), strict=False))),
-        card.folded("columns", card.table(["table", "column", "public facts"], columns)),
+        cards.bar(_part(session)),
+        cards.facts(facts | dict(zip(["note"], _notes(session), strict=False))),
+        cards.folded("columns", cards.table(["table", "column", "public facts"], columns)),
     )
 
 

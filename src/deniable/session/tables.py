@@ -43,7 +43,7 @@ class Table:
     a fix proposes to read them as, where that is not text; `refused` those of the unread that
     cannot be read at all, by their types. `source` holds its rows; `ibis` is the Ibis table it was
     opened as, by which expressions may speak of it; `size` the number of units that the schema
-    states.
+    states; `consent` the column that must be true for a row to count.
     """
 
     name: str
@@ -55,9 +55,10 @@ class Table:
     source: Source = field(repr=False)
     ibis: object = field(default=None, repr=False, compare=False)
     size: int | None = None
+    consent: str | None = None
 
     def column(self, name: str) -> Column:
-        """What is known of one column; an error that tells the fix if it cannot be used."""
+        """The public facts about one column; if it cannot be used, an error with a fix."""
         if name in self.columns:
             return self.columns[name]
         if name in self.refused:
@@ -76,7 +77,7 @@ class Table:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Found:
+class TableOutline:
     """What was found about a table before the schema is applied: column names and types alone."""
 
     name: str
@@ -107,7 +108,7 @@ def _nested(table: str, column: str, kind: str) -> BadParameter:
     copied = f"COPY (SELECT * REPLACE ({name}::VARCHAR AS {name}) FROM 'old.parquet')"  # noqa: S608  shown, never run
     return BadParameter(
         f"`{column}` of `{table}` is {kind}: lists and structs in Parquet cannot be read",
-        why="one row that is stored wrongly would stop the reader, which tells that it is there",
+        why="one row that is stored wrongly would stop the reader, which reveals that it is there",
         fix=(
             f"{copied} TO 'new.parquet'    in DuckDB; then open the new file",
             f"leave `{column}` out of the schema",
@@ -136,7 +137,7 @@ def check_names(names: Sequence[object], *, table: str) -> list[str]:
     return list(checked.values())
 
 
-def described(found: Found, schema: Schema | None) -> Table:
+def described(found: TableOutline, schema: Schema | None) -> Table:
     """The table with what the schema says of it; the schema's word on types is final."""
     facts = Schema() if schema is None else schema
     names = check_names(list(found.types), table=found.name)
@@ -145,6 +146,7 @@ def described(found: Found, schema: Schema | None) -> Table:
             raise UnknownName.of("column", name, known=names, table=found.name)
         if name in found.refused:
             raise _nested(found.name, name, found.refused[name])
+    _check_consent(found, facts.consent)
     typed = {name: Column(type=kind) for name, kind in found.types.items() if kind is not None}
     columns = {name: facts.columns.get(name) or typed.get(name) for name in names}
     return Table(
@@ -157,7 +159,19 @@ def described(found: Found, schema: Schema | None) -> Table:
         source=found.source,
         ibis=found.ibis,
         size=facts.size,
+        consent=facts.consent,
     )
+
+
+def _check_consent(found: TableOutline, column: str | None) -> None:
+    """Refuse stored codes: engines read 2 (no) and 9 (not asked) as true, as they do 1."""
+    kind = None if column is None else found.types.get(column)
+    if kind not in (None, "bool", "text"):
+        raise BadParameter(
+            f"`{column}` of `{found.name}` states consent and is stored as {kind}",
+            why="every number but 0 would be read as consent, also a code for no or unknown",
+            fix=f"store `{column}` as a truth value: for instance, true where it is 1",
+        )
 
 
 def check_unit(unit: Unit, tables: Mapping[str, Table]) -> None:
@@ -171,6 +185,8 @@ def check_unit(unit: Unit, tables: Mapping[str, Table]) -> None:
         names = {*table.columns, *table.unread}
         if table.public or unit.column is None or unit.column in names:
             continue
+        if not table.source.complete:
+            raise _unlisted(table.name, unit.column)
         folded = {name.lower(): name for name in set.intersection(*private)}
         found = difflib.get_close_matches(unit.column.lower(), folded, n=1, cutoff=_NEAR_SPELLING)
         near = [folded[name] for name in found]
@@ -182,6 +198,15 @@ def check_unit(unit: Unit, tables: Mapping[str, Table]) -> None:
             fix=[*spelled, *_without_people(table.name, list(tables))[len(tables) == len(near) :]],
             hint=f"columns of `{table.name}`: {', '.join(sorted(names))}",
         )
+
+
+def _unlisted(table: str, column: str) -> MissingUnit:
+    """A file without types has the columns that its schema lists, and no others."""
+    return MissingUnit(
+        f"the schema of `{table}` does not list `{column}`, which identifies people",
+        why="a CSV has no types: the schema says which columns are read, and as what",
+        fix=fixes.python(f'dp.Schema(columns={{"{column}": dp.column("text"), ...}})'),
+    )
 
 
 def _without_people(table: str, tables: Sequence[str]) -> list[Fix]:

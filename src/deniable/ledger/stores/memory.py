@@ -11,7 +11,7 @@ from typing import NamedTuple, TypeVar
 
 from deniable.errors import LedgerFailure
 
-from .store import Reading, Row, Writing
+from .store import Lookups, Row, Writing
 
 T = TypeVar("T")
 
@@ -31,7 +31,7 @@ class MemoryStore:
         self._process = os.getpid()
         _all.add(self)
 
-    def read(self, look: Callable[[Reading], T]) -> T:
+    def read(self, look: Callable[[Lookups], T]) -> T:
         """Look things up."""
         with self._lock:
             return look(_Lines(self._rows, self._of, self._kept))

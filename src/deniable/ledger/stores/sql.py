@@ -13,7 +13,7 @@ from typing import Generic, Protocol, TypeVar
 from deniable.errors import DeniableError, LedgerFailure
 from deniable.ledger.trust import broken
 
-from .store import CommitUnsure, Reading, Row, Writing
+from .store import CommitUnsure, Lookups, Row, Writing
 
 
 class Connection(Protocol):
@@ -75,7 +75,7 @@ class SqlStore(ABC, Generic[C]):
         self.patience = patience
         self._one = OneConnection(self._connect)
 
-    def read(self, look: Callable[[Reading], T]) -> T:
+    def read(self, look: Callable[[Lookups], T]) -> T:
         """One consistent view."""
         return self._settled(self._reading, lambda connection: look(self._lines(connection)))
 

@@ -28,7 +28,7 @@ class Row(NamedTuple):
     mechanisms: str | None
 
 
-class Reading(Protocol):
+class Lookups(Protocol):
     """What may be asked of a store; each answer comes from an index, not from a scan."""
 
     def last(self) -> Row | None:
@@ -65,7 +65,7 @@ class Reading(Protocol):
         """The secret under which questions are hashed; never part of a line."""
 
 
-class Writing(Reading, Protocol):
+class Writing(Lookups, Protocol):
     """The one writer: what is read here stays true until what is appended here is durable."""
 
     def append(self, row: Row) -> None:
@@ -94,7 +94,7 @@ class Store(Protocol):
     patience: float
     """How many seconds to wait for others."""
 
-    def read(self, look: Callable[[Reading], T]) -> T:
+    def read(self, look: Callable[[Lookups], T]) -> T:
         """Look things up in one consistent view, waiting for no other asker."""
 
     def write(self, act: Callable[[Writing], T]) -> T:

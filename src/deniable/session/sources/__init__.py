@@ -27,16 +27,17 @@ from dataclasses import replace
 from importlib import import_module
 from typing import Any, Final
 
+from deniable import parameters
 from deniable.errors import BadParameter, UnknownName
 from deniable.schema import Schema
 from deniable.session import identity
-from deniable.session.tables import Found, Table, check_unit, described
+from deniable.session.tables import Table, TableOutline, check_unit, described
 from deniable.units import Unit
 
 from . import files
 from .source import KINDS, Source
 
-__all__ = ["Found", "Source", "tables"]
+__all__ = ["Source", "TableOutline", "tables"]
 
 # The module of each kind, by what identifies it: the start of an address, the ending of a file's
 # name, or the package that a class comes from.
@@ -73,7 +74,7 @@ def tables(
     return known
 
 
-def _of_mapping(name: object, part: object) -> list[Found]:
+def _of_mapping(name: object, part: object) -> list[TableOutline]:
     if not isinstance(name, str) or not name:
         raise BadParameter.of("the name of a table", name, must="text")
     if isinstance(part, Mapping | list | tuple):
@@ -87,7 +88,7 @@ def _of_mapping(name: object, part: object) -> list[Found]:
     return found
 
 
-def _wanted(found: list[Found], schema: Schema | None) -> list[Found]:
+def _wanted(found: list[TableOutline], schema: Schema | None) -> list[TableOutline]:
     """The tables, if the schema fits them; one that it does not mention is kept as it is stored."""
     if schema is None or not schema.tables:
         if schema is not None and schema.columns and len(found) > 1:
@@ -103,7 +104,7 @@ def _wanted(found: list[Found], schema: Schema | None) -> list[Found]:
     return found
 
 
-def _described(found: Found, schema: Schema | None, unit: Unit) -> Table:
+def _described(found: TableOutline, schema: Schema | None, unit: Unit) -> Table:
     facts = schema
     if facts is not None and facts.tables:
         facts = facts.tables.get(found.name)
@@ -112,7 +113,7 @@ def _described(found: Found, schema: Schema | None, unit: Unit) -> Table:
     return described(found.source.declared(found, facts), facts)
 
 
-def _found(source: object, name: str | None, schema: Schema | None) -> list[Found]:
+def _found(source: object, name: str | None, schema: Schema | None) -> list[TableOutline]:
     if not isinstance(source, str | os.PathLike):
         return look_by_class(source, name, schema)
     text = os.fspath(source)
@@ -123,20 +124,20 @@ def _found(source: object, name: str | None, schema: Schema | None) -> list[Foun
     return _look(ending, paths, called, schema)
 
 
-def look_by_class(source: object, name: str | None, schema: Schema | None) -> list[Found]:
+def look_by_class(source: object, name: str | None, schema: Schema | None) -> list[TableOutline]:
     """The tables of a frame or a connection."""
     for kind in type(source).__mro__:
         package = kind.__module__.split(".")[0].lstrip("_")
         if package in _HOMES:
             return _look(package, source, name, schema)
     raise BadParameter(
-        f"a {type(source).__name__} is no source of tables",
+        f"cannot open {parameters.a_kind(source)} as tables",
         fix=KINDS,
         hint="pandas.DataFrame(...)" if isinstance(source, list | tuple) else "",
     )
 
 
-def _look(told: str, given: object, name: str | None, schema: Schema | None) -> list[Found]:
-    home: Any = import_module(f".{_HOMES[told]}", __name__)
-    found: list[Found] = home.look(given, name, schema)
+def _look(kind: str, given: object, name: str | None, schema: Schema | None) -> list[TableOutline]:
+    home: Any = import_module(f".{_HOMES[kind]}", __name__)
+    found: list[TableOutline] = home.look(given, name, schema)
     return found

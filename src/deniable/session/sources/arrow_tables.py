@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Self
 
 from deniable.errors import BadParameter
 from deniable.schema import Schema
-from deniable.session.tables import Found
+from deniable.session.tables import TableOutline
 
 from .source import Source, found
 
@@ -33,11 +33,11 @@ class ArrowTable(Source):
         return settled(self.held)
 
 
-def look(table: Any, name: str | None, _schema: Schema | None) -> list[Found]:
+def look(table: Any, name: str | None, _schema: Schema | None) -> list[TableOutline]:
     """Names and types."""
     if not hasattr(table, "schema") or hasattr(table, "read_next_batch"):
         raise BadParameter(
-            "a PyArrow array or stream is no table that can be asked twice",
+            "a PyArrow array or stream is not a table: it cannot be read twice",
             fix="reader.read_all()",
         )
     columns = zip(table.schema.names, table.schema.types, strict=True)

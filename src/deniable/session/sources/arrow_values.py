@@ -19,9 +19,9 @@ from fractions import Fraction
 from numbers import Complex, Integral, Number, Rational, Real
 from typing import Any, Final
 
-# Digits that Python writes of a whole number, at most (sys.int_info.default_max_str_digits).
-_LONGEST: Final = 4300
-# How objects are written that are no value.
+from deniable.forms import LONGEST, decimal_places, is_missing
+
+# How objects that are not values are written.
 _NOTHING: Final = frozenset({"None", "nan", "NaN", "NaT", "<NA>"})
 
 
@@ -141,7 +141,7 @@ def _text(value: object) -> str | None:
             text = str.__str__(value)
         elif isinstance(value, Number):
             return _number(value)
-        elif type(value).__name__ in ("bool", "bool_"):  # NumPy's, which is no number
+        elif type(value).__name__ in ("bool", "bool_"):  # NumPy's, which is not a number
             return _number(bool(value))
         else:
             text = str(_in_utc(value) if isinstance(value, dt.datetime) else value)
@@ -168,12 +168,14 @@ def _number(value: Any) -> str | None:
     >>> [_number(each) for each in (Fraction(1, 3), 1 + 0j, Decimal("1E+99999"), math.inf)]
     [None, None, None, 'inf']
     """
-    if isinstance(value, Decimal) and value.is_finite() and abs(value.adjusted()) > _LONGEST:
+    if isinstance(value, Decimal) and value.is_finite() and abs(value.adjusted()) > LONGEST:
         return None
     if isinstance(value, Complex) and not isinstance(value, Real):
         return None
-    if value != value or abs(value) == math.inf:  # noqa: PLR0124  (NaN, of any type)
-        return None if value != value else str(float(value))  # noqa: PLR0124
+    if is_missing(value):
+        return None
+    if abs(value) == math.inf:
+        return str(float(value))
     if isinstance(value, Integral):
         return str(int(value))
     exact = Fraction(value) if isinstance(value, Decimal | Rational) else _fraction(value)
@@ -191,12 +193,8 @@ def _fraction(value: Any) -> Fraction:
 
 def _decimal(exact: Fraction) -> str | None:
     """The digits of a fraction whose denominator divides a power of ten, and one 0."""
-    twos = (exact.denominator & -exact.denominator).bit_length() - 1
-    fives, rest = 0, exact.denominator >> twos
-    while rest % 5 == 0:
-        fives, rest = fives + 1, rest // 5
-    places = max(twos, fives)
-    if rest != 1 or places > _LONGEST:
+    places = decimal_places(exact)
+    if places is None:
         return None
     digits = str(abs(exact.numerator) * 10**places // exact.denominator).rjust(places + 1, "0")
     sign = "-" if exact < 0 else ""

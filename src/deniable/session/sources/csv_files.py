@@ -20,6 +20,7 @@ from __future__ import annotations
 import csv
 import os
 import re
+import shlex
 import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -27,11 +28,12 @@ from pathlib import Path
 from typing import Any, ClassVar, Final
 
 from deniable.errors import BadParameter
+from deniable.fixes import Fix
 from deniable.schema import Schema
-from deniable.session.tables import Found
+from deniable.session.tables import TableOutline
 
 from .files import Files, call, text
-from .source import Source
+from .source import quoted
 
 _LONGEST_LINE: Final = 1 << 20
 _PIECE: Final = 1 << 20
@@ -49,16 +51,16 @@ class CsvFiles(Files):
     typed: ClassVar = False
     complete: ClassVar = False
 
-    def declared(self, found: Found, facts: Schema | None) -> Found:
-        """As the schema says; the first line only tells where each column is.
+    def declared(self, found: TableOutline, facts: Schema | None) -> TableOutline:
+        """As the schema says; the first line only says where each column is.
 
         That line could be a row if the file has no header: so nothing of it is ever shown.
         """
         if facts is None or not facts.columns:
             raise BadParameter(
                 f"`{found.name}` is a CSV: it needs a schema with types",
-                why="what a column holds would have to be guessed from its values",
-                fix=_SCHEMA,
+                why="types would have to be guessed from people's values",
+                fix=(_SCHEMA, _started(self.held[0])),
             )
         headers = {_header(path, facts) for path in self.held}
         if len(headers) > 1:
@@ -80,18 +82,14 @@ class CsvFiles(Files):
         opened = [(self.delimiter, self.header)]
         return None if all(_cuts(p, self.delimiter) == opened for p in self.held) else ""
 
-    def none(self) -> Source:
-        import pyarrow as pa
-
-        from .arrow_tables import ArrowTable
-
-        schema = pa.schema([(name, pa.string()) for name in _different(self.header)])
-        return ArrowTable(held=schema.empty_table())
+    def announce(self, connection: Any, view: str) -> None:
+        columns = ", ".join(f"NULL::VARCHAR AS {quoted(name)}" for name in _different(self.header))
+        connection.execute(f"CREATE TEMP VIEW {view} AS SELECT {columns} WHERE FALSE")
 
     def load(self, connection: Any, view: str, folder: Path) -> None:
         paths = [_with_one_end(path, folder) for path in self.held]
         reader = call("read_csv", paths, self.options())
-        connection.execute(f"CREATE TEMP VIEW {view} AS FROM {reader}")
+        connection.execute(f"CREATE OR REPLACE TEMP VIEW {view} AS FROM {reader}")
 
     def options(self) -> dict[str, str]:
         """For DuckDB's reader: every column is text, in the order of the first line."""
@@ -110,9 +108,16 @@ class CsvFiles(Files):
         }
 
 
-def look(paths: Sequence[str], name: str, _schema: Schema | None) -> list[Found]:
-    """Where the files are: the schema tells the rest."""
-    return [Found(name=name, source=CsvFiles(held=tuple(paths)), types={})]
+def look(paths: Sequence[str], name: str, _schema: Schema | None) -> list[TableOutline]:
+    """Where the files are: the schema says the rest."""
+    return [TableOutline(name=name, source=CsvFiles(held=tuple(paths)), types={})]
+
+
+def _started(path: str | os.PathLike[str]) -> Fix:
+    return Fix(
+        f"deniable init {shlex.quote(os.fspath(path))} --header",
+        note="writes a schema with the file's columns, to complete",
+    )
 
 
 def _header(path: str, facts: Schema) -> tuple[str, tuple[str, ...]]:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any, ClassVar, Self
 
 from deniable.schema import Schema
-from deniable.session.tables import Found
+from deniable.session.tables import TableOutline
 
 from .duckdb_tables import COLLATION, SPILLS, collated
 from .source import Source, found
@@ -45,7 +45,7 @@ class DuckDBRelation(Source):
         return self.held.to_arrow_table()
 
 
-def look(relation: Any, name: str | None, _schema: Schema | None) -> list[Found]:
+def look(relation: Any, name: str | None, _schema: Schema | None) -> list[TableOutline]:
     """Names and types; nothing is run."""
     columns = zip(relation.columns, relation.types, strict=True)
     return [found(DuckDBRelation(held=relation), name, columns)]

@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Final
 
 from deniable.errors import BadParameter
 from deniable.schema import Schema
-from deniable.session.tables import Found
+from deniable.session.tables import TableOutline
 
 from .source import Named, chosen, found, quoted
 
@@ -85,7 +85,7 @@ class DuckDBTable(Named):
         return {}
 
 
-def look(given: Any, name: str | None, schema: Schema | None) -> list[Found]:
+def look(given: Any, name: str | None, schema: Schema | None) -> list[TableOutline]:
     """The tables that the connection lists where it is; or a relation."""
     if hasattr(given, "columns"):
         from . import duckdb_relations

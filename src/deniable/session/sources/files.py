@@ -37,7 +37,7 @@ class Files(Source):
                     "it was moved, deleted or locked since",
                     fix=(
                         "put the file back, and ask again",
-                        "open a session on the file's new place",
+                        "open a session on the file's new path",
                     ),
                 )
         try:

@@ -12,7 +12,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, Final
 
-from .ibis_tables import IbisTable
+from .ibis_tables import IbisTable, made_known
 from .source import quoted
 
 _ROWS: Final = 1 << 16
@@ -25,8 +25,7 @@ def fetched(remote: IbisTable) -> Any:
     engine = expression.get_backend()
     if engine.name not in _READERS:
         return engine.to_pyarrow_batches(expression)
-    # Tables in memory that an expression mentions are made known to the engine first.
-    engine._run_pre_execute_hooks(expression)  # noqa: SLF001
+    made_known(engine, expression)
     return _READERS[engine.name](engine, remote)
 
 
@@ -34,7 +33,7 @@ def described(remote: IbisTable) -> Any:
     """An Arrow table without rows, in the types that `fetched` brings; no row is fetched."""
     engine = remote.held.get_backend()
     if engine.name == "polars":
-        engine._run_pre_execute_hooks(remote.held)  # noqa: SLF001
+        made_known(engine, remote.held)
         return engine.compile(remote.held).clear().collect().to_arrow()
     found = fetched(replace(remote, held=remote.held.limit(0)))
     return found.read_all() if hasattr(found, "read_all") else found
@@ -106,7 +105,7 @@ def _array(pa: Any, values: list[Any], stored: Any, own: type, read: Any) -> Any
 
 
 def _whole(value: Any) -> int | None:
-    """Of numbers that are no whole ones, nothing.
+    """Nothing for numbers that are not whole.
 
     >>> [_whole(value) for value in (7, 7.0, 7.5, 1e300, b"7", None)]
     [7, 7, None, None, None, None]

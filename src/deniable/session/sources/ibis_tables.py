@@ -1,4 +1,4 @@
-"""Tables and connections of Ibis: where their rows are, told without reading any.
+"""Tables and connections of Ibis: where their rows are, found without reading any.
 
     duckdb, postgres     tables: asked by us, through our own client
     pyspark              tables and expressions: asked by us, as Spark frames
@@ -19,7 +19,7 @@ from typing import Any, ClassVar, Final, Self
 
 from deniable.errors import BadParameter, UnknownName
 from deniable.schema import Schema
-from deniable.session.tables import Found, Table, type_of
+from deniable.session.tables import Table, TableOutline, type_of
 
 from . import postgres_tables as postgres
 from .duckdb_tables import COLLATION, SPILLS, collated, temporary
@@ -63,7 +63,7 @@ class IbisTable(Source):
             case _ if not self.held.schema()[column].is_string():
                 return ""
             case "duckdb":
-                engine._run_pre_execute_hooks(self.held)  # noqa: SLF001  (tables in memory)
+                made_known(engine, self.held)
                 ((default,),) = engine.con.sql(f"SELECT {COLLATION}").fetchall()
                 relation = engine.con.sql(engine.compile(self.held))  # a question that is not run
                 exact = not collated(relation, column, default=default)
@@ -82,7 +82,7 @@ class IbisTable(Source):
         return arrow_values.settled(ibis_rows.fetched(self))
 
 
-def look(given: Any, name: str | None, schema: Schema | None) -> list[Found]:
+def look(given: Any, name: str | None, schema: Schema | None) -> list[TableOutline]:
     """What leads to an engine that we speak is looked at as such; the rest by Ibis's types."""
     from ibis.backends import BaseBackend
 
@@ -103,7 +103,7 @@ def look(given: Any, name: str | None, schema: Schema | None) -> list[Found]:
     return [replace(made, name=called, ibis=given)]
 
 
-def _of_client(place: object, name: str | None, schema: Schema | None) -> list[Found]:
+def _of_client(place: object, name: str | None, schema: Schema | None) -> list[TableOutline]:
     """A text is an address of Postgres here, however it is written."""
     if isinstance(place, str):
         return postgres.look(place, name, schema)
@@ -176,7 +176,7 @@ def _place(expression: Any) -> tuple[object, str | None]:
     from ibis.expr import types
 
     if not isinstance(expression, types.Table):
-        raise BadParameter("this Ibis expression is no table", fix="expression.as_table()")
+        raise BadParameter("this Ibis expression is not a table", fix="expression.as_table()")
     node = expression.op()
     if isinstance(node, ops.InMemoryTable) and _as_given(node):
         return node.data.obj, None
@@ -251,12 +251,17 @@ def _engine(expression: Any, node: Any) -> Any:
         ) from None
 
 
+def made_known(engine: Any, expression: Any) -> None:
+    """Tables in memory that an expression mentions are made known to the engine."""
+    engine._run_pre_execute_hooks(expression)  # noqa: SLF001
+
+
 def _exact_in_sqlite(engine: Any, expression: Any, column: str) -> bool:
     """By the program that SQLite makes of a comparison and does not run: it names the collation.
 
     The fifth field of an instruction is P4 (https://www.sqlite.org/opcode.html); numbers have none.
     """
-    engine._run_pre_execute_hooks(expression)  # noqa: SLF001  (tables in memory)
+    made_known(engine, expression)
     name, text = quoted(column), engine.compile(expression)
     cursor = engine.con.cursor()
     cursor.row_factory = None

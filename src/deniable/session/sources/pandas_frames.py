@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Self
 
 from deniable.errors import BadParameter, MissingExtra
 from deniable.schema import Schema
-from deniable.session.tables import Found, type_of
+from deniable.session.tables import TableOutline, type_of
 
 from .source import Source, found
 
@@ -32,7 +32,7 @@ class PandasFrame(Source):
         return pa.table({name: _column(pa, self.held[name]) for name in self.held.columns})
 
 
-def look(frame: Any, name: str | None, _schema: Schema | None) -> list[Found]:
+def look(frame: Any, name: str | None, _schema: Schema | None) -> list[TableOutline]:
     """Names and dtypes."""
     if not hasattr(frame, "dtypes") or not hasattr(frame, "columns"):
         raise BadParameter("a pandas Series is one column, not a table", fix="series.to_frame()")

@@ -11,12 +11,12 @@ from typing import Any, ClassVar, Final, Self
 
 from deniable.errors import BadParameter
 from deniable.schema import Schema
-from deniable.session.tables import Found, check_names
+from deniable.session.tables import TableOutline, check_names
 
 from .files import Files, call
 from .source import Source, found
 
-# Folder names such as year=2020 tell which years somebody is in: they are no columns here.
+# Folder names such as year=2020 would reveal which years someone is in: they are not columns here.
 # Statistics leave NaN out; text that is not UTF-8 stops nobody.
 _OPTIONS: Final = {
     "hive_partitioning": "false",
@@ -92,7 +92,7 @@ class ParquetFiles(Files):
         return ArrowTable(held=files.scanner(columns=list(self.columns)))
 
 
-def look(paths: Sequence[str], name: str, _schema: Schema | None) -> list[Found]:
+def look(paths: Sequence[str], name: str, _schema: Schema | None) -> list[TableOutline]:
     """Names and types from the files' footers; the statistics beside them are not read."""
     import duckdb
 

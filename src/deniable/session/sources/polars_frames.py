@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Self
 
 from deniable.errors import BadParameter
 from deniable.schema import Schema
-from deniable.session.tables import Found
+from deniable.session.tables import TableOutline
 
 from .source import Source, found
 
@@ -33,7 +33,7 @@ class PolarsFrame(Source):
         return settled(whole.to_arrow())
 
 
-def look(frame: Any, name: str | None, _schema: Schema | None) -> list[Found]:
+def look(frame: Any, name: str | None, _schema: Schema | None) -> list[TableOutline]:
     """Names and types; a lazy frame is not run."""
     if not hasattr(frame, "collect_schema"):
         raise BadParameter("a Polars Series is one column, not a table", fix="series.to_frame()")

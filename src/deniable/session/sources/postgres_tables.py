@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Final
 from deniable.errors import BadParameter, MissingExtra
 from deniable.schema import Schema
 from deniable.session import identity
-from deniable.session.tables import Found
+from deniable.session.tables import TableOutline
 
 from .source import Named, chosen, found
 
@@ -47,7 +47,7 @@ class PostgresTable(Named):
 
 def look(
     given: Any, name: str | None, schema: Schema | None, held: str | None = None
-) -> list[Found]:
+) -> list[TableOutline]:
     """The tables that a connection, or the one at an address, sees in its schema."""
     if isinstance(given, str):
         with _connected(given) as connection:

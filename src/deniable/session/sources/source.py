@@ -3,7 +3,7 @@
 A kind is one file of this folder: a subclass of `Source`, and a function that describes what was
 given from public facts alone:
 
-    look(given, name, schema) -> list[Found]
+    look(given, name, schema) -> list[TableOutline]
 
 It is known to everybody else by one line in the table of `deniable.session.sources`.
 """
@@ -18,7 +18,7 @@ from typing import Any, ClassVar, Final, Self, TypeVar
 from deniable.errors import BadParameter, UnknownName
 from deniable.schema import Schema
 from deniable.session import identity
-from deniable.session.tables import Found, check_names, type_of
+from deniable.session.tables import TableOutline, check_names, type_of
 
 T = TypeVar("T")
 
@@ -57,7 +57,7 @@ class Source:
         """The same source with only these columns; with any one column if none is named."""
         return self
 
-    def declared(self, found: Found, facts: Schema | None) -> Found:
+    def declared(self, found: TableOutline, facts: Schema | None) -> TableOutline:
         """What was found, completed by what only the schema can say about its columns."""
         return found
 
@@ -96,6 +96,10 @@ class Source:
         """The same columns without rows; no row is read."""
         raise AssertionError("read in place")
 
+    def announce(self, connection: Any, view: str) -> None:
+        """Make the columns known under a name, without rows; `load` takes its place."""
+        connection.register(view, self.none().rows())
+
     def rows(self) -> Any:
         """All rows, as an Arrow table or a stream of batches."""
         raise AssertionError("read in place")
@@ -124,14 +128,14 @@ class Named(Source):
         return self.held
 
 
-def found(source: Source, name: str | None, columns: Iterable[Any], **more: Any) -> Found:
+def found(source: Source, name: str | None, columns: Iterable[Any], **more: Any) -> TableOutline:
     """A table with its columns and their types, as they are spelled where it is held."""
     called, pairs = name or "data", list(columns)
     names = check_names([column for column, _ in pairs], table=called)
     spelled = {column: str(kind) for column, (_, kind) in zip(names, pairs, strict=True)}
     types = {column: type_of(kind) for column, kind in spelled.items()}
     facts: dict[str, Any] = {"types": types, "doubtful": identity.doubtful(spelled)}
-    return Found(name=called, source=source, **facts | more)
+    return TableOutline(name=called, source=source, **facts | more)
 
 
 def quoted(*names: str) -> str:

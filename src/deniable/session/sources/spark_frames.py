@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 from deniable.errors import BadParameter
 from deniable.schema import Schema
-from deniable.session.tables import Found
+from deniable.session.tables import TableOutline
 
 from .source import Source, found
 
@@ -24,7 +24,7 @@ class SparkFrame(Source):
         return session.client.host if is_remote(session) else id(session.sparkContext)
 
 
-def look(frame: Any, name: str | None, _schema: Schema | None) -> list[Found]:
+def look(frame: Any, name: str | None, _schema: Schema | None) -> list[TableOutline]:
     """Names and types, as Spark has analysed the frame."""
     from pyspark import __version__ as version
 

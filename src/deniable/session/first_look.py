@@ -1,0 +1,53 @@
+"""The columns of a file that has no schema yet: names and types alone, never values."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+
+from deniable import units
+from deniable.errors import BadParameter
+from deniable.fixes import Fix
+from deniable.schema import Column, column
+
+from . import sources
+from .tables import check_names
+
+
+def columns(path: Path, *, header: bool) -> tuple[dict[str, Column], list[str]]:
+    """The columns of a file, and the names of those whose type is not supported.
+
+    Those of a CSV have no types; `header` says that its first line contains their names.
+    """
+    if path.suffix.lower() == ".csv":
+        return {name: column("text") for name in _names(path, header=header)}, []
+    return of_source(path, path.stem)
+
+
+def of_source(source: object, table: str) -> tuple[dict[str, Column], list[str]]:
+    """The same for one table of whatever a session can open."""
+    looked = sources.tables(source, schema=None, unit=units.rows(), name=None)
+    if table not in looked:
+        raise BadParameter(f"there is no table `{table}`", fix=", ".join(list(looked)[:20]))
+    found = looked[table]
+    return dict(found.columns), list(found.unread)
+
+
+def _names(path: Path, *, header: bool) -> list[str]:
+    """The first line of a CSV, if the caller says that it contains column names."""
+    if not path.is_file():
+        raise BadParameter(f"there is no file {path}")
+    if not header:
+        raise BadParameter(
+            f"the first line of {path.name} may be column names or a person",
+            why="column names are public, but people's values are not",
+            fix=Fix("--header", fields={"header": "yes"}, command="--header",
+                    note="if the first line contains column names"),
+        )  # fmt: skip
+    try:
+        with path.open(encoding="utf-8-sig", newline="") as file:
+            line = file.readline(1 << 20)
+        names = max((next(csv.reader([line], delimiter=m), []) for m in ",;\t|"), key=len)
+    except (OSError, UnicodeDecodeError, csv.Error):
+        raise BadParameter(f"the first line of {path.name} cannot be read as UTF-8 CSV") from None
+    return check_names(names, table=path.stem)

@@ -1,0 +1,61 @@
+"""An asker's own lines, numbered as they see them, however often the account was read before."""
+
+import pytest
+
+import deniable as dp
+from deniable.ledger import open_ledger
+from deniable.ledger.account import Account
+from deniable.ledger.entry import dated
+
+ROWS, TENTH = dp.rows(), dp.Laplace(scale=10.0)
+
+
+def seen(account):
+    return [(e.sequence, e.kind, e.hash, e.charge) for e in account.entries]
+
+
+def test_lines_that_are_read_as_they_come_are_those_read_at_once():
+    with open_ledger(budget=dp.epsilon(9.0), unit=ROWS) as ledger:
+        for asker in ("ann", "bob"):
+            ledger.share(asker, amount=dp.epsilon(2.0))
+        read = Account(ledger, "ann")
+        for turn in range(6):
+            asker = "bob" if turn % 3 == 1 else "ann"
+            question = ledger.fingerprint(f"q{turn}")
+            paid = ledger.charge(TENTH, unit=ROWS, asker=asker, question=question)
+            if turn % 2:
+                ledger.answer(paid, turn)
+            assert seen(read) == seen(Account(ledger, "ann"))
+        found = seen(read)
+        assert [number for number, *_ in found] == list(range(1, len(found) + 1))
+        assert len({line for _, _, line, _ in found}) == len(found)
+        assert len(found) == len([e for e in ledger.entries if e.asker == "ann"])
+
+
+@pytest.mark.parametrize("shares", [True, False])
+def test_an_account_that_is_held_is_the_account_as_it_was(shares):
+    price = dp.Laplace(scale=3.0)
+    with open_ledger(budget=dp.epsilon(9.0), unit=ROWS) as ledger:
+        for asker in ("ann", "bob") if shares else ():
+            ledger.share(asker, amount=dp.epsilon(2.0))
+        kept = []
+        for turn in range(5):
+            live, cost = Account(ledger, "ann"), ledger.price(price)
+            was = seen(live), live.share, live.spent, live.left, live.left_after(cost)
+            kept.append((ledger.head().sequence, was))
+            ledger.charge(TENTH, unit=ROWS, asker=("ann", "bob")[turn % 2])
+        for line, was in kept:
+            held = Account(ledger, "ann").hold(line)
+            now = seen(held), held.share, held.spent, held.left, held.left_after(cost)
+            assert now == was
+    assert len({spent.epsilon for _, (_, _, spent, *_) in kept}) == (3 if shares else 5)
+
+
+def test_lines_of_a_block_have_its_date_and_others_their_own():
+    with open_ledger(budget=dp.epsilon(9.0), unit=ROWS) as ledger:
+        with dated(1e9):
+            inside = [ledger.charge(TENTH, unit=ROWS) for _ in range(2)]
+        after = ledger.charge(TENTH, unit=ROWS)
+        ledger.verify()
+    assert [line.time.timestamp() for line in inside] == [1e9, 1e9]
+    assert after.time.timestamp() > 1e9
