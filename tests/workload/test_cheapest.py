@@ -52,3 +52,37 @@ def test_an_answer_without_a_target_gets_little():
 def test_targets_that_any_loss_meets_are_refused():
     with pytest.raises(BadParameter):
         cheapest(lambda *_: {"n": 1.0}, smooth=lambda *_: {"n": 1.0}, wanted={"n": 2.0})
+
+
+def test_a_stated_error_of_nothing_can_still_be_cheaper():
+    """Whole numbers with little noise have a ± of 0; the least loss is where it becomes 1."""
+
+    def stated(loss, _):
+        return {"n": float(math.floor(1 / loss))}
+
+    loss, _ = cheapest(stated, smooth=lambda x, _: {"n": 1 / x}, wanted={"n": 0.5}, alone=True)
+    assert loss == pytest.approx(1.0, rel=1e-5)
+
+
+def test_the_second_of_several_targets_counts_too():
+    told = errors(["a", "b"])
+    wanted = {"a": 100.0, "b": 1.0}
+    loss, balance = cheapest(told, smooth=told, wanted=wanted)
+    assert all(told(loss, balance)[n] <= wanted[n] for n in wanted)
+    assert balance.weights["b"] > balance.weights["a"] == 1.0
+
+
+@pytest.mark.parametrize("power", [1, 2])
+def test_errors_may_fall_with_a_root_of_the_loss(power):
+    """± = c/loss^(1/power): the balanced loss is found in six rounds from a rough start."""
+
+    def told(loss, balance):
+        total = sum(balance.weights.get(n, 1.0) ** (1 / 3) for n in "ab") or 1.0
+        share = {n: balance.weights.get(n, 1.0) ** (1 / 3) / total for n in "ab"}
+        return {n: 1 / (loss * share[n]) ** (1 / power) for n in "ab"}
+
+    wanted = {"a": 1.0, "b": 0.1}
+    loss, balance = cheapest(told, smooth=told, wanted=wanted, power=power)
+    best = sum(w**-power for w in wanted.values())
+    assert best * (1 - 1e-9) <= loss <= 1.02 * best
+    assert all(told(loss, balance)[n] <= wanted[n] * (1 + 1e-9) for n in wanted)

@@ -2,6 +2,8 @@
 
 import itertools
 import math
+from fractions import Fraction
+from statistics import NormalDist
 
 import pytest
 from hypothesis import given, settings
@@ -9,7 +11,18 @@ from hypothesis import strategies as st
 
 import deniable as dp
 from deniable.losses.filters import filter_for
-from deniable.workload.split import Vector, noise_for, together
+from deniable.mechanisms import Gaussian, Laplace
+from deniable.workload.split import (
+    Vector,
+    _gaussian,
+    _laplace,
+    _met,
+    _shares,
+    law_of,
+    noise_for,
+    spread_of,
+    together,
+)
 
 LOSSES = [
     dp.epsilon(0.1),
@@ -107,3 +120,76 @@ def test_gaussian_shares_add_up_in_squares():
     mechanisms = noise(vectors, dp.mu(0.5))
     total = sum((m.sensitivity / m.sigma) ** 2 for m in mechanisms)
     assert math.sqrt(total) == pytest.approx(0.5, rel=1e-9)
+
+
+@given(st.lists(st.floats(1e-12, 1e12), min_size=1, max_size=40), st.sampled_from([1 / 3, 1 / 2]))
+def test_shares_are_whole_parts_of_a_millionth_and_add_up_to_one(weights, power):
+    vectors = [Vector(l1=1.0, l2=1.0, weight=w) for w in weights]
+    shares = _shares(vectors, power)
+    assert sum(map(Fraction, shares)) == 1
+    assert all((share * 2**20).is_integer() and share > 0 for share in shares)
+    total = sum(w**power for w in weights)
+    for share, weight in zip(shares, weights, strict=True):
+        assert abs(share - weight**power / total) <= (len(weights) + 1) * 2.0**-20
+
+
+@pytest.mark.parametrize("law", ["laplace", "gaussian"])
+def test_noise_is_widened_until_a_claim_is_met_and_hardly_farther(law):
+    start = (Laplace(scale=1.0) if law == "laplace" else Gaussian(sigma=1.0),)
+    for wanted in (1.0, 1 + 2.0**-40, 1.01):
+        found = _met(start, lambda _plan, wanted=wanted: True)
+        assert found == start
+        widths = []
+
+        def meets(plan, wanted=wanted, widths=widths):
+            (part, _), *_ = plan.parts
+            widths.append(spread_of(part))
+            return widths[-1] >= wanted
+
+        (noise,) = _met(start, meets)
+        assert wanted <= spread_of(noise) <= max(1.0, wanted + 4 * (wanted - 1))
+
+
+def test_a_spend_of_nothing_buys_no_noise():
+    vectors = [Vector(l1=1.0, l2=1.0)]
+    assert _laplace(vectors, dp.Approx(0.0, delta=1e-6)) is None
+    assert _laplace(vectors, dp.Gdp(1.0)) is None
+    assert _gaussian(vectors, dp.Pure(1.0), None) is None
+    assert _gaussian(vectors, dp.Approx(1.0, delta=0.0), None) is None
+    (noise,) = noise_for(lambda _: vectors, spend=dp.Approx(0.0, delta=1e-6))
+    assert isinstance(noise, Gaussian)
+    (noise,) = noise_for(lambda _: vectors, spend=dp.Pure(1.0))
+    assert isinstance(noise, Laplace)
+    (noise,) = noise_for(lambda _: vectors, spend=dp.Gdp(1.0))
+    assert isinstance(noise, Gaussian)
+
+
+@pytest.mark.parametrize("many", [1, 2, 5, 20, 80])
+def test_the_noise_that_errs_less_is_taken(many):
+    """Errors at 95 %, in units of what one unit can move, weighted."""
+    spend = dp.Approx(1.0, delta=1e-6)
+    vectors = {
+        "laplace": [Vector(l1=2.0, l2=2.0, weight=1.0 + i) for i in range(many)],
+        "gaussian": [Vector(l1=2.0, l2=2.0, weight=1.0 + i) for i in range(many)],
+    }
+    found = noise_for(vectors.__getitem__, spend=spend)
+    both = _laplace(vectors["laplace"], spend), _gaussian(vectors["gaussian"], spend, None)
+    at = [math.log(20), NormalDist().inv_cdf(0.975)]
+    bad = [
+        sum(v.weight * (factor * spread_of(m) / v.l1) ** 2 for v, m in zip(vs, ms, strict=True))
+        for vs, ms, factor in zip(vectors.values(), both, at, strict=True)
+    ]
+    assert found == both[bad[1] < bad[0]]
+    assert (bad[1] < bad[0]) == (law_of(found) == "gaussian")
+
+
+def test_an_approximate_ceiling_bounds_gaussian_noise_at_its_order():
+    filter_ = filter_for(dp.Approx(0.5, delta=1e-9))
+    vectors = [Vector(l1=1.0, l2=1.0), Vector(l1=3.0, l2=2.0)]
+    spend = dp.Approx(50.0, delta=1e-3)
+    found = _gaussian(vectors, spend, filter_)
+    assert together(found).renyi(filter_.order) <= filter_.divergence
+    assert together(found).renyi(filter_.order) >= filter_.divergence * (1 - 1e-9)
+    free = _gaussian(vectors, spend, None)
+    assert together(free).renyi(filter_.order) > filter_.divergence
+    assert together(free).delta_at(spend.epsilon) <= spend.delta

@@ -1,13 +1,14 @@
 """Tails of sums of noises, against simulation and against each other."""
 
 import math
+from statistics import NormalDist
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from deniable.workload.tails import reach, tail
+from deniable.workload.tails import factor, reach, tail
 
 LAWS = ["laplace", "gaussian"]
 
@@ -71,3 +72,20 @@ def test_equal_scales_reach_as_far_as_their_sum_and_hardly_farther(confidence):
         (1 + 5 * three / 8 + three**2 / 8) * math.exp(-three),
     ):
         assert 0.9 * (1 - confidence) <= left <= (1 - confidence) * (1 + 1e-6)
+
+
+@pytest.mark.parametrize("confidence", [0.5, 0.8, 0.9, 0.92, 0.95, 0.99, 0.999999])
+def test_one_noise_and_many_are_held_whichever_has_the_longer_tails(confidence):
+    normal = NormalDist().inv_cdf((1 + confidence) / 2)
+    single = math.log(1 / (1 - confidence)) / math.sqrt(2)
+    assert factor("gaussian", confidence) == pytest.approx(normal)
+    assert factor("laplace", confidence) == pytest.approx(max(normal, single))
+
+
+@pytest.mark.parametrize("law", LAWS)
+@pytest.mark.parametrize("confidence", [0.95, 0.99])
+@pytest.mark.parametrize("scales", [(1.0,), (1.0, 1.0), (3.0, 1.0, 1.0)])
+def test_sums_of_noises_are_held(law, confidence, scales):
+    deviation = math.sqrt(sum(s * s for s in scales) * (2 if law == "laplace" else 1))
+    exact = reach(law, scales, confidence=confidence)
+    assert exact <= factor(law, confidence) * deviation * (1 + 1e-6)

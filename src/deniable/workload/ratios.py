@@ -45,10 +45,10 @@ _SIGNS: Final = np.array([[1.0], [-1.0]])
 
 @dataclass(frozen=True, kw_only=True)
 class Sums:
-    """Noisy count, sum and (for variances) sum of squares of centred values, one of each a group.
+    """Noisy count, sum and (for variances) sum of squares of centred values, one each per group.
 
-    In units of the column. `mixture` tells how they err: a row for each, with how much of every one
-    of some independent noises is in it. Values are in [−reach, reach].
+    In units of the column. `mixture` describes their errors: a row for each, with the weights of
+    some independent noises in it. Values are in [−reach, reach].
     """
 
     law: Law

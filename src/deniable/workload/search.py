@@ -10,9 +10,7 @@ what the confidence leaves. Blocks are chosen before that noise is drawn: the co
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
-from statistics import NormalDist
 from typing import Final
 
 import numpy as np
@@ -20,6 +18,8 @@ from numpy.typing import NDArray
 
 from deniable.mechanisms import QuantileSearch
 from deniable.mechanisms.selection.quantile_search import STEPS, block_edges, reaches
+
+from .tails import factor
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -51,10 +51,9 @@ class Search:
 
 def reach_of(noise: QuantileSearch, blocks: Floats | float, *, confidence: float) -> Floats:
     """How far D may be off so many blocks away from the cell, in the counts' own units."""
-    tail = (1 - confidence) / 2
-    factor = max(-NormalDist().inv_cdf(tail), -math.log(2 * tail) / math.sqrt(2))
     rank, block = noise.rank_noise.scale / STEPS, noise.block_noise.scale
-    return np.asarray(factor * np.sqrt(2 * rank**2 + 2 * block**2 * np.asarray(blocks)))
+    deviations = np.sqrt(2 * rank**2 + 2 * block**2 * np.asarray(blocks))
+    return np.asarray(factor("laplace", confidence) * deviations)
 
 
 def usual_reach(noise: QuantileSearch, *, confidence: float = 0.95) -> float:
@@ -63,7 +62,7 @@ def usual_reach(noise: QuantileSearch, *, confidence: float = 0.95) -> float:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Found:
+class SearchResult:
     """What was released (groups × numbers), and the noise that is on it."""
 
     search: Search

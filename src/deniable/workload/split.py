@@ -30,6 +30,8 @@ from .search import usual_reach
 from .tails import Law
 
 Noise = Laplace | Gaussian | QuantileSearch
+AN_AMOUNT: Final = "an amount of ε, (ε, δ), ρ or μ above 0"
+"""What a spend must be, to buy noise of some law."""
 
 _LAPLACE_95: Final = math.log(20)
 # A rank read off a tree errs about 2.4 times as much as one count of a level, by whose number the
@@ -75,6 +77,17 @@ def noise_for(
         return only
     better = _badness(vectors("laplace"), laplace) <= _badness(vectors("gaussian"), gaussian)
     return laplace if better else gaussian
+
+
+def noise_under(
+    law: Law,
+    vectors: Sequence[Vector],
+    *,
+    spend: Loss,
+    filter: Filter | None = None,  # noqa: A002
+) -> tuple[Noise, ...] | None:
+    """The same under one law of noise; None where that currency does not buy it."""
+    return _laplace(vectors, spend) if law == "laplace" else _gaussian(vectors, spend, filter)
 
 
 def law_of(noise: Sequence[Noise]) -> Law:

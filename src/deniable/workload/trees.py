@@ -16,12 +16,11 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from statistics import NormalDist
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .tails import Law
+from .tails import Law, factor
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -133,11 +132,7 @@ class Tree:
 
     def reach(self, q: float, *, law: Law, confidence: float) -> float:
         """How far D may be off on either side, in standard deviations of one count."""
-        tail = (1 - confidence) / 2
-        factor = -NormalDist().inv_cdf(tail)
-        if law == "laplace":  # a sum of few Laplace noises has somewhat longer tails
-            factor = max(factor, -math.log(2 * tail) / math.sqrt(2))
-        return factor * self.spread(q)
+        return factor(law, confidence) * self.spread(q)
 
 
 @dataclass(frozen=True, kw_only=True)

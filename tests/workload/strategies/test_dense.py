@@ -1,0 +1,42 @@
+"""A matrix of whole numbers: bounds that no rounding lowers, and queries only where they serve."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from deniable.workload.strategies import Bounds, Dense
+from deniable.workload.strategies.dense import MOST_QUERIES, of_queries
+
+MATRIX = np.array([[1, 2, 0], [1, 0, 1_000_003], [-1, 3, 999_983], [5, 0, 7]])
+
+
+@pytest.mark.parametrize("most", [1.0, 0.1, 3 * 2.0**20, 2.0**33 + 1, 2.0**53 - 1, 1e30])
+def test_no_rounding_lowers_a_bound(most):
+    """By exact arithmetic, whether the product is a whole number, and beyond 2⁵³ too."""
+    strategy = Dense(cells=3, bounds=Bounds(l1=most, l2=most), matrix=MATRIX)
+    (vector,) = strategy.vectors
+    columns = [[abs(int(x)) for x in column] for column in MATRIX.T]
+    part = Fraction(1, 2**strategy.shift)
+    rows = len(MATRIX) if strategy.shift else 0
+    l1 = Fraction(most) * max(map(sum, columns)) * part + rows
+    assert l1 <= Fraction(vector.l1) <= l1 * Fraction(1 + 2.0**-50)
+    square = max(sum(x * x for x in column) for column in columns)
+    moved = Fraction(vector.l2) - (2 if rows else 0)  # √4 rows
+    assert (Fraction(most) * part) ** 2 * square <= moved**2
+    assert moved**2 <= (Fraction(most) * part) ** 2 * (square + 2 * 10**7)
+
+
+def test_queries_are_asked_themselves_only_if_they_are_few_whole_and_serve_all():
+    bounds = Bounds()
+    found = of_queries(np.array([[1.0, 1.0, 0.0], [0.0, 0.0, 0.0], [1.0, 1.0, 0.0]]), bounds)
+    assert found is not None
+    assert found.matrix.tolist() == [[1, 1, 0]], "once each, and none that asks nothing"
+    assert of_queries(np.array([[0.5, 1.0, 0.0]]), bounds) is None
+    assert of_queries(np.array([[2.0**31 + 1, 0.0]]), bounds) is None
+    assert of_queries(np.array([[2.0**31, 0.0]]), bounds) is not None
+    assert of_queries(np.tri(4)[:, :3], bounds) is not None
+    assert of_queries(np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]]), bounds) is None
+    many = np.eye(MOST_QUERIES + 1)
+    assert of_queries(many, bounds) is None
+    assert of_queries(many[1:], bounds) is not None

@@ -1,0 +1,82 @@
+"""Marginals: exact residuals, tables that agree, errors as stated."""
+
+import math
+
+import numpy as np
+import pytest
+
+import deniable as dp
+from deniable import workload
+from deniable.errors import BadParameter, UnknownName
+from deniable.workload.strategies import Bounds
+
+SIZES = {"a": 3, "b": 4, "c": 2, "d": 1}
+
+
+@pytest.mark.parametrize("law", ["laplace", "gaussian"])
+@pytest.mark.parametrize("size", [1, 3 * 2**20])
+def test_what_one_unit_moves_is_within_the_bounds(law, size):
+    w = workload.marginals(SIZES, ways=2)
+    vectors = w._vectors(law, Bounds(l1=size, l2=size))
+    rng = np.random.default_rng(1)
+    for vector, (columns, make, length) in zip(vectors, w._steps(law), strict=True):
+        base = rng.integers(0, 1000, w.cells(columns)) * size
+        longest = 0.0
+        for move in np.eye(w.cells(columns), dtype=np.int64) * size:
+            change = (make(base + move) - make(base)).astype(np.float64)
+            assert len(change) == length
+            assert np.abs(change).sum() <= vector.l1
+            assert np.square(change).sum() <= vector.l2**2
+            longest = max(longest, math.sqrt(np.square(change).sum()))
+        assert vector.l2 <= longest * (1 + 1e-9)
+        several = rng.multinomial(size, np.full(len(base), 1 / len(base)))
+        change = (make(base + several) - make(base)).astype(np.float64)
+        assert np.square(change).sum() <= vector.l2**2
+
+
+@pytest.mark.parametrize("spend", [dp.mu(1.0), dp.epsilon(1.0)])
+def test_errors_are_as_stated_and_tables_agree(spend):
+    """250 releases at 95 %: for a cell to be covered fewer than 205 times has odds below 1e-9."""
+    w = workload.marginals(SIZES, ways=2)
+    counts = np.arange(24).reshape(3, 4, 2, 1)
+    truth = np.concatenate(
+        [
+            counts.sum(axis=tuple(i for i, c in enumerate(SIZES) if c not in s)).ravel()
+            for s in w.sets
+        ]
+    )
+    found = [w.release(counts, spend=spend) for _ in range(250)]
+    errors = np.array([each.values - truth for each in found])
+    plan = found[0].plan
+    assert (np.abs(errors) <= plan.errors).sum(axis=0).min() >= 205
+    assert abs(np.sqrt(np.mean(np.square(errors / plan.deviations))) - 1) < 0.1
+    tables = found[0].tables
+    assert np.allclose(tables["a", "b"].sum(axis=1), tables["a", "c"].sum(axis=1))
+    assert np.allclose(tables["a", "b"].sum(), tables["c", "d"].sum())
+
+
+def test_residuals_beat_noise_on_every_marginal():
+    w = workload.marginals({f"c{i}": 8 for i in range(6)}, ways=2)
+    plan = w.plan(spend=dp.mu(1.0))
+    assert plan.strategy == "residuals"
+    assert plan.rmse < 0.97 * math.sqrt(len(w.sets))
+
+
+def test_one_table_is_one_table():
+    w = workload.marginals({"a": 3, "b": 4}, sets=[["b", "a"]])
+    assert w.sets == (("a", "b"),)
+    assert w.plan(spend=dp.epsilon(1.0)).rmse < 1.5
+
+
+def test_bad_requests_are_refused():
+    with pytest.raises(UnknownName):
+        workload.marginals({"a": 2}, sets=[["b"]])
+    for bad in ({"sizes": {}}, {"sizes": {"a": 0}}, {"sizes": {"a": 2}, "sets": [["a", "a"]]}):
+        with pytest.raises(BadParameter):
+            workload.marginals(bad["sizes"], sets=bad.get("sets", [["a"]]))
+    with pytest.raises(BadParameter):
+        workload.marginals({"a": 2})
+    with pytest.raises(BadParameter):
+        workload.marginals({"a": 10**5, "b": 10**5}, ways=2)
+    with pytest.raises(BadParameter):
+        workload.marginals({"a": 2}, ways=1).release([1, 2, 3], spend=dp.mu(1.0))
