@@ -5,7 +5,7 @@ sql, ibis   SQL text or an Ibis expression → trees, with carets under what is 
 bind        names, keys, bounds, missing values, the person: from the schema
 front       the first three as one call
 aggregates  each family of aggregates: its tallies, its ± in advance, its estimate and interval
-bound       each person's rows weighted, each value clipped: only integers are left
+integers    each person's rows weighted, each value clipped: only integers are left
 allocate    the loss split over the answers, mechanisms and noise chosen: explain stops here
 compile     our trees → each engine's SQL, in forms that cannot fail on a row
 execute     the one module that sends anything to an engine

@@ -9,7 +9,7 @@ from sqlglot import exp
 
 from deniable.errors import UnsupportedQuery
 from deniable.query.algebra import Kind
-from deniable.query.bound import IntegerPlan, Measure
+from deniable.query.integers import IntegerPlan, Measure
 
 from .compile import Dialect, Statement, Stored
 from .compile import nodes as sql

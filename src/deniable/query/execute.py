@@ -8,7 +8,7 @@ what came from the engine can add no group and leave none out.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from contextlib import ExitStack
 from typing import Any, Final, Self
 
@@ -21,11 +21,11 @@ from deniable.session.tables import Table
 from .algebra import Kind, Scalar
 from .backends import Engine, engine_for
 from .backends.columns import needed, table_names
-from .backends.engine import Found, before_charge
-from .bound import Cells, Group, IntegerPlan, Measure
+from .backends.engine import AnswerRows, Integers, Work, before_charge
 from .compile import Statement, statements
 from .compile.relations import PERSON
 from .each_row import each_row
+from .integers import Cells, Group, IntegerPlan, Measure
 
 _SECRET_BITS: Final = 128
 _LIMIT: Final = 2**63 - 1
@@ -78,15 +78,29 @@ class RowByRow(Execution):
 
     def _compiled(self, secret: str) -> tuple[Statement, ...]:
         engine = self._engine
+        engine.check_workers()
         tables = engine.stored()
         return (each_row(self._plan, dialect=engine.dialect, tables=tables, secret=secret),)
 
     def rows(self) -> Any:
         """Read the rows, as an Arrow table: keys, numbers, and for persons w and p."""
+        return self._engine.table(*self._read)
+
+    def batches(self, *, numbers: int) -> Generator[Any, None, None]:
+        """The same rows in several tables of about so many numbers, one after the other."""
+        statement, names = self._read
+        return self._engine.batches(statement, names, rows=max(1, numbers // max(1, len(names))))
+
+    def sums(self, work: Work) -> Integers | None:
+        """What is made of the same rows, added up where they are."""
+        return self._engine.sums(*self._read, work)
+
+    @property
+    def _read(self) -> tuple[str, list[str]]:
         (asked,) = self._asked
         numbers = [f"v{j}" for j in range(len(asked.tallies))]
         persons = ["w", PERSON] if self._plan.weight > 1 else []
-        return self._engine.table(asked.text, [*(f"k{i}" for i in asked.keys), *numbers, *persons])
+        return asked.text, [*(f"k{i}" for i in asked.keys), *numbers, *persons]
 
 
 def execute(
@@ -105,7 +119,7 @@ def compiled_for(plan: IntegerPlan, engine: Engine, *, secret: str) -> tuple[Sta
 # ---- rows → cells
 
 
-def _cells(plan: IntegerPlan, answers: Sequence[tuple[Statement, Found]]) -> Cells:
+def _cells(plan: IntegerPlan, answers: Sequence[tuple[Statement, AnswerRows]]) -> Cells:
     """Rows of an answer that are one group to us are added up, as if the engine had done so.
 
     Nobody moves the sum of some of the engine's groups by more than those groups together.
@@ -137,7 +151,7 @@ def _cells(plan: IntegerPlan, answers: Sequence[tuple[Statement, Found]]) -> Cel
 
 
 def _fill_bins(
-    table: np.ndarray[Any, np.dtype[np.int64]], places: Sequence[int], rows: Found, *, at: int
+    table: np.ndarray[Any, np.dtype[np.int64]], places: Sequence[int], rows: AnswerRows, *, at: int
 ) -> None:
     """Each row's number into its group and bin; `at` is where the bin stands in a row."""
     known = [
@@ -150,7 +164,7 @@ def _fill_bins(
         np.add.at(table, (spots, bins), counts)
 
 
-def _groups(plan: IntegerPlan, asked: Statement, rows: Found) -> list[Group | None]:
+def _groups(plan: IntegerPlan, asked: Statement, rows: AnswerRows) -> list[Group | None]:
     """The group each row is about; None for rows that are in no group. Each is made once."""
     count = len(asked.keys)
     flags = slice(count + asked.binned, count + asked.binned + count * asked.flagged)

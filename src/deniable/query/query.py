@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from deniable import fixes, parameters
+from deniable import cards, fixes, parameters
 from deniable.errors import (
     NOTHING_SPENT,
     BadParameter,
@@ -21,11 +21,19 @@ from deniable.losses import Loss
 from deniable.losses.filters import Price
 from deniable.mechanisms import Step
 from deniable.query.algebra import Question
-from deniable.query.allocate import Allocation, allocate, emphasis, explained, least, title
+from deniable.query.allocate import (
+    Allocation,
+    allocate,
+    emphasis,
+    explained,
+    least,
+    noise_of,
+    title,
+)
 from deniable.query.allocate.foresight import public_size
 from deniable.query.allocate.weighing import MOST_GROUPS
 from deniable.query.answer import answer
-from deniable.query.bound import Group, IntegerPlan, bound
+from deniable.query.integers import Group, IntegerPlan, in_integers
 from deniable.query.public import public_answer
 from deniable.query.refuse import paid_before, too_much
 from deniable.query.vectors import Reading, Vector, vectors
@@ -48,7 +56,7 @@ class Query:
     question: Question
 
     @cached_property
-    def plan(self) -> IntegerPlan:
+    def integers(self) -> IntegerPlan:
         """The question in whole numbers, with how far one unit moves each."""
         if not self.question.aggregates:
             raise UnsupportedQuery(
@@ -59,7 +67,7 @@ class Query:
         from deniable.query.backends.columns import table_names
 
         engine_for([self.session.tables[name] for name in table_names(self.question.relation)])
-        return bound(self.question)
+        return in_integers(self.question)
 
     @parameters.called("q.explain(spend=dp.epsilon(0.1))")
     def explain(
@@ -98,7 +106,7 @@ class Query:
         """
         allocation = self._allocate(spend, within, size, weights)
         try:
-            return self._shown(self._released(allocation))
+            return self._shown(self._released(allocation), allocation)
         except BudgetExceeded as error:
             raise self._too_much(allocation, spent=error.cost) from None
 
@@ -168,10 +176,10 @@ class Query:
         from deniable.query.rows import RowReading, Rows
 
         self._check_public()
-        return Rows(RowReading(self.plan, tables=self.session.tables))
+        return Rows(RowReading(self.integers, tables=self.session.tables))
 
     def _check_public(self) -> None:
-        if self.plan.private_keys:
+        if self.integers.private_keys:
             unlisted = [key.name for key in self.question.keys if key.values is None]
             raise UnknownKeys.of(", ".join(unlisted))
 
@@ -180,7 +188,7 @@ class Query:
             return public_answer(self.session, allocation)
         if allocation.selection is None:
             self._check_size()
-            groups = tuple(self.plan.public_groups())
+            groups = tuple(self.integers.public_groups())
             return self._numbers(allocation, groups, self._reading())
         self._check_both(allocation)
         reading = self._reading()  # once for both
@@ -191,11 +199,11 @@ class Query:
         except DeniableError as error:
             paid_before(error, keys, "choose groups")
             raise
-        # What both lose together is told tighter than the sum of what each loses alone.
+        # The joint loss has a tighter bound than the sum of the two.
         return replace(numbers.after(keys), loss=self._cost(allocation))
 
     def _check_both(self, allocation: Allocation) -> None:
-        """Where groups would be paid for, numbers must be payable, too."""
+        """Before groups are paid for, the numbers must be affordable as well."""
         ledger, selection = self.session.ledger, allocation.selection
         assert selection is not None
         found = self.session.fingerprint(selection, question=self._groups_asked)
@@ -203,7 +211,7 @@ class Query:
             ledger.check(ledger.price(allocation.mechanism))
 
     def _check_size(self) -> None:
-        cells = self.plan.cells or 0
+        cells = self.integers.cells or 0
         if cells > MOST_GROUPS:
             raise UnsupportedQuery(
                 f"this makes {cells:,} groups; at most {MOST_GROUPS:,} can be collected",
@@ -216,6 +224,11 @@ class Query:
 
     def __repr__(self) -> str:
         return f"{self.question!r}\n(free: .explain(spend=...); spends: .release(spend=...))"
+
+    def _repr_html_(self) -> str:
+        steps, _, prices = repr(self).rpartition("\n")
+        asked = " ".join(self.question.text.split())
+        return cards.card(asked or "question", cards.lines(steps), cards.facts({"": prices}))
 
     # ---- what it costs
 
@@ -239,15 +252,15 @@ class Query:
         known, filter_ = self._size(size), self.session.ledger.filter
         if spend is not None:
             paid = self.session.spending(spend)
-            by = None if weights is None else emphasis(self.plan, weights)
-            return allocate(self.plan, spend=paid, filter=filter_, emphasis=by)
+            by = None if weights is None else emphasis(self.integers, weights)
+            return allocate(self.integers, spend=paid, filter=filter_, emphasis=by)
         if weights is not None:
             raise BadParameter(
                 "within= says how good each column must be, which leaves nothing to weigh",
                 fix='within={"n": 100, "age": 2}    or spend= with weights=',
             )
         _, found = least(
-            self.plan, within=within, budget=self.session.budget, filter=filter_, size=known
+            self.integers, within=within, budget=self.session.budget, filter=filter_, size=known
         )
         return found
 
@@ -274,16 +287,16 @@ class Query:
 
     def _keys(self, allocation: Allocation, reading: Reading) -> Release:
         """The groups that may be shown, chosen by how many people are in each."""
-        selection, tally = allocation.selection, self.plan.selection
+        selection, tally = allocation.selection, self.integers.selection
         assert selection is not None
         assert tally is not None
 
         def people() -> tuple[list[Group], list[int]]:
-            found = reading.cells()
+            found = reading.found().cells
             return list(found.groups), [int(n) for n in found.numbers[tally.name]]
 
         l1, linf = tally.moves.l1, tally.moves.linf
-        counts = Sensitive(people, l1=l1, linf=linf, unit=self.plan.unit, ready=[reading])
+        counts = Sensitive(people, l1=l1, linf=linf, unit=self.integers.unit, ready=[reading])
         return self.session.release(
             selection.on(counts),
             question=self._groups_asked,
@@ -318,9 +331,10 @@ class Query:
         )
 
     def _reading(self) -> Reading:
-        return Reading(self.plan, tables=self.session.tables)
+        return Reading(self.integers, tables=self.session.tables)
 
-    def _shown(self, release: Release) -> Release:
+    def _shown(self, release: Release, allocation: Allocation) -> Release:
         """What the analyst wrote stands above the answer; it was stored under what it means."""
-        shown = replace(release.provenance, question=title(self.question))
+        where = release.provenance
+        shown = replace(where, question=title(self.question), noise=tuple(noise_of(allocation)))
         return replace(release, provenance=shown)

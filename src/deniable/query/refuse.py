@@ -1,4 +1,4 @@
-"""Where too little is left: what is said of it, and what could be had instead."""
+"""Errors for a budget that does not suffice, and what it would still buy."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ from dataclasses import replace
 from deniable import fixes
 from deniable.errors import NOTHING_SPENT, BadParameter, BudgetExceeded, DeniableError
 from deniable.fixes import Fix
+from deniable.ledger import Ledger
+from deniable.ledger.show import shares
 from deniable.losses import Approx, Loss, Pure
 from deniable.losses.rounding import within
 from deniable.query.allocate import Allocation, allocate
@@ -52,10 +54,16 @@ def too_much(
         )
     return BudgetExceeded(
         f"this would cost {amount(cost, 'up')}, and {still} is left",
-        why=f"the total budget for all releases is {amount(session.budget)}",
+        why=f"the total budget for all releases is {amount(session.budget)}" + _reserved(session),
         fix=[offer, _FIXED],
         cost=spent,
     )
+
+
+def _reserved(session: Session) -> str:
+    """For the curator, who has reserved a part of the budget for others."""
+    kept = shares(session.ledger) if isinstance(session.ledger, Ledger) else ""
+    return f"; reserved as shares: {kept}" if kept else ""
 
 
 def paid_before(error: DeniableError, release: Release, what: str) -> None:
@@ -69,7 +77,7 @@ def paid_before(error: DeniableError, release: Release, what: str) -> None:
 def _short_of_delta(
     allocation: Allocation, delta: float, *, left: float, fix: tuple[Fix | str, str], spent: str
 ) -> BudgetExceeded:
-    """Groups are paid for with δ, too: no ε makes up for it."""
+    """Groups also cost δ, and no ε makes up for that."""
     private = [key.name for key in allocation.plan.question.keys if key.values is None]
     return BudgetExceeded(
         f"private group selection would cost δ {probability(delta, 'up')}, "

@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from threading import RLock
 from typing import TYPE_CHECKING, Self
 
@@ -19,9 +20,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deniable.query.allocate.basis import Basis
-from deniable.query.allocate.released import Released
+from deniable.query.allocate.part import Part
 from deniable.query.allocate.weighing import touched
-from deniable.query.bound import Cells, Group, IntegerPlan, Tally, within_set
+from deniable.query.integers import Cells, Group, IntegerPlan, Tally, within_set
 from deniable.sensitive import Sensitive
 
 if TYPE_CHECKING:
@@ -32,15 +33,18 @@ if TYPE_CHECKING:
 class Reading:
     """A plan's whole numbers, read from the engine once, when they are first needed.
 
-    Entering it makes the engine ready, before a charge; `cells` is for values that a session
-    computes, after it. Of two threads the second waits, and finds what the first has read.
+    Entering it makes the engine ready, before a charge; `found` is for values that a session
+    computes, after it. Whoever asks several times enters it first, before the charge, and the
+    engine stays ready. Of two threads the second waits while the first reads, and finds what it
+    has read; no lock is held any longer, so that an interrupt at any line leaves none behind.
     """
 
     def __init__(self, plan: IntegerPlan, *, tables: Mapping[str, Table]) -> None:
         self.plan, self._tables = plan, tables
         self._alone = RLock()
         self._ready: Execution | None = None
-        self._found: Cells | None = None
+        self._found: ExactCells | None = None
+        self._entered = 0
 
     def _execution(self) -> Execution:
         from deniable.query.execute import Execution
@@ -52,37 +56,33 @@ class Reading:
         return self._found is not None
 
     def __enter__(self) -> Self:
-        self._alone.acquire()
-        try:
-            if not self._known:
-                self._ready = self._execution()
-                self._ready.__enter__()
-        except BaseException:
-            self._alone.release()
-            raise
+        with self._alone:
+            if not self._known and self._ready is None:
+                self._ready = self._execution().__enter__()
+            self._entered += 1
         return self
 
     def __exit__(self, *_: object) -> None:
-        try:
-            if self._ready is not None:
-                self._ready.__exit__()
-        finally:
-            self._ready = None
-            self._alone.release()
+        with self._alone:
+            self._entered -= 1
+            if self._ready is not None and not self._entered:
+                left, self._ready = self._ready, None
+                left.__exit__()
 
-    def cells(self) -> Cells:
+    def found(self) -> ExactCells:
         """The whole numbers of every group."""
-        if self._found is None:
-            assert self._ready is not None, "not entered"
-            self._found = self._ready.run()
-        return self._found
+        with self._alone:
+            if self._found is None:
+                assert self._ready is not None, "not entered"
+                self._found = ExactCells(self._ready.run())
+            return self._found
 
     def vector(
-        self, part: Released, groups: Sequence[Group], keys: Sequence[object] | None = None
+        self, part: Part, groups: Sequence[Group], keys: Sequence[object] | None = None
     ) -> Sensitive[NDArray[np.int64]]:
         """What gets noise, for these groups in this order; a group that was not found has 0."""
         return Sensitive(
-            lambda: aligned(self.cells(), part, groups),
+            lambda: self.found().aligned(part, groups),
             l1=part.vector.l1,
             l2=part.vector.l2,
             linf=part.linf,
@@ -94,20 +94,33 @@ class Reading:
         )
 
 
-def aligned(cells: Cells, part: Released, groups: Sequence[Group]) -> NDArray[np.int64]:
-    """What gets noise, for these groups in this order; a group that was not found has 0."""
-    found = part.numbers(cells)
-    if groups is cells.groups or tuple(groups) == cells.groups:  # public, as a rule
-        return found
-    place = {group: i for i, group in enumerate(cells.groups)}
-    padded = np.concatenate([found, np.zeros((1, *found.shape[1:]), dtype=np.int64)])
-    taken: NDArray[np.int64] = padded[[place.get(group, -1) for group in groups]]
-    return taken
+class ExactCells:
+    """What one reading found; algorithms ask it for the same vectors again and again."""
+
+    def __init__(self, cells: Cells) -> None:
+        self.cells = cells
+        self._numbers: list[tuple[Part, NDArray[np.int64]]] = []
+
+    @cached_property
+    def _places(self) -> dict[Group, int]:
+        return {group: i for i, group in enumerate(self.cells.groups)}
+
+    def aligned(self, part: Part, groups: Sequence[Group]) -> NDArray[np.int64]:
+        """What gets noise, for these groups in this order; a group that was not found has 0."""
+        found = next((numbers for held, numbers in self._numbers if held is part), None)
+        if found is None:
+            found = part.numbers(self.cells)
+            self._numbers.append((part, found))
+        if groups is self.cells.groups or tuple(groups) == self.cells.groups:  # public, as a rule
+            return found.copy()
+        padded = np.concatenate([found, np.zeros((1, *found.shape[1:]), dtype=np.int64)])
+        taken: NDArray[np.int64] = padded[[self._places.get(group, -1) for group in groups]]
+        return taken
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Vector:
-    """Exact whole numbers for the groups of one grouping set, of which any mechanism may be asked.
+    """Exact whole numbers for the groups of one grouping set, as input for any mechanism.
 
     `value` hides them. 1 in it is worth `worth` rows, units of the column or their squares; sums
     and squares are around `centre`. `of` is what is counted or added up, `keys` the names of
@@ -135,7 +148,7 @@ def vectors(reading: Reading) -> list[Vector]:
 
 def _vector(reading: Reading, alone: IntegerPlan, tally: Tally) -> Vector:
     (chosen,) = alone.sets
-    part = Released(basis=Basis.plain(tally), tree=None, weight=1.0, groups=touched(alone))
+    part = Part(basis=Basis.plain(tally), tree=None, weight=1.0, groups=touched(alone))
     keys, found = alone.question.keys, tuple(alone.public_groups())
     groups = tuple(tuple(group[i] for i in chosen) for group in found)
     shown = [group[0] for group in groups] if len(chosen) == 1 else list(groups)

@@ -6,7 +6,7 @@ from deniable.session.drawing import watched
 
 
 class _Exact:
-    """A rehearsal in which numbers come without noise, and all keys that anybody has."""
+    """A replay in which numbers come without noise, and all keys that anybody has."""
 
     def charged(self, entry):
         pass
@@ -33,4 +33,4 @@ def number(source, sql, **options):
 def moves(source, sql, **options):
     """How far one unit may move the first tally, as the plan declares."""
     given = {"unit": dp.rows(), "budget": dp.epsilon(100, delta=1e-6)} | options
-    return open_curator(source, **given).sql(sql).plan.tallies[0].moves
+    return open_curator(source, **given).sql(sql).integers.tallies[0].moves

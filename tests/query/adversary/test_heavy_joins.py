@@ -5,8 +5,8 @@ import psycopg
 import pytest
 
 import deniable as dp
-from deniable.query.bound import KEPT_OF_BOTH, WEIGHT, Measure
 from deniable.query.execute import execute
+from deniable.query.integers import KEPT_OF_BOTH, WEIGHT, Measure
 
 FACTS = dp.Schema(
     tables={
@@ -48,7 +48,7 @@ def cells(source, sql, rows):
     """What the engine finds, without noise, by tally."""
     unit = dp.person("id", rows=rows, groups=2)
     session = dp.open(source, unit=unit, budget=dp.epsilon(9, delta=1e-6), schema=FACTS)
-    plan = session.sql(sql).plan
+    plan = session.sql(sql).integers
     found = execute(plan, tables=session.tables)
     named = {tally: found.numbers.get(tally.name) for tally in plan.tallies}
     return {

@@ -40,7 +40,7 @@ def test_one_person_joins_no_rows_of_other_people(crowd, one):
 
 
 def test_ids_in_text_do_not_meet_ids_in_numbers():
-    with pytest.raises(dp.UnsupportedQuery, match="told apart by") as caught:
+    with pytest.raises(dp.UnsupportedQuery, match="the column that identifies people is") as caught:
         number(people_and_visits([1], ["1", "bob"]), JOINED, unit=PERSON)
     assert "CAST" in str(caught.value.fix)
 

@@ -12,8 +12,8 @@ import deniable as dp
 from deniable.curator import open as open_curator
 from deniable.query.backends import engine_for
 from deniable.query.backends.columns import needed
-from deniable.query.bound import Measure
 from deniable.query.execute import compiled_for, execute
+from deniable.query.integers import Measure
 
 ROWS, TIMES = 400, 6
 COLUMNS = "1 AS id, CASE WHEN i % 3 = 0 THEN 'a' ELSE 'b' END AS g, "
@@ -51,7 +51,7 @@ def check_bounds(source, sql, times=TIMES):
     session = open_curator(
         source, unit=UNIT, budget=dp.epsilon(100, delta=1e-6), schema=FACTS, name="data"
     )
-    plan = session.sql(sql).plan
+    plan = session.sql(sql).integers
     seen = set()
     for _ in range(times):
         found = execute(plan, tables=session.tables)
@@ -149,7 +149,7 @@ def plans_of(source, sql, explain):
     session = open_curator(
         source, unit=UNIT, budget=dp.epsilon(100, delta=1e-6), schema=FACTS, name="data"
     )
-    plan = session.sql(sql).plan
+    plan = session.sql(sql).integers
     read = needed(plan.question.relation, session.tables)
     with engine_for(read)(read) as engine:
         return [explain(engine, each.text) for each in compiled_for(plan, engine, secret="s")]

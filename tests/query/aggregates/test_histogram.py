@@ -80,7 +80,9 @@ def test_counts_are_covered_as_often_as_is_said(unit, spend):
     allocation = query._allocate(spend, None, None)
     (part,), (noise,) = allocation.parts, allocation.noise
     draws = 4_000
-    exact = np.repeat(part.numbers(execute(query.plan, tables=query.session.tables)), draws, axis=0)
+    exact = np.repeat(
+        part.numbers(execute(query.integers, tables=query.session.tables)), draws, axis=0
+    )
     _, found = answer(allocation, [()] * draws, [noise.draw(exact)])
     foretold = query.explain(spend=spend).errors
     for (name, column), count in zip(found.items(), truth(), strict=True):

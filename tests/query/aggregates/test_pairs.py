@@ -7,6 +7,8 @@ from tests import goodness
 
 import deniable as dp
 from deniable.errors import DeniableError, MissingBounds
+from deniable.query.aggregates.pairs import _both
+from deniable.query.algebra import Aggregate, Function, Read, call, literal
 from deniable.query.answer import answer
 from deniable.query.execute import execute
 
@@ -59,8 +61,8 @@ def test_without_noise_they_are_what_numpy_says(unit, missing):
 def test_a_public_number_of_rows_takes_the_place_of_the_count():
     unit = dp.rows(relation="replace")
     query = opened(held(), unit=unit, size=ROWS, missing=0).sql(SQL)
-    assert {each.rows for each in query.plan.parts.values()} == {ROWS}
-    assert not any(tally.measure == "count" for tally in query.plan.tallies)
+    assert {each.rows for each in query.integers.parts.values()} == {ROWS}
+    assert not any(tally.measure == "count" for tally in query.integers.tallies)
     found = query.release(spend=dp.epsilon(5e5))
     for name, truth in truths(held()).items():
         assert found.answers[name].cells[0] == pytest.approx(truth, rel=1e-3), name
@@ -74,7 +76,7 @@ def test_answers_are_covered_as_often_as_is_said_and_err_as_was_foretold(unit, b
     table = held(missing=True)
     query = opened(table, unit=unit, budget=budget).sql(SQL)
     allocation = query._allocate(spend, None, None)
-    cells = execute(query.plan, tables=query.session.tables)
+    cells = execute(query.integers, tables=query.session.tables)
     draws = 1_000
     exact = [np.repeat(part.numbers(cells), draws, axis=0) for part in allocation.parts]
     drawn = [noise.draw(numbers) for noise, numbers in zip(allocation.noise, exact, strict=True)]
@@ -138,3 +140,23 @@ def test_questions_about_other_pairs_are_other_questions():
         for sql in ("CORR(x, y)", "CORR(x, x)", "CORR(y, x)", "COVAR_POP(x, y)")
     }
     assert len(prints) == 4
+
+
+X, Y, SURE, SURER = (
+    Read(name=name, source=name, facts=dp.bounds(0, 9, missing=missing)).column
+    for name, missing in [("x", "drop"), ("y", "drop"), ("s", 0.0), ("r", 0.0)]
+)
+PICKED = call("gt", SURE, literal(3.0))
+
+
+@pytest.mark.parametrize("where", [None, PICKED])
+@pytest.mark.parametrize(
+    ("first", "second", "gone"),
+    [(X, Y, [X, Y]), (X, SURE, [X]), (SURE, Y, [Y]), (SURE, SURER, []), (X, X, [X])],
+)
+def test_rows_must_have_a_value_only_where_it_may_be_missing(first, second, gone, where):
+    asked = Aggregate(name="a", function=Function.CORR, argument=first, other=second, where=where)
+    found = _both(asked)
+    parts = found.args if getattr(found, "op", "") == "and" else [found]
+    wanted = [where, *(call("not", call("is_null", value)) for value in gone)]
+    assert [p for p in parts if p is not None] == [w for w in wanted if w is not None]

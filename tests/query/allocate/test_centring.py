@@ -25,7 +25,7 @@ def opened(ends=(0, 100), *, unit, budget, kind="int", missing="drop"):
 
 def parts(sql, **options):
     given = {"unit": dp.rows(), "budget": dp.epsilon(9)}
-    return opened(**given | options).sql(sql).plan.parts
+    return opened(**given | options).sql(sql).integers.parts
 
 
 @pytest.mark.parametrize("unit", [dp.rows(), dp.person("u", rows=5)], ids=["rows", "person"])

@@ -8,16 +8,16 @@ from hypothesis import strategies as st
 
 import deniable as dp
 from deniable.query.allocate.basis import Basis
-from deniable.query.allocate.released import Released
-from deniable.query.allocate.weighing import released
-from deniable.query.bound import Measure, Moves, Tally, bound
+from deniable.query.allocate.part import Part
+from deniable.query.allocate.weighing import parts_of
+from deniable.query.integers import Measure, Moves, Tally, in_integers
 
 wide = st.integers(-(2**80), 2**80)
 
 
 def part(l1, cells):
     tally = Tally(name="t0", measure=Measure.SUM, moves=Moves(l1=l1, l2_squared=l1 * l1, linf=l1))
-    return Released(basis=Basis.plain(tally), tree=None, weight=1.0, groups=cells)
+    return Part(basis=Basis.plain(tally), tree=None, weight=1.0, groups=cells)
 
 
 @given(
@@ -62,7 +62,7 @@ def test_with_private_keys_only_the_cells_of_one_unit_are_rounded_against_it(rel
     frame = pd.DataFrame({"who": ["p"], "city": ["c"], "x": [1.0]})
     session = dp.open(frame, unit=unit, budget=dp.epsilon(1.0, delta=1e-6), schema=schema)
     query = session.sql("SELECT city, SUM(x) AS t FROM data GROUP BY city")
-    (part,) = released(bound(query.question), "laplace")
+    (part,) = parts_of(in_integers(query.question), "laplace")
     assert part.shift > 0
     assert part.groups == cells
     assert part.vector.l1 == -(-part.basis.moves.l1 // 2**part.shift) + cells
@@ -75,7 +75,7 @@ def test_with_public_keys_a_row_moves_one_cell_of_each_grouping_set():
         unit = dp.rows(relation=relation)
         session = dp.open(frame, unit=unit, budget=dp.epsilon(1.0), schema=schema)
         query = session.sql("SELECT k, SUM(x) AS t FROM data GROUP BY ROLLUP (k)")
-        (part,) = released(bound(query.question), "laplace")
+        (part,) = parts_of(in_integers(query.question), "laplace")
         assert part.shift > 0
         assert part.groups == cells
 
@@ -85,7 +85,7 @@ def test_with_public_keys_a_row_moves_one_cell_of_each_grouping_set():
 @pytest.mark.parametrize("fine", [False, True])
 def test_a_billion_units_fit(l1, cells, fine):
     tally = Tally(name="t0", measure=Measure.SUM, moves=Moves(l1=l1, l2_squared=l1 * l1, linf=l1))
-    made = Released(basis=Basis.plain(tally), tree=None, weight=1.0, groups=cells, fine=fine)
+    made = Part(basis=Basis.plain(tally), tree=None, weight=1.0, groups=cells, fine=fine)
     (found,) = made.read(made.rounded(np.array([2**30 * l1 - 1], dtype=object))).values()
     assert found[0] == pytest.approx(2**30 * l1, rel=1e-6)
 
@@ -93,7 +93,7 @@ def test_a_billion_units_fit(l1, cells, fine):
 @given(numbers=st.lists(wide, min_size=1, max_size=9), l1=st.integers(1, 2**19))
 def test_numbers_that_hardly_move_are_multiplied_exactly(numbers, l1):
     tally = Tally(name="t0", measure=Measure.COUNT, moves=Moves(l1=l1, l2_squared=l1 * l1, linf=l1))
-    made = Released(basis=Basis.plain(tally), tree=None, weight=1.0, groups=1, fine=True)
+    made = Part(basis=Basis.plain(tally), tree=None, weight=1.0, groups=1, fine=True)
     assert made.shift == l1.bit_length() - 20
     assert made.vector.l1 == l1 * 2**-made.shift
     found = made.rounded(np.array(numbers, dtype=object))

@@ -42,7 +42,7 @@ def test_joins_and_unions_name_their_tables(session):
 def test_answers_that_are_put_together_say_of_what(session):
     text = explained(session, "SELECT COUNT(*) AS n, AVG(age) AS a FROM people")
     assert "Laplace noise to the sums of age and of 100 − age (b = " in text
-    assert "a row moves both together by 100)" in text
+    assert "a row changes both together by 100)" in text
     assert "compute n from the two noisy sums" in text
     assert "compute a from the ratio of the two noisy sums" in text
     text = explained(
@@ -70,17 +70,17 @@ def test_so_they_do_where_noise_is_gaussian():
 def test_a_private_group_says_how_many_people_it_takes(session):
     query = session.sql("SELECT city, COUNT(*) AS n FROM people GROUP BY city")
     text = str(query.explain(spend=dp.epsilon(0.5)))
-    assert "it is as likely shown as not, with" in text
-    assert "nearly always" in text
+    assert "people is shown half of the time, one with" in text
+    assert "almost always" in text
     release = query.release(spend=dp.epsilon(0.5))
-    assert "people or more: others are mostly hidden" in str(release.answers["n"].estimand)
+    assert "people are usually suppressed" in str(release.answers["n"].estimand)
 
 
 def test_a_quantile_tells_its_rank_in_rows_and_in_percent(session):
     text = explained(session, "SELECT MEDIAN(cost) AS m FROM visits")
-    assert "cells of the histogram of cost where the quantile lies" in text
+    assert "cells of the histogram of cost by the exponential mechanism" in text
     assert "% of 1,000" in text
-    assert "% of 5,000), with 95 %" in explained(
+    assert "rows (95 % confidence; " in explained(
         session, "SELECT MEDIAN(cost) AS m FROM visits", size=5000
     )
 
@@ -88,4 +88,4 @@ def test_a_quantile_tells_its_rank_in_rows_and_in_percent(session):
 def test_every_plan_says_what_half_the_error_costs(session):
     text = explained(session, "SELECT AVG(cost) / COUNT(*) AS r FROM visits")
     assert "every ± is half as wide if you spend about ε 1; explain(within=...) prices a ±" in text
-    assert "r is computed from noisy numbers: its ± comes with the answer" in text
+    assert "r is computed from noisy numbers, so its ± is known only with the answer" in text

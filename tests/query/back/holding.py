@@ -9,8 +9,8 @@ import pyarrow as pa
 from deniable.query import execute as running
 from deniable.query.algebra import Project, Read, Scan
 from deniable.query.backends import engine_for
-from deniable.query.bound import bound
 from deniable.query.compile import Relations
+from deniable.query.integers import in_integers
 from deniable.schema import Column
 from deniable.session.sources.arrow_tables import ArrowTable
 from deniable.session.sources.postgres_tables import PostgresTable
@@ -78,7 +78,7 @@ def scan_of(table, person=None):
 
 
 def cells_of(question, tables, **options):
-    plan = bound(question, **options)
+    plan = in_integers(question, **options)
     return plan, running.execute(plan, tables={table.name: table for table in tables})
 
 

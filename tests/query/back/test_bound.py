@@ -20,7 +20,7 @@ from deniable.query.algebra import (
     call,
     literal,
 )
-from deniable.query.bound import WEIGHT, Measure, Moves, bound
+from deniable.query.integers import WEIGHT, Measure, Moves, in_integers
 
 AGE = Read(name="age", source="age", facts=dp.bounds(0, 125, type="int"))
 PAY = Read(name="pay", source="pay", facts=dp.bounds(20.0, 80.0, missing=30.0))
@@ -43,32 +43,32 @@ def asked(*functions, unit=None, relation=None, of=PAY, keys=()):
 
 
 def test_a_sum_beside_a_mean_of_the_same_rows_costs_nothing_more():
-    plan = bound(asked(Function.SUM, Function.AVG, Function.COUNT, Function.VAR_SAMP))
+    plan = in_integers(asked(Function.SUM, Function.AVG, Function.COUNT, Function.VAR_SAMP))
     assert [t.measure for t in plan.tallies] == [Measure.COUNT, Measure.SUM, Measure.SQUARES]
     assert plan.parts["a0"].sum is plan.parts["a1"].sum
 
 
 def test_a_sum_alone_is_not_centred_and_moves_by_the_farther_bound():
-    (tally,) = bound(asked(Function.SUM)).tallies
+    (tally,) = in_integers(asked(Function.SUM)).tallies
     assert (tally.centre, tally.moves.l1 * tally.unit) == (0.0, 80)
 
 
 def test_a_centred_sum_moves_by_half_the_width():
-    plan = bound(asked(Function.AVG))
+    plan = in_integers(asked(Function.AVG))
     total = plan.parts["a0"].sum
     assert (total.centre, total.moves.l1 * total.unit) == (50.0, 30)
 
 
 def test_a_persons_rows_count_with_all_their_weight_in_one_cell():
-    plan = bound(asked(Function.COUNT, unit=dp.person("u", rows=7)))
+    plan = in_integers(asked(Function.COUNT, unit=dp.person("u", rows=7)))
     most = 7 * WEIGHT
     assert plan.tallies[0].moves == Moves(l1=most, l2_squared=most**2, linf=most)
 
 
 def test_replacing_a_row_that_always_counts_moves_no_count():
     unit = dp.rows(relation="replace")
-    assert bound(asked(Function.COUNT, unit=unit)).tallies[0].moves.l1 == 0
-    (total,) = bound(asked(Function.SUM, unit=unit)).tallies
+    assert in_integers(asked(Function.COUNT, unit=unit)).tallies[0].moves.l1 == 0
+    (total,) = in_integers(asked(Function.SUM, unit=unit)).tallies
     assert total.moves.l1 * total.unit == 60
 
 
@@ -76,8 +76,8 @@ def test_a_filter_makes_a_replaced_row_count_or_not():
     old = call("gt", AGE.column, literal(65))
     relation = Filter(source=ROWS, where=old)
     unit = dp.rows(relation="replace")
-    assert bound(asked(Function.COUNT, unit=unit, relation=relation)).tallies[0].moves.l1 == 1
-    (total,) = bound(asked(Function.SUM, unit=unit, relation=relation)).tallies
+    assert in_integers(asked(Function.COUNT, unit=unit, relation=relation)).tallies[0].moves.l1 == 1
+    (total,) = in_integers(asked(Function.SUM, unit=unit, relation=relation)).tallies
     assert total.moves.l1 * total.unit == 80
 
 
@@ -85,13 +85,13 @@ def test_a_replaced_row_may_leave_one_group_and_enter_another():
     old = call("gt", AGE.column, literal(65))
     key = Key(name="old", expression=old, values=(False, True))
     unit = dp.rows(relation="replace")
-    found = bound(asked(Function.COUNT, unit=unit, keys=(key,))).tallies[0].moves
+    found = in_integers(asked(Function.COUNT, unit=unit, keys=(key,))).tallies[0].moves
     assert found == Moves(l1=2, l2_squared=2, linf=1)
 
 
 def test_private_keys_come_with_a_count_of_persons_to_choose_by():
     key = Key(name="age", expression=AGE.column, values=None)
-    plan = bound(asked(Function.COUNT, unit=dp.person("u", rows=9, groups=4), keys=(key,)))
+    plan = in_integers(asked(Function.COUNT, unit=dp.person("u", rows=9, groups=4), keys=(key,)))
     assert plan.private_keys
     assert plan.selection.moves == Moves(l1=4, l2_squared=4, linf=1)
 
@@ -123,9 +123,9 @@ def test_where_rows_are_units_a_row_may_not_become_several():
     pair = (AGE.column, AGE.column)
     relation = Join(left=ROWS, right=other, on=(pair,))
     with pytest.raises(UnsupportedQuery):
-        bound(asked(Function.COUNT, relation=relation))
+        in_integers(asked(Function.COUNT, relation=relation))
 
 
 def test_rows_of_nobody_are_refused_where_people_are_protected():
     with pytest.raises(MissingUnit):
-        bound(asked(Function.COUNT, unit=dp.person("u", rows=1), relation=ROWS))
+        in_integers(asked(Function.COUNT, unit=dp.person("u", rows=1), relation=ROWS))

@@ -20,10 +20,10 @@ from deniable.query.algebra import (
     literal,
 )
 from deniable.query.backends import engine_for
-from deniable.query.bound import Measure, bound
 from deniable.query.compile import Relations
 from deniable.query.compile.contributions import Base, _bin, _point
 from deniable.query.compile.duckdb import DuckDB
+from deniable.query.integers import Measure, in_integers
 
 from .holding import Holding, cells_of, scan_of
 
@@ -97,7 +97,7 @@ def test_every_row_adds_what_the_clamp_would_have_left(holding, low, high, kept)
 
 
 def base_of(relation, value):
-    plan = bound(asked(relation, of(Function.SUM, value)))
+    plan = in_integers(asked(relation, of(Function.SUM, value)))
     (tally,) = [t for t in plan.tallies if t.measure is Measure.SUM]
     return Base(Relations(DuckDB(), {}), plan, [tally], ()), tally
 
@@ -141,7 +141,7 @@ def test_a_number_that_no_engine_should_find_is_clamped_all_the_same(holding, nu
     scan = scan_of(table)
     made = call("multiply", scan.columns[0], literal(2.0))
     functions = of(Function.VAR_POP, made), of(Function.MIN, made)
-    tally = next(t for t in bound(asked(scan, *functions)).tallies if t.measure is measure)
+    tally = next(t for t in in_integers(asked(scan, *functions)).tallies if t.measure is measure)
     with engine_for([table])([table]) as engine:
         dialect = engine.dialect
         node = dialect.real(number)

@@ -25,7 +25,7 @@ from deniable.query.algebra import (
     evaluate,
     walk,
 )
-from deniable.query.bound import Measure
+from deniable.query.integers import Measure
 
 from ..reference import read  # noqa: TID252  (the folder above has no name of its own)
 from .growing import FACTS, Grower, bounded, rows

@@ -18,7 +18,7 @@ from deniable.query.algebra import (
     call,
     literal,
 )
-from deniable.query.bound import WEIGHT
+from deniable.query.integers import WEIGHT
 
 from .holding import Holding, cells_of, scan_of
 
@@ -110,7 +110,8 @@ def compare(holding, unit, sets):
 
 
 def _persons(plan, name):
-    return next(t for t in plan.tallies if t.name == name).measure == "persons"
+    known = {tally.name: tally.measure for tally in (*plan.tallies, *filter(None, [plan.hidden]))}
+    return known[name] == "persons"
 
 
 def test_weighted_counts_and_sums_are_what_python_finds(holding):

@@ -23,8 +23,8 @@ from deniable.query.algebra import (
     literal,
 )
 from deniable.query.backends import engine_for
-from deniable.query.bound import bound
 from deniable.query.execute import compiled_for
+from deniable.query.integers import in_integers
 from deniable.units import Relation
 
 from .holding import Holding, scan_of
@@ -118,7 +118,7 @@ def cells(holding, unit, question, rows, *, secret="secret"):
     """What the engine finds, with the same key for the hash every time."""
     table = holding.table("data", rows, FACTS)
     person = unit.column
-    plan = bound(question(scan_of(table, person)), bins=8)
+    plan = in_integers(question(scan_of(table, person)), bins=8)
     with engine_for([table])([table]) as engine:
         asked = compiled_for(plan, engine, secret=secret)
         found = engine.run([each.text for each in asked])

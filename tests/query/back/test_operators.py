@@ -33,7 +33,7 @@ VALUES = {
 
 # Arguments that must be constants.
 CONSTANTS = {
-    "round": [(), (literal(2),), (literal(-1),)],
+    "round": [(), (literal(0),), (literal(2),), (literal(-1),)],
     "clip": [(literal(-2), literal(7)), (literal(0.5), literal(2.5))],
     "bin": [(literal(10),), (literal(0.25),)],
     "width_bucket": [(literal(0), literal(10), literal(4))],

@@ -140,19 +140,24 @@ def killed_at(turn):
     """Make, fill and remove a folder in a child that is killed before its n-th change on disk."""
     child = os.fork()
     if child:
-        return os.waitpid(child, 0)[1] != 0
-    turns = iter(range(turn))
+        code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+        assert code in (0, -signal.SIGKILL)
+        return code != 0
+    turns, code = iter(range(turn)), 1
 
     def watch(event, _):
         if event in CHANGES and next(turns, None) is None:
             os.kill(os.getpid(), signal.SIGKILL)
 
-    sys.addaudithook(watch)
-    with private_files.private_folder() as folder:
-        (folder / "a.csv").write_text("p1")
-        (folder / "spill").mkdir()
-        (folder / "spill" / "rows").write_text("p2")
-    os._exit(0)
+    try:
+        sys.addaudithook(watch)
+        with private_files.private_folder() as folder:
+            (folder / "a.csv").write_text("p1")
+            (folder / "spill").mkdir()
+            (folder / "spill" / "rows").write_text("p2")
+        code = 0
+    finally:
+        os._exit(code)  # whatever happens, the child does not go on with the tests
 
 
 @pytest.mark.skipif(os.name != "posix", reason="kill -9 and forks are of POSIX")
@@ -293,6 +298,29 @@ def test_a_session_does_not_remove_the_spill_folder_of_another(common):
     with second:
         first.__exit__(None, None, None)
         assert stat.S_IMODE(place.stat().st_mode) == 0o700
+
+
+@pytest.mark.parametrize("made_before", [False, True])
+def test_what_a_killed_process_left_in_a_spill_folder_is_removed(common, made_before):
+    place = common / "spill"
+    if made_before:
+        place.mkdir(mode=0o700)
+    killed = textwrap.dedent(
+        f"""
+        import os, signal
+        from deniable.query.backends.private_files import private_spills
+        with private_spills({str(place)!r}):
+            os.kill(os.getpid(), signal.SIGKILL)
+        """
+    )
+    for _ in range(2):
+        ended = subprocess.run([sys.executable, "-c", killed], check=False)
+        assert ended.returncode == -signal.SIGKILL
+    assert len(list(place.iterdir())) == 1
+    with private_files.private_spills(str(place)):
+        assert len(list(place.iterdir())) == 1
+    assert place.exists() == made_before  # the user's own stays
+    assert not made_before or list(place.iterdir()) == []
 
 
 def test_a_connection_that_does_not_spill_needs_no_folder(common, monkeypatch):

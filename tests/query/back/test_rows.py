@@ -6,9 +6,9 @@ import dataclasses
 import pytest
 
 import deniable as dp
-from deniable.query.bound import WEIGHT, bound
 from deniable.query.execute import execute
 from deniable.query.front import question_from_sql
+from deniable.query.integers import WEIGHT, in_integers
 
 from ..reference import groups  # noqa: TID252  (the folder above has no name of its own)
 
@@ -72,7 +72,7 @@ def tables(holding, **types):
 
 def counted(sql, held, *, unit):
     question = question_from_sql(sql, tables=held, unit=unit)
-    plan = bound(question)
+    plan = in_integers(question)
     cells = execute(plan, tables=held)
     (exact,) = groups(question, DATA).values()
     tally = plan.parts["n"].count or plan.parts["n"].sum
@@ -104,12 +104,12 @@ def test_ids_of_numbers_do_not_meet_ids_of_text(holding, sql):
     held["visits"] = holding.table("visits", texts, facts, as_text)
     unit = dp.person("user_id", rows=9)
     with pytest.raises(dp.UnsupportedQuery):
-        execute(bound(question_from_sql(sql, tables=held, unit=unit)), tables=held)
+        execute(in_integers(question_from_sql(sql, tables=held, unit=unit)), tables=held)
 
 
 def test_a_person_on_both_sides_of_a_union_counts_as_one(holding):
     """Weights are of the rows after the union: five rows of person 1 and 3 weigh two each."""
-    plan = bound(
+    plan = in_integers(
         question_from_sql(
             f"SELECT COUNT(*) AS n FROM ({BOTH}) u",
             tables=(held := tables(holding)),
@@ -133,7 +133,7 @@ def test_where_rows_are_units_no_row_becomes_two():
     scan = question.relation
     assert isinstance(scan, Scan)
     with pytest.raises(dp.UnsupportedQuery, match="may not become several"):
-        bound(dataclasses.replace(question, relation=Union(left=scan, right=scan)))
+        in_integers(dataclasses.replace(question, relation=Union(left=scan, right=scan)))
 
 
 def _arrow():

@@ -8,10 +8,10 @@ import deniable as dp
 from deniable.curator import open as open_curator
 from deniable.query.backends import engine_for
 from deniable.query.backends.columns import needed
-from deniable.query.bound import Measure
 from deniable.query.compile import nodes as sql
 from deniable.query.compile.duckdb import DuckDB
 from deniable.query.execute import compiled_for, execute
+from deniable.query.integers import Measure
 
 BORDERS = sorted(
     {s * 2**b + d for s in (-1, 1) for b in (7, 8, 15, 16, 31, 32) for d in (-1, 0, 1)}
@@ -72,7 +72,7 @@ def asked(source, keys, grouping):
         name="data",
     )
     text = f"SELECT g, COUNT(*) AS n, SUM(y) AS s, AVG(y) AS m FROM data GROUP BY {grouping}"
-    return session, session.sql(text).plan
+    return session, session.sql(text).integers
 
 
 def test_a_stored_row_is_short():

@@ -4,7 +4,7 @@
 from textwrap import dedent
 
 import pytest
-from front_tables import GROUPED, ROWS, ask, asked, table
+from tests.query.front.front_tables import GROUPED, ROWS, ask, asked, table
 
 import deniable as dp
 from deniable.query.algebra import Function, JoinKind

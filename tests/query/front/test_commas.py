@@ -3,7 +3,7 @@
 import duckdb
 import pyarrow as pa
 import pytest
-from front_tables import ROWS, ask, asked, table
+from tests.query.front.front_tables import ROWS, ask, asked, table
 
 import deniable as dp
 from deniable.query.front import question_from_sql

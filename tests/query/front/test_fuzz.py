@@ -2,11 +2,11 @@
 
 import contextlib
 
-from front_tables import GROUPED, ask
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from test_accepted import PROGRAMS, SAME
-from test_refused import REFUSED
+from tests.query.front.front_tables import GROUPED, ask
+from tests.query.front.test_accepted import PROGRAMS, SAME
+from tests.query.front.test_refused import REFUSED
 
 from deniable.errors import DeniableError
 from deniable.query.algebra import Question

@@ -2,7 +2,7 @@
 
 import pytest
 
-from deniable.query.bound import bound
+from deniable.query.integers import in_integers
 
 from .front_tables import ask
 
@@ -25,4 +25,4 @@ PICKED = {
 
 @pytest.mark.parametrize("rest", PICKED)
 def test_noise_picks_where_a_noisy_value_decides_what_is_shown(rest):
-    assert bound(ask(f"{ASKED} {rest}")).picked == PICKED[rest]
+    assert in_integers(ask(f"{ASKED} {rest}")).picked == PICKED[rest]

@@ -4,7 +4,7 @@ import math
 
 import pytest
 from hypothesis import given, settings
-from trees import COLUMNS, expressions, rows, within
+from tests.query.front.trees import COLUMNS, expressions, rows, within
 
 from deniable.query.algebra import (
     OPERATORS,

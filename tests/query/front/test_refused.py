@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 import pytest
-from front_tables import GROUPED, ROWS, TABLES, ask, table
+from tests.query.front.front_tables import GROUPED, ROWS, TABLES, ask, table
 
 import deniable as dp
 from deniable.errors import DeniableError
@@ -319,9 +319,12 @@ def test_private_keys_are_refused_for_the_reason_that_applies():
     sql = "SELECT city, COUNT(*) FROM people GROUP BY city"
     with pytest.raises(dp.UnknownKeys) as caught:
         ask(sql, unit=GROUPED)
-    assert "no delta" in caught.value.hint
-    with pytest.raises(dp.UnknownKeys):
+    assert "a budget with a delta" in caught.value.fix
+    assert "groups=" not in caught.value.fix
+    with pytest.raises(dp.UnknownKeys) as caught:
         ask(sql, private_keys=True)  # the unit has no groups=
+    assert "groups=" in caught.value.fix
+    assert "delta" not in caught.value.fix
     with pytest.raises(dp.UnknownKeys) as caught:
         ask(sql, unit=ROWS)
     assert "groups=" not in caught.value.fix

@@ -2,7 +2,7 @@
 
 import dataclasses
 
-from front_tables import ask
+from tests.query.front.front_tables import ask
 
 from deniable.query.algebra import Relation, Scan, walk
 

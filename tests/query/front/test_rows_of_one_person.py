@@ -8,10 +8,10 @@ import math
 from collections import Counter
 
 import pytest
-import reference
-from front_tables import ROWS, TABLES, ask
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.query import reference
+from tests.query.front.front_tables import ROWS, TABLES, ask
 
 from deniable.query.algebra import Join
 

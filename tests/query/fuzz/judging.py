@@ -57,7 +57,7 @@ def weigh(query, pairs, *, place):
     With noise left out and one key for the hash, each column of whole numbers may move by what
     its tally declares, in all three norms.
     """
-    plan = query.plan
+    plan = query.integers
     worlds = [world for pair in pairs for world in (pair.first, pair.second)]
     try:
         found = [cells(plan, each) for each in place.asked(plan, worlds)]

@@ -1,4 +1,4 @@
-"""Released numbers tell nothing by their digits (Haney et al. 2022): one lattice for all data.
+"""Part numbers tell nothing by their digits (Haney et al. 2022): one lattice for all data.
 
 Each number released is (noisy whole number) × (public step). Two things are shown for neighbours
 alike: that every answer lies on that lattice, and that every residue of the whole numbers is met,

@@ -5,12 +5,12 @@ from sqlglot import exp
 
 import deniable as dp
 from deniable.query import vectors
-from deniable.query.bound import rewriting
 from deniable.query.compile import contributions, reading
 from deniable.query.compile import nodes as sql
 from deniable.query.compile.dialect import Dialect
 from deniable.query.compile.relations import PERSON, selected
 from deniable.query.compile.statements import Writer
+from deniable.query.integers import rewriting
 
 from .hostile import Data, Pair
 from .judging import Case, judge
@@ -85,15 +85,19 @@ def wrong_relation(patch):
 
 
 def only_keys_found(patch):
-    def shrunk(cells, part, groups):
-        found = [group for group in groups if any(group == g for g in cells.groups)]
-        there = [
-            g for g in found if any(cells.numbers[n][cells.groups.index(g)] for n in cells.numbers)
-        ]
-        return honest(cells, part, there)
+    honest = vectors.ExactCells.aligned
 
-    honest = vectors.aligned
-    patch.setattr(vectors, "aligned", shrunk)
+    def shrunk(found, part, groups):
+        cells = found.cells
+        there = [
+            group
+            for group in groups
+            if group in cells.groups
+            and any(numbers[cells.groups.index(group)] for numbers in cells.numbers.values())
+        ]
+        return honest(found, part, there)
+
+    patch.setattr(vectors.ExactCells, "aligned", shrunk)
 
 
 SABOTAGES = [

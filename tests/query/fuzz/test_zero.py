@@ -32,6 +32,6 @@ def rows(zeros):
 def test_the_order_of_rows_does_not_matter(sql, place: Place):
     first, second = (Data(ids="float", data=rows(z)) for z in (ZEROS, ZEROS[::-1]))
     second = dataclasses.replace(second, data=second.data[::-1])
-    plan = place(first, unit=CASE.unit, budget=CASE.budget).sql(sql).plan
+    plan = place(first, unit=CASE.unit, budget=CASE.budget).sql(sql).integers
     found = [cells(plan, each) for each in place.asked(plan, [first, second])]
     assert found[0] == found[1]

@@ -6,7 +6,7 @@ import math
 import warnings
 
 import pyarrow as pa
-from ibis_tables import ibis
+from tests.query.ibis.ibis_tables import ibis
 
 import deniable as dp
 

@@ -1,7 +1,7 @@
 """The tables of the front's tests as Ibis sees them."""
 
 import pytest
-from front_tables import PERSON, TABLES
+from tests.query.front.front_tables import PERSON, TABLES
 
 from deniable.query.ibis import question_from_ibis
 

@@ -5,12 +5,12 @@ import itertools
 from decimal import Decimal
 
 import pytest
-from front_tables import GROUPED
-from ibis_tables import PEOPLE as T
-from ibis_tables import asked, ibis
+from tests.query.front.front_tables import GROUPED
+from tests.query.ibis.ibis_tables import PEOPLE as T
+from tests.query.ibis.ibis_tables import asked, ibis
 
 from deniable.errors import DeniableError, UnsupportedQuery
-from deniable.query.bound import bound
+from deniable.query.integers import in_integers
 
 NUMBERS = [0, 1, -1, 15, 0.1, -0.0, 2**53 + 1, 2**62, 2**63 - 1, -(2**63), 1e30, -1e308, 5e-324,
            1.7976931348623157e308, -1e-320, 10**18]  # fmt: skip
@@ -45,14 +45,14 @@ def test_a_constant_of_any_size_is_a_question_or_a_refusal(place):
         except Exception:  # Ibis itself refuses it
             continue
         with contextlib.suppress(DeniableError):
-            bound(asked(expression.name("s"), unit=GROUPED))
+            in_integers(asked(expression.name("s"), unit=GROUPED))
 
 
 @pytest.mark.parametrize("value", LARGER, ids=str)
 def test_a_number_beyond_64_bits_is_a_float_or_refused(value):
     with contextlib.suppress(UnsupportedQuery):
-        bound(asked((T.age + ibis.literal(value)).clip(0, 1).sum().name("s")))
-    bound(asked((T.age + ibis.literal(2**64 - 1, "uint64")).clip(0, 1).sum().name("s")))
+        in_integers(asked((T.age + ibis.literal(value)).clip(0, 1).sum().name("s")))
+    in_integers(asked((T.age + ibis.literal(2**64 - 1, "uint64")).clip(0, 1).sum().name("s")))
 
 
 REFUSED = {

@@ -2,10 +2,10 @@
 
 import contextlib
 
-import ibis_engines as engines
 import pytest
-from asking import without_noise
-from ibis_tables import ibis
+from tests.query.ibis import ibis_engines as engines
+from tests.query.ibis.ibis_tables import ibis
+from tests.query.whole.asking import without_noise
 
 import deniable as dp
 from deniable.errors import NotReady

@@ -4,8 +4,8 @@
 import datetime as dt
 
 import pytest
-from front_tables import GROUPED, ROWS, ask
-from ibis_tables import PEOPLE, VISITS, ZIPS, asked, ibis
+from tests.query.front.front_tables import GROUPED, ROWS, ask
+from tests.query.ibis.ibis_tables import PEOPLE, VISITS, ZIPS, asked, ibis
 
 _ = ibis._
 t, v, z = PEOPLE, VISITS, ZIPS

@@ -2,11 +2,11 @@
 
 import datetime as dt
 
-import ibis_engines as engines
 import pyarrow.parquet as pq
 import pytest
-from asking import without_noise
-from ibis_tables import ibis
+from tests.query.ibis import ibis_engines as engines
+from tests.query.ibis.ibis_tables import ibis
+from tests.query.whole.asking import without_noise
 
 import deniable as dp
 from deniable.errors import BadParameter, UnknownName, UnsupportedQuery
@@ -158,7 +158,7 @@ def test_a_table_that_was_dropped_before_is_told_by_name(postgres):
 def test_a_column_and_a_number_are_no_tables():
     people = engines.polars({"people": engines.PEOPLE}).table("people")
     for source in (people.age, people.age.sum()):
-        with pytest.raises(BadParameter, match="no table"):
+        with pytest.raises(BadParameter, match="not a table"):
             kinds(source)
 
 

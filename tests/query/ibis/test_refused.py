@@ -4,8 +4,8 @@ import dataclasses
 import re
 
 import pytest
-from front_tables import GROUPED, PERSON, ROWS, TABLES
-from ibis_tables import PEOPLE, VISITS, ZIPS, asked, ibis
+from tests.query.front.front_tables import GROUPED, PERSON, ROWS, TABLES
+from tests.query.ibis.ibis_tables import PEOPLE, VISITS, ZIPS, asked, ibis
 
 from deniable.errors import (
     BadParameter,
@@ -30,7 +30,11 @@ REFUSED = {
     "first": (t.agg(x=_.age.first()), "first: this would publish", ".median()"),
     "collect": (t.agg(x=_.age.collect()), "collect: this would publish", ".median()"),
     "mode": (t.agg(x=_.age.mode()), "mode: this would publish", ".median()"),
-    "any": (t.agg(x=_.member.any()), "any tells of a single row", "t.count(where=...)"),
+    "any": (
+        t.agg(x=_.member.any()),
+        "reveals whether a single row is there",
+        "t.count(where=...)",
+    ),
     "quantiles": (t.agg(x=_.age.quantile([0.1, 0.2])), "not a list", "quantile(0.1)"),
     "a share above 1": (t.agg(x=_.age.quantile(2)), "from 0 to 1", ".quantile(0.9)"),
     "kurtosis": (t.agg(x=_.age.kurtosis()), "kurtosis is not among", ""),

@@ -4,7 +4,7 @@ import duckdb
 import pandas as pd
 import polars as pl
 import pytest
-from ibis_tables import ibis
+from tests.query.ibis.ibis_tables import ibis
 
 import deniable as dp
 

@@ -3,16 +3,16 @@
 import dataclasses
 import sqlite3
 
-import ibis_engines as engines
 import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from asking import without_noise
-from back.test_moving import FACTS, PERSON, check, questions
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from ibis_tables import ibis
+from tests.query.back.test_moving import FACTS, PERSON, check, questions
+from tests.query.ibis import ibis_engines as engines
+from tests.query.ibis.ibis_tables import ibis
+from tests.query.whole.asking import without_noise
 
 import deniable as dp
 from deniable.errors import BadParameter, DataFailure

@@ -4,8 +4,8 @@ import subprocess
 import sys
 
 import pytest
-from asking import adult, without_noise
-from ibis_tables import ibis
+from tests.query.ibis.ibis_tables import ibis
+from tests.query.whole.asking import adult, without_noise
 
 import deniable as dp
 

@@ -38,7 +38,7 @@ def parts(path):
 
 
 def died(session, path, monkeypatch):
-    """Released, but the session ends after the commit and before the answer is written down."""
+    """Part, but the session ends after the commit and before the answer is written down."""
 
     def kill(*_):
         raise KeyboardInterrupt

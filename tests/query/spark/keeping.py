@@ -147,7 +147,7 @@ def computed(session, text):
 
 
 class _Seen:
-    """A rehearsal that keeps what was computed; a search has no answer but a drawn one."""
+    """A replay that keeps what was computed; a search has no answer but a drawn one."""
 
     def __init__(self):
         self.numbers, self.searched = [], False

@@ -28,7 +28,7 @@ def adult(**options):
 
 
 class _Exact:
-    """A rehearsal in which numbers come without noise, and all keys that anybody has."""
+    """A replay in which numbers come without noise, and all keys that anybody has."""
 
     def charged(self, entry):
         pass

@@ -1,7 +1,7 @@
 """The figures of the Adult data that textbooks print, with noise switched off."""
 
 import pytest
-from asking import adult, without_noise
+from tests.query.whole.asking import adult, without_noise
 
 import deniable as dp
 

@@ -5,13 +5,13 @@ The engine adds up once; the noise is drawn, and the answer made of it, once for
 
 import numpy as np
 import pytest
-from asking import adult, without_noise
 from tests import goodness
+from tests.query.whole.asking import adult, without_noise
 
 import deniable as dp
 from deniable.query.answer import answer
 from deniable.query.execute import execute
-from deniable.query.vectors import aligned
+from deniable.query.vectors import ExactCells
 
 REPETITIONS = 12_000
 ALARM = 1e-8
@@ -34,8 +34,8 @@ def covered(session, sql, spend, repetitions=REPETITIONS):
     with without_noise():
         exact = query.release(spend=spend).value
     allocation = query._allocate(spend, None, None)
-    cells = execute(query.plan, tables=query.session.tables)
-    once = [aligned(cells, part, [()]) for part in allocation.parts]
+    cells = execute(query.integers, tables=query.session.tables)
+    once = [ExactCells(cells).aligned(part, [()]) for part in allocation.parts]
     many = [np.repeat(vector, repetitions, axis=0) for vector in once]
     drawn = [m.draw(vector) for m, vector in zip(allocation.noise, many, strict=True)]
     _, answers = answer(allocation, [()] * repetitions, drawn)

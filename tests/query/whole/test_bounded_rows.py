@@ -1,6 +1,8 @@
 """Rows for algorithms: clipped, weighed, hidden until a session has charged, and read once."""
 
 from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
+from threading import Barrier
 
 import numpy as np
 import psycopg
@@ -96,7 +98,8 @@ def test_no_rows_have_the_form_of_one(unit, engine, server):
             s = dp.open(server, unit=unit, budget=dp.epsilon(9), schema=schema)
         made.append(matrix(s.sql(SQL)))
     one, none = (vars(each) for each in made)
-    for name in one:
+    assert (one["digests"] is None) == (none["digests"] is None) == (unit == dp.rows())
+    for name in [name for name in one if one[name] is not None]:
         assert one[name].dtype == none[name].dtype
         assert one[name].shape[1:] == none[name].shape[1:]
         assert (len(one[name]), len(none[name])) == (1, 0)
@@ -122,6 +125,97 @@ def test_a_learner_reads_the_rows_once_and_only_after_the_charge(monkeypatch):
     with pytest.raises(dp.BudgetExceeded):
         s.release(dp.Laplace(scale=0.01).on(s.sql(SQL).rows().then(lambda m: 0, l1=1)))
     assert read == {"rows": 1}
+
+
+@pytest.mark.parametrize("rows", [0, 1, 9])
+@pytest.mark.parametrize("unit", UNITS, ids=repr)
+def test_rows_in_parts_are_the_same_rows(unit, rows, monkeypatch):
+    """Of no rows there is a part too, so that what is made of parts always has a form."""
+    monkeypatch.setattr("deniable.query.rows._IN_CACHE", 8)
+    query = opened(unit, TABLE.slice(0, rows)).sql(SQL)
+    value = query.rows().in_parts(lambda each: each(lambda part: part), l1=1)
+    with value.ready[0]:
+        parts = compute(value)
+    assert parts
+    whole = matrix(query)
+
+    def lines(found):
+        return sorted(map(tuple, np.column_stack([found.keys, found.points, found.weights])))
+
+    assert sorted(line for part in parts for line in lines(part)) == lines(whole)
+    for name, array in vars(parts[0]).items():
+        assert (array is None) == (getattr(whole, name) is None)
+
+
+def test_a_part_that_fails_leaves_the_engine_ready():
+    s = opened(dp.rows())
+    rows = s.sql(SQL).rows()
+    broken = rows.in_parts(lambda each: each(lambda part: 1 // len(part.points)), l1=1)
+    right = rows.in_parts(lambda each: sum(each(lambda part: len(part.points))), l1=1)
+    with right.ready[0]:
+        with pytest.raises(ZeroDivisionError):
+            compute(broken)
+        assert compute(right) == 8
+
+
+def _size(part):
+    return np.array([len(part.points)])
+
+
+WAYS = {
+    "then": lambda rows: rows.then(_size, l1=1, whole=True, shape=1),
+    "in parts": lambda rows: rows.in_parts(lambda each: sum(each(_size)), l1=1, shape=1),
+    "total": lambda rows: rows.total(_size, l1=1, whole=True, shape=1),
+    "once": lambda rows: rows.once(_size).then(lambda n: n, l1=1, whole=True, shape=1),
+    "hundreds": lambda rows: rows.once(lambda part: 100 * _size(part)).then(
+        lambda n: n // 100, l1=1, whole=True, shape=1
+    ),
+    "gathered": lambda rows: rows.once(_size, gather=sum).then(lambda n: n, l1=1, shape=1),
+}
+
+
+@pytest.mark.parametrize("first", WAYS)
+@pytest.mark.parametrize("second", WAYS)
+def test_whatever_was_made_of_rows_before_another_value_is_made_of_the_rows(first, second):
+    """A bound is declared of one function: what another made would get too little noise."""
+    s = opened(dp.rows())
+    rows = s.sql("SELECT COUNT(*) AS n, SUM(x) AS s FROM t").rows()
+    exactly = dp.Laplace(scale=0.03)
+    for way in (first, second):
+        answer = s.release(exactly.on(WAYS[way](rows))).value
+        assert abs(np.ravel(answer)[0] - 9) < 1.5  # false alarm e^(−50)
+
+
+def test_threads_that_read_the_same_rows_in_parts_wait_for_each_other(monkeypatch):
+    monkeypatch.setattr("deniable.query.rows._IN_CACHE", 1)
+    s = opened(dp.rows(), pa.table({"x": [1.0] * 5_000, "k": ["a"] * 5_000}))
+    rows = s.sql("SELECT SUM(x) AS s FROM t").rows()
+    together = Barrier(3)
+
+    def read(each):
+        together.wait()
+        return sum(each(lambda part: len(part.points)))
+
+    value = rows.in_parts(read, l1=1, whole=True)
+    with value.ready[0], ThreadPoolExecutor(3) as pool:
+        found = [pool.submit(compute, value) for _ in range(3)]
+        assert [each.result() for each in found] == [5_000] * 3
+
+
+@pytest.mark.parametrize("unit", UNITS, ids=repr)
+@pytest.mark.parametrize("rows", [0, 9])
+def test_no_function_changes_what_another_is_given(unit, rows):
+    """A bound of 1 would be wrong of numbers that somebody has multiplied; rows decide nothing."""
+    bounded = opened(unit, TABLE.slice(0, rows)).sql(SQL).rows()
+    found = bounded.then(lambda matrix: vars(matrix).values(), l1=1)
+    once = bounded.once(_size).then(lambda made: [made], l1=1)
+    for value in (found, once):
+        with value.ready[0]:
+            arrays = [each for each in compute(value) if each is not None]
+        assert arrays
+        for array in arrays:
+            with pytest.raises(ValueError, match="read-only"):
+                array[...] = 100
 
 
 def test_rows_hide_themselves():

@@ -7,14 +7,14 @@ by the mistake named beside it.
 import numpy as np
 import pyarrow as pa
 import pytest
-from asking import without_noise
 from tests import goodness
+from tests.query.whole.asking import without_noise
 
 import deniable as dp
 from deniable.curator import open as open_curator
 from deniable.query.answer import answer
 from deniable.query.execute import execute
-from deniable.query.vectors import aligned
+from deniable.query.vectors import ExactCells
 
 REPETITIONS, ALARM = 3000, 1e-8
 
@@ -32,8 +32,8 @@ def covered(session, sql, spend):
     with without_noise():
         exact = query.release(spend=spend).value
     allocation = query._allocate(spend, None, None)
-    cells = execute(query.plan, tables=session.tables)
-    once = [aligned(cells, part, [()]) for part in allocation.parts]
+    cells = execute(query.integers, tables=session.tables)
+    once = [ExactCells(cells).aligned(part, [()]) for part in allocation.parts]
     many = [np.repeat(vector, REPETITIONS, axis=0) for vector in once]
     drawn = [m.draw(vector) for m, vector in zip(allocation.noise, many, strict=True)]
     found = answer(allocation, [()] * REPETITIONS, drawn)[1]["x"].intervals(0.95)

@@ -59,7 +59,7 @@ def test_plans_and_answers_speak_of_dates(session):
     assert "quantile(d in [2015-01-01, 2025-01-01], 0.5)" in str(plan)
     assert "days_between" not in str(plan)
     told = release.release(spend=dp.epsilon(2)).answers["d"].estimand
-    assert told == "values are held within 2015-01-01 and 2025-01-01"
+    assert told == "values are clipped to [2015-01-01, 2025-01-01]"
 
 
 def test_they_survive_storage(session):

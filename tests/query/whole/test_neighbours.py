@@ -52,7 +52,7 @@ def vectors(query, spend):
     allocation = query._allocate(spend, None, None)
     if allocation.free:
         return []
-    cells = execute(query.plan, tables=query.session.tables)
+    cells = execute(query.integers, tables=query.session.tables)
     parts = zip(allocation.parts, allocation.noise, strict=True)
     return [(noise, part.vector, part.numbers(cells).astype(float)) for part, noise in parts]
 

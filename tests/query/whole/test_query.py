@@ -5,11 +5,12 @@ from dataclasses import replace
 import numpy as np
 import pyarrow as pa
 import pytest
-from asking import adult, without_noise
+from tests.query.whole.asking import adult, without_noise
 
 import deniable as dp
 from deniable.curator import open as open_curator
 from deniable.errors import BadParameter, BudgetExceeded, NotReady, UnknownName
+from deniable.fixes import written
 
 BY_EDUCATION = "SELECT education, COUNT(*) AS n, AVG(age) AS age FROM adult GROUP BY education"
 
@@ -101,8 +102,10 @@ def test_one_number_asks_all_columns_at_once(session):
 
 def test_an_average_within_needs_a_size(session):
     query = session.sql(BY_EDUCATION)
-    with pytest.raises(BadParameter, match="not known in advance"):
+    with pytest.raises(BadParameter, match="not known in advance") as refused:
         query.release(within={"age": 2})
+    assert "too low a number spends too much" in str(refused.value)
+    assert "--spend 0.1, whose ± deniable explain shows" in written(refused.value.fixes, "shell")
     assert query.explain(within={"n": 100, "age": 2}, size=500).errors["age"] <= 2
     with pytest.raises(UnknownName, match="did you mean `age`"):
         query.explain(within={"agee": 2}, size=500)
@@ -178,7 +181,7 @@ def test_counts_are_whole_and_averages_within_their_bounds():
 
 def test_estimands_are_told(session):
     release = session.sql("SELECT AVG(age) AS a FROM adult").release(spend=dp.epsilon(0.1))
-    assert release.answers["a"].estimand == "values are held within 0 and 125"
+    assert release.answers["a"].estimand == "values are clipped to [0, 125]"
 
 
 # ---- private keys

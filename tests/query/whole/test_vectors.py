@@ -7,10 +7,10 @@ from contextlib import ExitStack
 import numpy as np
 import pyarrow as pa
 import pytest
-from asking import adult
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from test_neighbours import CONTRIBUTION, ENDS, UNITS, opened
+from tests.query.whole.asking import adult
+from tests.query.whole.test_neighbours import CONTRIBUTION, ENDS, UNITS, opened
 
 import deniable as dp
 from deniable.mechanisms import ProposeTestRelease, SmoothNoise
@@ -165,7 +165,8 @@ def test_smooth_noise_over_the_engine(education):
     s, counts = education
     noise = SmoothNoise(epsilon=1.0, low=0.0, high=1e6)
     pair = counts.value.then(lambda n: (float(n.max()), 1.0), linf=1)
-    assert s.release(noise.on(pair)).value == pytest.approx(10_501, abs=2000)
+    # Student's noise of scale 1.6 is beyond 5,000 with odds of 1e-7.
+    assert s.release(noise.on(pair)).value == pytest.approx(10_501, abs=5000)
 
 
 def test_columns_are_added_and_stacked_over_the_engine():

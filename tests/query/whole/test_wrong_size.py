@@ -8,7 +8,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sized import ASKED, ENDS, LN20, REPLACE, N, opened, table
+from tests.query.whole.sized import ASKED, ENDS, LN20, REPLACE, N, opened, table
 
 import deniable as dp
 from deniable.errors import BadParameter
@@ -65,7 +65,7 @@ QUESTIONS = [
 def _vectors(session, sql):
     query = session.sql(sql)
     allocation = query._allocate(dp.epsilon(1), None, None)
-    cells = execute(query.plan, tables=session.tables)
+    cells = execute(query.integers, tables=session.tables)
     return [(part.vector, part.numbers(cells)) for part in allocation.parts]
 
 

@@ -21,7 +21,7 @@ from .tallies import Tally, ends
 
 if TYPE_CHECKING:
     from deniable.query.allocate import Allocation
-    from deniable.query.bound.rewriting import Book
+    from deniable.query.integers.rewriting import Book
 
 Floats = NDArray[np.float64]
 Ends = tuple[Floats, Floats]
@@ -130,8 +130,8 @@ class Estimator(ABC):
         if not self.clips:
             return ""
         values = (self.aggregate.shown, self.aggregate.other)
-        held = [f"{_end(v.domain.low)} and {_end(v.domain.high)}" for v in values if v is not None]
-        return f"values are held within {', and '.join(held)}"
+        ends = [f"[{_end(v.domain.low)}, {_end(v.domain.high)}]" for v in values if v is not None]
+        return f"values are clipped to {' and '.join(ends)}"
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -17,7 +17,7 @@ from .tallies import Measure, Tally, middle
 
 if TYPE_CHECKING:
     from deniable.query.allocate import Allocation
-    from deniable.query.bound.rewriting import Book
+    from deniable.query.integers.rewriting import Book
 
 _MEASURES: Final = {
     Function.COUNT: Measure.COUNT,
@@ -118,9 +118,12 @@ class Count(Linear):
         if self.rows is not None:
             return f"as the number of rows, {self.rows:,}: no noise, no cost"
         assert self.count is not None
-        part = allocation.released(self.count)
+        part = allocation.part_of(self.count)
         if not part.basis.turned:
             return ""
+        if allocation.law == "gaussian":
+            alone = self.count is part.tallies[-1]
+            return "from the noisy number of rows" if alone else "from its two noisy numbers"
         first = self.count is part.tallies[0]
         if part.tallies[-1].measure is Measure.COUNT:
             return "from both noisy counts" if first else "from the first noisy count"
@@ -176,7 +179,7 @@ class Sum(Linear):
         total, centre = f"({self.sum.text})", f"{self.sum.centre:,g}"
         if self.rows is not None:
             return f"as {total} + {centre} × {self.rows:,}"
-        if allocation.released(self.sum).basis.turned:
+        if allocation.part_of(self.sum).basis.turned:
             return "from the two noisy sums"
         if self.count is None:
             return ""

@@ -27,7 +27,7 @@ from .tallies import Measure, Tally, middle
 
 if TYPE_CHECKING:
     from deniable.query.allocate import Allocation
-    from deniable.query.bound.rewriting import Book
+    from deniable.query.integers.rewriting import Book
 
 # An average that may be anything within its bounds, with this confidence, is told as their middle.
 _DROWNED: Final = 0.95
@@ -119,7 +119,7 @@ class Mean(Estimator):
                 return f"as {self.sum.text} / {self.rows:,}"
             return f"as {centre} + {total} / {self.rows:,}"
         assert self.count is not None
-        if allocation.released(self.sum).basis.turned:
+        if allocation.part_of(self.sum).basis.turned:
             return "from the ratio of the two noisy sums"
         return f"as {centre} + {total} / {self.count.text}"
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from deniable.mechanisms import QuantileSearch
 from deniable.query.algebra import Aggregate, Function
 from deniable.release.numbers import digits
-from deniable.workload import Found, Ranks, Search, Tree
+from deniable.workload import Ranks, Search, SearchResult, Tree
 from deniable.workload.search import usual_reach
 from deniable.workload.split import deviation
 
@@ -21,7 +21,7 @@ from .tallies import Measure, Tally
 
 if TYPE_CHECKING:
     from deniable.query.allocate import Allocation
-    from deniable.query.bound.rewriting import Book
+    from deniable.query.integers.rewriting import Book
 
 Integers = NDArray[np.int64]
 
@@ -79,7 +79,7 @@ class Rank(Estimator):
     def rank_error(self, allocation: Allocation, *, confidence: float = 0.95) -> float:
         """By how many rows its rank may be off."""
         confidence = allocation.of_each(confidence)
-        tree, noise = allocation.released(self.histogram).tree, allocation.of(self.histogram)
+        tree, noise = allocation.part_of(self.histogram).tree, allocation.of(self.histogram)
         unit = float(self.histogram.unit)
         if isinstance(noise, QuantileSearch):
             return unit * usual_reach(noise, confidence=confidence)
@@ -89,10 +89,10 @@ class Rank(Estimator):
 
     def derive(self, allocation: Allocation, noisy: Mapping[str, Floats]) -> Derived:
         q, tally = self.q, self.histogram
-        tree, noise = allocation.released(tally).tree, allocation.of(tally)
+        tree, noise = allocation.part_of(tally).tree, allocation.of(tally)
         if isinstance(tree, Search):
             assert isinstance(noise, QuantileSearch)
-            found = Found(search=tree, numbers=noisy[tally.name], noise=noise)
+            found = SearchResult(search=tree, numbers=noisy[tally.name], noise=noise)
             return self._valued(found.cell, found.possible)
         assert tree is not None
         ranks = Ranks(
@@ -130,10 +130,10 @@ class Rank(Estimator):
         sizes = SIZES if size is None else (size,)
         shares = (f"{digits(min(100.0, 100 * rank / n), 'up')} % of {n:,g}" for n in sizes)
         listed = ", ".join(shares)
-        return f": its rank is right within {digits(rank, 'up')} rows ({listed}), with 95 %"
+        return f": its rank is right within {digits(rank, 'up')} rows (95 % confidence; {listed})"
 
     @property
     def estimand(self) -> str:
         if self.aggregate.function in _OUTERMOST:
-            return "the outermost value that enough rows share to be told from noise"
+            return "the most extreme value that enough rows reach to stand out from the noise"
         return super().estimand

@@ -19,7 +19,7 @@ from .tallies import Measure, Tally
 
 if TYPE_CHECKING:
     from deniable.query.allocate import Allocation
-    from deniable.query.bound.rewriting import Book
+    from deniable.query.integers.rewriting import Book
 
 _ROOTS: Final = frozenset({Function.STDDEV_SAMP, Function.STDDEV_POP})
 _SAMPLES: Final = frozenset({Function.VAR_SAMP, Function.STDDEV_SAMP})
@@ -107,6 +107,6 @@ class Spread(Mean):
     def derivation(self, allocation: Allocation) -> str:
         if self.rows is not None:
             return f"as the variance of {self.rows:,} rows with these two sums"
-        if allocation.released(self.sum).basis.turned:
+        if allocation.part_of(self.sum).basis.turned:
             return "from the noisy sums and squares"
         return "from the noisy count, sum and squares"

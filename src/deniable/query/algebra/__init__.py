@@ -49,6 +49,7 @@ from .relations import (
     Summary,
     Summed,
     Union,
+    one_each,
 )
 
 __all__ = [
@@ -89,6 +90,7 @@ __all__ = [
     "domain_of_column",
     "evaluate",
     "literal",
+    "one_each",
     "possible_values",
     "substitute",
     "walk",

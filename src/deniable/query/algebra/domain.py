@@ -11,7 +11,7 @@ import dataclasses
 import datetime as dt
 import enum
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 from deniable.schema import Column as Facts
 from deniable.schema.columns import DROP
@@ -68,9 +68,9 @@ class Domain:
         """A whole number or a float."""
         return self.kind in NUMBERS
 
-    def but(self, **changes: object) -> Domain:
+    def but(self, **changes: Any) -> Domain:
         """The same facts except for some."""
-        return dataclasses.replace(self, **changes)  # type: ignore[arg-type]
+        return dataclasses.replace(self, **changes)
 
     def __repr__(self) -> str:
         text = self.kind.value
@@ -96,7 +96,7 @@ def domain_of_column(facts: Facts) -> Domain:
 
 
 def _ends_of(facts: Facts) -> tuple[Scalar, Scalar] | None:
-    """A list of dates has a first and a last, too."""
+    """A list of dates also has a first and a last."""
     days = [key for key in facts.keys or () if isinstance(key, dt.date)]
     return (min(days), max(days)) if days else None
 

@@ -9,7 +9,6 @@ from typing import Final
 
 from .meaning import (
     DATE_TEXT,
-    EPOCH,
     FALSE_TEXTS,
     FLOAT_TEXT,
     INT_TEXT,
@@ -83,11 +82,6 @@ def add_minutes(x: dt.date, minutes: int) -> Value:
     return start.replace(day.year, day.month, day.day, hour, minute)
 
 
-def days_since_epoch(x: dt.date) -> Value:
-    """Days since 1970-01-01."""
-    return (_day_of(x) - EPOCH).days
-
-
 # ---- casts
 
 
@@ -103,7 +97,7 @@ def to_int(x: object) -> Value:
 
 
 def to_float(x: object) -> Value:
-    """Text that is no number is missing."""
+    """Text that is not a number is missing."""
     if isinstance(x, str):
         return number(float(x)) if re.match(FLOAT_TEXT, x) and "\n" not in x else None
     return float(x)  # type: ignore[arg-type]

@@ -53,7 +53,7 @@ class Operator:
 
 
 def _truth(*args: Domain) -> Domain:
-    return Domain(kind=Kind.BOOL, **ranges.strict_missing(args))  # type: ignore[arg-type]
+    return Domain(kind=Kind.BOOL, **ranges.strict_missing(args))
 
 
 def _never_missing(*_args: Domain) -> Domain:
@@ -77,36 +77,36 @@ def _nullified(x: Domain, y: Domain) -> Domain:
 
 
 def _text(*args: Domain) -> Domain:
-    return Domain(kind=Kind.TEXT, **ranges.strict_missing(args))  # type: ignore[arg-type]
+    return Domain(kind=Kind.TEXT, **ranges.strict_missing(args))
 
 
 def _length(x: Domain) -> Domain:
     missing = ranges.strict_missing([x])
     high = None if x.values is None else max((len(str(v)) for v in x.values), default=0)
-    return Domain(kind=Kind.INT, low=0, high=high, **missing)  # type: ignore[arg-type]
+    return Domain(kind=Kind.INT, low=0, high=high, **missing)
 
 
 def _cast_int(x: Domain) -> Domain:
     missing = ranges.strict_missing([x])
     if x.kind is Kind.BOOL:
-        return Domain(kind=Kind.INT, low=0, high=1, **missing)  # type: ignore[arg-type]
+        return Domain(kind=Kind.INT, low=0, high=1, **missing)
     if x.kind is Kind.INT:
         return x
     rounded = ranges.rounded(x) if x.kind is Kind.FLOAT else None
     if rounded is not None and rounded.kind is Kind.INT:
         return rounded
     missing["nullable"] = True
-    return Domain(kind=Kind.INT, **missing)  # type: ignore[arg-type]
+    return Domain(kind=Kind.INT, **missing)
 
 
 def _cast_float(x: Domain) -> Domain:
     missing = ranges.strict_missing([x])
     if x.kind is Kind.TEXT:
         missing["nullable"] = True
-        return Domain(kind=Kind.FLOAT, **missing)  # type: ignore[arg-type]
+        return Domain(kind=Kind.FLOAT, **missing)
     low, high = (0, 1) if x.kind is Kind.BOOL else (x.low, x.high)
     ends = [None if end is None else float(end) for end in (low, high)]  # type: ignore[arg-type]
-    return Domain(kind=Kind.FLOAT, low=ends[0], high=ends[1], **missing)  # type: ignore[arg-type]
+    return Domain(kind=Kind.FLOAT, low=ends[0], high=ends[1], **missing)
 
 
 def _cast(kind: Kind) -> Callable[[Domain], Domain]:
@@ -120,7 +120,7 @@ def _cast(kind: Kind) -> Callable[[Domain], Domain]:
         low, high = (x.low, x.high) if kind in TIMES and x.kind in TIMES else (None, None)
         move = moments.to_date if kind is Kind.DATE else moments.to_timestamp
         ends = [None if end is None else move(end) for end in (low, high)]
-        return Domain(kind=kind, low=ends[0], high=ends[1], **missing)  # type: ignore[arg-type]
+        return Domain(kind=kind, low=ends[0], high=ends[1], **missing)
 
     return result
 

@@ -24,8 +24,8 @@ _EXACT_UNITS: Final = {"hour": dt.timedelta(hours=1), "minute": dt.timedelta(min
 def possible_values(expression: Expression) -> tuple[Scalar, ...] | None:
     """Every value the expression can have except missing, in order; None if that is not public.
 
-    Where all columns have short lists it is evaluated on every combination; else its shape tells:
-    branches of CASE, ranges of whole numbers and dates, bins, images of such lists.
+    Where all columns have short lists it is evaluated on every combination; otherwise its
+    shape decides: branches of CASE, ranges of whole numbers and dates, bins, images of such lists.
     """
     tried = _by_trial(expression)
     if tried is not None:

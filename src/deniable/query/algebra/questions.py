@@ -154,7 +154,7 @@ class Question:
 
     @property
     def person(self) -> str | None:
-        """The column of the relation that tells whose a row is; None if every row is a unit."""
+        """The column of the relation that identifies people; None if every row is a unit."""
         return self.relation.person
 
     @property

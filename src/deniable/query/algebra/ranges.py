@@ -11,7 +11,7 @@ import datetime as dt
 import math
 from collections.abc import Callable, Sequence
 from itertools import product
-from typing import Any, Final
+from typing import Any, Final, TypedDict
 
 from .domain import EXACT, Domain, Kind, Number, Scalar
 from .meaning import bin_start, round_half_away, width_bucket
@@ -46,12 +46,19 @@ def ranged(low: Number, high: Number, *, whole: bool, nullable: bool, ruled: boo
     )
 
 
-def strict_missing(args: Sequence[Domain]) -> dict[str, bool]:
+class Missing(TypedDict):
+    """The two facts of a domain about missing values."""
+
+    nullable: bool
+    ruled: bool
+
+
+def strict_missing(args: Sequence[Domain]) -> Missing:
     """Missing if any part is; under a rule if all such parts are."""
-    return {
-        "nullable": any(d.nullable for d in args),
-        "ruled": all(d.ruled or not d.nullable for d in args),
-    }
+    return Missing(
+        nullable=any(d.nullable for d in args),
+        ruled=all(d.ruled or not d.nullable for d in args),
+    )
 
 
 def _whole(*args: Domain) -> bool:
@@ -119,7 +126,7 @@ def modulo(x: Domain, y: Domain) -> Domain:
         kind=Kind.INT,
         low=int(low) if math.isfinite(low) else None,
         high=int(high) if math.isfinite(high) else None,
-        **missing,  # type: ignore[arg-type]
+        **missing,
     )
 
 
@@ -204,7 +211,7 @@ def _from_zero(domain: Domain) -> Domain:
     return domain.but(low=max(0.0, ends(domain)[0]))
 
 
-def _outwards(low: float, high: float, missing: dict[str, bool]) -> Domain:
+def _outwards(low: float, high: float, missing: Missing) -> Domain:
     return ranged(
         low - abs(low) * _SLACK - 5e-324, high + abs(high) * _SLACK + 5e-324, whole=False, **missing
     )
@@ -274,7 +281,7 @@ def clip(x: Domain, low: Domain, high: Domain) -> Domain:
     lowest, highest = max(l, min(u, a)), max(l, min(u, b))
     if whole and not (lowest >= -EXACT and highest <= EXACT):
         missing = strict_missing([x])
-        return Domain(kind=Kind.INT, low=int(lowest), high=int(highest), **missing)  # type: ignore[arg-type]
+        return Domain(kind=Kind.INT, low=int(lowest), high=int(highest), **missing)
     return ranged(lowest, highest, whole=whole, **strict_missing([x]))
 
 
@@ -333,7 +340,7 @@ def truncated(unit: Domain, x: Domain) -> Domain:
     low, high = (None if end is None else truncate(str(unit.values[0]), end) for end in _days(x))
     missing = strict_missing([x])
     missing["nullable"] = missing["nullable"] or unit.values[0] == "week"
-    return Domain(kind=x.kind, low=low, high=high, **missing)  # type: ignore[arg-type]
+    return Domain(kind=x.kind, low=low, high=high, **missing)
 
 
 def days_between(x: Domain, y: Domain) -> Domain:
@@ -352,9 +359,9 @@ def add_days(x: Domain, days: Domain) -> Domain:
     missing = strict_missing([x, days])
     missing["nullable"] = missing["nullable"] or first < 1 or final > last
     if x.low is None or x.high is None or not (first >= 1 and final <= last):
-        return Domain(kind=Kind.DATE, **missing)  # type: ignore[arg-type]
+        return Domain(kind=Kind.DATE, **missing)
     reach = [dt.date.fromordinal(int(end)) for end in (first, final)]
-    return Domain(kind=Kind.DATE, low=reach[0], high=reach[1], **missing)  # type: ignore[arg-type]
+    return Domain(kind=Kind.DATE, low=reach[0], high=reach[1], **missing)
 
 
 def add_minutes(x: Domain, minutes: Domain) -> Domain:
@@ -366,7 +373,7 @@ def add_minutes(x: Domain, minutes: Domain) -> Domain:
         reach = [later(low, int(a)), later(high, int(b))]
     if None in reach:
         return Domain(kind=Kind.TIMESTAMP, nullable=True, ruled=missing["ruled"])
-    return Domain(kind=Kind.TIMESTAMP, low=reach[0], high=reach[1], **missing)  # type: ignore[arg-type]
+    return Domain(kind=Kind.TIMESTAMP, low=reach[0], high=reach[1], **missing)
 
 
 def years(x: Domain) -> Domain:

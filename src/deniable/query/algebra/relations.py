@@ -25,7 +25,7 @@ from .ranges import together
 
 @dataclass(frozen=True, kw_only=True)
 class Relation:
-    """Rows with named columns; `person` names the column that tells whose a row is, if any."""
+    """Rows with named columns; `person` names the column that identifies people, if any."""
 
     @property
     def columns(self) -> tuple[Column, ...]:
@@ -148,7 +148,7 @@ class Join(Relation):
     """Rows of the left beside rows of the right that agree with them.
 
     The left is private. `on` are pairs of a left and a right expression that must be equal.
-    `same_person`: the right is private, too, and both ids must be equal: a pair is of one person.
+    `same_person`: the right side is private as well, and both ids must be equal: one person's rows.
     `unique`: of several (public) rows on the right with equal `on`, only the first in the order of
     all its columns counts, so that a row of the left stays one row. In a LEFT join columns of the
     right may be missing where nothing agrees.
@@ -164,7 +164,7 @@ class Join(Relation):
     @property
     def multiplies(self) -> bool:
         """Whether a person with n rows here and m rows there may have n·m rows together."""
-        return self.same_person and not (_one_each(self.left) or _one_each(self.right))
+        return self.same_person and not (one_each(self.left) or one_each(self.right))
 
     def _columns(self) -> tuple[Column, ...]:
         right = self.right.columns
@@ -251,7 +251,7 @@ class PerPerson(Relation):
         return (self.source,)
 
 
-def _one_each(relation: Relation) -> bool:
+def one_each(relation: Relation) -> bool:
     """Whether nobody has more than one row."""
     while isinstance(relation, Filter | Project):
         relation = relation.source

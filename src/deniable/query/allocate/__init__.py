@@ -1,7 +1,7 @@
 """Allocate: which noise on which numbers, for an amount or for a ±; free, and without data.
 
 basis         in which numbers tallies are released: themselves, or what a row moves less
-released      a vector: whole numbers that are rounded and get noise of one scale
+part          a vector: whole numbers that are rounded and get noise of one scale
 weighing      which vectors a question needs, and how much each one's error matters
 allocation    all of a question's noise, private keys included
 foresight     the ± of every answer, in advance
@@ -14,6 +14,6 @@ from __future__ import annotations
 from .allocation import Allocation, allocate
 from .weighing import emphasis
 from .within import least
-from .words import explained, title
+from .words import explained, noise_of, title
 
-__all__ = ["Allocation", "allocate", "emphasis", "explained", "least", "title"]
+__all__ = ["Allocation", "allocate", "emphasis", "explained", "least", "noise_of", "title"]

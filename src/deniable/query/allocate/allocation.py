@@ -13,12 +13,12 @@ from deniable.losses.filters import ApproxFilter, Filter
 from deniable.mechanisms import Mechanism
 from deniable.mechanisms.combine import Composed
 from deniable.mechanisms.keys import PartitionSelection
-from deniable.query.bound import IntegerPlan, Tally
+from deniable.query.integers import IntegerPlan, Tally
 from deniable.workload.split import Noise, law_of, noise_for, spread_of, together
 from deniable.workload.tails import Law, of_each
 
-from .released import Released
-from .weighing import released
+from .part import Part
+from .weighing import parts_of
 
 # Of a spend without a δ of its own, private keys take this part of what the ledger keeps for them.
 _RESERVE_SHARE: Final = 1 / 10
@@ -29,7 +29,7 @@ class Allocation:
     """A plan with noise: one mechanism for each vector, in order, and one for private keys."""
 
     plan: IntegerPlan
-    parts: tuple[Released, ...]
+    parts: tuple[Part, ...]
     noise: tuple[Noise, ...]
     selection: PartitionSelection | None = None
     among: int = 1
@@ -83,7 +83,7 @@ class Allocation:
         """The noise on the vector that tells a tally."""
         return self.noise[self._by_name[tally.name]]
 
-    def released(self, tally: Tally) -> Released:
+    def part_of(self, tally: Tally) -> Part:
         """What the tally is released as."""
         return self.parts[self._by_name[tally.name]]
 
@@ -121,8 +121,8 @@ def allocate(
     selection, rest = _select(plan, spend, filter)
 
     @cache
-    def parts(law: Law) -> tuple[Released, ...]:
-        return released(plan, law, emphasis, fold=fold)
+    def parts(law: Law) -> tuple[Part, ...]:
+        return parts_of(plan, law, emphasis, fold=fold)
 
     noise = noise_for(lambda law: [p.vector for p in parts(law)], spend=rest, filter=filter)
     return Allocation(

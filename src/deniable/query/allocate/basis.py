@@ -14,8 +14,20 @@ What rows can add spans the parallelogram with corners ±(1, low), ±(1, high). 
 the K-norm mechanism's [HT10], and in these coordinates it is that of an L1 ball: Laplace. Where
 more rows are counted than have the value, they add D to a third number, *others*, and nothing to
 the two: a row still moves all three by D. Where only counts are asked, one of some rows and one of
-more, they are told by those rows and the others. Gaussian noise gains nothing by any of this: the
-L2 norm of a turned vector is the same.
+more, they are told by those rows and the others. Gaussian noise gains nothing by turning a vector:
+its L2 norm is the same.
+
+Gaussian noise gains by one more number. A row moves d counts c₁, …, c_d of some rows by 0 or 1
+each: by √d in L2. With the number T of all rows, which need not be asked for, it moves
+
+    k·T      and      2·cⱼ − T, j = 1, …, d
+
+by k and ±1: by √(k² + d), whichever counts it is in. From these cⱼ = (k·T)/2k + (2·cⱼ − T)/2 errs
+by √((k² + d)·(1 + 1/k²))/2, which is least for k² = √d: (√d + 1)/2 instead of √d [Leb24]. A
+person's rows with weights wᵣ, Σ wᵣ ≤ W, move it by Σ wᵣ·vᵣ, where vᵣ has k and ±1 in the places of
+the row's group and is 0 elsewhere: by at most Σ wᵣ·‖vᵣ‖ ≤ W·√(k² + d). Several grouping sets lie
+beside each other, so that S of them move it √S times as far. (A unit that is replaced moves 2·cⱼ −
+T by 2, and nothing is gained.)
 
 Where a unit is replaced in a group, it moves (count, sum) by (0, q − q′), ±(1, q) or nothing,
 q ∈ [low, high] around 0: never both by the most they can move. With D = high − low and 2·|q| ≤ D,
@@ -41,8 +53,10 @@ from fractions import Fraction
 from functools import cached_property
 from itertools import product
 
-from deniable.query.bound import IntegerPlan, Measure, Moves, Tally
+from deniable.query.integers import IntegerPlan, Measure, Moves, Tally
 from deniable.workload.tails import Law
+
+_FINE = 2**8  # steps of the ratio of two numbers' scales
 
 Form = tuple[float, Mapping[str, float]]
 """How much an answer matters, and how much of the error of each tally, by name, is in it."""
@@ -114,6 +128,32 @@ def foldings(tallies: Sequence[Tally], plan: IntegerPlan) -> Iterator[Basis]:
         for more, some in nested:
             if _summed_within(total, some):
                 yield _of_both(more, some, total, plan)
+
+
+def with_all_rows(plan: IntegerPlan) -> Iterator[Basis]:
+    """All counts together with the number of all rows, for Gaussian noise."""
+    counts = [t for t in plan.tallies if t.measure is Measure.COUNT and t.moves.l1]
+    asked = next((t for t in counts if t.where is None and t.value is None), None)
+    total, some = asked or plan.hidden, [t for t in counts if t is not asked]
+    if plan.unit.sides == 2 or total is None or not some:
+        return
+    d, one = len(some), _FINE
+    k = round(one * d**0.25)
+    most, sets = plan.rows * plan.weight, len(plan.sets)
+    own = [[int(i == j) for i in range(d)] for j in range(d)]
+    yield Basis(
+        tallies=(*some, total),
+        forth=(*((*(2 * one * x for x in row), -one) for row in own), (*[0] * d, k)),
+        back=(
+            *((*(Fraction(x, 2 * one) for x in row), Fraction(1, 2 * k)) for row in own),
+            (*[Fraction(0)] * d, Fraction(1, k)),
+        ),
+        moves=Moves(
+            l1=sets * most * (k + d * one),
+            l2_squared=sets * most**2 * (k**2 + d * one**2),
+            linf=most * max(k, one),
+        ),
+    )
 
 
 def side_by_side(tallies: Sequence[Tally], plan: IntegerPlan, law: Law) -> Iterator[Basis]:

@@ -17,14 +17,14 @@ from deniable import parameters
 from deniable.errors import BadParameter, UnknownName
 from deniable.query.aggregates import Tally
 from deniable.query.algebra import columns_of
-from deniable.query.bound import IntegerPlan
+from deniable.query.integers import IntegerPlan
 from deniable.workload.search import FEWEST_CELLS, Search
 from deniable.workload.search import MOST_GROUPS as MOST_SEARCHED
 from deniable.workload.tails import Law
 from deniable.workload.trees import Tree, tree_for
 
-from .basis import Basis, Form, foldings, side_by_side
-from .released import Released
+from .basis import Basis, Form, foldings, side_by_side, with_all_rows
+from .part import Part
 
 # What hardly matters still gets enough to be of use, should the guess be wrong.
 _LEAST: Final = 1 / 64
@@ -32,9 +32,9 @@ _LEAST: Final = 1 / 64
 MOST_GROUPS: Final = 2**22
 
 
-def released(
+def parts_of(
     plan: IntegerPlan, law: Law, emphasis: Mapping[str, float] | None = None, *, fold: bool = True
-) -> tuple[Released, ...]:
+) -> tuple[Part, ...]:
     """Everything that gets noise; `emphasis` is how much more an aggregate matters, by its name.
 
     Without `fold` every tally is released by itself.
@@ -42,7 +42,7 @@ def released(
     forms = _forms(plan, emphasis or {})
     groups, divided = touched(plan), _divided(plan)
     return tuple(
-        Released(
+        Part(
             basis=basis,
             tree=_tree(plan, basis.tallies[0], law),
             weight=_weight(basis, forms),
@@ -76,7 +76,7 @@ Forms = Mapping[str, Sequence[Form]]
 
 
 def _weight(basis: Basis, forms: Forms) -> float:
-    used = {id(form): form for tally in basis.tallies for form in forms[tally.name]}
+    used = {id(form): form for tally in basis.tallies for form in forms.get(tally.name, ())}
     return max(basis.importance(list(used.values())), _LEAST)
 
 
@@ -113,15 +113,16 @@ def _bases(plan: IntegerPlan, forms: Forms, law: Law, *, fold: bool) -> list[Bas
     roots = {name: root(plain) for name, plain in found.items()}
 
     def gain(basis: Basis) -> float:
-        return sum(roots[tally.name] for tally in basis.tallies) - root(basis)
+        return sum(roots.get(tally.name, 0.0) for tally in basis.tallies) - root(basis)
 
     together = chain(
-        foldings(plan.tallies, plan) if law == "laplace" else (),
+        foldings(plan.tallies, plan) if law == "laplace" else with_all_rows(plan),
         side_by_side(plan.tallies, plan, law),
     )
     ways = [(gain(basis), basis) for basis in together] if fold else []
     for gained, basis in sorted(ways, key=operator.itemgetter(0), reverse=True):
-        if gained > 0 and not any(found[t.name].folded for t in basis.tallies):
+        taken = [found[t.name].folded for t in basis.tallies if t.name in found]
+        if gained > 0 and not any(taken):
             found |= dict.fromkeys((t.name for t in basis.tallies), basis)
     return list({id(basis): basis for basis in found.values()}.values())
 

@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
+from typing import Final
 
 from deniable import fixes, parameters
 from deniable.errors import BadParameter, UnknownName
+from deniable.fixes import Fix
 from deniable.losses import Approx, Loss, Zcdp
 from deniable.losses.filters import Filter
 from deniable.query.algebra import Column
-from deniable.query.bound import IntegerPlan
+from deniable.query.integers import IntegerPlan
 from deniable.workload.cheapest import Balance, cheapest
 
 from .allocation import Allocation, allocate
 from .foresight import errors
+
+_ABSURD: Final = 1e6
+"""A loss that protects nobody."""
+_SIZE = "replace 1000 by the rows of a group, if public: too low a number spends too much"
 
 
 def least(
@@ -42,6 +49,8 @@ def least(
         return {name: plan.parts[name].smooth_error(found, size=size) for name in wanted}
 
     wanted = _targets(within, at(1.0, Balance()), size=size)
+    if min(wanted.values()) < 1:
+        _refuse_exact(wanted, stated(_ABSURD, Balance()), stated(_ABSURD**2, Balance()))
     try:
         spent, best = cheapest(
             stated,
@@ -58,6 +67,20 @@ def least(
             fix="within= a smaller ±, or spend=",
         ) from None
     return amount(spent), at(spent, best)
+
+
+def _refuse_exact(
+    wanted: Mapping[str, float], much: Mapping[str, float], more: Mapping[str, float]
+) -> None:
+    """Refuse a ± that no loss reaches: one that hardly falls where the loss is a million times."""
+    for name, target in wanted.items():
+        if target <= much[name] and more[name] > 0.5 * much[name]:
+            floor = round(more[name], 3)
+            raise BadParameter(
+                f"within={target:g} would need the exact `{name}`: its ± is always above {floor:g}",
+                why="the answer is rounded to a whole number, which may be off by half",
+                fix=fixes.number("within", math.ceil(floor + 0.5)),
+            )
 
 
 def _currency(budget: Loss) -> Callable[[float], Loss]:
@@ -82,8 +105,12 @@ def _targets(within: object, start: Allocation, *, size: float | None) -> dict[s
             f"the ± of `{unknown[0]}` is not known in advance",
             why=f"it depends on how many {_unknown(start)}, which is private",
             fix=(
-                fixes.number("size", 1000, "about how many rows a group has, if that is public"),
-                "or spend=dp.epsilon(...), after q.explain(spend=...)",
+                fixes.number("size", 1000, _SIZE),
+                Fix(
+                    "spend=dp.epsilon(0.1), whose ± explain(spend=...) shows",
+                    command="--spend 0.1, whose ± deniable explain shows",
+                    lead="or ",
+                ),
             )[start.of_many :],
         )
     return _that_ask_something(wanted, start.plan)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import textwrap
 from collections.abc import Iterator
 from dataclasses import replace
@@ -10,9 +11,18 @@ from typing import Final
 from deniable.errors import MissingBounds
 from deniable.losses import Approx, Loss
 from deniable.mechanisms import Laplace, QuantileSearch
-from deniable.query.algebra import Call, Join, Key, Question, columns_of, walk
+from deniable.query.algebra import (
+    Aggregate,
+    Call,
+    Function,
+    Join,
+    Key,
+    Question,
+    columns_of,
+    walk,
+)
 from deniable.query.algebra.show import aggregate_text, relation_lines
-from deniable.query.bound import IntegerPlan, Measure, Tally
+from deniable.query.integers import IntegerPlan, Measure, Tally
 from deniable.release import Plan
 from deniable.release.numbers import amount, digits
 from deniable.workload.split import spread_of
@@ -20,7 +30,7 @@ from deniable.workload.trees import Tree
 
 from .allocation import Allocation
 from .foresight import errors, people_needed
-from .released import Released
+from .part import Part
 
 _MANY_GROUPS: Final = 1_000
 
@@ -37,7 +47,7 @@ def explained(allocation: Allocation, *, cost: Loss, left: Loss | None, size: fl
             _unit(plan),
             *_public_size(plan),
             *_groups(allocation),
-            *_noise(allocation),
+            *noise_of(allocation),
             *_assembled(allocation),
             *_after(plan),
         ],
@@ -60,9 +70,14 @@ def _relation(plan: IntegerPlan) -> Iterator[str]:
             steps[-1] += f": {line.strip().removeprefix('from ')}"
     yield from steps
     yield from _joined(plan)
-    texts = {aggregate_text(each.aggregate): each.clips for each in plan.parts.values()}
+    texts = {_computed(each.aggregate): each.clips for each in plan.parts.values()}
     for text, clips in texts.items():
-        yield f"compute {text}{'; values outside are moved to the nearer end' if clips else ''}"
+        yield f"compute {text}{'; values outside are clipped' if clips else ''}"
+
+
+def _computed(aggregate: Aggregate) -> str:
+    people = aggregate.function is Function.PERSONS
+    return "the number of people" if people else aggregate_text(aggregate)
 
 
 def _joined(plan: IntegerPlan) -> Iterator[str]:
@@ -70,22 +85,30 @@ def _joined(plan: IntegerPlan) -> Iterator[str]:
         one, both = plan.joined
         yield (
             f"join at most {one:,} rows per person, table and value of the join columns, and "
-            f"{both:,} per table where both have more than {both:,}: evenly spaced among them"
+            f"{both:,} per table where both have more than {both:,}, chosen at even spacing"
         )
 
 
 def _unit(plan: IntegerPlan) -> str:
-    if plan.weight == 1:
-        return f"protect {plan.unit}"
+    if plan.single:
+        return f"protect {plan.unit}" + "; everyone has one row here" * (plan.weight > 1)
+    if not _weighed(plan):
+        each = " per group" if plan.question.keys else ""
+        return f"protect {plan.unit}: each person counts once{each}"
     return (
         f"protect {plan.unit}: whoever has more than {plan.rows} row{'s' * (plan.rows > 1)} "
-        f"counts as {plan.rows}, each of their rows a little less"
+        f"counts as {plan.rows}, with less weight per row"
     )
+
+
+def _weighed(plan: IntegerPlan) -> bool:
+    """Whether a person's rows weigh less if there are many: all but counts of people do that."""
+    return any(p.aggregate.function is not Function.PERSONS for p in plan.parts.values())
 
 
 def _public_size(plan: IntegerPlan) -> Iterator[str]:
     for rows in {parts.rows for parts in plan.parts.values()} - {None}:
-        yield f"the number of rows, {rows:,}, is public (the schema states it): it gets no noise"
+        yield f"the number of rows, {rows:,}, is public (the schema states it), so it gets no noise"
 
 
 def _groups(allocation: Allocation) -> Iterator[str]:
@@ -96,21 +119,29 @@ def _groups(allocation: Allocation) -> Iterator[str]:
         epsilon, delta = allocation.selection.approx()
         half, sure = (people_needed(allocation.selection, p) for p in (0.5, 0.99))
         yield (
-            f"show a group only if enough people are in it: with {half:,} it is as likely shown as "
-            f"not, with {sure:,} nearly always ({amount(Approx(epsilon, delta=delta), 'up')})"
+            f"suppress small groups: one with {half:,} people is shown half of the time, one with "
+            f"{sure:,} people almost always ({amount(Approx(epsilon, delta=delta), 'up')})"
+        )
+    limits = {name: plan.groups_of(part) for name, part in plan.parts.items()}
+    if few := max((limit for limit in limits.values() if limit), default=0):
+        which = "" if all(limits.values()) else f" in {', '.join(n for n in limits if limits[n])}"
+        yield (
+            f"count each person in at most {few} group{'s' * (few > 1)}{which}: a person in "
+            f"more groups is missing from the others, whose counts are too small (groups={few})"
         )
 
 
 def _group(key: Key) -> str:
     if key.values is None:
-        return f"group by {key.name}: which groups there are is private"
+        return f"group by {key.name}: the list of groups is private"
     return (
         f"group by {key.name}: {len(key.values):,} public values, each answered even if empty; "
-        "rows with another value are left out"
+        "rows with other values are dropped"
     )
 
 
-def _noise(allocation: Allocation) -> Iterator[str]:
+def noise_of(allocation: Allocation) -> Iterator[str]:
+    """Which noise is added to what, in rows and in units of the columns."""
     for part, noise in zip(allocation.parts, allocation.noise, strict=True):
         if isinstance(noise, QuantileSearch):
             yield _searched(allocation, part, noise)
@@ -118,7 +149,9 @@ def _noise(allocation: Allocation) -> Iterator[str]:
         law, letter = ("Laplace", "b") if isinstance(noise, Laplace) else ("Gaussian", "σ")
         tree = _tree(part.tree) if isinstance(part.tree, Tree) else ""
         scale = spread_of(noise) * part.worth
-        if part.basis.turned:
+        if part.basis.turned and law == "Gaussian":
+            yield f"add {law} noise to {_with_all_rows(part, spread_of(noise))}"
+        elif part.basis.turned:
             yield f"add {law} noise to {_folded(part, scale)}"
         elif part.basis.folded:
             yield f"add {law} noise to {_beside(part, spread_of(noise), letter)}"
@@ -131,16 +164,16 @@ def _tree(tree: Tree) -> str:
     return f", on {'a tree of ' * (tree.levels > 1)}{tree.nodes:,} counts"
 
 
-def _beside(part: Released, spread: float, letter: str) -> str:
+def _beside(part: Part, spread: float, letter: str) -> str:
     """Tallies in one vector, each with its own noise."""
     listed = " and to ".join(
         f"{tally.text} ({letter} = {digits(spread * sum(part.mixture(tally)))})"
         for tally in part.tallies
     )
-    return f"{listed}: a replaced row does not move both the most it can"
+    return f"{listed}: a replaced row never changes both by the most it can"
 
 
-def _folded(part: Released, scale: float) -> str:
+def _folded(part: Part, scale: float) -> str:
     """What tells several tallies, each with its noise."""
     last, noise = part.tallies[-1], f"b = {digits(scale)} each"
     if last.measure is Measure.COUNT:
@@ -149,14 +182,24 @@ def _folded(part: Released, scale: float) -> str:
     above = f"{last.value!r} − {low:g}" if low else repr(last.value)
     where = "" if last.where is None else f" where {last.where!r}"
     sums = f"the sums of {above} and of {high:g} − {last.value!r}{where}"
-    together = f"{noise}: a row moves both together by {high - low:g}"
+    together = f"{noise}: a row changes both together by {high - low:g}"
     if len(part.tallies) == 2:
         return f"{sums} ({together})"
     others = digits(scale / (high - low))
     return f"{sums} ({together}), and to the number of other rows (b = {others})"
 
 
-def _ends(part: Released) -> tuple[float, float]:
+def _with_all_rows(part: Part, spread: float) -> str:
+    """Counts that share the noise of the number of all rows."""
+    *some, _ = part.tallies
+    error = digits(spread * math.hypot(*part.mixture(some[0])))
+    counts = " and ".join(tally.text for tally in some) if len(some) < 3 else f"{len(some)} counts"
+    return (
+        f"the number of rows, and to twice {counts} minus that number: σ = {error} for each count"
+    )
+
+
+def _ends(part: Part) -> tuple[float, float]:
     """Between which values the sums of a basis are told."""
     last, (above, below) = part.tallies[-1], part.basis.forth[-2:]
     return tuple(last.centre + end * last.lattice.width for end in (-above[-2], below[-2]))  # type: ignore[return-value]
@@ -168,13 +211,13 @@ def _ranked(allocation: Allocation, tally: Tally) -> str:
     return next((f"the histogram of {each.shown!r}" for each in asked if each.moment), "")
 
 
-def _searched(allocation: Allocation, part: Released, noise: QuantileSearch) -> str:
+def _searched(allocation: Allocation, part: Part, noise: QuantileSearch) -> str:
     assert part.tree is not None
     scale, tally = noise.block_noise.scale * part.worth, part.tallies[0]
     of = _ranked(allocation, tally) or tally.text
     return (
-        f"find the one of {part.tree.cells:,} cells of {of} where the quantile lies, by "
-        f"exponential chances; count around it with Laplace noise: b = {digits(scale)}"
+        f"choose the cell of the quantile among {part.tree.cells:,} cells of {of} by the "
+        f"exponential mechanism; count around it with Laplace noise: b = {digits(scale)}"
     )
 
 
@@ -208,10 +251,13 @@ def _notes(allocation: Allocation, cost: Loss, size: float | None) -> Iterator[s
             yield f"{_shown(allocation, name)}{note}"
     if any(t.measure is Measure.COUNT and not t.moves.l1 for t in allocation.plan.tallies):
         yield (
-            "the number of rows is public where rows are replaced: dp.Schema(size=...) states it "
-            "exactly, and then it needs no noise"
+            "where rows are replaced, the number of rows is public: state it exactly with "
+            "dp.Schema(size=...), and it needs no noise"
         )
     yield from _many_groups(allocation.plan.question)
+    plan = allocation.plan
+    if not plan.single and (_weighed(plan) or any(map(plan.groups_of, plan.parts.values()))):
+        yield "s.contributions(spend=...) estimates how many people exceed these limits"
     if allocation.plan.picked:
         yield _picked(allocation, size)
     dated = [p.aggregate.name for p in allocation.plan.parts.values() if p.aggregate.moment]
@@ -222,7 +268,7 @@ def _notes(allocation: Allocation, cost: Loss, size: float | None) -> Iterator[s
     ]
     told = errors(allocation, size=size)
     for name in (n for n in made if n in told):
-        yield f"{name} is computed from noisy numbers: its ± comes with the answer"
+        yield f"{name} is computed from noisy numbers, so its ± is known only with the answer"
     if allocation.free:
         yield "nothing is spent: no data are read"
         return
@@ -246,16 +292,17 @@ def _many_groups(question: Question) -> Iterator[str]:
 def _picked(allocation: Allocation, size: float | None) -> str:
     """What it means that the answer shows groups because of their noisy values."""
     if allocation.selection is None:
-        return (
-            f"groups are picked by noisy values: every ± holds for all {allocation.among:,} at once"
-        )
+        many = f"{allocation.among:,}"
+        return f"groups are selected by noisy values, so every ± holds for all {many} at once"
     told = [
         f"{_shown(allocation, name)} ± {digits(error, 'up')} if {many:,} groups are found"
         for name, each in allocation.plan.parts.items()
         for many in (10, 1_000)
         if (error := each.error(replace(allocation, among=many), size=size))
     ]
-    return "; ".join(["groups are picked by noisy values: every ± holds for all at once", *told])
+    return "; ".join(
+        ["groups are selected by noisy values, so every ± holds for all at once", *told]
+    )
 
 
 def _shown(allocation: Allocation, name: str) -> str:

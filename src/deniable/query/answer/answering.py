@@ -13,7 +13,7 @@ from deniable.query.aggregates import Estimator
 from deniable.query.algebra import Function
 from deniable.query.allocate import Allocation
 from deniable.query.allocate.foresight import people_needed
-from deniable.query.bound import Group
+from deniable.query.integers import Group
 
 from .present import Columns, Table
 
@@ -47,8 +47,10 @@ def estimand(allocation: Allocation, estimator: Estimator) -> str:
         notes.append(f"the number of rows, {estimator.rows:,}, is public: the schema states it")
     if allocation.selection is not None:
         people = people_needed(allocation.selection, 0.5)
-        notes.append(f"of groups with about {people:,} people or more: others are mostly hidden")
-    if plan.weight != 1 and estimator.aggregate.function is not Function.PERSONS:
+        notes.append(f"groups with fewer than about {people:,} people are usually suppressed")
+    if (few := plan.groups_of(estimator)) is not None:
+        notes.append(f"a person in more than {few} group{'s' * (few > 1)} counts in only {few}")
+    if not plan.single and estimator.aggregate.function is not Function.PERSONS:
         most = f"{plan.rows} row{'s' * (plan.rows > 1)}"
         notes.append(f"a person with more than {most} counts as {plan.rows}")
     if estimator.estimand:

@@ -23,7 +23,7 @@ from deniable.query.algebra import (
     substitute,
 )
 from deniable.query.algebra.meaning import EPOCH
-from deniable.query.bound import Group
+from deniable.query.integers import Group
 from deniable.release import Noisy, Spread, Tabulated
 from deniable.workload.tails import of_each
 

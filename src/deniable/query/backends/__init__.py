@@ -24,7 +24,7 @@ _ONE_PLACE = "ask about tables that are held in one place"
 
 
 def engine_for(tables: Sequence[Table]) -> type[Engine]:
-    """The engine that can read all of these tables; told by public facts alone."""
+    """The engine that can read all of these tables; chosen by public facts alone."""
     engines = {table.source.engine for table in tables}
     if len(engines) > 1:
         listed = ", ".join(sorted({table.source.kind for table in tables}))

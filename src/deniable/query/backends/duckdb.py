@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import itertools
-from collections.abc import Iterator, Mapping, Sequence
-from functools import partial
-from typing import Any, ClassVar, Final
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from functools import partial, wraps
+from typing import Any, ClassVar, Final, ParamSpec, TypeVar
 
 from sqlglot import exp
 
@@ -15,7 +15,7 @@ from deniable.query.compile import nodes as sql
 from deniable.query.compile.duckdb import DuckDB as DuckDBDialect
 from deniable.session.tables import Table
 
-from .engine import Engine, EngineError, Found, check_settings
+from .engine import AnswerRows, Engine, EngineError, check_settings
 from .private_files import connected, private_folder, private_spills
 
 # What our SQL relies on: what text means, how moments are read, that floats are IEEE's, that the
@@ -30,13 +30,42 @@ SETTINGS: Final = {
 }
 # What changes no answer is asked for, and never insisted on. In notebooks and by `python -c` the
 # engine draws a bar on the standard output to show how far it is; in a notebook without ipywidgets
-# it draws none, and refuses to be told so.
+# it draws none, and refuses the setting.
 MANNERS: Final = {"enable_progress_bar": "false"}
 # DuckDB finds groups without hashing where statistics say that few numbers are possible: it then
 # has a slot for each in an array per thread. This is what a slot takes, and what all may take.
 _SLOT: Final = 64
 _SLOTS: Final = 2**27
 _numbers = itertools.count()
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+def _interruptible(call: Callable[P, T]) -> Callable[P, T]:
+    """Raise KeyboardInterrupt where DuckDB has made an error of its own of one.
+
+    That happens where a signal meets DuckDB while it computes, or while it reads a Python object.
+    """
+
+    @wraps(call)
+    def interruptible(*args: P.args, **kwargs: P.kwargs) -> T:
+        try:
+            return call(*args, **kwargs)
+        except Exception as error:
+            if not _is_interrupt(error):
+                raise
+        raise KeyboardInterrupt  # out here, so that the engine's own words do not travel with it
+
+    return interruptible
+
+
+def _is_interrupt(error: Exception) -> bool:
+    import duckdb
+
+    if isinstance(error, duckdb.InvalidInputException):  # "... failed: KeyboardInterrupt: "
+        return str(error).rstrip(": \n").endswith("KeyboardInterrupt")
+    return type(error) is RuntimeError and str(error) == "Query interrupted"
 
 
 class DuckDB(Engine):
@@ -45,6 +74,7 @@ class DuckDB(Engine):
     name: ClassVar = "DuckDB"
     dialect: ClassVar[Dialect] = DuckDBDialect()
 
+    @_interruptible
     def __init__(self, tables: Sequence[Table]) -> None:
         places = (table.source.place for table in tables)
         shared: Any = next((place for place in places if place is not None), None)
@@ -76,6 +106,7 @@ class DuckDB(Engine):
         found = self._connection.execute(f"SELECT {asked}").fetchall()[0]
         check_settings(SETTINGS, dict(zip(SETTINGS, found, strict=True)))
 
+    @_interruptible
     def stored(self) -> Mapping[str, Stored]:
         """From DESCRIBE, which reads no rows."""
         made = {}
@@ -86,13 +117,14 @@ class DuckDB(Engine):
             made[name] = Stored(source=source, types=stored, replaced=held.replaced)
         return made
 
+    @_interruptible
     def _described(self, table: Table) -> tuple[Any, dict[str, str]]:
         """What to put after FROM, and the columns; of rows that are loaded later, a view."""
         text = table.source.in_place(self._connection)
         if text is not None:
             return exp.Table(this=exp.Var(this=text)), self._types(text)
         view = f"deniable_{next(_numbers)}"
-        self._connection.register(view, table.source.none().rows())
+        table.source.announce(self._connection, view)
         self._views.append(view)
         types = self._types(view)
         self._later[view] = table, types
@@ -102,6 +134,7 @@ class DuckDB(Engine):
         columns = self._connection.execute(f"DESCRIBE FROM {source}").fetchall()
         return {c: kind for c, kind, *_ in columns}
 
+    @_interruptible
     def check(self, statements: Sequence[str]) -> None:
         """By DESCRIBE, which binds a statement, but neither plans nor runs it."""
         for text in statements:
@@ -116,15 +149,32 @@ class DuckDB(Engine):
                 raise EngineError(f"the columns of {table.name} are not as they were described")
         self._later.clear()
 
-    def run(self, statements: Sequence[str]) -> list[Found]:
+    @_interruptible
+    def run(self, statements: Sequence[str]) -> list[AnswerRows]:
         """In one transaction: one state of DuckDB's own tables."""
         with self._one_state():
             return [self._connection.execute(text).fetchall() for text in statements]
 
+    @_interruptible
     def table(self, statement: str, names: Sequence[str]) -> Any:
         """Without Python's objects in between."""
         with self._one_state():
             return self._connection.sql(statement).to_arrow_table().rename_columns(list(names))
+
+    def batches(
+        self, statement: str, names: Sequence[str], *, rows: int
+    ) -> Generator[Any, None, None]:
+        """As the engine finds them, so that all of them are never in memory at once."""
+        import pyarrow as pa
+
+        with self._one_state(), self._reader(statement, rows) as reader:
+            yield reader.schema.empty_table().rename_columns(list(names))
+            for batch in iter(partial(_interruptible(next), reader, None), None):
+                yield pa.Table.from_batches([batch]).rename_columns(list(names))
+
+    @_interruptible
+    def _reader(self, statement: str, rows: int) -> Any:
+        return self._connection.sql(statement).to_arrow_reader(rows)
 
     @contextlib.contextmanager
     def _one_state(self) -> Iterator[None]:
@@ -148,6 +198,7 @@ class DuckDB(Engine):
             slots = max(min(size, _SLOTS // threads) // _SLOT, 1 << 12)
             self._connection.execute(f"SET perfect_ht_threshold = {slots.bit_length() - 1}")
 
+    @_interruptible
     def close(self) -> None:
         """Forget the frames and remove our files; the user's connection stays open."""
         with self._held:

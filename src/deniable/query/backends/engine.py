@@ -4,16 +4,19 @@ Before the charge an engine is connected, its settings are pinned and asserted, 
 described and the statements compiled and checked, all without reading a row: what fails there is
 the environment's fault, is refused by `before_charge`, and costs nothing. Rows are read by `run`
 alone, inside the session's computation, where any exception is one opaque, charged failure.
-Nothing an engine says in an error may reach who asked, in either part.
+Before and after the charge, nothing an engine says in an error may reach whoever asked.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from contextlib import suppress
 from types import TracebackType
 from typing import Any, ClassVar, Final, Self, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
 
 from deniable.errors import DeniableError, NotReady
 from deniable.query.compile import Dialect, Stored
@@ -21,8 +24,13 @@ from deniable.session.tables import Table
 
 T = TypeVar("T")
 
-Found = list[tuple[Any, ...]]
+AnswerRows = list[tuple[Any, ...]]
 """The rows of an answer."""
+Integers = NDArray[np.int64]
+Work = Callable[[Any], Integers]
+"""What is done to some of the rows, in an Arrow table: sums, which parts of the rows add to."""
+AT_ONCE: Final = 2**22
+"""How many numbers a batch of rows holds, where every batch has a fixed cost."""
 
 
 class EngineError(RuntimeError):
@@ -34,6 +42,8 @@ class Engine(ABC):
 
     name: ClassVar[str]
     dialect: ClassVar[Dialect]
+    apart: ClassVar[bool] = False
+    """Whether rows are spread over other processes, and better added up where they are."""
 
     @abstractmethod
     def __init__(self, tables: Sequence[Table]) -> None:
@@ -48,19 +58,40 @@ class Engine(ABC):
         """Raise if the engine does not understand a statement; no row is read."""
 
     @abstractmethod
-    def run(self, statements: Sequence[str]) -> list[Found]:
+    def run(self, statements: Sequence[str]) -> list[AnswerRows]:
         """The rows of each statement, all of one state of the data where the engine can.
 
         To be called after the charge: here, and nowhere before, are rows read.
         """
 
     def table(self, statement: str, names: Sequence[str]) -> Any:
-        """The rows of one statement as an Arrow table with these columns; after the charge, too."""
+        """One statement's rows as an Arrow table with these columns; as `run`, after the charge."""
         import pyarrow as pa
 
         (rows,) = self.run([statement])
         columns = list(zip(*rows, strict=True)) if rows else [()] * len(names)
         return pa.table([pa.array(column) for column in columns], names=list(names))
+
+    def batches(
+        self,
+        statement: str,
+        names: Sequence[str],
+        *,
+        rows: int,  # noqa: ARG002  most cannot
+    ) -> Generator[Any, None, None]:
+        """The same rows in one or more Arrow tables of about so many, where an engine can."""
+        yield self.table(statement, names)
+
+    def check_workers(self) -> None:  # noqa: B027  most engines have none
+        """Raise if other processes that `sums` needs are not fit for it; no row is read."""
+
+    def sums(self, statement: str, names: Sequence[str], work: Work) -> Integers | None:
+        """What `work` makes of the rows part by part, added up; None if there is no part.
+
+        As `run`, after the charge. `work` takes an Arrow table with these columns.
+        """
+        rows = max(1, AT_ONCE // max(1, len(names)))
+        return added(work(part) for part in self.batches(statement, names, rows=rows))
 
     @abstractmethod
     def close(self) -> None:
@@ -77,6 +108,20 @@ class Engine(ABC):
     ) -> None:
         with suppress(Exception):  # of the environment; the answer, or its failure, stands
             self.close()
+
+
+def added(sums: Iterable[Integers]) -> Integers | None:
+    """Σ of vectors, or None of none; beyond 2⁶³ an error, not another number."""
+    total: Integers | None = None
+    for each in sums:
+        if total is None:
+            total = each
+            continue
+        both = total + each
+        if (((total ^ both) & (each ^ both)) < 0).any():  # the sign is neither's
+            raise OverflowError("a sum leaves 64 bits")
+        total = both
+    return total
 
 
 def before_charge(prepare: Callable[[], T], *, engine: str) -> T:

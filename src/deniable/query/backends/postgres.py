@@ -10,7 +10,7 @@ from deniable.query.compile import nodes as sql
 from deniable.query.compile.postgres import Postgres as PostgresDialect
 from deniable.session.tables import Table
 
-from .engine import Engine, EngineError, Found, check_settings
+from .engine import AnswerRows, Engine, EngineError, check_settings
 
 SETTINGS: Final = {
     "standard_conforming_strings": "on",
@@ -87,7 +87,7 @@ class Postgres(Engine):
             self._connection.execute(f"PREPARE deniable_check AS {text}")
             self._connection.execute("DEALLOCATE deniable_check")
 
-    def run(self, statements: Sequence[str]) -> list[Found]:
+    def run(self, statements: Sequence[str]) -> list[AnswerRows]:
         """All statements of one snapshot."""
         try:
             return [self._connection.execute(text).fetchall() for text in statements]

@@ -69,7 +69,8 @@ def private_spills(place: str) -> Iterator[None]:
     DuckDB has one such folder per database, and makes it, open to everyone, when it first spills.
     The setting is the user's. So a folder that is missing is made before, private, and removed if
     nothing is left in it; a folder that others can enter is refused. While a question is asked, an
-    empty file marks the folder as in use, so that another session does not remove it.
+    empty locked file marks the folder as in use, so that another session does not remove it. After
+    a process was killed its mark is unlocked, and the next session removes both.
     """
     folder = Path(place).absolute()
     if not place or os.name != "posix" or _is_private(folder.parent):
@@ -89,15 +90,32 @@ def _marked(folder: Path, held: ExitStack) -> bool:
     except FileExistsError:
         if not _is_private(folder):
             raise _open_to_others(folder) from None
+        made = _left_by_the_killed(folder)
     else:
+        made = True
+    if made:
         held.callback(_remove_if_empty, folder)
     try:
-        number, mark = tempfile.mkstemp(prefix="deniable-", dir=folder)
+        number, mark = tempfile.mkstemp(prefix="deniable-marking-", dir=folder)
     except FileNotFoundError:
         return False
-    os.close(number)
-    held.callback(Path(mark).unlink, missing_ok=True)
+    lock = held.enter_context(os.fdopen(number, "wb"))
+    _lock(lock)
+    name = mark.replace("marking", "made" if made else "found")
+    Path(mark).rename(name)
+    held.callback(Path(name).unlink, missing_ok=True)
     return True
+
+
+def _left_by_the_killed(folder: Path) -> bool:
+    """Remove marks that no process holds; whether one of theirs had made the folder."""
+    made = False
+    for mark in (*folder.glob("deniable-made*"), *folder.glob("deniable-found*")):
+        with suppress(OSError), mark.open("r+b") as lock:
+            _lock(lock)
+            made = made or mark.name.startswith("deniable-made")
+            mark.unlink()
+    return made
 
 
 def _remove_if_empty(folder: Path) -> None:

@@ -8,17 +8,20 @@ all sessions see and that is dropped at once.
 from __future__ import annotations
 
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import wait
 from typing import Any, ClassVar, Final
+
+import numpy as np
 
 from deniable.query.compile import Dialect, Stored
 from deniable.query.compile import nodes as sql
 from deniable.query.compile.spark import Spark as SparkDialect
+from deniable.session.elsewhere import version
 from deniable.session.sources.spark_frames import is_remote
 from deniable.session.tables import Table
 
-from .engine import Engine, Found, check_settings
+from .engine import AT_ONCE, AnswerRows, Engine, EngineError, Integers, Work, added, check_settings
 
 # Without ANSI mode a cast that fails gives NULL. \ in text is as SQL reads it, which is what
 # sqlglot writes; ${...} in text is text; a name in backquotes is a name, not a pattern.
@@ -42,12 +45,15 @@ class Spark(Engine):
 
     name: ClassVar = "Spark"
     dialect: ClassVar[Dialect] = SparkDialect()
+    apart: ClassVar = True
 
     def __init__(self, tables: Sequence[Table]) -> None:
         self._frames: dict[str, Any] = {table.name: table.source.held for table in tables}
         theirs = next(iter(self._frames.values())).sparkSession
         self._spark = theirs.newSession()
         self._views: dict[str, str] = {}
+        self._kept: dict[str, Any] = {}
+        """Frames that are read several times, in the executors' memory until the engine closes."""
         try:
             self._pin(theirs)
             for name, frame in self._frames.items():
@@ -86,17 +92,35 @@ class Spark(Engine):
         }
 
     def check(self, statements: Sequence[str]) -> None:
-        """Each statement is analysed, and an executor does something about nobody."""
+        """Each statement is analysed, and an executor runs a job that reads no table."""
         for text in statements:
-            self.frame(text).schema  # noqa: B018  (Connect looks when it is asked for columns)
+            _ = self.frame(text).schema  # Connect looks when it is asked for columns
         self._spark.range(1).collect()
 
-    def run(self, statements: Sequence[str]) -> list[Found]:
+    def run(self, statements: Sequence[str]) -> list[AnswerRows]:
         """Each statement is a job of its own, which reads its rows once.
 
         A task that Spark runs again reads them again: files must not be replaced meanwhile.
         """
         return [[tuple(row) for row in self.frame(text).collect()] for text in statements]
+
+    def check_workers(self) -> None:
+        """Each worker must have this deniable: found out before anything is charged."""
+        found = self._spark.range(1).mapInArrow(_versions, "version string").collect()
+        if any(row[0] != version() for row in found):
+            raise EngineError("the executors have another version of deniable")
+
+    def sums(self, statement: str, names: Sequence[str], work: Work) -> Integers | None:
+        """Added up in the executors: of each partition only its sums come back."""
+        from pyspark import StorageLevel
+
+        if statement not in self._kept:
+            frame = self.frame(statement).toDF(*names)
+            self._kept[statement] = frame.persist(StorageLevel.MEMORY_ONLY)
+        parts = (
+            self._kept[statement].mapInArrow(_Partition(work).over, "sums array<bigint>").collect()
+        )
+        return added(np.array(row[0], dtype=np.int64) for row in parts)
 
     def frame(self, statement: str) -> Any:
         """A statement as a Spark DataFrame: nothing runs yet."""
@@ -104,6 +128,8 @@ class Spark(Engine):
 
     def close(self) -> None:
         """Our views go, and on Connect our session; the cluster is the user's."""
+        for frame in self._kept.values():
+            frame.unpersist()
         for view in self._views.values():
             self._spark.catalog.dropTempView(view)
         if is_remote(self._spark):
@@ -111,3 +137,39 @@ class Spark(Engine):
             wait(getattr(client, "_release_futures", ()))  # or the server logs errors for them
             client.release_session()
             client.close()
+
+
+class _Partition:
+    """The sums of one partition of the rows, made in an executor; travels there by pickle."""
+
+    def __init__(self, work: Work) -> None:
+        self._work = work
+
+    def over(self, batches: Iterator[Any]) -> Iterator[Any]:
+        """One row: the sums of all batches."""
+        import pyarrow as pa
+
+        total = added(self._work(table) for table in _larger(batches))
+        if total is not None:
+            yield pa.record_batch([pa.array([total], pa.list_(pa.int64()))], names=["sums"])
+
+
+def _larger(batches: Iterator[Any]) -> Iterator[Any]:
+    """Several batches as one table: Spark's own are too small to be worth a call each."""
+    import pyarrow as pa
+
+    held: list[Any] = []
+    for batch in batches:
+        held.append(batch)
+        if sum(each.num_rows for each in held) * batch.num_columns >= AT_ONCE:
+            yield pa.Table.from_batches(held)
+            held = []
+    if held:
+        yield pa.Table.from_batches(held)
+
+
+def _versions(batches: Iterator[Any]) -> Iterator[Any]:
+    import pyarrow as pa
+
+    for _ in batches:
+        yield pa.record_batch([pa.array([version()])], names=["version"])

@@ -6,6 +6,7 @@ from typing import Final
 
 from deniable import fixes
 from deniable.errors import MissingBounds, MissingRule, UnsupportedQuery
+from deniable.fixes import Fix
 from deniable.query.algebra import Expression, Kind, call, columns_of
 from deniable.snippets import Snippet
 
@@ -16,7 +17,6 @@ _DAYS: Final = fixes.sql(
     'min, max and median; or a number: .delta(ibis.date("2020-12-31"), unit="day")',
 )
 _CASTS: Final = {
-    Kind.TEXT: fixes.sql("CAST(... AS DOUBLE)", '.cast("float64")'),
     Kind.DATE: _DAYS,
     Kind.TIMESTAMP: _DAYS,
 }
@@ -31,12 +31,32 @@ def summable(
     if not argument.domain.numeric:
         raise UnsupportedQuery(
             f"{what} needs numbers, not {argument.kind.value}",
-            fix=_CASTS.get(argument.kind, ""),
+            fix=_counted(argument) if snippet is None else _cast(argument, what),
             snippet=snippet,
         )
     check_bounds(argument, what=what, names=names, snippet=snippet)
     check_rule(argument, names=names, snippet=snippet)
     return argument
+
+
+def _cast(argument: Expression, what: str) -> Fix | str:
+    """The aggregate of numbers made of what are none."""
+    if argument.kind is not Kind.TEXT:
+        return _CASTS.get(argument.kind, "")
+    function, _, rest = what.partition("(")
+    inner = rest.removesuffix(")") if rest and "," not in rest else "..."
+    number = f"CAST({inner} AS DOUBLE)"
+    return fixes.sql(
+        f"{function}({number})" if rest else number,
+        '.cast("float64")',
+        note="if the text contains numbers",
+    )
+
+
+def _counted(argument: Expression) -> str:
+    """What can be asked of a column of the one-line statistics that holds no numbers."""
+    names = list(columns_of(argument))
+    return f's.count(by="{names[0]}", spend=dp.epsilon(0.1))' if len(names) == 1 else ""
 
 
 def check_bounds(argument: Expression, *, what: str, names: Names, snippet: Snippet | None) -> None:
@@ -47,6 +67,8 @@ def check_bounds(argument: Expression, *, what: str, names: Names, snippet: Snip
     known = next((c for c in loose if c.name in names.origin), None)
     if known is not None:
         table, column = names.origin[known.name]
+        if known.name in names.persons:
+            raise _identifies(what, column, table=table, snippet=snippet)
         raise MissingBounds.of(
             what,
             column,
@@ -64,6 +86,17 @@ def check_bounds(argument: Expression, *, what: str, names: Names, snippet: Snip
             "(what is plausible; do not look at the data)",
         ),
         snippet=_noted(snippet, "its range cannot be derived from the schema"),
+    )
+
+
+def _identifies(what: str, column: str, *, table: str, snippet: Snippet | None) -> MissingBounds:
+    """A column that identifies people has no plausible bounds; whoever sums it may want a count."""
+    note = f"`{column}` identifies people"
+    return MissingBounds(
+        f"{what} is not a statistic: `{column}` identifies people",
+        why="an identifier is a name, even if it is spelled as a number",
+        fix=fixes.people(column, table=table),
+        snippet=_noted(snippet, note),
     )
 
 

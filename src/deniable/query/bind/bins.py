@@ -23,22 +23,23 @@ def cell_of(value: Expression, cells: Listed | Intervals) -> Expression:
 
     It is a key with the public values 0, …, `cells.count` − 1, whose counts are a marginal.
     """
-    found: Expression
-    if isinstance(cells, Listed):
-        places = ((call("eq", value, literal(key)), literal(i)) for i, key in enumerate(cells.keys))
-        found = call("case", *chain.from_iterable(places), literal(None, kind=Kind.INT))
-    else:
-        found = bucket(value, cells.cuts)
-    return found if cells.missing < 0 else call("coalesce", found, literal(cells.missing))
+    missing = None if cells.missing < 0 else cells.missing
+    if isinstance(cells, Intervals):
+        return bucket(value, cells.cuts, missing=missing)
+    places = ((call("eq", value, literal(key)), literal(i)) for i, key in enumerate(cells.keys))
+    return call("case", *chain.from_iterable(places), literal(missing, kind=Kind.INT))
 
 
-def bucket(number: Expression, edges: Sequence[Scalar]) -> Expression:
+def bucket(
+    number: Expression, edges: Sequence[Scalar], *, missing: int | None = None
+) -> Expression:
     """In which of the intervals between edges a number lies; the last holds its end, too.
 
     Halves of the list are told apart first, so a row is compared a few times, however many there
-    are. What is missing is in none.
+    are. What is missing is in none, or in the one that is said.
     """
-    return call("case", call("is_null", number), literal(None, kind=Kind.INT), _half(number, edges))
+    gone = literal(missing, kind=Kind.INT)
+    return call("case", call("is_null", number), gone, _half(number, edges))
 
 
 def _half(number: Expression, edges: Sequence[Scalar], start: int = 0) -> Expression:

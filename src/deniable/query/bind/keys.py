@@ -31,6 +31,7 @@ from .scope import Asking, Binding, Names
 # More could not even be written; how many can be collected, a query says when it is released.
 MOST_CELLS: Final = 2**40
 MOST_SETS: Final = 64
+_FEW: Final = 3  # groups per person, as an example: how to choose them stands beside it
 
 
 def group_key(
@@ -76,17 +77,12 @@ def _values(
     capped = unit.column is None or unit.groups is not None
     if not (capped and asking.private_keys):
         error = UnknownKeys.of(name, snippet=snippet)
-        given, hidden = error.fixes
-        if unit.column is None:
-            hidden = Fix(
-                "open the session with a budget that has a delta",
-                command="create the ledger with --budget 3,1e-7",
-                lead="or suppress small groups: ",
+        listed, *typed = _listing(expression, error.fixes[0], asking.names)
+        error.fix = listed, _suppressing(asking), *typed
+        if not capped and isinstance(expression, Column):
+            error.hint = (
+                f"to choose groups=, ask s.contributions(by={fixes.quoted(name)}, spend=...)"
             )
-        elif capped:
-            error.hint = "the unit has groups=, but the budget has no delta"
-        listed, *typed = _listing(expression, given, asking.names)
-        error.fix = listed, hidden, *typed
         raise error
     if expression.kind is Kind.FLOAT:
         raise UnsupportedQuery(
@@ -98,6 +94,20 @@ def _values(
             snippet=snippet,
         )
     return None
+
+
+def _suppressing(asking: Asking) -> Fix:
+    """What is lacking for groups that are chosen privately: a δ, a limit per person, or both."""
+    unit, lacking, typed = asking.unit, [], []
+    if not asking.private_keys:
+        lacking, typed = ["a budget with a delta"], ["create the ledger with --budget 3,1e-7"]
+    note = ""
+    if unit.column is not None and unit.groups is None:
+        lacking.append(f"unit=dp.{replace(unit, groups=_FEW)!r}")
+        typed.append(f"groups = {_FEW} in the schema's unit")
+        note = f"a person in more than {_FEW} groups counts in only {_FEW}"
+    lead = "or suppress small groups: "
+    return Fix(" and ".join(lacking), command=" and ".join(typed), lead=lead, note=note)
 
 
 def check_cells(keys: Sequence[Key], sets: Sequence[tuple[int, ...]]) -> None:
@@ -135,6 +145,14 @@ def _listing(expression: Expression, given: Fix, names: Names) -> list[Fix]:
             Fix(
                 "FLOOR(...), bin(x, width), CASE, month(d)",
                 ibis="x // 10, .bucket([0, 10]), .month()",
+                lead="group by something with a public list: ",
+            )
+        ]
+    if plain.kind is Kind.TIMESTAMP:
+        return [
+            Fix(
+                f"date_trunc('day', {plain.name}), with bounds for it in the schema",
+                ibis=f'.truncate("D") of {plain.name}, with bounds for it in the schema',
                 lead="group by something with a public list: ",
             )
         ]

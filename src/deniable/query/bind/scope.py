@@ -29,7 +29,7 @@ _MOST_TABLES: Final = 32
 class Binding:
     """One name: which expression about the relation it stands for.
 
-    `person` marks the column that tells people apart; `expression` is None for one whose type
+    `person` marks the column that identifies people; `expression` is None for one whose type
     nobody stated; `hidden` ones are found only with their table's name before them.
     """
 
@@ -41,7 +41,7 @@ class Binding:
     unread: Table | None = field(default=None, repr=False, compare=False)
 
     def value(self, span: Span | None = None) -> Expression:
-        """The expression; an error that tells the fix where a type is not known."""
+        """The expression; an error with a fix where its type is not known."""
         if self.expression is None:
             assert self.unread is not None
             self.unread.column(self.name)  # raises
@@ -105,6 +105,8 @@ class Names:
     """Names of columns that are unique in a whole question, and where each comes from."""
 
     origin: dict[str, tuple[str, str]] = field(default_factory=dict)
+    persons: set[str] = field(default_factory=set)
+    """The names of columns that identify people."""
     taken: set[str] = field(default_factory=set)
 
     def fresh(self, *wishes: str) -> str:
@@ -159,6 +161,7 @@ class Asking:
             read = Read(name=name, source=column, facts=facts)
             reads.append(read)
             person = identity is not None and column == unit.column
+            self.names.persons |= {name} if person else set()
             bindings.append(
                 Binding(table=alias, name=column, expression=read.column, person=person)
             )
@@ -175,7 +178,9 @@ class Asking:
             complete=table.source.complete,
             size=_exact_size(table, unit),
         )
-        return Scope(relation=relation, bindings=tuple(bindings))
+        scope = Scope(relation=relation, bindings=tuple(bindings))
+        agreed = [read.column for read in reads if read.source == table.consent]
+        return scope.where(agreed[0]) if agreed else scope
 
 
 def _exact_size(table: Table, unit: Unit) -> int | None:

@@ -60,7 +60,7 @@ def union(left: Scope, right: Scope, asking: Asking) -> Scope:
 
 
 def _unread(a: Binding, b: Binding) -> bool:
-    """Ids of a type that nobody stated: they tell people apart, and nothing else is asked."""
+    """Ids of a type that nobody stated: they identify people, and are used for nothing else."""
     return a.person and b.person and None in (a.expression, b.expression)
 
 

@@ -17,7 +17,7 @@ from deniable.query.algebra import (
     Relation,
     Scan,
 )
-from deniable.query.bound import IntegerPlan, Measure, Tally
+from deniable.query.integers import IntegerPlan, Measure, Tally
 from deniable.schema import Column as Facts
 from deniable.schema.binning import Grid
 

@@ -23,7 +23,10 @@ if TYPE_CHECKING:
 
 ASCII: tuple[str, str] = ("ABCDEFGHIJKLMNOPQRSTUVWXYZ", "abcdefghijklmnopqrstuvwxyz")
 
-CALENDAR: Final = (dt.datetime.min, dt.datetime.max)  # noqa: DTZ901  they have no zone
+CALENDAR: Final = (
+    dt.datetime.combine(dt.date.min, dt.time.min),
+    dt.datetime.combine(dt.date.max, dt.time.max),
+)
 """The first and the last moment that is read: the calendars of engines are longer."""
 _COLLATED: Final = re.compile(r"(.+) collate \w+", re.IGNORECASE)
 
@@ -74,11 +77,11 @@ class Dialect(ABC):
 
     # ---- fewer bytes: for engines that store rows
 
-    def narrow(self, node: Node, low: int, high: int) -> Node:  # noqa: ARG002
+    def narrow(self, node: Node, _low: int, _high: int) -> Node:
         """A 64-bit whole number in the shortest type; it is known to be from low to high."""
         return node
 
-    def coded(self, node: Node, values: Sequence[Scalar]) -> Node:  # noqa: ARG002
+    def coded(self, node: Node, _values: Sequence[Scalar]) -> Node:
         """A key from a public list in a short type; one not on the list may become missing."""
         return node
 
@@ -128,14 +131,14 @@ class Dialect(ABC):
         return exp.Nullif(this=node, expression=sql.typed(sql.text("NaN"), spelling))
 
     def decimal_in_one_way(self, node: Node) -> Node:
-        """A decimal written as all that equal it: its type has one scale, unless told otherwise."""
+        """A decimal written as all that equal it: its type has one scale on most engines."""
         return node
 
-    def stored_nan(self, node: Node) -> Node | None:  # noqa: ARG002
-        """Whether a stored float is NaN, where it may not be told by comparing it; else None."""
+    def stored_nan(self, _node: Node) -> Node | None:
+        """Whether a stored float is NaN, where comparing it may not show that; else None."""
         return None
 
-    def arithmetic(self, kind: type[exp.Binary], x: Real, y: Real, made: Domain) -> Node:  # noqa: ARG002
+    def arithmetic(self, kind: type[exp.Binary], x: Real, y: Real, _made: Domain) -> Node:
         """x + y, x − y, x · y or x / y in float64, y not 0; in the range `made` or missing."""
         return self.settled(sql.binary(kind, x.node, y.node), x, y)
 
@@ -148,11 +151,11 @@ class Dialect(ABC):
         """FLOOR or CEIL of a float, as a float."""
         return sql.function(called, node)
 
-    def exponential(self, x: Real, made: Domain) -> Node:  # noqa: ARG002
+    def exponential(self, x: Real, _made: Domain) -> Node:
         """eˣ, in the range `made`."""
         return sql.function("EXP", x.node)
 
-    def power(self, x: Real, y: Real, made: Domain) -> Node:  # noqa: ARG002
+    def power(self, x: Real, y: Real, _made: Domain) -> Node:
         """xʸ where it is defined, in the range `made`."""
         return sql.function("POWER", x.node, y.node)
 
@@ -251,11 +254,11 @@ class Dialect(ABC):
     def narrowed(self, node: Node, spelling: str) -> Node:
         """A stored whole number of any width in 64 bits; missing if it does not fit."""
 
-    def as_float(self, node: Node, spelling: str) -> Node:  # noqa: ARG002  (a decimal may not fit)
+    def as_float(self, node: Node, _spelling: str) -> Node:
         """A stored float or decimal as float64, NaN or not."""
         return self.to(Kind.FLOAT, node)
 
-    def possible(self, node: Node, spelling: str) -> Node:  # noqa: ARG002  (most types are full)
+    def possible(self, node: Node, _spelling: str) -> Node:
         """A stored value that is written as text, if its type has it; else missing."""
         return node
 
@@ -263,6 +266,6 @@ class Dialect(ABC):
         """A stored column as text: what differs here must differ once it is read back."""
         return self.to(Kind.TEXT, node)
 
-    def as_moment(self, node: Node, spelling: str) -> Node:  # noqa: ARG002  (a zone may be known)
+    def as_moment(self, node: Node, _spelling: str) -> Node:
         """A stored timestamp without time zone, in UTC."""
         return self.to(Kind.TIMESTAMP, node)

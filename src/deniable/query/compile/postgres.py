@@ -180,7 +180,7 @@ class Postgres(Dialect):
         """From information_schema."""
         return next((kind for rule, kind in _STORED if re.fullmatch(rule, spelling)), None)
 
-    def narrowed(self, node: Node, spelling: str) -> Node:  # noqa: ARG002  (all of them fit)
+    def narrowed(self, node: Node, _spelling: str) -> Node:
         """All stored whole numbers have at most 64 bits."""
         return self.to(Kind.INT, node)
 

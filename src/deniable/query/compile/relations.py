@@ -24,7 +24,7 @@ from deniable.query.algebra import (
     Summed,
     Union,
 )
-from deniable.query.bound import KEPT_OF_BOTH, KEPT_OF_ONE
+from deniable.query.integers import KEPT_OF_BOTH, KEPT_OF_ONE
 from deniable.session.identity import identifies, refused
 
 from . import nodes as sql
@@ -54,11 +54,11 @@ class Stored:
     source: Node
     types: Mapping[str, str]
     replaced: str = ""
-    """What the engine's reader puts in place of bytes that are no text."""
+    """What the engine's reader puts in place of bytes that are not text."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class Rows:
+class Subselect:
     """A SELECT, and under which column of it each of ours stands.
 
     `person` is the type that ids are stored as; None if there are none.
@@ -90,7 +90,7 @@ class Relations:
         self.dialect, self.tables, self._joined = dialect, tables, joined
         self._count = 0
 
-    def rows(self, relation: Relation, *, listed: frozenset[str] = frozenset()) -> Rows:
+    def rows(self, relation: Relation, *, listed: frozenset[str] = frozenset()) -> Subselect:
         """The rows of a relation.
 
         Of the columns `listed` only values on their lists matter to who asks: other rows may be
@@ -120,7 +120,7 @@ class Relations:
         self._count += 1
         return f"r{self._count}"
 
-    def _scan(self, scan: Scan, listed: frozenset[str]) -> Rows:
+    def _scan(self, scan: Scan, listed: frozenset[str]) -> Subselect:
         table = self.tables[scan.table]
         made: list[tuple[str, Node]] = []
         conditions = []
@@ -134,7 +134,7 @@ class Relations:
         if scan.id is not None:
             made.append((PERSON, self._read_id(scan.id, table)))
         select = selected(made, sql.copy(table.source))
-        return Rows(
+        return Subselect(
             select=select.where(sql.both(conditions), copy=False) if conditions else select,
             columns={read.name: f"c{i}" for i, read in enumerate(scan.reads)},
             person=None if scan.id is None else self._id_type(scan.id, table),
@@ -155,25 +155,25 @@ class Relations:
     def _id_type(self, read: Read, table: Stored) -> str:
         return id_type(read, spelling=table.types[read.source], dialect=self.dialect)
 
-    def _filter(self, relation: Filter, listed: frozenset[str]) -> Rows:
+    def _filter(self, relation: Filter, listed: frozenset[str]) -> Subselect:
         below = self.rows(relation.source, listed=listed)
         alias = self.alias()
         source, read = below.named(alias)
         select = selected(_through(below, alias), source).where(
             self.value(relation.where, read), copy=False
         )
-        return Rows(select=select, columns=below.columns, person=below.person)
+        return Subselect(select=select, columns=below.columns, person=below.person)
 
-    def _project(self, relation: Project) -> Rows:
+    def _project(self, relation: Project) -> Subselect:
         below = self.rows(relation.source)
         alias = self.alias()
         source, read = below.named(alias)
         made = [(f"c{i}", self.value(e, read)) for i, (_, e) in enumerate(relation.named)]
         columns = {called: f"c{i}" for i, (called, _) in enumerate(relation.named)}
         select = selected(made + _person(below, alias), source)
-        return Rows(select=select, columns=columns, person=below.person)
+        return Subselect(select=select, columns=columns, person=below.person)
 
-    def _join(self, relation: Join) -> Rows:
+    def _join(self, relation: Join) -> Subselect:
         left, right = self.rows(relation.left), self.rows(relation.right)
         pairs = list(map(_alike, relation.on))
         if relation.unique:
@@ -200,9 +200,9 @@ class Relations:
             meets = sql.le(sql.name(_BEYOND, table=near), room)
             select = select.where(sql.either([sql.missing(sql.copy(room)), meets]), copy=False)
         columns = {called: f"c{i}" for i, called in enumerate(names)}
-        return Rows(select=select, columns=columns, person=left.person)
+        return Subselect(select=select, columns=columns, person=left.person)
 
-    def _first(self, rows: Rows, on: Sequence[Expression]) -> Rows:
+    def _first(self, rows: Subselect, on: Sequence[Expression]) -> Subselect:
         """Of rows with equal `on` the first in the order of all columns."""
         alias = self.alias()
         source, read = rows.named(alias)
@@ -213,13 +213,13 @@ class Relations:
         )
         numbered = selected([*_through(rows, alias), ("n", window)], source)
         outer = self.alias()
-        held = Rows(select=numbered, columns=rows.columns, person=rows.person)
+        held = Subselect(select=numbered, columns=rows.columns, person=rows.person)
         below, _ = held.named(outer)
         first = sql.eq(sql.name("n", table=outer), sql.plain(1))
         select = selected(_through(held, outer), below).where(first, copy=False)
-        return Rows(select=select, columns=rows.columns, person=rows.person)
+        return Subselect(select=select, columns=rows.columns, person=rows.person)
 
-    def _few(self, rows: Rows, on: Sequence[Expression]) -> Rows:
+    def _few(self, rows: Subselect, on: Sequence[Expression]) -> Subselect:
         """Of each person's rows with equal `on` at most `joined`, evenly spaced in their order.
 
         Which are kept depends on nobody else's rows; rows that tie are the same in all columns.
@@ -239,7 +239,7 @@ class Relations:
             for called, window in ((_PLACE, ranked), (_TOTAL, counted))
         ]
         numbered = selected([*_through(rows, alias), *whole], source)
-        held = Rows(select=numbered, columns=rows.columns, person=rows.person)
+        held = Subselect(select=numbered, columns=rows.columns, person=rows.person)
         outer = self.alias()
         below, _ = held.named(outer)
         of_one, of_both = self._joined
@@ -251,7 +251,7 @@ class Relations:
         ]
         kept = sql.either([self._spaced(of_one, outer), self._spaced(of_both, outer)])
         select = selected([*_through(held, outer), *flags], below).where(kept, copy=False)
-        return Rows(select=select, columns=rows.columns, person=rows.person)
+        return Subselect(select=select, columns=rows.columns, person=rows.person)
 
     def _spaced(self, most: int, alias: str) -> Node:
         """Whether row i of n is kept: n ≤ c, or ⌊(ic + ⌊n/2⌋)/n⌋ grows at i, which it does c times.
@@ -269,11 +269,11 @@ class Relations:
         grows = sql.gt(reached(sql.copy(place)), reached(sql.subtract(place, whole(1))))
         return sql.either([sql.le(total, whole(most)), grows])
 
-    def _ordered(self, rows: Rows, read: Mapping[str, Node]) -> list[Node]:
+    def _ordered(self, rows: Subselect, read: Mapping[str, Node]) -> list[Node]:
         """Missing values last, on every engine."""
         return [exp.Ordered(this=read[called], nulls_first=False) for called in rows.columns]
 
-    def _union(self, relation: Union) -> Rows:
+    def _union(self, relation: Union) -> Subselect:
         """Both sides' columns, which have the same names, in the order of the left's."""
         sides = [self.rows(relation.left), self.rows(relation.right)]
         names = {column.name: f"c{i}" for i, column in enumerate(relation.columns)}
@@ -294,9 +294,9 @@ class Relations:
             [(called, sql.name(called)) for called in listed],
             exp.Subquery(this=both, alias=together),
         )
-        return Rows(select=select, columns=names, person=person)
+        return Subselect(select=select, columns=names, person=person)
 
-    def _met(self, left: Rows, right: Rows) -> str | None:
+    def _met(self, left: Subselect, right: Subselect) -> str | None:
         """The type in which the ids of both are compared.
 
         An engine would make them alike by a cast that can fail on a row, or merge two ids.
@@ -306,20 +306,20 @@ class Relations:
         met = common_id_type(left.person, right.person, dialect=self.dialect)
         if met is None:
             raise UnsupportedQuery(
-                f"people are told apart by {left.person} in one table and by {right.person} in "
-                "another",
+                f"the column that identifies people is {left.person} in one table and "
+                f"{right.person} in another",
                 why="ids of different types can be equal and yet differ, so that one person could "
                 "count as two",
                 fix="a view of one of the tables, with the id CAST to the other's type",
             )
         return met
 
-    def _id_as(self, wanted: str | None, node: Node, rows: Rows) -> Node:
+    def _id_as(self, wanted: str | None, node: Node, rows: Subselect) -> Node:
         if wanted is None or rows.person is None:
             return node
         return id_as(wanted, node, spelling=rows.person, dialect=self.dialect)
 
-    def _per_person(self, relation: PerPerson) -> Rows:
+    def _per_person(self, relation: PerPerson) -> Subselect:
         below = self.rows(relation.source)
         alias = self.alias()
         source, read = below.named(alias)
@@ -335,7 +335,7 @@ class Relations:
         select = select.group_by(*groups, copy=False)
         names = [called for called, _ in relation.keys] + [s.name for s in relation.summaries]
         columns = {called: f"c{i}" for i, called in enumerate(names)}
-        return Rows(select=select, columns=columns, person=below.person)
+        return Subselect(select=select, columns=columns, person=below.person)
 
     def _summed(self, each: Summed, read: Mapping[str, Node]) -> Node:
         value = None if each.argument is None else self.value(each.argument, read)
@@ -373,14 +373,14 @@ def selected(made: Sequence[tuple[str, Node]], source: Node) -> exp.Select:
     return exp.Select().select(*listed, copy=False).from_(source, copy=False)
 
 
-def _through(rows: Rows, alias: str) -> list[tuple[str, Node]]:
+def _through(rows: Subselect, alias: str) -> list[tuple[str, Node]]:
     same: list[tuple[str, Node]] = [
         (theirs, sql.name(theirs, table=alias)) for theirs in rows.columns.values()
     ]
     return same + _person(rows, alias)
 
 
-def _person(rows: Rows, alias: str) -> list[tuple[str, Node]]:
+def _person(rows: Subselect, alias: str) -> list[tuple[str, Node]]:
     return [(PERSON, sql.name(PERSON, table=alias))] if rows.person is not None else []
 
 

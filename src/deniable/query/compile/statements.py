@@ -31,7 +31,7 @@ from sqlglot import exp
 
 from deniable.errors import UnsupportedQuery
 from deniable.query.algebra import Kind
-from deniable.query.bound import IntegerPlan, Measure, Tally
+from deniable.query.integers import IntegerPlan, Measure, Tally
 
 from . import nodes as sql
 from .contributions import Base, contribution
@@ -77,6 +77,8 @@ def _together(plan: IntegerPlan) -> list[tuple[Tally, ...]]:
     if plan.weight > 1 and not plan.private_keys:
         apart.add(Measure.PERSONS)
     shared = tuple(tally for tally in plan.tallies if tally.measure not in apart)
+    if plan.hidden is not None:
+        shared = (*shared, plan.hidden)
     if plan.selection is not None:
         shared = (plan.selection, *shared)
     alone = [(tally,) for tally in plan.tallies if tally.measure in apart]
@@ -162,8 +164,8 @@ class Writer:
         if self.person:
             made.append((PERSON, sql.name(PERSON)))
         select = selected(made, sql.table("base"))
-        kept = sql.either([sql.both([self._valid(i) for i in chosen]) for chosen in self.sets])
-        conditions = [] if () in self.sets else [kept]
+        doubted = [[c for i in chosen if (c := self._valid(i)) is not None] for chosen in self.sets]
+        conditions = [] if [] in doubted else [sql.either([sql.both(each) for each in doubted])]
         if self.person:
             conditions.append(sql.present(sql.name(PERSON)))
         first = self.tallies[0]
@@ -186,12 +188,12 @@ class Writer:
         short = tally.measure is Measure.SUM and low >= -SHORT and high < SHORT
         return self.dialect.narrow(node, low, high) if self.stores_rows or short else node
 
-    def _valid(self, position: int) -> Node:
-        """The key is one of the list, or at least not missing."""
+    def _valid(self, position: int) -> Node | None:
+        """The key is one of the list, or at least not missing; None where it always is."""
         key, column = self.plan.question.keys[position], sql.name(f"k{position}")
         values, known = key.values, key.expression.domain.values
         if values is None or (known is not None and set(known) <= set(values)):
-            return sql.present(column)
+            return sql.present(column) if key.expression.domain.nullable else None
         return listed(column, values, key.expression.kind, dialect=self.dialect)
 
     def _key_names(self) -> list[str]:

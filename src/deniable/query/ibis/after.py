@@ -7,10 +7,10 @@ from ibis.expr import operations as ops
 from deniable.errors import UnsupportedQuery
 from deniable.query.algebra import Expression, Order, both
 
-from .values import Node, Rows
+from .values import IbisLowering, Node
 
 
-class After(Rows):
+class After(IbisLowering):
     """The columns of an answer as they stand after each step; every one a row's, as it were."""
 
     def __init__(self, node: Node, columns: dict[str, Expression]) -> None:

@@ -17,7 +17,7 @@ from deniable.query.bind.scope import Names
 from .after import After
 from .reductions import Groups, asked, is_reduction
 from .rows import Asking, rows_of
-from .values import Node, Rows
+from .values import IbisLowering, Node
 
 _AFTER = (ops.Project, ops.Filter, ops.DropColumns, ops.Sort, ops.Limit)
 
@@ -35,7 +35,7 @@ def ask(expression: Any, asking: Asking) -> Question:
         raise _rows_error(node)
     scope = rows_of(node.parent, asking)
     check_private(scope)
-    rows, names = Rows({node.parent: scope}), Names()
+    rows, names = IbisLowering({node.parent: scope}), Names()
     keys = [_key(name, value, rows, names, asking) for name, value in node.groups.items()]
     aggregates = Aggregates(names, origins=asking.names)
     columns: dict[str, Expression] = dict(zip(node.groups, (k.column for k in keys), strict=True))
@@ -62,7 +62,7 @@ def ask(expression: Any, asking: Asking) -> Question:
     )
 
 
-def _key(name: str, value: Node, rows: Rows, names: Names, asking: Asking) -> Key:
+def _key(name: str, value: Node, rows: IbisLowering, names: Names, asking: Asking) -> Key:
     made, binding = rows.lower(value), rows.plain(value)
     by = name if binding is None else binding.name
     fresh = names.fresh(name)

@@ -12,10 +12,10 @@ from deniable.query.algebra import Expression, literal
 from deniable.query.bind.spelling import fold, together
 
 if TYPE_CHECKING:
-    from .values import Node, Rows
+    from .values import IbisLowering, Node
 
 
-def bucket(rows: Rows, node: Node) -> Expression:
+def bucket(rows: IbisLowering, node: Node) -> Expression:
     """The number of the bucket a value is in; missing outside of all."""
     value = rows.lower(node.arg)
     edges = [literal(edge) for edge in node.buckets]
@@ -43,7 +43,7 @@ def bucket(rows: Rows, node: Node) -> Expression:
     return fold("case", *parts, literal(None))
 
 
-def clip(rows: Rows, node: Node) -> Expression:
+def clip(rows: IbisLowering, node: Node) -> Expression:
     """A value moved between ends; `histogram` arrives here, too."""
     node = _between_bounds(rows, node)
     value = rows.lower(node.arg)
@@ -55,7 +55,7 @@ def clip(rows: Rows, node: Node) -> Expression:
     return value if high is None else fold("least", value, high)
 
 
-def _between_bounds(rows: Rows, node: Node) -> Node:
+def _between_bounds(rows: IbisLowering, node: Node) -> Node:
     """`histogram` counts bins from the least to the greatest value: here, between the bounds.
 
     Ibis writes it as clip(floor((x − base) / width), …) with min(x) and max(x) inside. Those are

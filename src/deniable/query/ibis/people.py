@@ -14,14 +14,14 @@ from deniable.query.bind.summaries import Summaries
 
 from .reductions import Groups
 from .rows import Asking
-from .values import Node, Rows
+from .values import IbisLowering, Node
 
 
 def per_person(node: Node, scope: Scope, asking: Asking) -> Scope:
     """The rows of an inner aggregate, or of distinct: one for each person (and key)."""
     grouped = type(node) is ops.Aggregate
     groups = node.groups if grouped else node.parent.fields
-    rows = Rows({node.parent: scope})
+    rows = IbisLowering({node.parent: scope})
     person = {name for name, value in groups.items() if _is_person(value, rows)}
     if not person:
         whom = asking.unit.column
@@ -47,7 +47,11 @@ def per_person(node: Node, scope: Scope, asking: Asking) -> Scope:
 
 
 def _key(
-    name: str, value: Node, rows: Rows, own: list[tuple[str, Expression]], summaries: Summaries
+    name: str,
+    value: Node,
+    rows: IbisLowering,
+    own: list[tuple[str, Expression]],
+    summaries: Summaries,
 ) -> Binding:
     """What a key is called outside; the person stays the person."""
     known = rows.plain(value)
@@ -62,6 +66,6 @@ def _key(
     return Binding(table="", name=name, expression=made, person=person)
 
 
-def _is_person(value: Node, rows: Rows) -> bool:
+def _is_person(value: Node, rows: IbisLowering) -> bool:
     known = rows.plain(value)
     return known is not None and known.person

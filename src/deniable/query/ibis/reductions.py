@@ -13,12 +13,12 @@ from deniable.query.algebra import Expression, Function
 from deniable.query.bind.aggregates import Asked
 
 from .refusals import refused, shown
-from .values import Node, Rows
+from .values import IbisLowering, Node
 
 _SPELLED: Final = spelled("ibis")
 
 
-def asked(node: Node, rows: Rows) -> Asked:
+def asked(node: Node, rows: IbisLowering) -> Asked:
     """What a reduction asks for."""
     name, how = type(node).__name__, getattr(node, "how", "")
     function = _SPELLED.get(f"{name}.{how}" if how else name)
@@ -41,14 +41,14 @@ def asked(node: Node, rows: Rows) -> Asked:
     )
 
 
-class Groups(Rows):
+class Groups(IbisLowering):
     """Turns values of an aggregate into expressions about groups of rows.
 
     `aggregate` makes one of a reduction. Ibis itself sees to it that only aggregates and constants
     stand in an aggregate; a column would find no scope to be read from.
     """
 
-    def __init__(self, rows: Rows, aggregate: Callable[[Asked], Expression]) -> None:
+    def __init__(self, rows: IbisLowering, aggregate: Callable[[Asked], Expression]) -> None:
         super().__init__({})
         self.rows = rows
         self.aggregate = aggregate

@@ -91,8 +91,8 @@ _REASONS: Final[dict[Any, Refusal]] = {
         "",
         "t.user_id.nunique()",
     ),
-    ops.Any: ("any tells of a single row", "", "t.count(where=...)"),
-    ops.All: ("all tells of a single row", "", "t.count(where=...)"),
+    ops.Any: ("any reveals whether a single row is there", "", "t.count(where=...)"),
+    ops.All: ("all reveals whether a single row is there", "", "t.count(where=...)"),
     ops.SQLQueryResult: _RAW,
     ops.SQLStringView: _RAW,
     ops.Sample: (

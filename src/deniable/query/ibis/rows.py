@@ -21,7 +21,7 @@ from deniable.session.sources.ibis_tables import is_opened
 from deniable.session.tables import Table
 
 from .refusals import refused
-from .values import Node, Rows
+from .values import IbisLowering, Node
 
 _NAMED: Final = (ops.UnboundTable, ops.DatabaseTable)
 _SAME: Final = (ops.SelfReference, ops.JoinReference, ops.AliasedRelation, ops.Sort)
@@ -70,13 +70,13 @@ def rows_of(node: Node, asking: Asking) -> Scope:
     if kind not in _STEPS:
         raise refused(node)
     scope = rows_of(node.parent, asking)
-    rows = Rows({node.parent: scope})
+    rows = IbisLowering({node.parent: scope})
     if kind is ops.Filter:
         scope = _members(node, scope, rows, asking)
     return _STEPS[kind](node, scope, rows)
 
 
-def bound(name: str, node: Node, rows: Rows) -> Binding:
+def bound(name: str, node: Node, rows: IbisLowering) -> Binding:
     """What a value is called from here on; a plain column stays what it was."""
     known = rows.plain(node)
     if known is not None:
@@ -87,27 +87,27 @@ def bound(name: str, node: Node, rows: Rows) -> Binding:
 # ---- row by row
 
 
-def _project(node: Node, scope: Scope, rows: Rows) -> Scope:
+def _project(node: Node, scope: Scope, rows: IbisLowering) -> Scope:
     bindings = tuple(bound(name, value, rows) for name, value in node.values.items())
     return dataclasses.replace(scope, bindings=bindings)
 
 
-def _filter(node: Node, scope: Scope, rows: Rows) -> Scope:
+def _filter(node: Node, scope: Scope, rows: IbisLowering) -> Scope:
     for predicate in node.predicates:
         scope = scope.where(rows.condition(predicate))
     return scope
 
 
-def _drop(node: Node, scope: Scope, _rows: Rows) -> Scope:
+def _drop(node: Node, scope: Scope, _rows: IbisLowering) -> Scope:
     kept = tuple(b for b in scope.bindings if b.name not in node.columns_to_drop)
     return dataclasses.replace(scope, bindings=kept)
 
 
-def _fill(node: Node, scope: Scope, _rows: Rows) -> Scope:
+def _fill(node: Node, scope: Scope, _rows: IbisLowering) -> Scope:
     """Missing values replaced, in columns by name or in all that take the value's kind."""
     if not isinstance(node.replacements, Mapping):
         raise UnsupportedQuery(
-            "fill_null of a whole table is told column by column", fix='.fill_null({"age": 0})'
+            "fill_null of a whole table needs a value for each column", fix='.fill_null({"age": 0})'
         )
 
     def filled(binding: Binding) -> Binding:
@@ -119,14 +119,14 @@ def _fill(node: Node, scope: Scope, _rows: Rows) -> Scope:
     return dataclasses.replace(scope, bindings=tuple(map(filled, scope.bindings)))
 
 
-def _drop_missing(node: Node, scope: Scope, rows: Rows) -> Scope:
+def _drop_missing(node: Node, scope: Scope, rows: IbisLowering) -> Scope:
     if node.subset is None or not node.subset:
         raise UnsupportedQuery("drop_null takes columns here", fix='.drop_null(["age"])')
     there = [spelled("present", rows.lower(column)) for column in node.subset]
     return scope.where(together("and" if node.how == "any" else "or", *there))
 
 
-_STEPS: Final[dict[Any, Callable[[Node, Scope, Rows], Scope]]] = {
+_STEPS: Final[dict[Any, Callable[[Node, Scope, IbisLowering], Scope]]] = {
     ops.Project: _project,
     ops.Filter: _filter,
     ops.DropColumns: _drop,
@@ -135,7 +135,7 @@ _STEPS: Final[dict[Any, Callable[[Node, Scope, Rows], Scope]]] = {
 }
 
 
-def _members(node: Node, scope: Scope, rows: Rows, asking: Asking) -> Scope:
+def _members(node: Node, scope: Scope, rows: IbisLowering, asking: Asking) -> Scope:
     """The rows with a mark for every isin(column of a table)."""
     for predicate in node.predicates:
         for found in predicate.find(ops.InSubquery, filter=ops.Value):
@@ -200,7 +200,7 @@ def _side(reference: Node, aliases: dict[Node, str], asking: Asking) -> Scope:
     return scope.called(aliases[reference])
 
 
-def _beside(scope: Scope, aliases: Mapping[Node, str]) -> Rows:
+def _beside(scope: Scope, aliases: Mapping[Node, str]) -> IbisLowering:
     """Fields of a join are read from one of its tables each."""
     parts = {
         reference: Scope(
@@ -209,13 +209,13 @@ def _beside(scope: Scope, aliases: Mapping[Node, str]) -> Rows:
         )
         for reference, alias in aliases.items()
     }
-    return Rows(parts)
+    return IbisLowering(parts)
 
 
 def _link(left: Scope, link: Node, aliases: dict[Node, str], asking: Asking) -> Scope:
     before = dict(aliases)
     right = _side(link.table, aliases, asking)
-    sides = {"left": _beside(left, before), "right": Rows({link.table: right})}
+    sides = {"left": _beside(left, before), "right": IbisLowering({link.table: right})}
     pairs, rest = paired(
         link.predicates,
         ends=lambda each: (each.left, each.right) if type(each) is ops.Equals else (),

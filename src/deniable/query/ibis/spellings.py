@@ -14,7 +14,7 @@ from deniable.query.bind.spelling import cast, fold, later
 from .buckets import bucket, clip
 
 if TYPE_CHECKING:
-    from .values import Node, Rows
+    from .values import IbisLowering, Node
 
 _CASTS: Final = {
     "int": "to_int",
@@ -32,8 +32,8 @@ _MINUTES: Final = {"m": 1, "h": 60, "D": 24 * 60, "W": 7 * 24 * 60}
 # ---- logic
 
 
-def _logic(op: str) -> Callable[[Rows, Node], Expression]:
-    def lowered(rows: Rows, node: Node) -> Expression:
+def _logic(op: str) -> Callable[[IbisLowering, Node], Expression]:
+    def lowered(rows: IbisLowering, node: Node) -> Expression:
         parts, rest = [], [node]
         while rest:  # without recursion: chains may be long
             part = rest.pop()
@@ -46,20 +46,20 @@ def _logic(op: str) -> Callable[[Rows, Node], Expression]:
     return lowered
 
 
-def _in(rows: Rows, node: Node) -> Expression:
+def _in(rows: IbisLowering, node: Node) -> Expression:
     listed = [rows.lower(option) for option in node.options]
     if not listed or not all(isinstance(v, Literal) and v.value is not None for v in listed):
         raise UnsupportedQuery("isin takes a list of constants", fix='.isin(["a", "b"])')
     return fold("in", rows.lower(node.value), *listed)
 
 
-def _cases(rows: Rows, node: Node) -> Expression:
+def _cases(rows: IbisLowering, node: Node) -> Expression:
     pairs = zip(node.cases, node.results, strict=True)
     parts = [part for when, then in pairs for part in (rows.condition(when), rows.lower(then))]
     return fold("case", *parts, rows.lower(node.default))
 
 
-def _simple_cases(rows: Rows, node: Node) -> Expression:
+def _simple_cases(rows: IbisLowering, node: Node) -> Expression:
     base = rows.lower(node.base)
     parts: list[Expression] = []
     for when, then in zip(node.cases, node.results, strict=True):
@@ -70,13 +70,13 @@ def _simple_cases(rows: Rows, node: Node) -> Expression:
 # ---- numbers, casts
 
 
-def _round(rows: Rows, node: Node) -> Expression:
+def _round(rows: IbisLowering, node: Node) -> Expression:
     value, digits = rows.lower(node.arg), rows.lower(node.digits)
     whole = isinstance(digits, Literal) and digits.value == 0
     return fold("round", value) if whole else fold("round", value, digits)
 
 
-def _cast(rows: Rows, node: Node) -> Expression:
+def _cast(rows: IbisLowering, node: Node) -> Expression:
     word = str(node.to).removeprefix("!").partition("(")[0].rstrip("0123456789")
     if word not in _CASTS or getattr(node.to, "timezone", None):
         raise UnsupportedQuery(
@@ -98,7 +98,7 @@ def _whole(node: Node, *, method: str, fix: str) -> int:
     return int(value)
 
 
-def _substring(rows: Rows, node: Node) -> Expression:
+def _substring(rows: IbisLowering, node: Node) -> Expression:
     """Ibis counts letters from 0, we from 1."""
     known = {"method": "substr", "fix": ".substr(0, 3)"}
     start = literal(_whole(node.start, **known) + 1)
@@ -108,7 +108,7 @@ def _substring(rows: Rows, node: Node) -> Expression:
     return fold("substr", value, start, literal(_whole(node.length, **known)))
 
 
-def _slice(rows: Rows, node: Node) -> Expression:
+def _slice(rows: IbisLowering, node: Node) -> Expression:
     known = {"method": "[start:end] of text", "fix": ".substr(0, 3)"}
     start = 0 if node.start is None else _whole(node.start, **known)
     value = rows.lower(node.arg)
@@ -118,8 +118,8 @@ def _slice(rows: Rows, node: Node) -> Expression:
     return fold("substr", value, literal(start + 1), literal(length))
 
 
-def _like(op: str) -> Callable[[Rows, Node], Expression]:
-    def lowered(rows: Rows, node: Node) -> Expression:
+def _like(op: str) -> Callable[[IbisLowering, Node], Expression]:
+    def lowered(rows: IbisLowering, node: Node) -> Expression:
         if node.escape is not None:
             raise UnsupportedQuery(
                 "patterns have no escape here", fix=".contains, .startswith or .endswith"
@@ -132,11 +132,11 @@ def _like(op: str) -> Callable[[Rows, Node], Expression]:
 # ---- dates
 
 
-def _truncate(rows: Rows, node: Node) -> Expression:
+def _truncate(rows: IbisLowering, node: Node) -> Expression:
     return fold("date_trunc", literal(node.unit.name.lower()), rows.lower(node.arg))
 
 
-def _days_between(rows: Rows, node: Node) -> Expression:
+def _days_between(rows: IbisLowering, node: Node) -> Expression:
     part = node.part.value if type(node.part) is ops.Literal else ""
     if part not in ("day", "days", "D"):
         raise UnsupportedQuery(
@@ -145,10 +145,10 @@ def _days_between(rows: Rows, node: Node) -> Expression:
     return fold("days_between", rows.lower(node.right), rows.lower(node.left))
 
 
-def _move(*, sign: int) -> Callable[[Rows, Node], Expression]:
+def _move(*, sign: int) -> Callable[[IbisLowering, Node], Expression]:
     """A moment and a number of weeks, days, hours or minutes."""
 
-    def lowered(rows: Rows, node: Node) -> Expression:
+    def lowered(rows: IbisLowering, node: Node) -> Expression:
         step: Any = node.right
         unit = getattr(step.dtype, "unit", None)
         minutes = _MINUTES.get(str(getattr(unit, "value", "")))
@@ -162,7 +162,7 @@ def _move(*, sign: int) -> Callable[[Rows, Node], Expression]:
     return lowered
 
 
-SPELLINGS: Final[dict[Any, Callable[[Rows, Node], Expression]]] = {
+SPELLINGS: Final[dict[Any, Callable[[IbisLowering, Node], Expression]]] = {
     ops.And: _logic("and"),
     ops.Or: _logic("or"),
     ops.InValues: _in,

@@ -23,7 +23,7 @@ from .spellings import SPELLINGS
 Node = Any
 
 
-class Rows:
+class IbisLowering:
     """Turns values of Ibis into expressions about rows; `scopes` are what its fields may read."""
 
     def __init__(self, scopes: Mapping[Node, Scope]) -> None:

@@ -35,7 +35,7 @@ class Field:
 
 
 def fields(allocation: Allocation) -> tuple[Field, ...]:
-    """All columns in order; the same for every row and batch, told by public facts alone."""
+    """All columns in order; the same for every row and batch, known from public facts alone."""
     table = tabled(allocation, (), [() for _ in allocation.parts])
     found: list[Field] = []
     for output in allocation.plan.question.outputs:

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from deniable.query.algebra import Domain, Question, substitute
 from deniable.query.allocate import Allocation
-from deniable.query.allocate.released import Released
+from deniable.query.allocate.part import Part
 from deniable.session.elsewhere import Commission, version
 
 from .columns import Field, fields, written
@@ -69,7 +69,7 @@ class Draw:
         return written(self.allocation, self.columns, keys, drawn)
 
 
-def _numbers(batch: pa.RecordBatch, place: int, part: Released) -> NDArray[np.int64]:
+def _numbers(batch: pa.RecordBatch, place: int, part: Part) -> NDArray[np.int64]:
     columns = [
         rounded(batch.column(coordinate(place, j)), shift=part.shift)
         for j in range(len(part.basis.forth))

@@ -17,9 +17,9 @@ from typing import Any, Final
 
 from deniable.query.algebra import Kind, Scalar
 from deniable.query.allocate import Allocation
-from deniable.query.bound import IntegerPlan, Tally
 from deniable.query.compile import Dialect, Statement
 from deniable.query.execute import compiled_for
+from deniable.query.integers import IntegerPlan, Tally
 
 KEY: Final = "k"
 """Keys are called k0, k1, …"""
@@ -102,7 +102,7 @@ def _start(plan: IntegerPlan, asked: Sequence[Statement], dialect: Dialect) -> s
     first = asked[0]
     if not plan.private_keys:
         return " UNION ALL ".join(_product(plan, chosen, first, dialect) for chosen in plan.sets)
-    # A key that is missing is no group; one that a grouping set leaves out is flagged.
+    # A missing key is not a group; one that a grouping set leaves out is flagged.
     there = [
         f"({KEY}{i} IS NOT NULL OR g{i} = 1)" if first.flagged else f"{KEY}{i} IS NOT NULL"
         for i in first.keys

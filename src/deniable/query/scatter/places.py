@@ -54,7 +54,7 @@ def checked(path: object) -> str:
 def exists(spark: Any, path: str) -> bool:
     """Whether there is anything at a path; nothing of it is read."""
     try:
-        spark.read.text(path).schema  # noqa: B018  (Connect looks when it is asked for columns)
+        _ = spark.read.text(path).schema  # Connect looks when it is asked for columns
     except Exception as error:
         if "PATH_NOT_FOUND" in str(error):
             return False
@@ -89,7 +89,7 @@ def _marked(frame: Any, paid: str) -> Any:
     return frame.select(named, *others)
 
 
-class Found(NamedTuple):
+class JobFiles(NamedTuple):
     """The files of one job in a folder."""
 
     job: str
@@ -105,7 +105,7 @@ class Found(NamedTuple):
         return {"job": self.job, "files": self.files}
 
 
-def found(spark: Any, path: str) -> Found | None:
+def found(spark: Any, path: str) -> JobFiles | None:
     """The files in a folder, if one job wrote them all; None if not."""
     if not exists(spark, path):
         return None
@@ -117,7 +117,7 @@ def found(spark: Any, path: str) -> Found | None:
     names = "\n".join(file.rpartition("/")[2] for file in files)
     first = spark.read.parquet(path).schema[0]
     paid = str(first.metadata.get(_PAID, ""))
-    return Found(job=job, files=hashlib.sha256(names.encode()).hexdigest(), paid=paid)
+    return JobFiles(job=job, files=hashlib.sha256(names.encode()).hexdigest(), paid=paid)
 
 
 def succeeded(spark: Any, path: str) -> bool:

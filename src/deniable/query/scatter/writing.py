@@ -132,7 +132,7 @@ class Scattered:
         engine = held.enter_context(Spark(self.tables))
         self._integers = integers(self.allocation, engine, secret=_secret())
         places.pin(self._integers.sparkSession)
-        self._integers.schema  # noqa: B018  (Connect looks when it is asked for columns)
+        _ = self._integers.schema  # Connect looks when it is asked for columns
 
     def stands(self, record: Mapping[str, Any]) -> bool:
         """Whether the files are there that the same job wrote, and all of them."""
@@ -156,7 +156,7 @@ class Scattered:
             raise RuntimeError("the executors do not write where the driver reads")
         return self._record(there)
 
-    def _record(self, there: places.Found) -> dict[str, object]:
+    def _record(self, there: places.JobFiles) -> dict[str, object]:
         return {"path": self.path, **there.record}
 
 

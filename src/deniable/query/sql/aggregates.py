@@ -13,10 +13,10 @@ from deniable.query.algebra import Function, Literal, call
 from deniable.query.bind.aggregates import Asked
 
 from .functions import AGGREGATES, NAMED_AGGREGATES
-from .lower import Rows, binding_of
+from .lower import SqlLowering, binding_of
 
 
-def asked(node: exp.Expr, rows: Rows) -> Asked:
+def asked(node: exp.Expr, rows: SqlLowering) -> Asked:
     """What an aggregate asks for."""
     if isinstance(node, exp.Filter):
         where = rows.condition(node.expression.this)
@@ -48,7 +48,9 @@ def binned(node: exp.Expr) -> exp.Expr | None:
     return next(iter(inner.expressions), None)
 
 
-def _of(function: Function, argument: exp.Expr, node: exp.Expr, rows: Rows, **more: Any) -> Asked:
+def _of(
+    function: Function, argument: exp.Expr, node: exp.Expr, rows: SqlLowering, **more: Any
+) -> Asked:
     known = binding_of(argument, rows.scope)
     return Asked(
         function=function,
@@ -59,13 +61,15 @@ def _of(function: Function, argument: exp.Expr, node: exp.Expr, rows: Rows, **mo
     )
 
 
-def _written(node: exp.Expr, rows: Rows) -> dict[str, Any]:
+def _written(node: exp.Expr, rows: SqlLowering) -> dict[str, Any]:
     """How an aggregate was written, and where."""
     span = rows.text.span_of(node)
     return {"what": rows.text.written(node), "span": span, "snippet": rows.text.snippet(span)}
 
 
-def _plain(function: Function, argument: exp.Expr | None, node: exp.Expr, rows: Rows) -> Asked:
+def _plain(
+    function: Function, argument: exp.Expr | None, node: exp.Expr, rows: SqlLowering
+) -> Asked:
     if isinstance(argument, exp.Distinct):
         if function in (Function.MIN, Function.MAX):
             argument = argument.expressions[0]
@@ -84,7 +88,7 @@ def _plain(function: Function, argument: exp.Expr | None, node: exp.Expr, rows: 
     return _of(function, argument, node, rows)
 
 
-def _within(node: exp.Expr, rows: Rows) -> Asked:
+def _within(node: exp.Expr, rows: SqlLowering) -> Asked:
     """PERCENTILE_CONT(q) WITHIN GROUP (ORDER BY x)."""
     inner, order = node.this, node.expression
     if not isinstance(inner, exp.PercentileCont | exp.PercentileDisc) or inner.args.get(
@@ -101,7 +105,7 @@ def _within(node: exp.Expr, rows: Rows) -> Asked:
     return _of(Function.QUANTILE, by.this, node, rows, q=q)
 
 
-def _named(node: exp.Expr, rows: Rows) -> Asked:
+def _named(node: exp.Expr, rows: SqlLowering) -> Asked:
     function = NAMED_AGGREGATES[node.name.lower()]
     parts = node.expressions
     if function is Function.HISTOGRAM and parts:
@@ -117,7 +121,7 @@ def _named(node: exp.Expr, rows: Rows) -> Asked:
     return _plain(function, parts[0], node, rows)
 
 
-def _number(node: exp.Expr, rows: Rows) -> float:
+def _number(node: exp.Expr, rows: SqlLowering) -> float:
     made = rows.lower(node)
     value = made.value if isinstance(made, Literal) else None
     if isinstance(value, bool) or not isinstance(value, int | float):
@@ -129,7 +133,7 @@ def _number(node: exp.Expr, rows: Rows) -> float:
     return value
 
 
-def _share(node: exp.Expr | None, rows: Rows) -> float:
+def _share(node: exp.Expr | None, rows: SqlLowering) -> float:
     made = None if node is None else rows.lower(node)
     value = made.value if isinstance(made, Literal) else None
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:

@@ -23,7 +23,7 @@ from .aggregates import asked, binned
 from .asking import Asking
 from .functions import NAMED
 from .groups import Item, grouping, items_of, position_of
-from .lower import Rows, binding_of, is_aggregate, rows_error, unknown_function
+from .lower import SqlLowering, binding_of, is_aggregate, rows_error, unknown_function
 from .text import Text
 
 
@@ -53,13 +53,13 @@ def question(select: exp.Expr, scope: Scope, asking: Asking) -> Question:
     )
 
 
-class Answer(Rows):
+class Answer(SqlLowering):
     """Turns parts of the text into expressions about keys and noisy aggregates."""
 
     def __init__(self, asking: Asking, scope: Scope) -> None:
         super().__init__(asking.text, scope)
         self.asking = asking
-        self.rows = Rows(asking.text, scope)
+        self.rows = SqlLowering(asking.text, scope)
         self.names = Names()
         self.keys: list[Key] = []
         self.aggregates = Aggregates(self.names, origins=asking.names)
@@ -147,7 +147,7 @@ class Answer(Rows):
         return super().lower(node) if key is None else key
 
     def column(self, node: exp.Expr) -> Expression:
-        """A column that is no key can only be a name of the answer."""
+        """A column that is not a key can only be a name of the answer."""
         made = self.made.get(node.name.lower()) if not node.text("table") else None
         if made is not None:
             return made.at(self.text.span_of(node))

@@ -18,7 +18,7 @@ from deniable.query.bind.joins import Pair, join, paired
 from deniable.query.bind.scope import Binding, Scope
 
 from .asking import Asking
-from .lower import Rows, binding_of, flattened
+from .lower import SqlLowering, binding_of, flattened
 
 Listed = tuple[exp.Expr, Scope]
 """What stands between two commas of FROM, and its rows."""
@@ -46,7 +46,7 @@ def joined(left: Scope, right: Scope, node: exp.Expr, asking: Asking) -> Scope:
     """The rows of two sides that a JOIN puts together."""
     _check_tables(left, right)
     side = node.args.get("side") or ""
-    if side == "RIGHT":  # the same as a LEFT JOIN, told from the other side
+    if side == "RIGHT":  # the same as a LEFT JOIN from the other side
         left, right, side = right, left, "LEFT"
     how = JoinKind.LEFT if side == "LEFT" else JoinKind.INNER
     using, on = node.args.get("using") or [], node.args.get("on")
@@ -62,7 +62,7 @@ def joined(left: Scope, right: Scope, node: exp.Expr, asking: Asking) -> Scope:
         )
     scope = join(left, right, asking, on=pairs, kind=how)
     for condition in rest:
-        scope = scope.where(Rows(asking.text, scope).condition(condition))
+        scope = scope.where(SqlLowering(asking.text, scope).condition(condition))
     return scope
 
 
@@ -195,7 +195,7 @@ def _belongs(node: exp.Expr, left: Scope, right: Scope) -> str:
 
 def side_of(node: exp.Expr, scope: Scope, asking: Asking) -> Binding | Expression:
     """One side of an equality: a column as it is, or what is computed."""
-    return binding_of(node, scope) or Rows(asking.text, scope).lower(node)
+    return binding_of(node, scope) or SqlLowering(asking.text, scope).lower(node)
 
 
 def _check_tables(left: Scope, right: Scope) -> None:

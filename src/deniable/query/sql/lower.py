@@ -21,7 +21,7 @@ from .text import ONLY_QUESTIONS, Text
 _KNOWN: Final = "the SQL reference lists every supported function"
 
 
-class Rows:
+class SqlLowering:
     """Turns parts of the text into expressions about the rows of a scope."""
 
     def __init__(
@@ -62,7 +62,8 @@ class Rows:
             found = self.scope.find(name, table=table)
         except UnknownName as error:
             if table is None and node.this.args.get("quoted"):
-                error.fix = f"{error.fix and error.fix + ' or '}{_quoted(name)}"
+                near = [each.python for each in error.fixes]
+                error.fix = " or ".join([*near, _quoted(name)])
                 error.why = "double quotes are for column names; write text in single quotes"
             raise
         return found.value(self.text.span_of(node))
@@ -141,7 +142,7 @@ def _listed(value: Any) -> list[exp.Expr]:
 # ---- leaves
 
 
-def _literal(rows: Rows, node: exp.Expr) -> Expression:
+def _literal(rows: SqlLowering, node: exp.Expr) -> Expression:
     span = rows.text.span_of(node)
     if node.args.get("is_string"):
         return literal(str(node.this), span=span)
@@ -156,27 +157,27 @@ def _literal(rows: Rows, node: exp.Expr) -> Expression:
     return literal(value, span=span)
 
 
-def _boolean(rows: Rows, node: exp.Expr) -> Expression:
+def _boolean(rows: SqlLowering, node: exp.Expr) -> Expression:
     return literal(bool(node.this), span=rows.text.span_of(node))
 
 
-def _null(rows: Rows, node: exp.Expr) -> Expression:
+def _null(rows: SqlLowering, node: exp.Expr) -> Expression:
     return literal(None, span=rows.text.span_of(node))
 
 
-def _paren(rows: Rows, node: exp.Expr) -> Expression:
+def _paren(rows: SqlLowering, node: exp.Expr) -> Expression:
     return rows.lower(node.this)
 
 
-def _negative(rows: Rows, node: exp.Expr) -> Expression:
+def _negative(rows: SqlLowering, node: exp.Expr) -> Expression:
     return fold("negate", rows.lower(node.this), span=rows.text.span_of(node))
 
 
-def _star(rows: Rows, node: exp.Expr) -> Expression:
+def _star(rows: SqlLowering, node: exp.Expr) -> Expression:
     raise rows_error(rows.text, node)
 
 
-def _subquery(_rows: Rows, _node: exp.Expr) -> Expression:
+def _subquery(_rows: SqlLowering, _node: exp.Expr) -> Expression:
     raise UnsupportedQuery(
         "a subquery inside an expression reads other people's rows",
         why="one person's row would affect how others count, by an unknown amount",
@@ -187,19 +188,19 @@ def _subquery(_rows: Rows, _node: exp.Expr) -> Expression:
 # ---- logic
 
 
-def _logic(op: str) -> Callable[[Rows, exp.Expr], Expression]:
-    def lowered(rows: Rows, node: exp.Expr) -> Expression:
+def _logic(op: str) -> Callable[[SqlLowering, exp.Expr], Expression]:
+    def lowered(rows: SqlLowering, node: exp.Expr) -> Expression:
         parts = [rows.condition(part) for part in flattened(node, type(node))]
         return fold(op, *parts, span=rows.text.span_of(node))
 
     return lowered
 
 
-def _not(rows: Rows, node: exp.Expr) -> Expression:
+def _not(rows: SqlLowering, node: exp.Expr) -> Expression:
     return fold("not", rows.condition(node.this), span=rows.text.span_of(node))
 
 
-def _is(rows: Rows, node: exp.Expr) -> Expression:
+def _is(rows: SqlLowering, node: exp.Expr) -> Expression:
     value, what = rows.lower(node.this), node.expression
     span = rows.text.span_of(node)
     if isinstance(what, exp.Null):
@@ -210,10 +211,10 @@ def _is(rows: Rows, node: exp.Expr) -> Expression:
     raise UnsupportedQuery("IS takes NULL, NOT NULL, TRUE or FALSE")
 
 
-def _same(*, negated: bool) -> Callable[[Rows, exp.Expr], Expression]:
+def _same(*, negated: bool) -> Callable[[SqlLowering, exp.Expr], Expression]:
     """IS [NOT] DISTINCT FROM: equal, or both missing."""
 
-    def lowered(rows: Rows, node: exp.Expr) -> Expression:
+    def lowered(rows: SqlLowering, node: exp.Expr) -> Expression:
         span = rows.text.span_of(node)
         same = spelled("same", rows.lower(node.this), rows.lower(node.expression), span=span)
         return fold("not", same, span=span) if negated else same
@@ -221,12 +222,12 @@ def _same(*, negated: bool) -> Callable[[Rows, exp.Expr], Expression]:
     return lowered
 
 
-def _between(rows: Rows, node: exp.Expr) -> Expression:
+def _between(rows: SqlLowering, node: exp.Expr) -> Expression:
     parts = (node.this, node.args["low"], node.args["high"])
     return spelled("between", *map(rows.lower, parts), span=rows.text.span_of(node))
 
 
-def _in(rows: Rows, node: exp.Expr) -> Expression:
+def _in(rows: SqlLowering, node: exp.Expr) -> Expression:
     if node.args.get("query") is not None:
         if id(node) not in rows.members:
             raise UnsupportedQuery(
@@ -240,8 +241,8 @@ def _in(rows: Rows, node: exp.Expr) -> Expression:
     return fold("in", rows.lower(node.this), *listed, span=rows.text.span_of(node))
 
 
-def _like(op: str) -> Callable[[Rows, exp.Expr], Expression]:
-    def lowered(rows: Rows, node: exp.Expr) -> Expression:
+def _like(op: str) -> Callable[[SqlLowering, exp.Expr], Expression]:
+    def lowered(rows: SqlLowering, node: exp.Expr) -> Expression:
         span = rows.text.span_of(node)
         made = fold(op, rows.lower(node.this), rows.lower(node.expression), span=span)
         return fold("not", made, span=span) if node.args.get("negate") else made
@@ -249,7 +250,7 @@ def _like(op: str) -> Callable[[Rows, exp.Expr], Expression]:
     return lowered
 
 
-def _case(rows: Rows, node: exp.Expr) -> Expression:
+def _case(rows: SqlLowering, node: exp.Expr) -> Expression:
     span = rows.text.span_of(node)
     subject = None if node.this is None else rows.lower(node.this)
     parts: list[Expression] = []
@@ -264,7 +265,7 @@ def _case(rows: Rows, node: exp.Expr) -> Expression:
     return fold("case", *parts, span=span)
 
 
-def _if(rows: Rows, node: exp.Expr) -> Expression:
+def _if(rows: SqlLowering, node: exp.Expr) -> Expression:
     no = node.args.get("false")
     parts = [node.this, node.args.get("true"), no if no is not None else exp.Null()]
     return choice(rows, [part for part in parts if part is not None], rows.text.span_of(node))
@@ -273,7 +274,7 @@ def _if(rows: Rows, node: exp.Expr) -> Expression:
 # ---- casts, functions
 
 
-def _cast(rows: Rows, node: exp.Expr) -> Expression:
+def _cast(rows: SqlLowering, node: exp.Expr) -> Expression:
     kind = node.args["to"]
     op = CASTS.get(getattr(kind.this, "name", ""))
     if op is None or kind.expressions:
@@ -284,7 +285,7 @@ def _cast(rows: Rows, node: exp.Expr) -> Expression:
     return cast(op, rows.lower(node.this), span=rows.text.span_of(node))
 
 
-def _named(rows: Rows, node: exp.Expr) -> Expression:
+def _named(rows: SqlLowering, node: exp.Expr) -> Expression:
     op = NAMED.get(node.name.lower())
     if op is None:
         raise unknown_function(node.name)
@@ -304,13 +305,13 @@ def unknown_function(name: str) -> UnsupportedQuery:
     )
 
 
-def _interval(_rows: Rows, _node: exp.Expr) -> Expression:
+def _interval(_rows: SqlLowering, _node: exp.Expr) -> Expression:
     raise UnsupportedQuery(
         "an interval can only be added to a date", fix="DATE ... + INTERVAL 1 DAY"
     )
 
 
-_HANDLERS: Final[dict[type[exp.Expr], Callable[[Rows, Any], Expression]]] = {
+_HANDLERS: Final[dict[type[exp.Expr], Callable[[SqlLowering, Any], Expression]]] = {
     exp.Column: lambda rows, node: rows.column(node),
     exp.Literal: _literal,
     exp.Boolean: _boolean,

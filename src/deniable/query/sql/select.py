@@ -18,7 +18,7 @@ from .answers import question
 from .asking import Asking
 from .groups import Item, items_of
 from .joins import Listed, check_kind, is_comma, joined, listed, side_of
-from .lower import Rows, binding_of, flattened
+from .lower import SqlLowering, binding_of, flattened
 from .people import per_person
 
 
@@ -64,7 +64,7 @@ def _rows_of(select: exp.Expr, asking: Asking) -> Scope:
         found |= more
     if not conditions:
         return scope
-    rows = Rows(asking.text, scope, members=found)
+    rows = SqlLowering(asking.text, scope, members=found)
     made = [rows.condition(part) for part in conditions]
     return scope.where(together("and", *made))
 
@@ -190,7 +190,7 @@ def _bindings(item: Item, scope: Scope, asking: Asking) -> list[Binding]:
     known = binding_of(node, scope)
     if known is not None:
         return [dataclasses.replace(known, name=item.name)]
-    made = Rows(asking.text, scope).lower(node)
+    made = SqlLowering(asking.text, scope).lower(node)
     return [Binding(table="", name=item.name, expression=made)]
 
 

@@ -14,13 +14,13 @@ from deniable.query.bind.spelling import fold, later, spelled
 from .functions import PARTS
 
 if TYPE_CHECKING:
-    from .lower import Rows
+    from .lower import SqlLowering
 
 # Minutes in an interval that is always as long; months and years are not.
 _INTERVALS: Final = {"MINUTE": 1, "HOUR": 60, "DAY": 24 * 60, "WEEK": 7 * 24 * 60}
 
 
-def choice(rows: Rows, parts: list[exp.Expr], span: Span | None) -> Expression:
+def choice(rows: SqlLowering, parts: list[exp.Expr], span: Span | None) -> Expression:
     """IF(condition, yes, no)."""
     if len(parts) != 3:
         raise UnsupportedQuery("IF takes a condition and two values", fix="IF(condition, yes, no)")
@@ -28,7 +28,7 @@ def choice(rows: Rows, parts: list[exp.Expr], span: Span | None) -> Expression:
     return fold("case", rows.condition(when), rows.lower(yes), rows.lower(no), span=span)
 
 
-def _extract(rows: Rows, parts: list[exp.Expr], span: Span | None) -> Expression:
+def _extract(rows: SqlLowering, parts: list[exp.Expr], span: Span | None) -> Expression:
     word = parts[0].name.lower() if len(parts) == 2 else ""
     if word == "isodow":
         return spelled("monday_1", rows.lower(parts[1]), span=span)
@@ -39,12 +39,12 @@ def _extract(rows: Rows, parts: list[exp.Expr], span: Span | None) -> Expression
     return fold(PARTS[word], rows.lower(parts[1]), span=span)
 
 
-def _truncate(rows: Rows, parts: list[exp.Expr], span: Span | None) -> Expression:
+def _truncate(rows: SqlLowering, parts: list[exp.Expr], span: Span | None) -> Expression:
     unit, moment = parts
     return fold("date_trunc", literal(unit.name.lower()), rows.lower(moment), span=span)
 
 
-def _date_diff(rows: Rows, parts: list[exp.Expr], span: Span | None) -> Expression:
+def _date_diff(rows: SqlLowering, parts: list[exp.Expr], span: Span | None) -> Expression:
     word = parts[0].name.lower() if len(parts) == 3 else "day"
     if word not in ("day", "days"):
         raise UnsupportedQuery(
@@ -54,11 +54,11 @@ def _date_diff(rows: Rows, parts: list[exp.Expr], span: Span | None) -> Expressi
     return fold("days_between", start, end, span=span)
 
 
-def _plus(*, sign: int) -> Callable[[Rows, list[exp.Expr], Span | None], Expression]:
+def _plus(*, sign: int) -> Callable[[SqlLowering, list[exp.Expr], Span | None], Expression]:
     """+ and − between numbers, dates and days."""
     op = "add" if sign > 0 else "subtract"
 
-    def lowered(rows: Rows, parts: list[exp.Expr], span: Span | None) -> Expression:
+    def lowered(rows: SqlLowering, parts: list[exp.Expr], span: Span | None) -> Expression:
         if isinstance(parts[1], exp.Interval):
             return later(rows.lower(parts[0]), sign * _minutes(parts[1]), span=span)
         x, y = map(rows.lower, parts)
@@ -81,7 +81,7 @@ def _minutes(node: exp.Expr) -> int:
     return _INTERVALS[unit] * int(node.name)
 
 
-SPECIAL: Final[dict[str, Callable[[Rows, list[exp.Expr], Span | None], Expression]]] = {
+SPECIAL: Final[dict[str, Callable[[SqlLowering, list[exp.Expr], Span | None], Expression]]] = {
     "add": _plus(sign=1),
     "subtract": _plus(sign=-1),
     "extract": _extract,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import bisect
 import contextlib
+import difflib
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Final
@@ -21,6 +22,7 @@ DIALECT: Final = "duckdb"
 ONLY_QUESTIONS: Final = (
     "ask with SELECT: COUNT, SUM, AVG, VARIANCE, STDDEV, MEDIAN, QUANTILE, MIN, MAX"
 )
+_WORDS: Final = ("SELECT", "FROM", "WHERE", "GROUP", "ORDER", "HAVING", "LIMIT", "BETWEEN")
 _LISTING: Final = frozenset({"SHOW", "DESCRIBE", "DESC", "SUMMARIZE", "EXPLAIN"})
 _LISTED: Final = (
     "print(session) lists tables and columns, print(session.schema) what is known of them;\n"
@@ -170,9 +172,9 @@ def _check_one_question(text: Text) -> None:
     first = words[0]
     if first.token_type not in _STARTS:
         raise UnsupportedQuery(
-            f"{first.text.upper()[:40]} is not a query",
+            f"{first.text.upper()[:40]} is not a query{_asked(_meant(first))}",
             why="a session answers aggregates only; it changes, lists and runs nothing",
-            fix=_LISTED if first.text.upper() in _LISTING else ONLY_QUESTIONS,
+            fix=_LISTED if first.text.upper() in _LISTING else _respelt(first),
             snippet=text.snippet(_place(first)),
         )
     ended = False
@@ -192,11 +194,44 @@ def _syntax(text: Text, error: ParseError) -> UnsupportedQuery:
     what = str(found.get("description") or "unexpected text").strip().rstrip(".")
     at = _found_place(text, found.get("line"), found.get("col"))
     top = [word.text.upper() for word in text.tokens[:2]] == ["SELECT", "TOP"]
+    wrong = _misspelt(text, at)
+    if wrong is not None:
+        return UnsupportedQuery(
+            f"this is not valid SQL{_asked(_meant(wrong))}",
+            snippet=text.snippet(_place(wrong)),
+            fix=_respelt(wrong),
+        )
     return UnsupportedQuery(
         "this is not valid SQL",
         snippet=text.snippet(at, what[:80]),
         fix="SELECT ... ORDER BY n DESC LIMIT 5" if top else ONLY_QUESTIONS,
     )
+
+
+def _misspelt(text: Text, at: Span | None) -> Token | None:
+    """The word around the place of an error that looks like a misspelt word of SQL."""
+    if at is None:
+        return None
+    end = next(
+        (i for i, each in enumerate(text.tokens) if each.start >= at.start), len(text.tokens)
+    )
+    around = text.tokens[max(0, end - 2) : end + 1]
+    return next((each for each in reversed(around) if _meant(each)), None)
+
+
+def _meant(word: Token) -> str:
+    near = difflib.get_close_matches(word.text.upper(), _WORDS, n=1, cutoff=0.75)
+    return near[0] if near and near[0] != word.text.upper() else ""
+
+
+def _asked(meant: str) -> str:
+    return f"; did you mean {meant}?" if meant else ""
+
+
+def _respelt(word: Token) -> str:
+    """The word that was meant in place of the one that was written."""
+    meant = _meant(word)
+    return f"{meant}    in place of `{word.text}`" if meant else ONLY_QUESTIONS
 
 
 def _found_place(text: Text, line: object, column: object) -> Span | None:

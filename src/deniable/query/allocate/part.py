@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deniable.losses import rounding
-from deniable.query.bound import Cells, Moves, Tally
+from deniable.query.integers import Cells, Moves, Tally
 from deniable.workload.search import Search
 from deniable.workload.split import Vector
 from deniable.workload.trees import Tree
@@ -33,7 +33,7 @@ _INT64: Final = np.iinfo(np.int64)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Released:
+class Part:
     """What becomes one vector: tallies in some basis; a histogram as it is, as a tree or searched.
 
     Sums of weighted values are wider than 64 bits. Those that one unit moves by too much are
@@ -56,7 +56,7 @@ class Released:
 
     @property
     def tallies(self) -> tuple[Tally, ...]:
-        """What it tells."""
+        """What it measures, in words."""
         return self.basis.tallies
 
     @cached_property

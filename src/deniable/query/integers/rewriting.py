@@ -12,6 +12,7 @@ wrong n makes answers wrong, never less private.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
@@ -30,6 +31,7 @@ from deniable.query.algebra import (
     Relation,
     Scan,
     Union,
+    one_each,
     walk,
 )
 from deniable.workload.moves import Moves, moves, moves_of_presence
@@ -43,30 +45,43 @@ SELECTION: Final = "selection"
 MOST_ROWS: Final = 2**42
 
 
-def bound(question: Question, *, bins: int | None = None) -> IntegerPlan:
+def in_integers(question: Question, *, bins: int | None = None) -> IntegerPlan:
     """The question as integer tallies with exact bounds on what one unit can change."""
     _check(question)
     unit, weighted = question.unit, question.person is not None
+    several = weighted and not one_each(question.relation)
     start = IntegerPlan(
         question=question,
         tallies=(),
         parts={},
         weight=WEIGHT if weighted else 1,
-        rows=min(unit.rows, MOST_ROWS) if weighted else 1,
-        groups=(unit.groups or unit.rows) if weighted else 1,
+        rows=min(unit.rows, MOST_ROWS) if several else 1,
+        groups=(unit.groups or unit.rows) if several else 1,
     )
     private = any(question.keys[i].values is None for s in start.sets for i in s)
     start = replace(start, selection=_persons(start, SELECTION) if private else None)
     book = Book(plan=start, bins=bins or _bins(start))
     parts = {each.name: FAMILIES[each.function].of(each, book) for each in question.aggregates}
-    return replace(start, tallies=tuple(book.made.values()), parts=parts)
+    tallies = tuple(book.made.values())
+    return replace(start, tallies=tallies, parts=parts, hidden=_hidden(start, tallies))
+
+
+def _hidden(plan: IntegerPlan, tallies: Sequence[Tally]) -> Tally | None:
+    """The number of all rows, if it may help several counts and is not asked for itself."""
+    counts = [tally for tally in tallies if tally.measure is Measure.COUNT]
+    everything = any(tally.where is None and tally.value is None for tally in counts)
+    if plan.unit.sides == 2 or len(counts) < 2 or everything:
+        return None
+    name = f"t{len(tallies)}"  # the next one
+    asked = Tally(name=name, measure=Measure.COUNT, denominator=plan.weight, moves=_NOWHERE)
+    return _moved(plan, asked)
 
 
 def _check(question: Question) -> None:
-    """What a person or a row adds must be told by its own rows alone."""
+    """What a person or a row adds must depend on its own rows alone."""
     if question.relation.private and (question.unit.column is None) != (question.person is None):
         raise MissingUnit(
-            "whose the rows of this question are is not told",
+            "this query does not say which person each row belongs to",
             why=f"the session protects {question.unit}",
         )
     if question.person is None:
@@ -186,7 +201,7 @@ def _every_row(relation: Relation) -> bool:
 
 
 def _unfiltered(relation: Relation) -> Relation:
-    """What a relation has all rows of, each once: a LEFT JOIN with unique rows keeps them, too."""
+    """What a relation has all rows of, each once: a LEFT JOIN with unique rows also keeps them."""
     match relation:
         case Project():
             return _unfiltered(relation.source)

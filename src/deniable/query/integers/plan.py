@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deniable.query.aggregates import Estimator, Tally
-from deniable.query.algebra import Question, Scalar, columns_of
+from deniable.query.algebra import Function, Question, Scalar, columns_of, one_each
 from deniable.units import Unit
 
 # Weights are whole multiples of 2⁻²⁰.
@@ -33,13 +33,16 @@ class IntegerPlan:
 
     `tallies` has each column once, however many aggregates use it. `selection` counts the persons
     of each group where keys are private: choose by it, then show only the groups chosen. `weight`
-    is 2²⁰ where rows are weighted, else 1; `rows` and `groups` are the unit's limits.
+    is 2²⁰ where rows are weighted, else 1; `rows` and `groups` are the unit's limits, or 1 where
+    everyone has a single row. `hidden` is the number of all rows, where several counts of some rows
+    are asked for: it is not an answer, but noise on it lets the counts share theirs.
     """
 
     question: Question
     tallies: tuple[Tally, ...]
     parts: Mapping[str, Estimator]
     selection: Tally | None = None
+    hidden: Tally | None = None
     weight: int = 1
     rows: int = 1
     groups: int = 1
@@ -56,13 +59,30 @@ class IntegerPlan:
         Whoever has n rows here and m there with n·m ≤ `rows` has min(n, m) ≤ √rows, and so loses
         none of them (for `rows` up to 2²⁰).
         """
-        rows = min(self.rows, MOST_KEPT)
+        rows = min(self.unit.rows, MOST_KEPT)
         return max(rows, KEPT_OF_ONE), max(math.isqrt(rows), KEPT_OF_BOTH)
 
     @property
     def private_keys(self) -> bool:
         """Whether the groups must be chosen privately."""
         return self.selection is not None
+
+    @property
+    def single(self) -> bool:
+        """Whether everyone has one row in the last relation, or none."""
+        return self.weight == 1 or one_each(self.question.relation)
+
+    def groups_of(self, part: Estimator) -> int | None:
+        """In how many groups a person counts at most; None where that leaves nobody out.
+
+        Where keys are public a person's rows count in all groups, each a little less: only people
+        are counted in few.
+        """
+        people = part.aggregate.function is Function.PERSONS
+        enough = self.cells is not None and self.cells <= self.groups
+        if self.single or enough or not any(self.sets) or not (people or self.private_keys):
+            return None
+        return self.groups
 
     @property
     def picked(self) -> bool:
