@@ -138,6 +138,16 @@ def test_a_summary_has_a_row_for_each_column_with_bounds(session, table):
     assert rows[1]["std_error"] > 0
 
 
+def test_a_summary_states_a_shared_limit_once_and_bounds_by_column():
+    columns = {"x": dp.bounds(0, 10, type="int"), "y": dp.bounds(0, 99, type="int")}
+    table = pa.table({"id": [1, 2], "x": [3, 4], "y": [5, 6]})
+    schema, unit = dp.Schema(columns=columns), dp.person("id", rows=2)
+    s = dp.open(table, unit=unit, budget=dp.epsilon(1), schema=schema)
+    said = s.describe(spend=dp.epsilon(1)).answers["mean"].estimand
+    limit = "a person with more than 2 rows counts as 2"
+    assert said == f"{limit}; x is clipped to [0, 10]; y is clipped to [0, 99]"
+
+
 def test_bounds_are_found_and_hold_nearly_everything(session, table):
     low, high = session.bounds("age", spend=SPEND)
     ages = table["age"].to_numpy()

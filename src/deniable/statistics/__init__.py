@@ -1,10 +1,13 @@
 """One-line statistics on a session, each a question of its own.
 
-    building      from names of columns to questions
-    numbers       count, sum, mean, variance, std, median, quantile
-    tables        histogram, crosstab, top_k
-    ranges        bounds found privately
-    summary       describe
+    building       from names of columns to questions
+    numbers        count, sum, mean, variance, std, median, quantile
+    tables         histogram, crosstab, top_k
+    ranges         bounds found privately
+    summary        describe
+    contributions  rows and groups per person
+    sampled        any function, on disjoint parts of the rows
+    workloads/     ranges, marginals, hierarchies and running totals
 
 They build the same questions that SQL does, and are bounded, priced and answered in the same way.
 """

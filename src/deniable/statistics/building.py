@@ -23,7 +23,7 @@ By = str | Sequence[str]
 
 @dataclass(frozen=True, kw_only=True)
 class About:
-    """The rows of one table of a session; `known` are facts found since, by column."""
+    """The rows of one table of a session; `known` are facts found privately, by column."""
 
     session: Session = field(repr=False)
     table: str | None = None
@@ -62,7 +62,7 @@ class About:
         return self.asking.scan(self.source)
 
     def column(self, name: object) -> Expression:
-        """A column by name; an error that tells the nearest one if there is none."""
+        """A column by name; if there is none, the error suggests the nearest name."""
         if not isinstance(name, str):
             raise BadParameter.of("column", name, must="the name of a column", fix='"age"')
         return self.scope.find(name).value()
@@ -107,11 +107,14 @@ def keys_by(about: About, by: By | None) -> list[Key]:
     """The keys of `by=`."""
     if by is None:
         return []
-    return [about.key(name) for name in once(about, "by", [by] if isinstance(by, str) else by)]
+    return [
+        about.key(name)
+        for name in distinct_columns(about, "by", [by] if isinstance(by, str) else by)
+    ]
 
 
-def once(about: About, what: str, names: Sequence[str]) -> list[str]:
-    """The names, if no two are of one column."""
+def distinct_columns(about: About, what: str, names: Sequence[str]) -> list[str]:
+    """The names of columns, refused if one is unknown or two are of one column."""
     if not isinstance(names, Sequence):
         raise BadParameter.of(what, names, must="names of columns", fix=f'{what}=["age"]')
     listed = list(names)

@@ -42,17 +42,17 @@ def quantile(
         raise BadParameter("q must name at least one quantile, each once", fix="[0.25, 0.5, 0.75]")
     argument = about.number(column, what="quantile")
     asked = [
-        Aggregate(name=called(each), function=Function.QUANTILE, argument=argument, q=each)
+        Aggregate(name=quantile_name(each), function=Function.QUANTILE, argument=argument, q=each)
         for each in listed
     ]
     words = "median" if listed == [0.5] else f"quantiles {', '.join(f'{x:g}' for x in listed)}"
     return ask(about, *asked, keys=keys_by(about, by), text=titled(f"{words} of {column}", by))
 
 
-def called(q: float) -> str:
+def quantile_name(q: float) -> str:
     """The name of a column of quantiles.
 
-    >>> called(0.25), called(0.5)
+    >>> quantile_name(0.25), quantile_name(0.5)
     ('q25', 'median')
     """
     return "median" if q == 0.5 else f"q{100 * q:g}"

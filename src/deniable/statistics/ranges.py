@@ -24,6 +24,8 @@ from deniable.schema.edges import magnitudes
 
 from .building import COUNT, About, ask
 
+SEARCH_SHARE: Final = 0.25
+"""Of a spend, what pays for the search if the same call answers a question after it."""
 _FALSE_ALARM: Final = 1e-6
 EXTREMES: Final = ((-1.0, 1.0), (-(2.0**64), 2.0**64))
 """The narrowest bounds of whole numbers that a search can find, and the widest of all."""
@@ -41,7 +43,7 @@ def bounds(about: About, column: str) -> Query:
 
 def read_bounds(release: Release, *, whole: bool) -> tuple[float, float]:
     """The outer ends of the bins that hold more than noise; whole numbers for a whole column."""
-    edges, kept = magnitudes().edges, told(release)
+    edges, kept = magnitudes().edges, above_noise(release)
     middle = (len(edges) - 1) // 2
     first, last = (kept[0], kept[-1]) if kept else (middle, middle)
     low, high = edges[first], edges[last + 1]
@@ -51,7 +53,7 @@ def read_bounds(release: Release, *, whole: bool) -> tuple[float, float]:
     return (float(math.floor(low)), float(math.ceil(high))) if whole else (low, high)
 
 
-def told(release: Release) -> list[int]:
+def above_noise(release: Release) -> list[int]:
     """The bins that hold more than noise."""
     counts = release.answers["count"]
     threshold = _threshold(counts)

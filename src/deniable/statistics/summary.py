@@ -1,4 +1,4 @@
-"""All columns at a glance: how many values, their mean, spread and quartiles."""
+"""All columns at a glance: the count, mean, standard deviation and quartiles of each."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from deniable.query.algebra import Aggregate, Expression, Function
 from deniable.query.query import Query
 from deniable.release import Noisy, Release, Tabulated
 
-from .building import About, ask, once
+from .building import About, ask, distinct_columns
 
 _QUARTILES: Final = {"q25": 0.25, "median": 0.5, "q75": 0.75}
 _CONFIDENCES: Final = (0.5, 0.8, 0.9, 0.95, 0.99)
@@ -21,13 +21,13 @@ ROWS: Final = ("count", "mean", "std", *_QUARTILES)
 def describe(about: About, columns: Sequence[str] | None = None) -> Query:
     """Every column with bounds: count, mean, std and quartiles, as one question."""
     given = [columns] if isinstance(columns, str) else columns
-    listed = once(about, "describe", given) if given is not None else numeric(about)
+    listed = distinct_columns(about, "describe", given) if given is not None else numeric(about)
     if not listed:
         raise BadParameter(
             "there is no column with bounds to describe",
             fix='dp.Schema(columns={"age": dp.bounds(0, 125)})',
         )
-    asked = [a for name in listed for a in _about(about.number(name, what="summary"), name)]
+    asked = [a for name in listed for a in _aggregates(about.number(name, what="summary"), name)]
     return ask(about, *asked, text=f"summary of {', '.join(listed)}")
 
 
@@ -38,15 +38,16 @@ def numeric(about: About) -> list[str]:
 
 
 def reshaped(release: Release) -> Release:
-    """One row a column, in place of one row for all."""
+    """One row per column, instead of one row for all of them."""
     columns = list(dict.fromkeys(name.rpartition("·")[0] for name in release.answers))
-    answers = {
-        row: _stacked([release.answers[f"{column}·{row}"] for column in columns]) for row in ROWS
-    }
+    answers = {}
+    for row in ROWS:
+        parts = [release.answers[f"{column}·{row}"] for column in columns]
+        answers[row] = replace(stacked(parts), estimand=_estimands(columns, parts))
     return replace(release, keys={"column": tuple(columns)}, answers=answers)
 
 
-def _about(argument: Expression, name: str) -> list[Aggregate]:
+def _aggregates(argument: Expression, name: str) -> list[Aggregate]:
     plain = {"count": Function.COUNT, "mean": Function.AVG, "std": Function.STDDEV_SAMP}
     asked = [
         Aggregate(name=f"{name}·{row}", function=function, argument=argument)
@@ -59,7 +60,17 @@ def _about(argument: Expression, name: str) -> list[Aggregate]:
     return asked + quartiles
 
 
-def _stacked(parts: Sequence[Noisy]) -> Noisy:
+def _estimands(columns: Sequence[str], parts: Sequence[Noisy]) -> str:
+    """What the cells of several columns estimate: shared limits once, bounds by column."""
+    said = (
+        clause.replace("values are", f"{column} is")
+        for column, part in zip(columns, parts, strict=True)
+        for clause in part.estimand.split("; ")
+    )
+    return "; ".join(filter(None, dict.fromkeys(said)))
+
+
+def stacked(parts: Sequence[Noisy]) -> Noisy:
     """Cells of several columns below each other, with their intervals."""
     cells = tuple(cell for part in parts for cell in part.cells)
     table = {

@@ -11,7 +11,7 @@ from deniable.query.bind.bins import bucket, edges_between
 from deniable.query.query import Query
 from deniable.schema.edges import Bins
 
-from .building import COUNT, About, ask, once
+from .building import COUNT, About, ask, distinct_columns
 
 
 def histogram(about: About, column: str, *, bins: Bins | None = None) -> Query:
@@ -35,8 +35,8 @@ def histogram(about: About, column: str, *, bins: Bins | None = None) -> Query:
 
 def crosstab(about: About, first: str, second: str) -> Query:
     """Rows by two columns."""
-    keys = [about.key(name) for name in once(about, "crosstab", [first, second])]
-    return ask(about, COUNT, keys=keys, text=f"{first} by {second}")
+    keys = [about.key(name) for name in distinct_columns(about, "crosstab", [first, second])]
+    return ask(about, COUNT, keys=keys, text=f"count by {first} and {second}")
 
 
 def top_k(about: About, column: str, *, k: int) -> Query:

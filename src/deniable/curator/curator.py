@@ -1,97 +1,51 @@
-"""What `dp.open` returns: the session with SQL, Ibis and one-line statistics.
-
-import deniable as dp
-
-s = dp.open(table, unit=dp.rows(), budget=dp.epsilon(1.0))
-s.count(spend=dp.epsilon(0.1))
-"""
+"""The session with SQL, Ibis and one-line statistics."""
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from importlib import import_module
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack
+from itertools import accumulate
+from typing import TYPE_CHECKING, Any, Unpack
 
-from deniable import session as core
 from deniable import statistics
 from deniable.errors import BadParameter, DeniableError
-from deniable.ledger import Ledger
 from deniable.losses import Approx, Loss
 from deniable.losses.filters import Price
 from deniable.parameters import called
 from deniable.query.algebra import Question
 from deniable.query.front import question_from_sql
-from deniable.query.query import Query, Within
+from deniable.query.query import Query
 from deniable.query.refuse import paid_before
 from deniable.release import Release
 from deniable.release.numbers import amount
-from deniable.schema import Schema
-from deniable.schema.edges import Bins
-from deniable.session import Session
-from deniable.units import Unit
+
+from .learning import Learning
+from .options import Asked, Averaged, Counted, Histogram, Ranked, Summed
+from .synthesizing import Synthesizing
+from .workloads import Workloads
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
     from deniable.statistics import About
-    from deniable.statistics.building import By
-
-Auto = Literal["auto"]
+    from deniable.statistics.contributions import Contributions
 
 
-class Spend(TypedDict):
-    """What an answer may cost."""
-
-    spend: Loss
-
-
-class Asked(TypedDict, total=False):
-    """What is spent, or the ± that is wanted; and of which table."""
-
-    spend: Loss | None
-    within: Within | None
-    table: str | None
-
-
-class Counted(Asked, total=False):
-    """The same, for groups."""
-
-    by: By | None
-
-
-class Summed(Counted, total=False):
-    """The same, of a column whose bounds may be searched for."""
-
-    bounds: Auto | None
-
-
-class Averaged(Summed, total=False):
-    """The same, where it matters about how many rows a group has."""
-
-    size: float | None
-
-
-class Histogram(Asked, total=False):
-    """The same, in bins: how many, their edges, or "half-octaves"."""
-
-    bins: Bins | None
-    bounds: Auto | None
-
-
-class Ranked(Spend, total=False):
-    """What is spent on quantiles, by which groups, and of which table."""
-
-    by: By | None
-    bounds: Auto | None
-    table: str | None
-
-
-class Curator(Session):
+class Curator(Learning, Synthesizing, Workloads):
     """Data with a privacy unit and a budget: query them in SQL, in Ibis, or by one-line statistics.
 
     Every statistic takes `spend=` (a loss) or `within=` (a ±, 95 % confidence), and `by=`.
     `bounds="auto"` finds the bounds of a column privately first, for a quarter of the spend.
+    The same question asked again is free. `dp.open` makes one, and shows its first steps.
+
+    >>> import deniable as dp
+    >>> facts = dp.Schema(columns={"age": dp.bounds(17, 90), "sex": dp.keys(["Female", "Male"])})
+    >>> s = dp.open(dp.load_adult(), unit=dp.rows(), budget=dp.epsilon(1.0), schema=facts)
+    >>> first = s.mean("age", by="sex", spend=dp.epsilon(0.25))
+    >>> again = s.mean("age", by="sex", spend=dp.epsilon(0.25))
+    >>> again.rows() == first.rows(), s.spent == dp.epsilon(0.25)
+    (True, True)
     """
 
     # ---- questions
@@ -124,13 +78,16 @@ class Curator(Session):
 
     @called("s.count(spend=dp.epsilon(0.1))", options=Counted)
     def count(self, **how: Unpack[Counted]) -> Release:
-        """How many rows there are."""
-        query = statistics.count(self._about(how), by=how.get("by"))
+        """How many rows there are, all together or `by` columns.
+
+        To count people instead: `s.sql("SELECT COUNT(DISTINCT patient) AS n FROM visits")`.
+        """
+        query = statistics.count(self._about(how.get("table")), by=how.get("by"))
         return query.release(**_paying(how))
 
     @called('s.sum("age", spend=dp.epsilon(0.1))', options=Summed)
     def sum(self, column: str, **how: Unpack[Summed]) -> Release:
-        """The sum of a column, its values held within their bounds."""
+        """The sum of a column, its values clipped to their bounds."""
         return self._statistic("sum", column, how)
 
     @called('s.mean("age", spend=dp.epsilon(0.1))', options=Averaged)
@@ -174,20 +131,20 @@ class Curator(Session):
     @called('s.crosstab("education", "sex", spend=dp.epsilon(0.1))', options=Asked)
     def crosstab(self, first: str, second: str, **how: Unpack[Asked]) -> Release:
         """Rows by two columns."""
-        query = statistics.crosstab(self._about(how), first, second)
+        query = statistics.crosstab(self._about(how.get("table")), first, second)
         return query.release(**_paying(how))
 
     @called('s.top_k("name", k=10, spend=dp.epsilon(0.1))', options=Asked)
     def top_k(self, column: str, *, k: int = 10, **how: Unpack[Asked]) -> Release:
         """The commonest values of a column with their counts."""
-        return statistics.top_k(self._about(how), column, k=k).release(**_paying(how))
+        return statistics.top_k(self._about(how.get("table")), column, k=k).release(**_paying(how))
 
     @called('s.bounds("age", spend=dp.epsilon(0.1))')
     def bounds(self, column: str, *, spend: Loss, table: str | None = None) -> tuple[float, float]:
         """(low, high) that hold nearly all values of a column, found privately: powers of two."""
         from deniable.statistics.ranges import read_bounds
 
-        about = self._about({"table": table})
+        about = self._about(table)
         found = statistics.bounds(about, column).release(spend=spend)
         return read_bounds(found, whole=about.source.column(column).type == "int")
 
@@ -198,13 +155,42 @@ class Curator(Session):
         """Count, mean, std and quartiles of every column with bounds."""
         from deniable.statistics.summary import reshaped
 
-        about = self._about({"table": table})
+        about = self._about(table)
         return reshaped(statistics.describe(about, columns).release(spend=spend))
 
-    # ---- parts
+    @called('s.contributions(by="diagnosis", spend=dp.epsilon(0.1))')
+    def contributions(
+        self, by: str | None = None, *, spend: Loss, table: str | None = None
+    ) -> Contributions:
+        """How many rows and groups people have, to help you choose limits for them.
 
-    def _about(self, how: Mapping[str, Any]) -> About:
-        return statistics.About(session=self, table=how.get("table"))
+        Everyone counts once, whatever `rows` and `groups` of the unit are now.
+        """
+        from deniable.statistics import contributions
+
+        text = contributions.question(self._about(table), by)
+        person = self.unit.column
+        assert person is not None
+        return contributions.read(self.sql(text).release(spend=spend), person=person, by=by)
+
+    def plot(self, *, ax: Axes | None = None) -> Axes:
+        """What is left of the budget after each charge; in an asker's session, of their share."""
+        from deniable import plots
+
+        whole = self.share or self.budget
+        charges = [entry for entry in self.ledger.entries if entry.kind == "charge"]
+        sums = accumulate((entry.price or Price.zero for entry in charges), initial=Price.zero)
+        spent = [getattr(self._ledger.filter.spent(each), whole.figure) for each in sums][1:]
+        return plots.burn_down(
+            getattr(whole, whole.figure),
+            spent,
+            [entry.what for entry in charges],
+            symbol=whole.symbol,
+            unit=str(self.unit),
+            ax=ax,
+        )
+
+    # ---- parts
 
     def _statistic(self, name: str, column: str, how: Mapping[str, Any]) -> Release:
         by = how.get("by")
@@ -216,9 +202,9 @@ class Curator(Session):
         self, ask: Callable[[About], Query], column: str, how: Mapping[str, Any]
     ) -> Release:
         """The answer; with automatic bounds for a column after a search for them."""
-        from deniable.statistics.ranges import knowing, read_bounds
+        from deniable.statistics.ranges import SEARCH_SHARE, knowing, read_bounds
 
-        about, paying, bounds = self._about(how), _paying(how), how.get("bounds")
+        about, paying, bounds = self._about(how.get("table")), _paying(how), how.get("bounds")
         if bounds is None:
             return ask(about).release(**paying)
         if str(bounds) != "auto":
@@ -231,7 +217,7 @@ class Curator(Session):
                 'bounds="auto" goes with spend=: a quarter of it pays for the search',
                 fix='spend=dp.epsilon(0.5), bounds="auto"',
             )
-        search, rest = self.spending(paying["spend"]).split(0.25)
+        search, rest = self.spending(paying["spend"]).split(SEARCH_SHARE)
         looking, then = statistics.bounds(about, column), paying | {"spend": rest}
         self._check_both(looking.due(spend=search), ask, about, column, then)
         found = looking.release(spend=search)
@@ -266,48 +252,10 @@ def _paying(how: Mapping[str, Any]) -> dict[str, Any]:
 
 def _with(release: Release, search: Release) -> Release:
     """The answer with what the search for bounds cost, and what it found, beside it."""
-    from deniable.statistics.ranges import told
+    from deniable.statistics.ranges import above_noise
 
-    nothing = "no value was told from noise, so bounds are near 0,"
-    found = "bounds found privately" if told(search) else nothing
+    nothing = "no value stood out from the noise, so bounds are near 0,"
+    found = "bounds found privately" if above_noise(search) else nothing
     note = f"{found} for {amount(search.loss, 'up')}; {release.provenance.note}"
     both = release.after(search)
     return replace(both, provenance=replace(both.provenance, note=note))
-
-
-@called("dp.open(table, unit=dp.rows(), budget=dp.epsilon(1.0))")
-def open(  # noqa: A001  (dp.open is the promised name)
-    source: object,
-    *,
-    unit: Unit | None = None,
-    budget: Loss | None = None,
-    schema: Schema | Mapping[str, Schema] | str | os.PathLike[str] | None = None,
-    ledger: Ledger | str | Path | None = None,
-    name: str | None = None,
-    version: str | None = None,
-    asker: str | None = None,
-) -> Curator:
-    """Open data for private questions.
-
-    `source` is a path or glob (.csv, .parquet), a frame, an Ibis table, a connection, or several
-    tables by name. Only column names and types are looked at. `unit` is whom to protect, here or in
-    the schema. `budget` is the ceiling for everything that will ever be released from this ledger;
-    an existing ledger brings its own. A frame is called `data`, a file by its stem, unless `name`
-    says otherwise. `version` is your public name for the state of the data: answers stored about
-    one version are not given for another. The budget is one for all versions. `asker` is whom the
-    session is for: it spends from their share, and shows nothing of others. Without it the session
-    is the curator's.
-    """
-    opened = core.open(
-        source,
-        unit=unit,
-        budget=budget,
-        schema=schema,
-        ledger=ledger,
-        name=name,
-        version=version,
-        asker=asker,
-        of=Curator,
-    )
-    assert isinstance(opened, Curator)
-    return opened

@@ -1,0 +1,22 @@
+"""What `dp.open` returns: the session with SQL, Ibis and one-line statistics.
+
+    options       the options of one-line statistics
+    learning      models: fit, select, tune
+    workloads     ranges, marginals, hierarchies and running totals
+    synthesizing  synthetic tables
+    curator       the session itself
+    opening       `dp.open`
+
+import deniable as dp
+
+s = dp.open(table, unit=dp.rows(), budget=dp.epsilon(1.0))
+s.count(spend=dp.epsilon(0.1))
+"""
+
+from .curator import Curator
+from .opening import open  # noqa: A004  (dp.open is the promised name)
+
+Session = Curator
+"""The usual name for what `dp.open` returns: the curator's session, or that of one asker."""
+
+__all__ = ["Curator", "Session", "open"]

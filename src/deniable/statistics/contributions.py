@@ -1,0 +1,169 @@
+"""How much of the data one person has, found privately, to choose `rows=` and `groups=` by.
+
+One row per person is made first, so a person moves one count of each histogram by one: the answer
+does not depend on the limits that the session has now.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import Final
+
+from deniable.cards import card, facts, table
+from deniable.errors import BadParameter, MissingUnit
+from deniable.release import Release
+from deniable.release.frame import box
+from deniable.release.numbers import plus_minus
+
+from .building import About
+from .summary import stacked
+
+STEPS: Final[tuple[int, ...]] = tuple(2**k for k in range(13))  # 1, 2, 4, …, 4096
+KEPT: Final = 0.95
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Contributions:
+    """How many people have so many rows, and are in so many groups, with ±.
+
+    `recommended` has the smallest limits that leave at least 95 % of people whole, as far as the
+    noisy counts show.
+    """
+
+    person: str
+    rows: Release
+    groups: Release | None = None
+
+    @property
+    def recommended(self) -> dict[str, int]:
+        """Limits for `dp.person`, from the noisy counts."""
+        found = {"rows": _limit(self.rows)}
+        return found if self.groups is None else found | {"groups": _limit(self.groups)}
+
+    @property
+    def advice(self) -> str:
+        """The privacy unit to open a session with, and whom it leaves whole."""
+        limits = ", ".join(f"{name}={limit}" for name, limit in self.recommended.items())
+        kept = ", ".join(
+            f"{100 * _share(release, self.recommended[name]):.0f} % have at most "
+            f"{_few(self.recommended[name], name)}"
+            for name, release in self._releases.items()
+        )
+        return f'unit=dp.person("{self.person}", {limits})    of all people, about {kept}'
+
+    @property
+    def _releases(self) -> dict[str, Release]:
+        both = {"rows": self.rows, "groups": self.groups}
+        return {name: release for name, release in both.items() if release is not None}
+
+    def __str__(self) -> str:
+        shown = map(_shortened, self._releases.values())
+        tables = [f"{title}\n{box([title, 'people'], rows)}" for title, rows in shown]
+        said = [f"{self.rows.cost} · protects {self.rows.unit}", *self._notes()]
+        return "\n".join([*tables, *said, f"recommended: {self.advice}"])
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        shown = map(_shortened, self._releases.values())
+        tables = [table([title, "people"], rows) for title, rows in shown]
+        notes = {f"note {n}": text for n, text in enumerate(self._notes(), 1)}
+        said = {"cost": self.rows.cost, "protects": str(self.rows.unit)} | notes
+        return card(
+            "rows and groups per person", *tables, facts(said | {"recommended": self.advice})
+        )
+
+    def _notes(self) -> list[str]:
+        """What holds for both tables."""
+        return [
+            "below the last row shown, counts cannot be distinguished from noise",
+            "± covers the noise (95 % confidence); everyone counts once, whatever the limits are",
+        ]
+
+
+def question(about: About, by: str | None) -> str:
+    """The SQL: one row per person, then people by how much they have."""
+    person = about.session.unit.column
+    if person is None:
+        raise MissingUnit(
+            "each row is a person of its own here, so nobody has several",
+            why=f"the session protects {about.session.unit}",
+            fix='unit=dp.person("user_id", rows=10)',
+        )
+    if by is not None and not isinstance(by, str):
+        raise BadParameter.of("by", by, must="the name of one column", fix='by="diagnosis"')
+    groups = "" if by is None else f", COUNT(DISTINCT {_quoted(by)}) AS groups"
+    asked = _histogram("rows") + ("" if by is None else f", {_histogram('groups')}")
+    who, table = _quoted(person), _quoted(about.source.name)
+    each = f"SELECT {who}, COUNT(*) AS rows{groups} FROM {table} GROUP BY {who}"  # noqa: S608  (quoted)
+    return f"SELECT {asked} FROM ({each}) AS each"  # noqa: S608
+
+
+def read(release: Release, *, person: str, by: str | None) -> Contributions:
+    """The answer to `question`, as two tables."""
+    return Contributions(
+        person=person,
+        rows=_table(release, "rows", "rows per person"),
+        groups=None if by is None else _table(release, "groups", f"values of {by} per person"),
+    )
+
+
+def _histogram(column: str) -> str:
+    edges = ", ".join(str(edge) for edge in (0, *(step + 1 for step in STEPS)))
+    return f"HISTOGRAM(LEAST({column}, {STEPS[-1] + 1}), {edges}, {STEPS[-1] + 2}) AS {column}"
+
+
+def _table(release: Release, column: str, title: str) -> Release:
+    cells = [answer for name, answer in release.answers.items() if name.startswith(f"{column} ")]
+    labels = [_label(low + 1, high) for low, high in pairwise((0, *STEPS))]
+    people = replace(stacked(cells), estimand="")
+    keys = {title: (*labels, f"more than {STEPS[-1]:,}")}
+    provenance = replace(release.provenance, question=title)
+    return replace(release, keys=keys, answers={"people": people}, provenance=provenance)
+
+
+def _shortened(release: Release) -> tuple[str, list[list[str]]]:
+    """The title, and the rows up to one after the last count that exceeds its ±."""
+    counts, error = _people(release)
+    last = max((place for place, count in enumerate(counts) if count > error), default=0)
+    ((title, labels),) = release.keys.items()
+    shown = zip(labels[: last + 2], release.answers["people"].cells, strict=False)
+    return title, [[str(label), plus_minus(count, error)] for label, count in shown]
+
+
+def _few(limit: int, name: str) -> str:
+    return f"{limit:,} {name if limit > 1 else name.removesuffix('s')}"
+
+
+def _label(low: int, high: int) -> str:
+    return f"{high:,}" if low == high else f"{low:,} to {high:,}"
+
+
+def _share(release: Release, limit: int) -> float:
+    """The share of people with no more than that, from the noisy counts."""
+    counts, _ = _people(release)
+    return min(sum(counts[: STEPS.index(limit) + 1]) / max(sum(counts), 1.0), 1.0)
+
+
+def _limit(release: Release) -> int:
+    """The smallest limit that at most 5 % of people exceed, as far as the noisy counts show."""
+    counts, error = _people(release)
+    few = (1 - KEPT) * sum(counts)
+    for place, step in enumerate(STEPS, 1):
+        beyond = counts[place:]
+        if sum(beyond) <= few + error * math.sqrt(len(beyond)):
+            return step
+    return STEPS[-1]
+
+
+def _people(release: Release) -> tuple[list[float], float]:
+    """The noisy counts, and their ±."""
+    rows = release.rows()
+    counts = [float(row["people"]) for row in rows]  # type: ignore[arg-type]
+    return counts, float(rows[0]["people_error"])  # type: ignore[arg-type]
+
+
+def _quoted(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'

@@ -1,0 +1,225 @@
+"""A workload about a table of a session: explained for nothing, then released."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Final, Generic, TypeVar
+
+import numpy as np
+
+from deniable.errors import BadParameter, BudgetExceeded, DeniableError, UnsupportedQuery
+from deniable.losses import Loss
+from deniable.losses.filters import Price
+from deniable.parameters import called
+from deniable.query.algebra import Aggregate, Expression, Key
+from deniable.query.bind.bins import cell_of
+from deniable.query.bind.builder import question
+from deniable.query.query import Query
+from deniable.query.vectors import Vector
+from deniable.release import Noisy, Plan, Release
+from deniable.release.noisy import Tabulated
+from deniable.release.numbers import digits
+from deniable.schema.binning import Intervals, Listed
+from deniable.schema.columns import DROP
+from deniable.schema.edges import binning_of
+from deniable.statistics.building import COUNT, About
+from deniable.workload.linear import Measurement
+from deniable.workload.plans import Estimates
+
+T_co = TypeVar("T_co", covariant=True)
+Labels = Mapping[str, tuple[object, ...]]
+
+_CONFIDENCES: Final = (0.5, 0.8, 0.9, 0.95, 0.99, 0.999)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Asked(Generic[T_co]):
+    """A workload about a table of a session: `explain` it for nothing, or `release` it."""
+
+    about: About = field(repr=False)
+    title: str
+    detail: str = field(repr=False)
+    name: str
+    labels: Labels = field(repr=False)
+    worth: float
+    estimand: str = ""
+    exactly: str = "count the cells exactly"
+    measure: Callable[[Loss], Measurement[Estimates]] = field(repr=False)
+    present: Callable[[Asked[Any], Measurement[Estimates], Release], T_co] = field(repr=False)
+
+    def __repr__(self) -> str:
+        how = ".explain(spend=...) is free, .release(spend=...) spends"
+        return f"{self.title}: not asked yet; {how}"
+
+    @called('s.ranges("age").explain(spend=dp.epsilon(0.5))')
+    def explain(self, *, spend: Loss) -> Plan:
+        """The strategy, the cost and the errors to expect; free."""
+        session = self.about.session
+        measured = self.measure(session.spending(spend))
+        plan = measured.plan
+        noise = "Laplace" if plan.law == "laplace" else "Gaussian"
+        halves = plan.errors * self.worth
+        mean, least, most = (
+            digits(x, "up") for x in (plan.rmse * self.worth, halves.min(), halves.max())
+        )
+        prices = [session.ledger.price(step.mechanism) for step in measured.steps]
+        return Plan(
+            question=self.title,
+            cost=spend,
+            errors={self.name: float(halves.max())},
+            steps=[
+                f"{self.exactly}, in one reading of the rows",
+                f"add {noise} noise to {_parts(len(measured.steps))} (strategy: {plan.strategy})",
+                "compute every answer from the least-squares fit",
+            ],
+            left=session.ledger.left_after(sum(prices, start=Price.zero)),
+            notes=(
+                f"root mean squared error over the workload: {mean}",
+                *([f"{plan.strategy}: {why}"] if (why := plan.instead(self.worth)) else []),
+                f"± from {least} to {most} (95 % confidence)",
+                *([self.estimand] if self.estimand else []),
+            ),
+        )
+
+    def _noise(self, measured: Measurement[Estimates]) -> str:
+        """Which noise is added to what, at its scale in units of the answer."""
+        plan = measured.plan
+        law, letter = ("Laplace", "b") if plan.law == "laplace" else ("Gaussian", "σ")
+        scales = sorted({spread * self.worth for spread in measured.noise.spreads})
+        shown = " to ".join(digits(scale) for scale in dict.fromkeys([scales[0], scales[-1]]))
+        parts = _parts(len(measured.steps))
+        return f"add {law} noise to {parts}: {letter} = {shown} (strategy: {plan.strategy})"
+
+    @called('s.ranges("age").release(spend=dp.epsilon(0.5))')
+    def release(self, *, spend: Loss) -> T_co:
+        """The answers, with their ±: charged, then computed, then drawn."""
+        session = self.about.session
+        measured = self.measure(session.spending(spend))
+
+        def columns(drawn: list[Any]) -> tuple[Labels, dict[str, Noisy]]:
+            found = measured.read(drawn)
+            return self.labels, {self.name: column_of(found, self.worth, self.estimand)}
+
+        how = f"{self.detail}\n{measured.plan.strategy}, {measured.plan.law}"
+        try:
+            released = session.release(
+                measured.steps,
+                question=f"{self.title}\n{how}",
+                table=self.about.source.name,
+                title=self.title,
+                present=columns,
+            )
+        except BudgetExceeded as error:
+            error.add_note(f"the question was: {self.title}")
+            raise
+        noise = self._noise(measured)
+        shown = replace(released.provenance, question=self.title, noise=(noise,))
+        return self.present(self, measured, replace(released, provenance=shown))
+
+
+def column_of(found: Estimates, worth: float, estimand: str) -> Noisy:
+    """Values with intervals at a few confidences."""
+    shown, intervals = found.times(worth), {}
+    values = shown.values
+    for confidence in _CONFIDENCES:
+        half = shown.error(confidence)
+        pairs = np.stack([values - half, values + half], axis=1).tolist()
+        intervals[confidence] = tuple(map(tuple, pairs))
+    spread_found = Tabulated(intervals=intervals)
+    return Noisy(cells=tuple(values.tolist()), spread=spread_found, estimand=estimand)
+
+
+def answer_name(name: str, columns: Iterable[str]) -> str:
+    """A name for the answer that no column of keys has, nor one of its own companions."""
+    taken = {column.lower() for column in columns}
+    while any(f"{name}{part}" in taken for part in ("", "_error", "_low", "_high")):
+        name = f"noisy_{name}"
+    return name
+
+
+def _parts(count: int) -> str:
+    return "one vector of whole numbers" if count == 1 else f"{count} vectors of whole numbers"
+
+
+def as_release(_: Asked[Any], __: Measurement[Estimates], released: Release) -> Release:
+    """The release itself."""
+    return released
+
+
+def measuring(about: About, w: Any, counts: Vector) -> Callable[[Loss], Measurement[Estimates]]:
+    """How a workload over one vector of counts measures it for an amount."""
+
+    def measure(spend: Loss) -> Measurement[Estimates]:
+        filter_ = about.session.ledger.filter
+        measured: Measurement[Estimates] = w.measure(flat(counts), spend=spend, filter=filter_)
+        return measured
+
+    return measure
+
+
+def flat(counts: Vector) -> Any:
+    """The counts without their keys: a workload knows cells by number."""
+    value = counts.value
+    bounds = {norm: value.bound(norm) for norm in ("l1", "l2", "linf")}
+    return value.then(np.ravel, **bounds, whole=True, shape=value.form.size)
+
+
+def cells_of(about: About, column: str, *, bins: Any) -> Listed | Intervals:
+    """The cells of a column.
+
+    Missing values count as the value that the schema states for them. Without one they are left out
+    if `bins` is given, and have a cell of their own if not.
+    """
+    facts = about.source.column(column)
+    stated = facts.missing is not None and facts.missing != DROP
+    null: Any = None if stated else "own" if bins is None else "drop"
+    try:
+        return binning_of(facts, bins=bins, null=null)
+    except DeniableError as error:
+        error.what = f"`{column}`: {error.what}"
+        raise
+
+
+def estimand_of(query: Query) -> str:
+    """What is estimated, where rows are left out or values are clipped."""
+    plan, notes = query.integers, []
+    if plan.weight != 1:
+        most = f"{plan.rows} row{'s' * (plan.rows > 1)}"
+        notes.append(f"a person with more than {most} counts as {plan.rows}")
+    notes += [part.estimand for part in plan.parts.values()]
+    return "; ".join(filter(None, notes))
+
+
+def counted(
+    about: About,
+    cells: Mapping[str, Listed | Intervals],
+    sets: Sequence[tuple[int, ...]],
+    *,
+    of: Aggregate = COUNT,
+) -> Query:
+    """The query that counts or adds up cells, for each set of columns, in one reading."""
+    keys = [
+        Key(name=name, expression=_cell(about, name, c), values=tuple(range(c.count)))
+        for name, c in cells.items()
+    ]
+    asked = question(
+        about.scope,
+        about.asking,
+        keys=keys,
+        aggregates=[of],
+        sets=list(sets),
+        text=f"{of.name} by {', '.join(cells)}",
+    )
+    return Query(session=about.session, question=asked)
+
+
+def _cell(about: About, name: str, cells: Listed | Intervals) -> Expression:
+    """The cell that a row falls into, as an expression; an error where there are too many."""
+    try:
+        return cell_of(about.column(name), cells)
+    except UnsupportedQuery:
+        raise BadParameter(
+            f"`{name}` has {cells.count:,} values, which is more than one workload can count",
+            fix=f's.top_k("{name}", k=10, spend=dp.epsilon(0.1))    or group rare values',
+        ) from None
