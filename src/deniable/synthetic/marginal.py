@@ -1,0 +1,143 @@
+"""Counts of a model's marginal, with a ± where one is known."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import product
+from statistics import NormalDist
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from deniable import cards
+from deniable.release.numbers import digits
+
+from .domain import Domain
+from .inference import Clique, Measurement, Model, Unfolded
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.axes import Axes
+
+_TAIL: Final = 0.05
+_SHOWN: Final = 20
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class Marginal:
+    """Rows per cell: `counts` and `error` have one axis per column, in the order of `columns`.
+
+    `error` is None where these columns were never measured together: nothing then bounds how far
+    the model is from the truth.
+    """
+
+    columns: tuple[str, ...]
+    labels: tuple[tuple[str, ...], ...]
+    counts: NDArray[np.float64]
+    error: NDArray[np.float64] | None
+
+    def to_pandas(self) -> pd.DataFrame:
+        """A row per cell."""
+        import pandas as pd
+
+        frame = pd.DataFrame(list(product(*self.labels)), columns=list(self.columns))
+        frame["count"] = self.counts.ravel()
+        frame["±"] = math.nan if self.error is None else self.error.ravel()
+        return frame
+
+    def plot(self, *, ax: Axes | None = None) -> Axes:
+        """The model's counts as a chart, with 95 % confidence intervals where they are known."""
+        from deniable.plots.answers import answers
+
+        cells = list(product(*self.labels))
+        errors = np.full(len(cells), math.nan) if self.error is None else self.error.ravel()
+        return answers(
+            dict(zip(self.columns, zip(*cells, strict=True), strict=True)),
+            self.counts.ravel().tolist(),
+            errors.tolist(),
+            name="rows",
+            caption="a synthetic model; 95 % confidence, from the measured marginals",
+            ax=ax,
+        )
+
+    def _lines(self) -> list[list[str]]:
+        flat = self.counts.ravel()
+        errors = None if self.error is None else self.error.ravel()
+        first = zip(range(_SHOWN), product(*self.labels), strict=False)
+        return [
+            [
+                *cell,
+                f"{flat[i]:,.0f}",
+                "unknown" if errors is None else f"± {digits(float(errors[i]), 'up')}",
+            ]
+            for i, cell in first
+        ]
+
+    def __repr__(self) -> str:
+        head = [*self.columns, "count", "± (95 % confidence)"]
+        lines = [head, *self._lines()]
+        wide = [max(len(line[i]) for line in lines) for i in range(len(head))]
+        shown = ["  ".join(t.ljust(w) for t, w in zip(line, wide, strict=True)) for line in lines]
+        more = self.counts.size - _SHOWN
+        return "\n".join([*shown, *([f"… {more:,} more cells"] if more > 0 else [])])
+
+    def _repr_html_(self) -> str:
+        head = [*self.columns, "count", "± (95 % confidence)"]
+        return cards.card(" × ".join(self.columns), cards.table(head, self._lines()))
+
+
+def marginal_of(
+    domain: Domain,
+    model: Model | Unfolded,
+    measured: Sequence[Measurement],
+    clique: Clique,
+    total: float,
+) -> Marginal:
+    """The model's counts. Their ±: how far they are from a measurement, plus that one's own ±.
+
+    If y = t + noise and |noise| ≤ r with 95 %, then |m − t| ≤ |m − y| + r with 95 %, whatever m
+    is. Of several measurements that hold the columns, the one with the least noise is taken: which
+    one that is, is known without looking at any.
+    """
+    counts = model.marginal(clique) * total
+    holding = [m for m in measured if _shows(m, clique)]
+    error = None
+    if holding:
+        best = min(holding, key=lambda m: _spread(m, counts.size))
+        gone = tuple(i for i, a in enumerate(best.columns) if a not in clique)
+        near = best.counts.sum(axis=gone)
+        error = np.abs(counts - near) + _reach(best, counts.size)
+    return Marginal(
+        columns=tuple(domain.names[a] for a in clique),
+        labels=tuple(tuple(domain.cells[domain.names[a]].labels) for a in clique),
+        counts=counts,
+        error=error,
+    )
+
+
+def _shows(measurement: Measurement, clique: Clique) -> bool:
+    """Whether it counted each cell of these columns: not only groups of them."""
+    parts = measurement.partitions or (None,) * len(measurement.columns)
+    cells = {a for a, part in zip(measurement.columns, parts, strict=True) if part is None}
+    return cells.issuperset(clique)
+
+
+def _spread(measurement: Measurement, cells: int) -> float:
+    """The standard deviation of a cell that is a sum of cells of the measurement."""
+    each = math.hypot(measurement.sigma, measurement.grain / math.sqrt(12))
+    return each * math.sqrt(measurement.counts.size / cells)
+
+
+def _reach(measurement: Measurement, cells: int) -> float:
+    """What the noise of such a sum exceeds with at most 5 %.
+
+    In standard deviations that is 1.96 for Gaussian noise. For Laplace noise it is ln 20/√2 = 2.12
+    for one cell, and less for sums. Half a step more covers the rounding to whole numbers.
+    """
+    factor = math.log(1 / _TAIL) / math.sqrt(2)
+    if measurement.law == "gaussian":
+        factor = NormalDist().inv_cdf(1 - _TAIL / 2)
+    return factor * _spread(measurement, cells) + measurement.grain / 2

@@ -1,0 +1,90 @@
+"""How near a synthetic table would be, known before anything is spent."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from statistics import NormalDist
+from typing import TYPE_CHECKING, Final
+
+from deniable.losses import Loss
+from deniable.mechanisms import Gaussian
+from deniable.release import Plan
+
+from .inference import Clique
+from .methods.adaptive import COLUMNS
+from .methods.tree import SHARE
+from .purse import Noise
+from .run import Run, mean_size
+
+if TYPE_CHECKING:
+    from .synthesis import Synthesis
+
+_SHOWN: Final = 12
+
+
+def planned(
+    asked: Synthesis, run: Run, *, method: str, spend: Loss, cliques: Sequence[Clique]
+) -> Plan:
+    """The ± of a cell of each marginal that is measured, and what happens in which order."""
+    domain, ledger = run.domain, asked.session.ledger
+    errors: dict[str, float | None] = {}
+    notes = []
+    size = asked.about.source.size
+    for clique, share in _shares(run, method, cliques):
+        hidden = run.marginals[clique]
+        noise = run.purse.noise(run.purse.total * share, l1=hidden.l1, l2=hidden.l2)
+        name = domain.called(clique)
+        errors[name] = _reach(noise) * hidden.worth
+        if size:
+            off = mean_size(noise) * hidden.worth * domain.size_of(clique) / (2 * size)
+            notes.append(f"{name}: noise alone moves about {min(off, 1.0):.2g} of its rows")
+    more = len(notes) - _SHOWN
+    notes = notes[:_SHOWN] + ([f"… {more} more marginals"] if more > 0 else [])
+    if method in ("tree", "adaptive"):
+        notes.append("which other marginals are measured, and how well, depends on what is found")
+    if asked.session.unit.column is not None:
+        notes.append(f"at most {asked.session.unit.rows} rows per person count")
+    return Plan(
+        question=f"synthetic rows of {asked.about.source.name}, method {method}",
+        cost=spend,
+        errors=errors,
+        steps=_steps(run, method, cliques),
+        left=ledger.left_after(run.purse.due(ledger.filter)),
+        notes=tuple(notes),
+        data_version=asked.session.version,
+    )
+
+
+def _shares(run: Run, method: str, cliques: Sequence[Clique]) -> list[tuple[Clique, float]]:
+    """Marginals that are measured whatever is found, and the share of the spend each gets."""
+    columns: list[Clique] = [(a,) for a in range(len(run.domain.sizes))]
+    if method == "tree":
+        return [(c, SHARE / len(columns)) for c in columns]
+    if method == "adaptive":
+        return [(c, COLUMNS / len(columns)) for c in columns]
+    return [(c, 1 / len(cliques)) for c in cliques]
+
+
+def _steps(run: Run, method: str, cliques: Sequence[Clique]) -> list[str]:
+    columns = len(run.domain.sizes)
+    noise = "Laplace" if run.purse.kind.__name__ == "Pure" else "Gaussian"
+    if method == "tree":
+        return [
+            f"count {columns} columns with {noise} noise ({100 * SHARE:g} % of the spend)",
+            f"choose up to {columns - 1} of {len(cliques)} pairs by the exponential mechanism",
+            f"count them with {noise} noise, fit a tree",
+        ]
+    if method == "adaptive":
+        return [
+            f"count {columns} columns with {noise} noise",
+            f"choose, of {len(cliques)} marginals and their parts, what the model gets most wrong",
+            "count it, fit, and go on until all is spent",
+        ]
+    return [f"count {len(cliques)} marginals with {noise} noise, fit a model"]
+
+
+def _reach(noise: Noise) -> float:
+    if isinstance(noise, Gaussian):
+        return noise.sigma * NormalDist().inv_cdf(0.975) + 0.5
+    return noise.scale * math.log(20) + 0.5

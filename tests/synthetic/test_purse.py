@@ -1,0 +1,128 @@
+"""What is left is rounded down, and what is bought costs no more than was set aside for it."""
+
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.synthetic.people import opened, people
+
+import deniable as dp
+from deniable.losses import rounding
+from deniable.losses.filters import filter_for
+from deniable.synthetic.purse import Purse, purse_for
+
+KINDS = [
+    Purse(kind=dp.Pure, total=1.0),
+    Purse(kind=dp.Zcdp, total=0.3),
+    Purse(kind=dp.Gdp, total=0.4),
+    Purse(kind=dp.Approx, total=0.7, order=6.5),
+]
+amounts = st.floats(1e-6, 0.3)
+
+
+@given(st.floats(1e-9, 1e3), st.floats(0, 1))
+def test_what_is_left_and_what_was_spent_are_no_more_than_the_total(total, share):
+    purse = Purse(kind=dp.Pure, total=total)
+    purse.spent = share * total
+    left = purse.left
+    assert Fraction(left) + Fraction(purse.spent) <= Fraction(total)
+    assert left >= (total - purse.spent) * (1 - 2.0**-50) - 2.0**-50 * total
+    purse.spent = 2 * total
+    assert purse.left == 0.0
+
+
+@pytest.mark.parametrize("purse", KINDS, ids=lambda p: p.kind.__name__)
+@given(amount=amounts, size=st.floats(0.01, 100))
+def test_noise_costs_what_was_set_aside_and_hardly_less(purse, amount, size):
+    noise = purse.noise(amount, l1=size, l2=size)
+    assert amount * (1 - 1e-9) <= purse.cost(noise) <= amount * (1 + 2.0**-50)
+
+
+@pytest.mark.parametrize("purse", KINDS, ids=lambda p: p.kind.__name__)
+@pytest.mark.parametrize("amount", [1e-4, 0.02, 0.3])
+def test_a_choice_costs_what_was_set_aside_and_hardly_less(purse, amount):
+    choice = purse.choice(amount, sensitivity=3.0)
+    assert choice.sensitivity == 3.0
+    assert amount * (1 - 1e-4) <= purse.cost(choice) <= amount * (1 + 2.0**-50)
+
+
+@pytest.mark.parametrize("purse", KINDS, ids=lambda p: p.kind.__name__)
+def test_steps_are_paid_at_their_price_and_never_beyond_the_total(purse):
+    mine = Purse(kind=purse.kind, total=purse.total, order=purse.order)
+    noise = mine.noise(mine.total / 4, l1=1.0, l2=1.0)
+    price = {
+        dp.Pure: noise.pure, dp.Zcdp: noise.zcdp, dp.Gdp: lambda: noise.gdp() ** 2,
+        dp.Approx: lambda: noise.renyi(6.5),
+    }[mine.kind]()  # fmt: skip
+    mine.pay(noise, noise)
+    assert mine.spent == pytest.approx(2 * price, rel=1e-12)
+    assert Fraction(mine.spent) >= 2 * Fraction(price) * (1 - Fraction(1, 2**50))
+    mine.pay(noise)
+    assert mine.left == pytest.approx(mine.total - 3 * price, rel=1e-6)
+    with pytest.raises(AssertionError, match="never spends more"):
+        mine.pay(noise, noise)
+
+
+SPENDS = [
+    (dp.epsilon(0.5), dp.epsilon(1.0)),
+    (dp.epsilon(0.5, delta=0), dp.epsilon(1.0, delta=1e-6)),
+    (dp.rho(0.2), dp.rho(1.0)),
+    (dp.mu(0.5), dp.mu(1.0)),
+    (dp.epsilon(1.0, delta=1e-6), dp.epsilon(1.0, delta=1e-6)),
+    (dp.epsilon(0.25, delta=1e-7), dp.epsilon(1.0, delta=1e-6)),
+    (dp.epsilon(2.0, delta=1e-9), dp.epsilon(8.0, delta=1e-5)),
+]
+
+
+@pytest.mark.parametrize(("spend", "budget"), SPENDS, ids=repr)
+def test_a_purse_that_is_emptied_keeps_to_what_may_be_spent(spend, budget):
+    purse = purse_for(spend, filter=filter_for(budget))
+    if isinstance(spend, dp.Pure) or getattr(spend, "delta", None) == 0:
+        assert purse.total == spend.epsilon
+        return
+    noise = purse.noise(purse.total, l1=1.0, l2=1.0)
+    if isinstance(spend, dp.Zcdp):
+        assert noise.zcdp() <= spend.rho
+    elif isinstance(spend, dp.Gdp):
+        assert noise.gdp() <= spend.mu
+    else:
+        loss = dp.Renyi(orders=[purse.order], values=[rounding.up(purse.total)])
+        assert loss.epsilon_at(spend.delta) <= spend.epsilon * (1 + 1e-12)
+        filter_ = filter_for(budget)
+        assert noise.renyi(filter_.order) <= filter_.divergence * (1 + 1e-12)
+    assert math.isfinite(noise.sigma)
+
+
+ORDERS = {dp.Pure: [1.0], dp.Zcdp: [1.0], dp.Gdp: [1.0], dp.Approx: [1.5, 7.3, 1e4]}
+
+
+@given(
+    st.sampled_from([(kind, order) for kind, orders in ORDERS.items() for order in orders]),
+    st.floats(-200, 3).map(lambda power: 10.0**power),
+    st.lists(st.tuples(st.floats(0.01, 0.9), st.booleans()), max_size=4),
+)
+def test_every_step_costs_its_share_and_all_of_them_the_whole(kind, total, steps):
+    purse, exact = Purse(kind=kind[0], total=total, order=kind[1]), Fraction(0)
+    for share, choosing in [*steps, (1.0, False)]:
+        amount = share * purse.left
+        if choosing:
+            step = purse.choice(amount, sensitivity=2.0**30)
+        else:
+            step = purse.noise(amount, l1=3.0, l2=2.0)
+        assert 0.99 * amount <= purse.cost(step) <= amount
+        purse.pay(step)
+        exact += Fraction(purse.cost(step))
+    assert 0.999 * total <= exact <= total
+
+
+@pytest.mark.parametrize("spend", [dp.epsilon(1e-200), dp.rho(1e-250), dp.mu(1e-120)], ids=repr)
+@pytest.mark.parametrize("method", ["independent", "tree", "adaptive"])
+def test_a_run_that_learns_nothing_is_a_run(spend, method):
+    """With noise of 10²⁰⁰, whose square is no number."""
+    s = opened(people(5), spend)
+    y = s.synthesize(["sex", "member"], spend=spend, method=method, bins=3)
+    assert len(y.rows(4)) == 4
+    assert np.isfinite(y.model.marginal((0, 1))).all()
