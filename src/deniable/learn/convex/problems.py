@@ -1,0 +1,377 @@
+"""A minimisation as public facts: which steps it takes, what they cost, what they achieve."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Generator
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from deniable import parameters
+from deniable.calibration import analytic_gaussian_sigma
+from deniable.errors import BadParameter, UnitMismatch
+from deniable.losses import Approx, Gdp, Loss, Pure, Zcdp, rounding
+from deniable.mechanisms import Gaussian, Laplace
+from deniable.release import Plan
+from deniable.release.numbers import digits
+from deniable.sensitive import Sensitive
+from deniable.units import Unit
+
+from . import brought
+from .descent import Descent, sums_of_gradients
+from .domains import Domain
+from .exponential import ConvexExponential
+from .grid import Grid
+from .held import Held
+from .objectives import NAMES, Brought, Rows, clipped, link
+from .restricted import Floats
+from .stochastic import Stochastic
+
+METHODS = ("regularised", "exponential", "descent", "stochastic")
+Way = ConvexExponential | Grid | Descent | Stochastic
+RESERVED = 1 - 2.0**-20
+"""The share of a δ that one block may use: the rest would be for Gaussian noise beside it."""
+_COUNT = 0.02  # the share of the loss that buys a noisy count
+_SURE = 0.99
+_WORK = 2e13  # products, at most: about a day
+_FINEST = 90.0  # −ln of the total variation that a point of 61 bits could still show, and more
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Found:
+    """A point, and a bound on its expected excess."""
+
+    x: NDArray[np.float64]
+    excess: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class Problem:
+    """What is minimised where, for how much."""
+
+    loss: str | Brought
+    domain: Domain
+    coordinates: int
+    lipschitz: float
+    spend: Loss
+    method: str
+    unit: Unit
+    size: int | None
+
+    @staticmethod
+    def of(**given: Any) -> Problem:
+        """Checked by public facts; nothing is spent before."""
+        parameters.one_of("method", given["method"], METHODS)
+        if not isinstance(given["domain"], Domain):
+            must = "Ball(radius), Box(low, high) or Simplex()"
+            raise BadParameter.of("domain", given["domain"], must=must, fix="domain=Ball(1.0)")
+        given["lipschitz"] = parameters.positive("lipschitz", given["lipschitz"])
+        if isinstance(given["loss"], str):
+            parameters.one_of("loss", given["loss"], NAMES)
+        if given["unit"].column is not None:
+            raise UnitMismatch(
+                "minimize protects one row, and the unit is a person with several",
+                why="the Lipschitz bound is that of one row",
+                fix="sum or choose one row per person first, with unit=dp.rows()",
+            )
+        if (given["size"] or 0) > 2**53:
+            raise BadParameter.of("size", given["size"], must="at most 2⁵³")
+        domain, coordinates = given["domain"], given["coordinates"]
+        domain.dimension(coordinates)
+        problem = Problem(**given)
+        problem._check_currency()
+        if not isinstance(given["loss"], str):
+            brought.check(given["loss"], domain=domain, coordinates=coordinates)
+        return problem
+
+    def _check_currency(self) -> None:
+        if not isinstance(self.spend, Loss):
+            fix = "spend=dp.epsilon(1.0, delta=1e-6)"
+            raise BadParameter.of("spend", self.spend, must="a privacy loss", fix=fix)
+        allowed: dict[str, tuple[type[Loss], ...]] = {
+            "regularised": (Approx,),
+            "exponential": (Approx, Pure),
+            "descent": (Approx, Gdp, Zcdp),
+            "stochastic": (Approx,),
+        }
+        if not isinstance(self.spend, allowed[self.method]) or (
+            isinstance(self.spend, Approx) and not self.spend.delta > 0
+        ):
+            raise BadParameter(
+                f'method="{self.method}" cannot be paid for with {self.spend}',
+                why="a sampler with a certified error has a δ, and normal noise has one too",
+                fix="spend=dp.epsilon(1.0, delta=1e-6)",
+            )
+        if self.method == "stochastic" and self.size is None:
+            raise BadParameter(
+                'method="stochastic" needs size=, the number of rows as far as it is public',
+                why="the share of the rows that a step sees is fixed in advance",
+                fix='size=10_000, or method="descent"',
+            )
+        stepping = self.method in ("descent", "stochastic")
+        if not isinstance(self.loss, str) and not stepping and not self._gridded:
+            raise BadParameter(
+                f'method="{self.method}" takes the named losses',
+                why="the sampler needs a convex loss with an enforced Lipschitz constant; clipping "
+                "a function's gradients enforces the constant, but clipped gradients need not be "
+                "those of any convex function",
+                fix='method="descent", or method="exponential" with spend=dp.epsilon(1.0)',
+            )
+        self.way(self.size or 1000)  # what cannot be done is refused here, free
+
+    @property
+    def _gridded(self) -> bool:
+        return self.method == "exponential" and isinstance(self.spend, Pure)
+
+    @property
+    def name(self) -> str:
+        """The loss by its name."""
+        return self.loss if isinstance(self.loss, str) else "a function"
+
+    @property
+    def budget(self) -> Loss:
+        """What a session of its own is opened with: descent adds up best in μ."""
+        if self.method == "descent" and isinstance(self.spend, Approx):
+            return Gdp(self._mu)
+        return self.spend
+
+    @property
+    def _mu(self) -> float:
+        """The μ of normal noise that the loss buys."""
+        if isinstance(self.spend, Gdp):
+            return self.spend.mu
+        if isinstance(self.spend, Zcdp):
+            return math.sqrt(2 * self.spend.rho) * (1 - 2.0**-40)
+        assert isinstance(self.spend, Approx)
+        sigma = analytic_gaussian_sigma(self.spend.epsilon, delta=self.spend.delta)
+        return 1 / sigma * (1 - 2.0**-40)
+
+    # ---- the ways
+
+    @property
+    def count(self) -> Laplace | Gaussian | None:
+        """The noise on the number of rows; None if that is public."""
+        if self.size is not None:
+            return None
+        if self.method == "descent":
+            return Gaussian.calibrate(mu=math.sqrt(_COUNT) * self._mu)
+        return Laplace.calibrate(epsilon=_COUNT * self.spend.epsilon)  # type: ignore[attr-defined]
+
+    def way(self, size: float) -> Way:
+        """The mechanism for about so many rows."""
+        left = 1.0 if self.size is not None else 1 - _COUNT
+        facts: dict[str, Any] = {
+            "domain": self.domain,
+            "coordinates": self.coordinates,
+            "lipschitz": self.lipschitz,
+        }
+        if self.method == "descent":
+            mu = math.sqrt(left) * self._mu * (1 - 2.0**-40)
+            return Descent(mu=mu, size=max(size, 1.0), unit=self.unit, **facts)
+        epsilon = left * self.spend.epsilon * (1 - 2.0**-45)  # type: ignore[attr-defined]
+        if self._gridded:
+            return Grid(epsilon=epsilon, unit=self.unit, **facts)
+        delta = self.spend.delta * RESERVED * (1 - 2.0**-20)  # type: ignore[attr-defined]
+        if self.method == "stochastic":
+            paid = Approx(epsilon, delta=delta)
+            return Stochastic(loss=paid, size=max(size, 1.0), unit=self.unit, **facts)
+        assert isinstance(self.loss, str)
+        regularised = self.method == "regularised"
+        if epsilon - math.log(max(delta, 2.0**-1000)) > _FINEST:
+            raise _too_long()
+
+        def made(blur: float) -> ConvexExponential:
+            return ConvexExponential.calibrate(
+                loss=self.loss,  # type: ignore[arg-type]
+                sides=self.unit.sides,
+                epsilon=epsilon,
+                delta=delta,
+                regularised=regularised,
+                blur=blur,
+                **facts,
+            )
+
+        blur = min(0.25, max(made(2.0**-30).excess(size) / 4, 2.0**-10))
+        mechanism = made(blur)
+        unsure = 1.0 if self.size is not None else math.log(2.0**21 / delta) / (_COUNT * epsilon)
+        _check_work(mechanism, size, most=1.25 * size + unsure)
+        return mechanism
+
+    def plan(self) -> Plan:
+        """The steps in words, and the bound if the number of rows is public."""
+        way, steps = self.way(self.size or 1000), []
+        if self.count is not None:
+            steps.append(f"count the rows ± {self.count.error(0.95):.3g} (2 % of the loss)")
+        bound = None
+        notes: tuple[str, ...] = ("excess is the mean loss of clipped rows above the least one",)
+        if self.size is not None:
+            bound = _excess(way, least=self.size, most=self.size, confidence=0.95)
+            mean = _excess(way, least=self.size, most=self.size)
+            notes += (f"expected: at most {digits(mean, 'up')} above the least mean loss",)
+        steps.append(_words(way, self.name))
+        return Plan(
+            question=f"minimize {self.name} on {self.domain}, {self.method}",
+            cost=self.spend,
+            errors={"excess": bound},
+            steps=steps,
+            notes=notes,
+        )
+
+    # ---- the steps
+
+    def steps(self, held: Held) -> Generator[Any, Any, Found]:
+        """Count if need be, then minimise."""
+        least = most = middle = float(self.size or 0)
+        if (noise := self.count) is not None:
+            counted = Sensitive(lambda: len(held.rows), l1=1, unit=self.unit, whole=True)
+            middle = float((yield noise.on(counted)))
+            reach = noise.error(_SURE, whole=True)
+            least, most = middle - reach, middle + reach
+        way = self.way(max(middle, 1.0))
+        x = yield from self._run(way, held)
+        return Found(x=x, excess=_excess(way, least=least, most=most))
+
+    def _run(self, way: Way, held: Held) -> Generator[Any, Any, Floats]:
+        if isinstance(way, Descent):
+            return (yield from way.steps(self._gradients(held)))
+        if isinstance(way, Stochastic):
+            return (yield from way.steps(self._sampled(held), lambda: len(held.rows)))
+        if isinstance(way, Grid):
+            points = way.points()
+            scores = Sensitive(
+                lambda: self._scores(way, points, held),
+                linf=way.mechanism.sensitivity,
+                unit=self.unit,
+                whole=True,
+                shape=len(points),
+            )
+            chosen = yield way.mechanism.on(scores)
+            point: Floats = points[int(chosen)]
+            return point
+        value = Sensitive(
+            lambda: self._rows(held, center=True),
+            l2=self.unit.sides * self.lipschitz,
+            unit=self.unit,
+            shape=self.coordinates,
+        )
+        drawn: Floats = yield way.on(value)
+        return drawn
+
+    def _rows(self, held: Held, *, center: bool = False) -> Rows:
+        """In units of the Lipschitz bound; `center` is where neighbours are compared."""
+        assert isinstance(self.loss, str)
+        made = link(self.loss)
+        points, targets = clipped(*held.numbers(), norm=self.lipschitz, labels=made.labels)
+        far = self.lipschitz * self.domain.norm(self.coordinates) + 2
+        middle = self.domain.center(self.coordinates) * self.lipschitz if center else None
+        near = np.clip(targets, -far, far)
+        return Rows(points=points, targets=near, link=made, center=middle, norm=self.lipschitz)
+
+    def _gradients(self, held: Held) -> Callable[[Floats], Any]:
+        if not isinstance(self.loss, str):
+            function = self.loss
+            at: list[Callable[[Floats], tuple[Floats, Floats]]] = []
+
+            def sums_brought(x: Floats) -> Any:
+                if not at:
+                    at.append(brought.called(function, *held.numbers()))
+                return sums_of_gradients(at[0](x)[1], norm=self.lipschitz)
+
+            return sums_brought
+        made: list[Rows] = []
+
+        def sums(x: Floats) -> Any:
+            if not made:
+                made.append(self._rows(held))
+            return made[0].sums(x * self.lipschitz)
+
+        return sums
+
+    def _sampled(self, held: Held) -> Callable[[Floats, NDArray[np.int64]], Any]:
+        """The same sums over the rows at some places."""
+        rows: list[Any] = []
+
+        def sums(x: Floats, places: NDArray[np.int64]) -> Any:
+            if not isinstance(self.loss, str):
+                if not rows:
+                    rows.extend(held.numbers())
+                at = brought.called(self.loss, *(each[places] for each in rows))
+                return sums_of_gradients(at(x)[1], norm=self.lipschitz)
+            if not rows:
+                rows.append(self._rows(held))
+            whole: Rows = rows[0]
+            points, targets = whole.points[places], whole.targets[places]
+            return replace(whole, points=points, targets=targets).sums(x * self.lipschitz)
+
+        return sums
+
+    def _scores(self, way: Grid, points: Floats, held: Held) -> list[int]:
+        center = self.domain.center(self.coordinates)
+        if isinstance(self.loss, str):
+            rows = self._rows(held)
+
+            def values(x: Floats) -> Floats:
+                return rows.values(x * self.lipschitz)
+        else:
+            at = brought.called(self.loss, *held.numbers())
+
+            def values(x: Floats) -> Floats:
+                return at(x)[0]
+
+        base = values(center)
+        spare = 0.0 if isinstance(self.loss, str) else brought.SPARE
+        return [way.scores(values(x), base, spare=spare) for x in points]
+
+
+def _excess(
+    way: Way,
+    *,
+    least: float,
+    most: float,
+    confidence: float | None = None,
+) -> float:
+    if isinstance(way, Descent | Stochastic):
+        return way.excess(least=least, most=most, confidence=confidence)
+    return way.excess(least, confidence)
+
+
+def _check_work(mechanism: ConvexExponential, size: float, *, most: float) -> None:
+    """Refuse what would take days, or more digits than there are, by public facts.
+
+    Digits must suffice for `most` rows and for fewer, with room for a lattice twice as wide: widths
+    are powers of two, and may be wider for fewer rows. There are more rows than `most` with a
+    probability of 2⁻²¹ of δ, for which `way` leaves room.
+    """
+    work = mechanism.pace(size).steps * size * mechanism.coordinates * 16
+    pace = mechanism.pace(most)
+    if work > _WORK or not replace(pace, arithmetic=pace.arithmetic / 2).fine:
+        raise _too_long()
+
+
+def _too_long() -> BadParameter:
+    return BadParameter(
+        "the sampler would run for days on so many rows and columns, or miss so small a δ",
+        why="its number of steps is fixed by a theorem, and what rounding adds to δ grows with it",
+        fix='method="descent"',
+    )
+
+
+def _words(way: Way, name: str) -> str:
+    if isinstance(way, Stochastic):
+        return (
+            f"{way.turns} noisy gradient steps for {name} loss, each on a Poisson sample of "
+            f"{way.rate:.3g} of the rows, and the average of their points"
+        )
+    if isinstance(way, Descent):
+        return f"{way.turns} noisy gradient steps for {name} loss, and the average of their points"
+    if isinstance(way, Grid):
+        return f"choose one of {len(way.points()):,} points of a grid by the exponential mechanism"
+    _, mu = way.ideal()
+    shown = rounding.shown_up(mu)
+    return (
+        f"draw a point with density ∝ exp(−{way.weight:.3g}·Σ{name} − {way.ridge:.3g}·‖x‖²/2), "
+        f"of μ = {shown}, within {way.distance:.0e} in total variation"
+    )

@@ -1,0 +1,90 @@
+"""What a fit will cost and how good it will be, before anything is spent."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from deniable.losses import Loss
+from deniable.mechanisms import Gaussian, Mechanism
+from deniable.mechanisms.combine import Composed
+from deniable.release import Plan
+from deniable.session import Session
+
+from .engine.batches import DisjointBatches
+from .engine.perturbed import ObjectivePerturbation
+from .fitting import Prepared, prepared
+
+if TYPE_CHECKING:
+    from .models._estimator import PrivateEstimator
+
+
+def explain_fit(
+    session: Session,
+    estimator: PrivateEstimator,
+    *,
+    target: str | None = None,
+    features: Sequence[str] | None = None,
+    spend: Loss,
+    table: str | None = None,
+) -> Plan:
+    """The plan of a fit: see `s.explain_fit`."""
+    found = prepared(session, estimator, target=target, features=features, spend=spend, table=table)
+    name, held, ledger = type(estimator).__name__, found.held, session.ledger
+    read = f"read {', '.join(found.features)} as {held.space.dimension} features"
+    size = None if session.schema is None else session.schema.size
+    notes = (_quality(found, size), found.model.caveat)
+    return Plan(
+        question=f"fit {name}" + (f" to predict {target}" if target else ""),
+        cost=found.loss,
+        errors={},
+        steps=[read, *_noises(found.plan)],
+        left=ledger.left_after(ledger.price(found.plan, delta=found.delta)),
+        notes=tuple(note for note in notes if note),
+    )
+
+
+def _noises(plan: Mechanism) -> list[str]:
+    """Each noise in words: how often, and how large beside what one unit can do."""
+    match plan:
+        case Composed():
+            return [_noise(part, times) for part, times in plan.parts]
+        case DisjointBatches():
+            sums = f"{plan.epochs} × {plan.batches} sums over disjoint batches"
+            return [f"{sums}, noise {_multiple(plan.of):.3g} times what one unit changes"]
+    return [_noise(plan, 1)]
+
+
+def _noise(part: Mechanism, times: int) -> str:
+    if isinstance(part, ObjectivePerturbation):
+        ratio = part.sigma / part.sensitivity
+        return (
+            f"one minimum with penalty {part.ridge:.3g}, and in its objective noise {ratio:.3g} "
+            "times what one unit changes"
+        )
+    rate = getattr(part, "rate", None)
+    inner = part.of if rate is not None else part  # type: ignore[attr-defined]
+    of = "" if rate is None else f" over Poisson samples at rate {rate:g}"
+    sums = "one answer" if times == 1 else f"{times} answers"
+    return f"{sums}{of}, noise {_multiple(inner):.3g} times what one unit changes"
+
+
+def _multiple(noise: object) -> float:
+    return noise.sigma / noise.sensitivity if isinstance(noise, Gaussian) else math.nan
+
+
+def _quality(found: Prepared, size: int | None) -> str:
+    """What noise adds to the mean loss of a row, where a formula for it is known."""
+    if size is None:
+        excess = found.model.expected_excess(found, size=1)
+        if excess is not None:
+            return "a public number of rows, dp.Schema(size=...), would tell the excess loss"
+    else:
+        excess = found.model.expected_excess(found, size=size)
+        if excess is not None:
+            return f"expected excess loss per row: at most {excess:.2g}, above the least penalised"
+    return (
+        "no formula says how good it will be: try it on public or made-up rows with "
+        "deniable.learn.effect(model, X, y, epsilon=[0.1, 1, 3])"
+    )

@@ -1,0 +1,1 @@
+"""Estimators in the manner of scikit-learn. One file per family of models."""
