@@ -1,0 +1,116 @@
+"""The public facts of a round: promises that cannot be kept and hostile words are refused."""
+
+import json
+import tracemalloc
+
+import numpy as np
+import pytest
+
+import deniable as dp
+from deniable.errors import MessageRejected
+from deniable.mechanisms import Mechanism, Skellam, SkellamL2, SkellamShares
+from deniable.secure import Party, Round
+
+from .rounds import Play
+from .test_protocol import SEVEN
+
+
+@pytest.mark.parametrize(
+    "facts",
+    [
+        {"parties": 1},
+        {"length": 0},
+        {"limit": 0},
+        {"limit": 2**62},
+        {"dropouts": -1},
+        {"colluding": 4, "dropouts": 1},
+        {"dropouts": 5},
+        {"length": 2**27 + 1},
+        {"length": 2**70},
+        {"parties": 10**6 + 1},
+        {"parties": 10**6, "colluding": 300_000},
+        {"noise": SkellamShares(of=Skellam(variance=2.0, sensitivity=2**63), parties=5)},
+        {"noise": SkellamShares(of=Skellam(variance=2.0, sensitivity=10**400), parties=5)},
+        {"noise": SkellamShares(of=SkellamL2(variance=2.0, sensitivity=1e30), parties=5)},
+        {"nonce": b"short"},
+        {"nonce": "text"},
+        {"noise": Skellam(variance=2.0)},
+        {"noise": SkellamShares(of=Skellam(variance=2.0), parties=5, dropouts=1)},
+    ],
+    ids="-".join,
+)
+def test_rounds_that_cannot_keep_their_promise_are_refused(facts):
+    with pytest.raises(dp.BadParameter):
+        Round(**({"parties": 5, "length": 2} | facts))
+
+
+@pytest.mark.parametrize(
+    "bent",
+    [
+        lambda text: text + b" ",
+        lambda text: text.replace(b'"parties":5', b'"parties":"5"'),
+        lambda text: text.replace(b'"version":2', b'"version":1'),
+        lambda text: text.replace(b'"length":2,', b""),
+        lambda text: b"[" * 100_000,
+        lambda text: text.replace(b'"noise":null', b'"noise":{"mechanism":"laplace","of":"x"}'),
+        lambda text: text.replace(b'"noise":null', b'"noise":[]'),
+        lambda text: b"\xff",
+    ],
+)
+def test_an_announcement_that_is_not_canonical_is_rejected(bent):
+    text = Round(parties=5, length=2).to_bytes()
+    with pytest.raises((MessageRejected, dp.BadParameter)):
+        Round.from_bytes(bent(text))
+
+
+def test_an_announcement_makes_no_mechanism_but_skellam_shares(monkeypatch):
+    """Whoever reads one would build what it names: of others, some take for ever to build."""
+    made = []
+    for kind in set(Mechanism.registry.values()) - {Skellam, SkellamL2, SkellamShares}:
+        monkeypatch.setattr(kind, "_from_dict", classmethod(lambda cls, record: made.append(cls)))
+    counter = {"mechanism": "open_ended_counter", "sigma": 1e-9, "sensitivity": 2**62}
+    for noise in (
+        counter | {"first": 10**400},
+        {"mechanism": "skellam_shares", "of": counter | {"first": 10**400}, "parties": 5},
+        {"mechanism": "composed", "of": {"mechanism": "skellam"}, "parts": [counter]},
+        *({"mechanism": name, "of": {"mechanism": "skellam"}} for name in Mechanism.registry),
+    ):
+        record = json.loads(Round(parties=5, length=2).to_bytes()) | {"noise": noise}
+        text = json.dumps(record, sort_keys=True, separators=(",", ":")).encode()
+        with pytest.raises((MessageRejected, dp.BadParameter)):
+            Round.from_bytes(text)
+    assert len(Mechanism.registry) > 20
+    assert not made
+
+
+def test_one_party_of_many_does_not_need_the_memory_of_all():
+    """A million parties have 2²⁷ pairs of neighbours: a gigabyte, for whoever reads of them."""
+    round_ = Round(parties=200_000, length=1, dropouts=300, colluding=300)
+    tracemalloc.start()
+    assert len(round_.near(7)) == round_.shape.degree == 602
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 300 * round_.parties  # bytes; all neighbours would take 4,800 for each
+
+
+@pytest.mark.parametrize("variance", [None, 1e-9, 13.99, 14.0, 1e6])
+def test_a_party_refuses_a_round_with_less_noise_than_it_needs(variance):
+    noise = None if variance is None else SkellamShares(of=Skellam(variance=variance), parties=3)
+    round_ = Round.from_bytes(Round(parties=3, length=1, noise=noise).to_bytes())
+    Party(round_, 0)
+    if variance is not None and variance >= 14:
+        Party(round_, 0, least=14.0)
+    else:
+        with pytest.raises(MessageRejected, match="does not promise noise"):
+            Party(round_, 0, least=14.0)
+
+
+@pytest.mark.parametrize("kind", [np.int8, np.int64, np.uint16])
+@pytest.mark.parametrize("name", ["parties", "length", "limit", "dropouts", "colluding"])
+def test_whole_numbers_of_numpy_are_as_good_as_python_s(name, kind):
+    facts = {"parties": 5, "length": 2, "limit": 100, "dropouts": 1, "colluding": 1}
+    nonce = bytes(16)
+    given = Round(nonce=nonce, **(facts | {name: kind(facts[name])}))
+    assert given.to_bytes() == Round(nonce=nonce, **facts).to_bytes()
+    assert type(getattr(given, name)) is int
+    assert Play(SEVEN[:5, :2], nonce=nonce, **(facts | {name: kind(facts[name])})).total().size == 2
