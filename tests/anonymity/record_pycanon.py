@@ -2,7 +2,9 @@
 
     python -m tests.anonymity.record_pycanon PYTHON      PYTHON: an interpreter that has pycanon
 
-Its recursive (c, ℓ) is left out: it takes the rarest value for the commonest.
+Its recursive (c, ℓ) is left out: it takes the rarest value for the commonest. So is its enhanced β,
+the largest min(β, −ln p) of any value, which is finite also where a gain exceeds −ln p and no β
+works. Its δ looks only at the values a class contains; a value that is absent makes δ infinite.
 """
 
 import json
@@ -26,6 +28,7 @@ CASES = [
     ("optimal, t", QUASI[:4], "occupation", {"k": 5, "t": 0.35, "suppression": 0.1}),
     ("optimal, t by rank", QUASI[:3], "education_num", {"k": 5, "t": 0.1, "suppression": 0.1}),
     ("mondrian", QUASI, "occupation", {"k": 5, "method": "mondrian"}),
+    ("optimal, every value", ["sex", "race"], "income", {"k": 5}),
     ("mondrian, ℓ, t", QUASI, "occupation", {"k": 5, "l": 3, "t": 0.4, "method": "mondrian"}),
 ]
 ASKED = """
@@ -38,6 +41,10 @@ print(json.dumps({
     "l": int(a.l_diversity(table, quasi, sensitive)),
     "entropy_l": int(a.entropy_l_diversity(table, quasi, sensitive)),
     "t": float(a.t_closeness(table, quasi, sensitive)),
+    "alpha": float(a.alpha_k_anonymity(table, quasi, sensitive)[0]),
+    "beta": float(a.basic_beta_likeness(table, quasi, sensitive)),
+    "delta_of_present": float(a.delta_disclosure(table, quasi, sensitive)),
+    "enhanced_beta_wrong": float(a.enhanced_beta_likeness(table, quasi, sensitive)),
 }))
 """
 

@@ -28,6 +28,22 @@ def spread_of(rows, quasi, sensitive, *, ordered):
     )
 
 
+def relatives_of(rows, quasi, sensitive):
+    """(α, β, enhanced β, δ), each class and each value of the table by itself."""
+    whole, n = Counter(row[sensitive] for row in rows), len(rows)
+    alpha, beta, enhanced, delta = 0.0, 0.0, 0.0, 0.0
+    for part in classes_of(rows, quasi).values():
+        counts = Counter(row[sensitive] for row in part)
+        for value, total in whole.items():
+            p, q = total / n, counts[value] / len(part)
+            gain = q / p - 1
+            alpha, beta = max(alpha, q), max(beta, gain)
+            allowed = gain <= -math.log(p) + 1e-9
+            enhanced = max(enhanced, 0.0 if gain <= 1e-12 else gain if allowed else math.inf)
+            delta = max(delta, abs(math.log(q / p)) if q else math.inf)
+    return alpha, beta, enhanced, delta
+
+
 def entropy(counts):
     total = sum(counts.values())
     return -sum(n / total * math.log(n / total) for n in counts.values())

@@ -13,7 +13,7 @@ import pyarrow.parquet
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.anonymity.reference import spread_of
+from tests.anonymity.reference import classes_of, relatives_of, spread_of
 
 import deniable as dp
 from deniable.anonymity import anonymize, check
@@ -44,6 +44,8 @@ def test_every_measure_is_what_its_definition_says_with_null_as_a_value(rows):
         spread = found.spreads[name]
         assert (found.k, spread.l) == (k, l)
         assert np.allclose([spread.entropy_l, spread.c, spread.t], [entropy, c, t], atol=1e-12)
+        others = [spread.alpha, spread.beta, spread.enhanced_beta, spread.delta]
+        assert np.allclose(others, relatives_of(rows, ["x", "y"], name), atol=1e-9)
     assert found.l == min(s.l for s in found.spreads.values())
     assert found.t == max(s.t for s in found.spreads.values())
     assert found.classes["size"].to_numpy().sum() == found.rows == len(rows)
@@ -55,6 +57,38 @@ def test_adult_is_as_the_peer_says():
             table = complete(dp.load_adult(split="all"))
             found = check(table, quasi=case["quasi"], sensitive=case["sensitive"])
             agree(found, case)
+
+
+@given(people)
+@settings(max_examples=25)
+def test_with_a_unit_people_are_counted_once_in_each_class(rows):
+    table = pa.Table.from_pylist(rows, schema=SCHEMA)
+    found = check(table, quasi=["x", "y"], sensitive="s", unit="r")
+    crowds = {key: {row["r"] for row in part} for key, part in classes_of(rows, ["x", "y"]).items()}
+    sizes = sorted(map(len, crowds.values()))
+    assert found.classes["size"].to_pylist() == sizes
+    assert (found.k, found.rows) == (sizes[0], len({row["r"] for row in rows}))
+    for k in (2, 3, 5):
+        exposed = set().union(*(crowd for crowd in crowds.values() if len(crowd) < k))
+        assert found.below(k) == len(exposed)
+    assert found.unique == found.below(2)
+    shares = [
+        len({row["r"] for row in part if row["s"] == value}) / len({row["r"] for row in part})
+        for part in classes_of(rows, ["x", "y"]).values()
+        for value in {row["s"] for row in part}
+    ]
+    assert found.spreads["s"].alpha == pytest.approx(max(shares))
+
+
+@given(people)
+@settings(max_examples=10)
+def test_a_unit_that_names_rows_changes_nothing(rows):
+    table = pa.Table.from_pylist(rows, schema=SCHEMA)
+    numbered = table.append_column("id", [list(range(len(rows)))])
+    one = check(table, quasi=["x", "y"], sensitive=["s", "r"])
+    two = check(numbered, quasi=["x", "y"], sensitive=["s", "r"], unit="id")
+    assert (one.k, one.rows, one.unique, one.crowds) == (two.k, two.rows, two.unique, two.crowds)
+    assert one.spreads == two.spreads
 
 
 def complete(table):
@@ -70,6 +104,25 @@ def agree(found, case):
         case["entropy_l"],
     )
     assert spread.t == pytest.approx(case["t"], abs=1e-9)
+    assert spread.alpha == pytest.approx(case["alpha"], abs=1e-9)
+    assert spread.beta == pytest.approx(case["beta"], rel=1e-9)
+    if math.isfinite(spread.delta):
+        assert spread.delta == pytest.approx(case["delta_of_present"], abs=1e-9)
+
+
+def test_the_peer_is_wrong_about_enhanced_likeness_and_absent_values():
+    """pycanon calls the six columns of Adult enhanced-β-like with a finite β, and gives a finite δ.
+
+    Each class of one person has a value of share p with q = 1: its gain 1/p − 1 exceeds −ln p, so
+    no β satisfies the definition; and all other values are absent, which |ln 0| makes infinite.
+    """
+    case = PEER[0]
+    found = check(complete(dp.load_adult(split="all")), quasi=SIX, sensitive="occupation")
+    spread = found.spreads["occupation"]
+    assert math.isfinite(case["enhanced_beta_wrong"])
+    assert math.isfinite(case["delta_of_present"])
+    assert math.isinf(spread.enhanced_beta)
+    assert math.isinf(spread.delta)
 
 
 @pytest.mark.parametrize(

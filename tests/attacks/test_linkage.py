@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 import deniable as dp
 from deniable.attacks import linkage, linked_rows, month, near, prefix, spelling, year
+from deniable.errors import BadParameter
 
 
 @pytest.fixture(scope="module")
@@ -149,3 +150,43 @@ def test_files_relations_and_dictionaries_are_tables_too(tmp_path):
         assert linkage(rows, table, on=["a", "b"]).candidates.tolist() == [1, 2, 2]
     with pytest.raises(dp.BadParameter):
         linkage(rows, 3, on=["a"])
+
+
+def test_the_remaining_rows_are_those_that_fit_by_every_rule():
+    """Against a plain double loop, exact columns and near numbers together."""
+    rng = np.random.default_rng(8)
+    known = {"zip": rng.integers(0, 4, 40), "age": rng.integers(20, 40, 40)}
+    rows = {"zip": rng.integers(0, 4, 90), "age": rng.integers(20, 40, 90)}
+    for on, reach in ((["zip", "age"], 0), (["zip", near("age", within=2)], 2)):
+        found = linkage(known, rows, on=on)
+        for i in range(40):
+            wanted = [
+                j for j in range(90)
+                if known["zip"][i] == rows["zip"][j]
+                and abs(known["age"][i] - rows["age"][j]) <= reach
+            ]  # fmt: skip
+            assert found.remaining(i).tolist() == wanted
+            assert found.candidates[i] == len(wanted)
+
+
+def test_three_rows_left_are_a_guess_of_two_thirds():
+    people = {"age": [39, 39, 39, 50], "income": ["<=50K", ">50K", "<=50K", ">50K"]}
+    found = linkage({"name": ["Karrie"], "age": [39]}, people, on="age")
+    assert found.reidentified == 0
+    told = found.distribution(people, "income", record=0)
+    assert list(told) == ["<=50K", ">50K"]
+    assert told["<=50K"] == pytest.approx(2 / 3)
+    assert found.distribution(people, "income", record=0) == told
+    with pytest.raises(BadParameter):
+        found.remaining(1)
+
+
+def test_ten_rows_of_one_person_reidentify_them():
+    visits = {"patient": [1] * 10 + [2, 3], "zip": ["a"] * 10 + ["b", "b"]}
+    people = {"zip": ["a", "b", "c"]}
+    by_row = linkage(people, visits, on="zip")
+    by_person = linkage(people, visits, on="zip", unit="patient", truth=[3, 10, -1])
+    assert (by_row.reidentified, by_person.reidentified) == (0, 1)
+    assert by_person.candidates.tolist() == [1, 2, 0]
+    assert (by_person.rows, by_person.correct) == (3, 1)
+    assert "narrowed to 2 people or fewer" in str(by_person)

@@ -79,7 +79,7 @@ def test_groups_of_one_give_their_value_away(people):
     mine = table[(table.native_country == only[0]) & (table.education == only[1])]
     assert mine.age.tolist() == [found.values[0]]
     assert found.plot() is not None
-    assert "hold one person" in found.explain()
+    assert "contain only one" in found.explain()
 
 
 def test_noisy_counts_do_not_tell_one_person_from_none(people):

@@ -1,6 +1,6 @@
 """Which columns single people out: against a count by hand, and on Adult."""
 
-from collections import Counter
+from collections import Counter, defaultdict
 from itertools import combinations
 
 import numpy as np
@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import deniable as dp
-from deniable.attacks import selectivity, uniqueness
+from deniable.attacks import selectivity, small_groups, uniqueness
 
 TABLES = st.integers(1, 4).flatmap(
     lambda width: st.lists(
@@ -110,3 +110,40 @@ def test_it_tells_what_it_found_and_draws_it(adult):
     assert "<b>" in found._repr_html_()
     assert isinstance(found.to_dict()["needed"], list)
     assert np.asarray(found.needed).size == adult.num_rows
+
+
+@given(
+    st.lists(
+        st.tuples(st.integers(0, 4), st.integers(0, 2), st.sampled_from("ab"), st.integers(0, 3)),
+        min_size=1,
+        max_size=25,
+    )
+)
+@settings(max_examples=40)
+def test_with_a_unit_people_are_singled_out_and_not_rows(rows):
+    """Against the definition: all rows that share some values of a person are that person's."""
+    names = ("who", "x", "y", "z")
+    table = {name: [row[i] for row in rows] for i, name in enumerate(names)}
+    found = uniqueness(table, largest=3, unit="who")
+    assert found.people == len({row[0] for row in rows})
+    assert found.columns == ("x", "y", "z")
+    for combination in found.combinations:
+        places = [names.index(name) for name in combination.columns]
+        crowd = defaultdict(set)
+        for row in rows:
+            crowd[tuple(row[i] for i in places)].add(row[0])
+        alone = {next(iter(people)) for people in crowd.values() if len(people) == 1}
+        assert combination.unique == len(alone)
+        if len(places) == 1:
+            column = selectivity(table, columns=combination.columns, unit="who").columns[0]
+            assert column.unique == len(alone)
+            small = small_groups(table, by=combination.columns, unit="who", below=2)
+            assert small.alone == sum(len(people) == 1 for people in crowd.values())
+
+
+def test_a_unit_that_names_rows_changes_nothing():
+    people = dp.load_adult().select(["age", "education", "occupation"]).slice(0, 3000)
+    numbered = people.append_column("id", [list(range(people.num_rows))])
+    one, two = uniqueness(people), uniqueness(numbered, unit="id")
+    assert one.combinations == two.combinations
+    assert selectivity(people).columns == selectivity(numbered, unit="id").columns

@@ -1,6 +1,8 @@
 """k-anonymity, ℓ-diversity and t-closeness, which came before differential privacy; their limits.
 
     check(table, quasi=, sensitive=)     how anonymous a table is
+    in_population(table, population, quasi=)            k-map and δ-presence
+    population_uniqueness(table, quasi=, fraction=)     who is unique beyond the table
     anonymize(table, quasi=, k=)         make it k-anonymous, with the least loss
     generalize(table, levels=)           generalise columns to levels you choose
     deidentify(table)                    find the columns that name people, and drop them
@@ -14,7 +16,8 @@ expected. The modules:
     checking        check
     anonymizing     anonymize, generalize
     demands         the conditions on every class: k, ℓ and t
-    diversity       ℓ-diversity and t-closeness of a class
+    diversity       ℓ-diversity, t-closeness, β-likeness and δ-disclosure of a class
+    population      in_population, population_uniqueness
     hierarchies     the steps by which values are generalised
     suggesting      a hierarchy for a column without one
     methods         the search for a generalisation
@@ -33,6 +36,12 @@ from .demands import Demands
 from .hierarchies import Ladder, dates, digits, doubling, ranges, single, steps, tree
 from .identifiers import Deidentified, Finding, deidentify
 from .outliers import clip
+from .population import (
+    InPopulation,
+    PopulationUniqueness,
+    in_population,
+    population_uniqueness,
+)
 from .pseudonyms import Pseudonymized, pseudonymize
 from .reports import Measured, Report
 from .suggesting import suggest
@@ -43,8 +52,10 @@ __all__ = [
     "Deidentified",
     "Demands",
     "Finding",
+    "InPopulation",
     "Ladder",
     "Measured",
+    "PopulationUniqueness",
     "Pseudonymized",
     "Report",
     "Spread",
@@ -56,7 +67,9 @@ __all__ = [
     "digits",
     "doubling",
     "generalize",
+    "in_population",
     "limits",
+    "population_uniqueness",
     "pseudonymize",
     "ranges",
     "single",

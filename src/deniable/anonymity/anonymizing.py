@@ -15,7 +15,7 @@ from deniable.sampling.source import current
 
 from .demands import Demands
 from .hierarchies import Ladder
-from .methods.lattice import Found, Node, count, search
+from .methods.lattice import BestNode, Node, count, search
 from .methods.loss import ADDITIVE, LOSSES, class_loss, total_cost
 from .methods.mondrian import Axis, Points, axis, boxes
 from .methods.prepared import Prepared, prepared
@@ -60,6 +60,7 @@ def anonymize(
     c: float = 1.0,
     loss: str = "ncp",
     strict: bool = True,
+    unit: str | None = None,
 ) -> Anonymized:
     """Say the quasi-identifiers less exactly until every row has at least k − 1 others like it.
 
@@ -68,6 +69,11 @@ def anonymize(
               tables the one of least `loss` (ncp, precision, entropy, discernibility or
               average_class) is found: see `lattice`.
     mondrian  Each class its own ranges; nothing is left out; good, not optimal: see `mondrian`.
+
+    `unit` is the column that identifies people, if they have several rows. Then every class has at
+    least k *people*; someone whose rows are in several classes counts in each of them. ℓ, t, losses
+    and `suppression` are still about rows. The column itself is not touched: drop it. Of every row
+    it must say whose it is: one without an id may be anybody's.
 
     With `sensitive`, `l` asks for ℓ-diversity (distinct, entropy, or recursive with c) and `t` for
     t-closeness, both of what is published. Other columns, names included, are not touched: see
@@ -83,7 +89,7 @@ def anonymize(
     one_of("method", method, METHODS)
     one_of("loss", loss, LOSSES)
     share = probability("suppression", suppression)
-    ready = prepared(table, quasi, sensitive, hierarchies or {})
+    ready = prepared(table, quasi, sensitive, hierarchies or {}, unit)
     if method == "mondrian":
         return _local(table, ready, demands, strict=strict)
     found = search(ready.problem(demands, loss=loss, suppression=share))
@@ -115,12 +121,12 @@ def generalize(
             )
     problem = ready.problem(demands, loss="ncp", suppression=1.0)
     node = count(problem, [levels[rungs.column] for rungs in ready.rungs])
-    found = Found(best=node, counted=1, nodes=1)
+    found = BestNode(best=node, counted=1, nodes=1)
     return _full_domain(table, ready, found, demands, method="chosen")
 
 
 def _full_domain(
-    table: object, ready: Prepared, found: Found, demands: Demands, *, method: str = "optimal"
+    table: object, ready: Prepared, found: BestNode, demands: Demands, *, method: str = "optimal"
 ) -> Anonymized:
     import pyarrow as pa
 
@@ -197,7 +203,8 @@ def _boxes(ready: Prepared, axes: Sequence[Axis], demands: Demands, *, strict: b
             fix="a smaller k or l",
         )
     bottom = problem.bottom
-    if strict:
+    together = strict and ready.person is None
+    if together:
         cells, counts, values = bottom.cells, bottom.counts, bottom.values
     else:
         cells, counts = ready.cell, np.ones(ready.cell.size, np.int64)
@@ -211,9 +218,10 @@ def _boxes(ready: Prepared, axes: Sequence[Axis], demands: Demands, *, strict: b
         size=size,
         ordered=ready.ordered,
         tree=ready.tree,
+        people=None if ready.person is None else ready.person.codes,
     )
     box = boxes(points, axes, demands, strict=strict)
-    if not strict:
+    if not together:
         return box
     of_cell = np.empty(ready.firsts.size, np.int64)
     of_cell[cells] = box

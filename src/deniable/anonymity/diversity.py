@@ -1,4 +1,4 @@
-"""How much a class tells about its members' sensitive value: ℓ-diversity and t-closeness.
+"""How much a class tells about its members' sensitive value: ℓ-diversity, t-closeness and others.
 
 A histogram is kept sparsely: for each pair of a class and a value that occurs in it, the number of
 rows. Pairs come sorted by class, then by value.
@@ -78,6 +78,46 @@ def recursive(pairs: Pairs, *, l: int) -> Floats:
     with np.errstate(divide="ignore"):
         ratios: Floats = counts[starts] / tails
     return ratios
+
+
+def likeness(pairs: Pairs) -> Floats:
+    """The largest relative gain (q − p)/p of a value in each class [CK12].
+
+    q is the value's share in the class, p its share in the whole table. Basic β-likeness holds for
+    every β of at least this.
+    """
+    gains: Floats = np.maximum.reduceat(_gains(pairs), pairs.starts)
+    return np.maximum(gains, 0.0)
+
+
+def enhanced_likeness(pairs: Pairs) -> Floats:
+    """The least β with which a class has enhanced β-likeness; ∞ if there is none [CK12].
+
+    The gain of a value of share p is limited by min(β, −ln p), so that no class reveals a common
+    value. Where a gain exceeds −ln p, no β helps.
+    """
+    gains = _gains(pairs)
+    cap = -np.log(pairs.overall()[pairs.values])
+    allowed = (gains <= 0) | (gains <= cap * (1 + 1e-12))
+    worst: Floats = np.maximum.reduceat(np.where(allowed, gains, np.inf), pairs.starts)
+    return np.maximum(worst, 0.0)
+
+
+def disclosure(pairs: Pairs) -> Floats:
+    """The largest |ln(q/p)| over *all* values of the table, for each class [BS08].
+
+    A value that the class does not contain has q = 0: its absence is learned with certainty, and
+    the distance is infinite. δ-disclosure privacy holds for every δ above this.
+    """
+    far = np.abs(np.log1p(_gains(pairs)))
+    worst: Floats = np.maximum.reduceat(far, pairs.starts)
+    values = np.count_nonzero(pairs.overall())
+    return np.where(distinct(pairs) == values, worst, np.inf)
+
+
+def _gains(pairs: Pairs) -> Floats:
+    gains: Floats = _shares(pairs) / pairs.overall()[pairs.values] - 1
+    return gains
 
 
 def distance(

@@ -26,7 +26,7 @@ from deniable.errors import BadParameter
 from deniable.fixes import Fix
 from deniable.parameters import positive, real, whole
 
-from .tables import Codes, Column
+from .tables import Coded, Codes
 
 ANYTHING = "*"
 Labels: TypeAlias = Sequence[object]
@@ -52,7 +52,7 @@ class Rungs:
         return len(self.maps) - 1
 
 
-def ladder(hierarchy: Ladder | Rungs, column: Column) -> Rungs:
+def ladder(hierarchy: Ladder | Rungs, column: Coded) -> Rungs:
     """Lay a hierarchy on the values of a column, and check that each step follows from the last."""
     if isinstance(hierarchy, Rungs):
         return hierarchy

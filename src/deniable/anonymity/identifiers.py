@@ -13,7 +13,7 @@ from deniable.parameters import one_of
 from deniable.sampling.source import current
 
 from .pseudonyms import pseudonymize
-from .tables import Column, arrow, check_columns, encoded, rebuilt
+from .tables import Coded, arrow, check_columns, encoded, rebuilt
 
 if TYPE_CHECKING:
     from .tables import Frame
@@ -113,7 +113,7 @@ def deidentify(
     return Deidentified(frame=frame, findings=tuple(findings), key=key)
 
 
-def _finding(column: Column, rows: int) -> Finding:
+def _finding(column: Coded, rows: int) -> Finding:
     """What one column is; an empty kind if it is neither."""
     import pyarrow as pa
 
@@ -135,7 +135,7 @@ def _finding(column: Column, rows: int) -> Finding:
     return Finding(column=column.name, kind=kind, why=why, distinct=distinct)
 
 
-def _look(column: Column) -> str:
+def _look(column: Coded) -> str:
     values = column.values.slice(0, _SAMPLE).to_pylist()
     texts = [value for value in values if isinstance(value, str)]
     for look, pattern in _PATTERNS.items():

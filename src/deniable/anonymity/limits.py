@@ -51,8 +51,9 @@ class Inferred:
 
     def __str__(self) -> str:
         return (
-            f"the value of {self.people:,} of {self.rows:,} people is learned ({self.share:.1%}); "
-            f"the commonest value is held by {self.baseline:.1%}"
+            f"the value of {self.people:,} of {self.rows:,} people is learned "
+            f"({100 * self.share:.1f} %); "
+            f"the commonest value is held by {100 * self.baseline:.1f} %"
         )
 
 
@@ -66,7 +67,7 @@ def homogeneity(
     >>> quasi = ["age", "sex", "marital_status", "education"]
     >>> done = anonymize(dp.load_adult(), quasi=quasi, k=10)
     >>> print(homogeneity(done.frame, quasi=quasi, sensitive="income"))
-    the value of 1,762 of 31,180 people is learned (5.7%); the commonest value is held by 75.5%
+    the value of 1,762 of 31,180 people is learned (5.7 %); the commonest value is held by 75.5 %
     """
     return background(table, quasi=quasi, sensitive=sensitive, ruled_out=0, confidence=confidence)
 
@@ -82,8 +83,8 @@ def background(
     """Whose value is learned by someone who can rule out some values that are not theirs.
 
     "She has no heart disease" is easier to know than what she has. The attacker knows `ruled_out`
-    such facts about each person, the most telling ones: a row whose value has n of the N rows of
-    its class is learned with probability n / (N − rows of the values ruled out).
+    such facts about each person, the most identifying ones: a row whose value has n of the N rows
+    of its class is learned with probability n / (N − rows of the values ruled out).
     """
     known = whole("ruled_out", ruled_out, least=0)
     if confidence != 1.0:

@@ -11,18 +11,22 @@ from . import diversity
 from .checking import paired
 from .demands import Demands
 from .methods.prepared import Prepared
-from .tables import Codes
+from .tables import Codes, grouped, joined
 
 
 @dataclass(frozen=True, kw_only=True)
 class Measured:
-    """k, ℓ and t of the published rows, counted anew; ℓ and t where a column is sensitive."""
+    """k, ℓ and t of the published rows, counted anew; ℓ and t where a column is sensitive.
+
+    `unit` is the column by which k counts people.
+    """
 
     rows: int
     classes: int
     k: int
     l: int | None
     t: float | None
+    unit: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -80,6 +84,8 @@ class Report:
     def __str__(self) -> str:
         now = self.measured
         lines = [f"{now.rows:,} rows in {now.classes:,} classes: k = {now.k}"]
+        if now.unit is not None:
+            lines[0] += f" people ({now.unit})"
         if now.l is not None and now.t is not None:
             lines[0] += f", ℓ = {now.l}, t = {now.t:.3g}"
         lines.append(f"  left out   {self.suppressed:,} rows")
@@ -98,6 +104,10 @@ def measured(ready: Prepared, classes: Codes, rows: Codes) -> Measured:
     """Count the published rows anew; `classes` has the class of each."""
     named = np.unique(classes, return_inverse=True)[1].astype(np.int64)
     sizes = np.bincount(named)
+    if ready.person is not None:
+        whose = ready.person.codes[rows]
+        once = grouped(*joined([(named, max(1, sizes.size)), (whose, ready.person.size)]))[0]
+        sizes = np.bincount(named[once])
     l = t = None
     if ready.sensitive is not None and rows.size:
         codes = ready.sensitive.codes[rows]
@@ -108,5 +118,10 @@ def measured(ready: Prepared, classes: Codes, rows: Codes) -> Measured:
         l = int(diversity.distinct(pairs).min())
         t = float(diversity.distance(pairs, ordered=ready.ordered, tree=tree).max())
     return Measured(
-        rows=int(rows.size), classes=int(sizes.size), k=int(sizes.min(initial=rows.size)), l=l, t=t
+        rows=int(rows.size),
+        classes=int(sizes.size),
+        k=int(sizes.min(initial=rows.size)),
+        l=l,
+        t=t,
+        unit=None if ready.person is None else ready.person.name,
     )

@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 
 from .hierarchies import Ladder, dates, digits, doubling, single
-from .tables import Column, arrow, check_columns, encoded, numbers
+from .tables import Coded, arrow, check_columns, encoded, numbers
 
 # Ranges of numbers start at about this share of the span, and double.
 _FINEST = 1 / 32
@@ -28,7 +28,7 @@ def suggest(table: object, *, quasi: Sequence[str] | None = None) -> Mapping[str
     return {name: suggested(encoded(read, name)) for name in names}
 
 
-def suggested(column: Column) -> Ladder:
+def suggested(column: Coded) -> Ladder:
     """A hierarchy for one column."""
     import pyarrow as pa
 
@@ -44,7 +44,7 @@ def suggested(column: Column) -> Ladder:
     return single()
 
 
-def _doubling(column: Column) -> Ladder:
+def _doubling(column: Coded) -> Ladder:
     known = numbers(column.values)
     known = known[[math.isfinite(value) for value in known]]
     span = float(known.max() - known.min()) if known.size else 0.0

@@ -36,7 +36,7 @@ _WIDEST = 1 << 62
 
 
 @dataclass(frozen=True, kw_only=True)
-class Column:
+class Coded:
     """A column as codes into its sorted distinct values; NULL is a value, the last one."""
 
     name: str
@@ -133,7 +133,7 @@ def check_columns(columns: object, known: Iterable[str], *, what: str) -> list[s
     return list(names)
 
 
-def encoded(table: pa.Table, name: str) -> Column:
+def encoded(table: pa.Table, name: str) -> Coded:
     """One column as codes into its sorted distinct values."""
     import pyarrow.compute as pc
 
@@ -151,12 +151,28 @@ def encoded(table: pa.Table, name: str) -> Column:
     order = pc.sort_indices(coded.dictionary)  # NULL comes last
     places = np.empty(len(order), np.int64)
     places[order.to_numpy()] = np.arange(len(order))
-    return Column(
+    return Coded(
         name=name,
         values=coded.dictionary.take(order),
         codes=places[coded.indices.to_numpy(zero_copy_only=False)],
         ordered=_is_ordered(kind),
     )
+
+
+def persons(table: pa.Table, name: str) -> Coded:
+    """The column that says whose each row is; refused where it says nobody.
+
+    Nobody may be any of the others: counted as one more person, they would hide somebody alone.
+    """
+    import pyarrow.compute as pc
+
+    if pc.any(pc.is_null(table[name], nan_is_null=True)).as_py():
+        raise BadParameter(
+            f"`{name}` does not say of all rows whose they are",
+            why="they may be somebody's whom other rows name, so people cannot be counted",
+            fix="leave those rows out",
+        )
+    return encoded(table, name)
 
 
 def joined(parts: Sequence[tuple[Codes, int]]) -> tuple[Codes, int]:

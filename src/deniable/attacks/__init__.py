@@ -1,6 +1,7 @@
 """Attacks: what an attacker learns from data that were "anonymised" or averaged.
 
     linkage            join rows without names to records with names
+    histories          a few approximate events against many rows per person
     matching           rules for when two records may belong to the same person
     uniqueness         which columns single people out; selectivity ranks columns
     small_groups       an average over one person
@@ -8,7 +9,9 @@
     averaging          noise that is drawn again and again
     reconstruction     from many answers back to bits, from tables back to people
     members            who is in the data, and what else is true of them
+    criteria           singling out by predicates and linkability, beside a control and guessing
     floating_point     noise whose last bits give it away
+    ciphertexts        encryption that multiplies and leaks: unpadded RSA, plain ElGamal
     timing             how long an answer takes
     beliefs            how an answer changes a belief: poll, lesson
     risk               the risk report for a table about to be published
@@ -23,17 +26,20 @@ They are for curators who decide what to publish, and for anyone who wants to se
 
 from __future__ import annotations
 
-from . import defended
+from . import ciphertexts, defended
 from .averaging import Average, averaging
 from .beliefs import Lesson, lesson, plot_beliefs, poll, posterior_bounds
+from .criteria import Rate, Risk, linkability, singling_out
 from .differencing import Difference, Exposed, differencing, search_log
 from .evidence import Membership, best_guess
 from .floating_point import Reachable, floating_point
+from .histories import Histories, histories
 from .linkage import Linkage, linkage, linked_rows
 from .matching import month, near, prefix, spelling, year
 from .members import (
     AttributeInference,
     attributes,
+    from_correlations,
     from_frequencies,
     from_model,
     from_synthetic,
@@ -64,12 +70,15 @@ __all__ = [
     "Combination",
     "Difference",
     "Exposed",
+    "Histories",
     "Lesson",
     "Linkage",
     "Membership",
+    "Rate",
     "Reachable",
     "Reconstruction",
     "Report",
+    "Risk",
     "Selectivity",
     "SmallGroups",
     "Timing",
@@ -79,16 +88,20 @@ __all__ = [
     "averaging",
     "best_guess",
     "breakdown",
+    "ciphertexts",
     "cross_tabulate",
     "defended",
     "differencing",
     "domains_of",
     "floating_point",
+    "from_correlations",
     "from_frequencies",
     "from_model",
     "from_synthetic",
     "hadamard_counts",
+    "histories",
     "lesson",
+    "linkability",
     "linkage",
     "linked_rows",
     "membership",
@@ -103,6 +116,7 @@ __all__ = [
     "report",
     "search_log",
     "selectivity",
+    "singling_out",
     "small_groups",
     "spelling",
     "timing",

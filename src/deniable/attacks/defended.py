@@ -9,8 +9,11 @@ not, because it compares them with the truth: like all attacks here it is for th
 
 from __future__ import annotations
 
+import datetime as dt
 import math
+from collections import Counter
 from collections.abc import Callable, Sequence
+from decimal import Decimal
 from functools import partial
 from typing import Any
 
@@ -18,28 +21,33 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from deniable import parameters
+from deniable.curator import open as open_session
 from deniable.errors import BadParameter, BudgetExceeded
 from deniable.ledger import open_ledger
 from deniable.losses import epsilon as epsilon_budget
 from deniable.mechanisms import Laplace
 from deniable.release import Release
 from deniable.sampling.public import PublicRandom
+from deniable.schema import Column, Schema, bounds, keys
 from deniable.sensitive import Sensitive
 from deniable.session import Session
 from deniable.units import rows
 
-from . import floating_point as floats
 from .averaging import Average
 from .averaging import averaging as average
 from .differencing import Difference
 from .differencing import differencing as difference
 from .evidence import Membership
+from .floating_point import Reachable
+from .floating_point import floating_point as reachable
 from .members import AttributeInference, from_frequencies, from_model, from_synthetic
 from .reconstruction import Reconstruction
 from .reconstruction import reconstruct as decode
 from .tables import codes, columns_of, one_code, row_count
 
 Floats = NDArray[np.float64]
+
+_COMMONEST = 900
 
 
 def linkage(
@@ -278,16 +286,66 @@ def synthetic(
     )
 
 
+def synthetic_rows(
+    table: object, *, columns: Sequence[str], epsilon: float = 1.0
+) -> dict[str, NDArray[Any]]:
+    """As many rows as the table has, drawn from a private tree of pairs of its columns.
+
+    Bounds are those of the columns and lists the values in them, the 900 commonest of each.
+    """
+    import pyarrow as pa
+
+    values = {name: _plain(column) for name, column in columns_of(table, columns).items()}
+    session = open_session(
+        pa.table({name: pa.array(column) for name, column in values.items()}),
+        unit=rows(),
+        budget=epsilon_budget(parameters.positive("epsilon", epsilon)),
+        schema=Schema(columns={name: _facts(column) for name, column in values.items()}),
+    )
+    method = "tree" if len(values) > 1 else "independent"
+    made = session.synthesize(spend=session.budget, method=method)
+    drawn: dict[str, NDArray[Any]] = made.columns(row_count(values), seed=0)
+    return drawn
+
+
+def _plain(column: NDArray[Any]) -> NDArray[Any]:
+    """Decimals as floats; whatever else a schema has no type for, as text."""
+    if column.dtype.kind != "O":
+        return column
+    known = [value for value in column.tolist() if value is not None]
+    if known and all(isinstance(value, Decimal) for value in known):
+        return np.array([math.nan if v is None else float(v) for v in column.tolist()])
+    simple = bool | int | str | dt.date
+    return np.array(
+        [v if v is None or isinstance(v, simple) else str(v) for v in column.tolist()], dtype=object
+    )
+
+
+def _facts(column: NDArray[Any]) -> Column:
+    """Bounds of numbers and dates, a list of anything else."""
+    if column.dtype.kind in "iufM":
+        known = column[np.isfinite(column)] if column.dtype.kind == "f" else column
+        if not len(known):
+            return bounds(0, 1, type="float")
+        low, high = known.min(), known.max()
+        if column.dtype.kind == "M":
+            return bounds(*np.array([low, high + 1], "datetime64[us]").tolist(), type="timestamp")
+        kind = "float" if column.dtype.kind == "f" else "int"
+        return bounds(low.item(), high.item() + 1, type=kind)
+    common = Counter(value for value in column.tolist() if value is not None) or Counter([""])
+    return keys([value for value, _ in common.most_common(_COMMONEST)])
+
+
 def floating_point(
     truth: ArrayLike, *, candidates: Sequence[float], epsilon: float = 1.0
-) -> floats.Reachable:
+) -> Reachable:
     """Try the floating-point attack on Laplace noise that is drawn exactly, on a lattice.
 
     The candidates are neighbours of each other: at most 1 apart, for noise of scale 1/ε.
     """
     scale = 1 / parameters.positive("epsilon", epsilon)
     answers = np.asarray(Laplace(scale=scale).release(np.asarray(truth, dtype=np.float64)))
-    return floats.floating_point(answers, candidates=candidates, scale=scale, truth=truth)
+    return reachable(answers, candidates=candidates, scale=scale, truth=truth)
 
 
 def poll(before: int, after: int, *, epsilon: float = 1.0) -> Difference:

@@ -66,7 +66,8 @@ class Difference(Told):
         facts = [("why", "each answer has noise of its own, and the noise does not cancel")]
         if self.low is not None and self.high is not None:
             known = f"between {self.low:g} and {self.high:g} already"
-            facts.append(("known", f"{known}; {self.learned:.0%} of that range is ruled out"))
+            share = f"{100 * self.learned:.0f} % of that range is ruled out"
+            facts.append(("known", f"{known}; {share}"))
         return facts
 
     def plot(self, ax: Axes | None = None) -> Axes:

@@ -5,13 +5,15 @@ Defended twin: `defended.linkage` asks a session for noisy counts instead of rea
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
+from deniable import parameters
 from deniable.errors import BadParameter
 
 from .matching import Near, Rule, Spelling, rule_of
@@ -27,15 +29,23 @@ _TOO_MANY = 500_000_000
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Linkage(Told):
-    """For each person the attacker knows of, how many released rows could be theirs."""
+    """For each person the attacker knows of, which released rows could be theirs.
+
+    With a `unit`, candidates are the different people behind the remaining rows: ten rows of one
+    person re-identify them as surely as one row.
+    """
 
     on: tuple[str, ...]
     candidates: Integers
-    """How many rows remain for each auxiliary record: 1 is re-identified, 0 is not found."""
+    """How many rows (or people) remain for each auxiliary record: 1 is re-identified, 0 is not
+    found."""
     matches: Integers
-    """The row of each auxiliary record that has exactly one; −1 for the others."""
+    """The row (the first, of several) of each re-identified auxiliary record; −1 for the others."""
     rows: int
-    """Rows in the released table."""
+    """Rows (or people) in the released table."""
+    remains: tuple[Integers, Integers, Integers] = field(repr=False)
+    """Where the remaining rows of each record begin and end in the third array, a list of rows."""
+    unit: str | None = None
     correct: int | None = None
     """Of the re-identified, how many are right, where the truth was given."""
 
@@ -53,6 +63,29 @@ class Linkage(Told):
         """The chance that a guess among a person's remaining rows is right."""
         return np.where(self.candidates > 0, 1 / np.maximum(1, self.candidates), 0.0)
 
+    def remaining(self, record: int) -> Integers:
+        """The released rows that could belong to this auxiliary record, in the table's order."""
+        start, stop, rows = self.remains
+        if not 0 <= parameters.whole("record", record, least=0) < self.candidates.size:
+            raise BadParameter.of("record", record, must=f"below {self.candidates.size:,}")
+        return np.sort(rows[start[record] : stop[record]])
+
+    def distribution(self, released: object, column: str, *, record: int) -> dict[object, float]:
+        """How a column is distributed over a record's remaining rows, the likeliest value first.
+
+        Someone who is not re-identified may still be as good as exposed: if three rows remain and
+        two of them say "≤ 50K", that is a guess with a chance of 2/3.
+
+        >>> voters = {"name": ["Bob"], "zip": ["05402"]}
+        >>> clinic = {"zip": ["05401", *["05402"] * 3], "ill": ["no", "flu", "no", "flu"]}
+        >>> found = linkage(voters, clinic, on="zip")
+        >>> found.remaining(0).tolist(), found.distribution(clinic, "ill", record=0)
+        ([1, 2, 3], {'flu': 0.6666666666666666, 'no': 0.3333333333333333})
+        """
+        values: Array = columns_of(released, [column])[column]
+        counts = Counter(values[self.remaining(record)].tolist())
+        return {value: count / counts.total() for value, count in counts.most_common()}
+
     @property
     def rate(self) -> float:
         """The share of the attacker's people who are re-identified."""
@@ -65,7 +98,8 @@ class Linkage(Told):
         )
 
     def _facts(self) -> Facts:
-        facts = [(f"to {k}", f"{people(self.narrowed_to(k))} narrowed to {k} rows or fewer")
+        left = "rows" if self.unit is None else "people"
+        facts = [(f"to {k}", f"{people(self.narrowed_to(k))} narrowed to {k} {left} or fewer")
                  for k in (2, 5, 10)]  # fmt: skip
         missing = int(np.sum(self.candidates == 0))
         expected = float(np.sum(self.confidence))
@@ -103,11 +137,14 @@ def linkage(
     *,
     on: Sequence[str | Rule] | str,
     truth: Sequence[int] | None = None,
+    unit: str | None = None,
 ) -> Linkage:
     """Join auxiliary records to released rows on shared columns, exactly or by rules.
 
     `on` holds names of columns and rules (`near`, `month`, `year`, `prefix`, `spelling`). `truth`
     gives the right row of each auxiliary record (−1: not in the table), to check the matches.
+    `unit` is the column of the released table that identifies people, if they have several rows
+    (a pseudonym will do).
 
     >>> voters = {"name": ["Ada", "Bob"], "zip": ["05401", "05402"], "sex": ["f", "m"]}
     >>> clinic = {"zip": ["05401", "05402", "05402"], "sex": ["f", "m", "m"], "ill": [1, 0, 1]}
@@ -121,35 +158,57 @@ def linkage(
     known = columns_of(auxiliary, [rule.column for rule in rules])
     rows = columns_of(released, [rule.released for rule in rules])
     pairs = [(rule, known[rule.column], rows[rule.released]) for rule in rules]
-    counts, matches = _matched(pairs)
+    start, stop, left = _matched(pairs)
+    size = row_count(rows)
+    whose = None if unit is None else codes(columns_of(released, [unit])[unit])[0][0]
+    counts = stop - start if whose is None else _people_behind((start, stop, left), whose)
+    matches = np.where(counts == 1, np.append(left, -1)[start], -1)
     right = None
     if truth is not None:
-        right = int(np.sum((counts == 1) & (matches == np.asarray(truth))))
+        told = np.asarray(truth)
+        named = matches if whose is None else np.where(matches < 0, -1, whose[matches])
+        wanted = told if whose is None else np.where(told < 0, -2, whose[told])
+        right = int(np.sum((counts == 1) & (named == wanted)))
     return Linkage(
         on=tuple(rule.column for rule in rules),
         candidates=counts,
         matches=matches,
-        rows=row_count(rows),
+        rows=size if whose is None else int(np.unique(whose).size),
+        remains=(start, stop, left),
+        unit=unit,
         correct=right,
     )
 
 
-def _matched(pairs: Sequence[tuple[Rule, Array, Array]]) -> tuple[Integers, Integers]:
-    """For each auxiliary record how many rows fit, and which, if it is one."""
+Ranges = tuple[Integers, Integers, Integers]
+
+
+def _matched(pairs: Sequence[tuple[Rule, Array, Array]]) -> Ranges:
+    """The rows that fit each auxiliary record: from where to where in a list of rows."""
     start, stop, order = _ranges(pairs)
     close = [rule.close(a, b) for rule, a, b in pairs if isinstance(rule, Near | Spelling)]
     if not close:
-        counts = stop - start
-        return counts, np.where(counts == 1, np.append(order, -1)[start], -1)
+        return start, stop, order
     counts = np.zeros(start.size, dtype=np.int64)
-    matches = np.full(start.size, -1, dtype=np.int64)
+    found = [np.zeros(0, dtype=np.int64)]
     for first, second in _expand(start, stop, order):
         keep = np.ones(first.size, dtype=bool)
         for test in close:
             keep[keep] = test(first[keep], second[keep])
         counts += np.bincount(first[keep], minlength=counts.size)
-        matches[first[keep]] = second[keep]
-    return counts, np.where(counts == 1, matches, -1)
+        found.append(second[keep])
+    ends = np.cumsum(counts)
+    return ends - counts, ends, np.concatenate(found)
+
+
+def _people_behind(remains: Ranges, whose: Integers) -> Integers:
+    """How many different people the remaining rows of each record belong to."""
+    size = int(whose.max(initial=0)) + 1
+    counts = np.zeros(remains[0].size, dtype=np.int64)
+    for record, row in _expand(*remains):
+        once = np.unique(record * size + whose[row]) // size
+        counts += np.bincount(once, minlength=counts.size)
+    return counts
 
 
 def _ranges(pairs: Sequence[tuple[Rule, Array, Array]]) -> tuple[Integers, Integers, Integers]:

@@ -122,29 +122,56 @@ class Prefix(Rule):
 
 
 def near(column: str, *, within: float, released: str | None = None) -> Near:
-    """Numbers or dates at most `within` (days) apart."""
+    """Numbers or dates at most `within` (days) apart.
+
+    >>> from deniable.attacks import linkage, near
+    >>> linkage({"age": [38]}, {"age": [30, 39]}, on=near("age", within=2)).matches.tolist()
+    [1]
+    """
     reach = parameters.non_negative("within", within)
     return Near(column=column, released=released or column, within=reach)
 
 
 def spelling(column: str, *, edits: int = 2, released: str | None = None) -> Spelling:
-    """Names that differ by a few letters."""
+    """Names that differ by a few letters.
+
+    >>> from deniable.attacks import linkage, spelling
+    >>> linkage({"n": ["Meyer"]}, {"n": ["Maier", "Ott"]}, on=spelling("n")).matches.tolist()
+    [0]
+    """
     count = parameters.whole("edits", edits, least=0)
     return Spelling(column=column, released=released or column, edits=count)
 
 
 def month(column: str, *, released: str | None = None) -> Month:
-    """Dates in the same month."""
+    """Dates in the same month.
+
+    >>> from deniable.attacks import linkage, month
+    >>> days = [np.array([day], dtype="datetime64[D]") for day in ("2024-05-01", "2024-05-31")]
+    >>> linkage({"on": days[0]}, {"on": days[1]}, on=month("on")).reidentified
+    1
+    """
     return Month(column=column, released=released or column)
 
 
 def year(column: str, *, released: str | None = None) -> Month:
-    """Dates in the same year."""
+    """Dates in the same year.
+
+    >>> from deniable.attacks import linkage, year
+    >>> days = [np.array([day], dtype="datetime64[D]") for day in ("2024-05-01", "2024-12-31")]
+    >>> linkage({"on": days[0]}, {"on": days[1]}, on=year("on")).reidentified
+    1
+    """
     return Month(column=column, released=released or column, unit="Y")
 
 
 def prefix(column: str, *, length: int, released: str | None = None) -> Prefix:
-    """Codes with the same beginning, such as the first three digits of a ZIP code."""
+    """Codes with the same beginning, such as the first three digits of a ZIP code.
+
+    >>> from deniable.attacks import linkage, prefix
+    >>> linkage({"zip": ["05401"]}, {"zip": ["05499", "10001"]}, on=prefix("zip", length=3)).rate
+    1.0
+    """
     size = parameters.whole("length", length)
     return Prefix(column=column, released=released or column, length=size)
 

@@ -15,7 +15,7 @@ import numpy as np
 from deniable import parameters
 from deniable.errors import BadParameter
 
-from .tables import Integers, columns_of, one_code, row_count
+from .tables import Integers, columns_of, crowds, one_code, persons, row_count
 from .telling import Facts, Told, people
 
 if TYPE_CHECKING:
@@ -44,8 +44,8 @@ class SmallGroups(Told):
 
     def _headline(self) -> str:
         return (
-            f"{self.alone:,} of {self.groups:,} groups by {' and '.join(self.by)} hold one person: "
-            "whatever is averaged there is that person's own."
+            f"{self.alone:,} of {self.groups:,} groups by {' and '.join(self.by)} contain only one "
+            "person: whatever is averaged there is that person's own."
         )
 
     def _facts(self) -> Facts:
@@ -73,9 +73,17 @@ class SmallGroups(Told):
 
 
 def small_groups(
-    table: object, *, by: Sequence[str] | str, value: str | None = None, below: int = 5
+    table: object,
+    *,
+    by: Sequence[str] | str,
+    value: str | None = None,
+    below: int = 5,
+    unit: str | None = None,
 ) -> SmallGroups:
     """Groups with fewer than `below` people, and what an average over one person gives away.
+
+    `unit` is the column that identifies people, if they have several rows; the value shown is then
+    the first of the one person in the group.
 
     >>> found = small_groups({"city": ["Oslo", "Oslo", "Moss"], "pay": [3, 5, 9]}, by="city",
     ...                      value="pay")
@@ -91,7 +99,7 @@ def small_groups(
         raise BadParameter("there is nobody in the table")
     joint = one_code(list(columns.values()))
     first = np.unique(joint, return_index=True)[1]
-    counts = np.bincount(joint)
+    counts, _ = crowds(joint, persons(table, unit, joint.size))
     small = np.flatnonzero(counts < limit)
     small = small[np.argsort(counts[small], kind="stable")]
     values: list[object] = []

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from deniable.anonymity.tables import arrow
 from deniable.errors import BadParameter, UnknownName
+from deniable.forms import is_missing
 
 Array = NDArray[Any]
 Integers = NDArray[np.int64]
@@ -74,7 +75,7 @@ def codes(*columns: Array) -> tuple[list[Integers], list[object]]:
 
 def _key(value: Any) -> object:
     """A missing value is a value like another: NaN equals NaN here."""
-    return None if value != value else value  # noqa: PLR0124
+    return None if is_missing(value) else value
 
 
 def one_code(columns: Sequence[Array]) -> Integers:
@@ -90,3 +91,28 @@ def one_code(columns: Sequence[Array]) -> Integers:
 def row_count(columns: Mapping[str, Array]) -> int:
     """How many rows there are."""
     return len(next(iter(columns.values()))) if columns else 0
+
+
+def persons(table: object, unit: str | None, size: int) -> Integers:
+    """Whose each row is, as numbers from 0; without a unit every row is a person.
+
+    >>> persons({"id": ["x", "y", "x"]}, "id", 3).tolist(), persons({}, None, 2).tolist()
+    ([0, 1, 0], [0, 1])
+    """
+    if unit is None:
+        return np.arange(size)
+    return codes(columns_of(table, [unit])[unit])[0][0]
+
+
+def crowds(classes: Integers, whose: Integers) -> tuple[Integers, int]:
+    """How many different people are in each class, and how many people are alone in some class.
+
+    >>> sizes, alone = crowds(np.array([0, 0, 1, 1]), np.array([5, 5, 5, 6]))
+    >>> sizes.tolist(), alone
+    ([1, 2], 1)
+    """
+    number = int(whose.max(initial=0)) + 1
+    pairs = np.unique(classes * number + whose)
+    sizes = np.bincount(pairs // number).astype(np.int64)
+    alone = pairs[sizes[pairs // number] == 1] % number
+    return sizes, int(np.unique(alone).size)

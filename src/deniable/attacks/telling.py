@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import dataclasses
 import html
-from collections.abc import Mapping
 from typing import Protocol
 
-import numpy as np
+from deniable.records import plain
 
 Facts = list[tuple[str, str]]
 
@@ -27,7 +26,7 @@ class Told:
         """What was learned, how surely, and what that is worth, in a few lines."""
         facts = self._facts()
         width = max([10, *(len(label) for label, _ in facts)]) + 2
-        lines = [f"  {label:<{width}}{text}" for label, text in facts]
+        lines = [f"  {label:<{width}}{text}".rstrip() for label, text in facts]
         return "\n".join([self._headline(), *lines])
 
     def __str__(self: Tellable) -> str:
@@ -44,29 +43,11 @@ class Told:
         )
 
     def to_dict(self) -> dict[str, object]:
-        """The numbers, as JSON can hold them."""
+        """The numbers, as JSON can hold them; without what is too long to print."""
         assert dataclasses.is_dataclass(self)
-        fields = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
+        shown = [field.name for field in dataclasses.fields(self) if field.repr]
+        fields = {name: getattr(self, name) for name in shown}
         return {name: plain(value) for name, value in fields.items()}
-
-
-def plain(value: object) -> object:
-    """Arrays as lists, NumPy numbers as numbers, nested results as records."""
-    match value:
-        case np.ndarray():
-            return [plain(each) for each in value.tolist()]
-        case np.generic():
-            return plain(value.item())
-        case Told():
-            return value.to_dict()
-        case Mapping():
-            return {str(key): plain(each) for key, each in value.items()}
-        case list() | tuple() | set() | frozenset():
-            return [plain(each) for each in value]
-        case None | bool() | int() | float() | str():
-            return value
-        case _:
-            return str(value)
 
 
 def percent(share: float) -> str:

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from deniable import parameters
 from deniable.errors import BadParameter
 
-from .tables import Integers, codes, columns_of, one_code, row_count
+from .tables import Integers, codes, columns_of, crowds, one_code, persons, row_count
 from .telling import Facts, Told, people, percent
 
 if TYPE_CHECKING:
@@ -82,7 +82,8 @@ class Uniqueness(Told):
         best = [(f"{size} known", self.best(size)) for size in sizes]
         facts = [(name, f"{' + '.join(c.columns)}: {c.unique:,} alone") for name, c in best]
         out = int(np.count_nonzero(self.needed))
-        facts.append(("anyone", f"{people(out)} can be singled out by {self.largest} or fewer"))
+        few = f"{self.largest} columns or fewer"
+        facts.append(("anyone", f"{people(out)} can be singled out by {few}"))
         return [*facts, ("looked at", f"{len(self.combinations):,} combinations")]
 
     def plot(self, ax: Axes | None = None) -> Axes:
@@ -101,26 +102,35 @@ class Uniqueness(Told):
 
 
 def uniqueness(
-    table: object, *, columns: Sequence[str] | None = None, largest: int = 3
+    table: object,
+    *,
+    columns: Sequence[str] | None = None,
+    largest: int = 3,
+    unit: str | None = None,
 ) -> Uniqueness:
     """All combinations of up to `largest` columns, and whom each singles out.
+
+    With `unit`, the column that identifies people, somebody is singled out if all rows with some
+    values they have are their own.
 
     >>> found = uniqueness({"age": [39, 39, 50], "sex": ["m", "f", "m"]}, largest=2)
     >>> found.of("age").unique, found.of("age", "sex").unique, found.of("age", "sex").minimal
     (1, 3, 1)
     """
-    values = columns_of(table, columns)
-    names, size = tuple(values), row_count(values)
+    values = {name: v for name, v in columns_of(table, columns).items() if name != unit}
+    names, rows = tuple(values), row_count(values)
     depth = min(parameters.whole("largest", largest), len(names))
     coded = []
     for name in names:
         (numbers,), levels = codes(values[name])
         coded.append((numbers, len(levels)))
+    whose = persons(table, unit, rows)
+    size = int(whose.max(initial=-1)) + 1
     alone: dict[tuple[int, ...], Bits] = {}
     counts: dict[tuple[int, ...], int] = {}
-    everyone = np.zeros(size, dtype=np.int64)
-    start = _Hidden(np.arange(size), everyone, 1, np.zeros(size, dtype=bool))
-    for chosen, mask in _refine(coded, depth, (), start):
+    everyone = np.zeros(rows, dtype=np.int64)
+    start = _Hidden(np.arange(rows), everyone, 1, np.zeros(size, dtype=bool))
+    for chosen, mask in _refine(coded, whose, depth, (), start):
         counts[chosen] = int(np.count_nonzero(mask))
         alone[chosen] = np.packbits(mask)
     needed = np.zeros(size, dtype=np.int64)
@@ -144,7 +154,7 @@ def uniqueness(
 
 
 class _Hidden(NamedTuple):
-    """People who are not yet alone, the class each is in, and who is alone already."""
+    """Rows that do not give their person away yet, the class each is in, and who is alone."""
 
     rows: Integers
     classes: Integers
@@ -153,7 +163,11 @@ class _Hidden(NamedTuple):
 
 
 def _refine(
-    coded: Sequence[tuple[Integers, int]], depth: int, prefix: tuple[int, ...], hidden: _Hidden
+    coded: Sequence[tuple[Integers, int]],
+    whose: Integers,
+    depth: int,
+    prefix: tuple[int, ...],
+    hidden: _Hidden,
 ) -> Iterator[tuple[tuple[int, ...], NDArray[np.bool_]]]:
     """Each combination of columns that begins with `prefix`, with who is alone on it."""
     for column in range(prefix[-1] + 1 if prefix else 0, len(coded)):
@@ -161,15 +175,28 @@ def _refine(
         chosen = (*prefix, column)
         room = hidden.number * levels
         key, sizes = _compact(hidden.classes * levels + numbers[hidden.rows], room)
-        lonely = sizes[key] == 1
+        persons = whose[hidden.rows]
+        shared = _shared(key, persons, sizes.size)
+        lonely = ~shared[key]
         alone = hidden.alone.copy()
-        alone[hidden.rows[lonely]] = True
+        alone[persons[lonely]] = True
         yield chosen, alone
         if len(chosen) < depth:
-            rank = np.cumsum(sizes > 1)
+            rank = np.cumsum(shared)
             left = ~lonely
-            rest = _Hidden(hidden.rows[left], rank[key[left]] - 1, int(rank[-1]), alone)
-            yield from _refine(coded, depth, chosen, rest)
+            rest = _Hidden(
+                hidden.rows[left], rank[key[left]] - 1, int(rank[-1]) if rank.size else 0, alone
+            )
+            yield from _refine(coded, whose, depth, chosen, rest)
+
+
+def _shared(key: Integers, persons: Integers, room: int) -> NDArray[np.bool_]:
+    """Which classes hold rows of several people: then some row is not of the person marked last."""
+    last = np.zeros(room, dtype=np.int64)
+    last[key] = persons
+    shared = np.zeros(room, dtype=bool)
+    shared[key[last[key] != persons]] = True
+    return shared
 
 
 def _compact(key: Integers, room: int) -> tuple[Integers, Integers]:
@@ -181,7 +208,7 @@ def _compact(key: Integers, room: int) -> tuple[Integers, Integers]:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Column:
+class Narrowing:
     """How much knowing one more column narrows a person down."""
 
     name: str
@@ -197,18 +224,18 @@ class Column:
 
 @dataclass(frozen=True, kw_only=True)
 class Selectivity(Told):
-    """The columns an attacker could learn next, the most telling first."""
+    """The columns an attacker could learn next, the most identifying first."""
 
     people: int
     known: tuple[str, ...]
-    columns: tuple[Column, ...]
+    columns: tuple[Narrowing, ...]
 
     @property
     def best(self) -> str:
         """The column that would help most."""
         return self.columns[0].name
 
-    def of(self, name: str) -> Column:
+    def of(self, name: str) -> Narrowing:
         """The figures of one column."""
         return next(each for each in self.columns if each.name == name)
 
@@ -216,7 +243,7 @@ class Selectivity(Told):
         first = self.columns[0]
         given = f"Knowing {' + '.join(self.known)}, " if self.known else ""
         return (
-            f"{given}{first.name} is the most telling {'next ' if given else ''}column: "
+            f"{given}{first.name} is the most identifying {'next ' if given else ''}column: "
             f"{first.unique:,} of {people(self.people)} are alone."
         )
 
@@ -234,16 +261,22 @@ class Selectivity(Told):
             [each.name for each in self.columns],
             [each.unique for each in self.columns],
             [float("nan")] * len(self.columns),
-            title="How telling each column is",
+            title="How identifying each column is",
             axis_label=f"people singled out, of {self.people:,}",
             ax=ax,
         )
 
 
 def selectivity(
-    table: object, *, known: Sequence[str] = (), columns: Sequence[str] | None = None
+    table: object,
+    *,
+    known: Sequence[str] = (),
+    columns: Sequence[str] | None = None,
+    unit: str | None = None,
 ) -> Selectivity:
     """How far each column narrows people down, given the columns that are known already.
+
+    With `unit`, the column that identifies people, each person counts once per value.
 
     >>> selectivity({"age": [39, 39, 50], "sex": ["m", "f", "m"]}, known=["sex"]).of("age").unique
     3
@@ -251,20 +284,22 @@ def selectivity(
     values = columns_of(table)
     given = columns_of(table, known)
     chosen = columns_of(table, columns) if columns is not None else values
-    size = row_count(values)
-    start = one_code(list(given.values())) if given else np.zeros(size, dtype=np.int64)
+    rows = row_count(values)
+    whose = persons(table, unit, rows)
+    size = int(whose.max(initial=-1)) + 1
+    start = one_code(list(given.values())) if given else np.zeros(rows, dtype=np.int64)
     found = []
     for name, column in chosen.items():
-        if name in given:
+        if name in given or name == unit:
             continue
-        groups = np.bincount(one_code([start, column])) if size else np.zeros(0, dtype=np.int64)
-        shares = groups / max(1, size)
+        groups, alone = crowds(one_code([start, column]), whose)
+        shares = groups / max(1, groups.sum())
         found.append(
-            Column(
+            Narrowing(
                 name=name,
                 distinct=groups.size,
-                unique=int(np.sum(groups == 1)),
-                crowd=float(size * np.sum(shares**2)),
+                unique=alone,
+                crowd=float(groups.sum() * np.sum(shares**2)),
                 bits=float(-np.sum(shares * np.log2(shares))),
             )
         )

@@ -1,13 +1,16 @@
 """The risk report: its figures, its page, and that it says that it is private."""
 
 import json
+from collections import Counter
 from html.parser import HTMLParser
 
+import numpy as np
+import pandas as pd
 import pytest
 
 import deniable as dp
 from deniable.attacks import linkage, report, uniqueness
-from deniable.attacks.risk.checklist import OPTIONS, PROPERTIES, REQUIREMENTS
+from deniable.attacks.risk.checklist import BESIDE, OPTIONS, PRINCIPLES, PROPERTIES, REQUIREMENTS
 
 QUASI = ["age", "zip", "sex"]
 
@@ -104,7 +107,8 @@ def test_the_record_is_json_and_carries_the_warning(found, tmp_path):
     record = json.loads(path.read_text())
     assert "itself private" in record["private"]
     assert record["alone"] == found.alone
-    assert set(record["properties"]) == {item.name for item in PROPERTIES}
+    assert set(record["properties"]) == {item.name for item in (*PROPERTIES, *BESIDE)}
+    assert set(record["principles"]) == {item.name for item in PRINCIPLES}
     assert found.write(tmp_path / "risk.html").read_text().startswith("<!doctype html>")
     with pytest.raises(dp.BadParameter, match="a name that ends in"):
         found.write(tmp_path / "risk.pdf")
@@ -130,7 +134,7 @@ def test_columns_are_found_by_their_names_if_none_are_given(people):
 
 
 def test_a_table_without_people_is_refused(people):
-    with pytest.raises(dp.BadParameter, match="at least four people"):
+    with pytest.raises(dp.BadParameter, match="at least four rows"):
         report(people.slice(0, 2), quasi=["age"])
 
 
@@ -142,3 +146,58 @@ def test_a_file_or_a_dictionary_is_a_table_too(people, tmp_path):
     told = [report(each, sensitive="income", largest=2)
             for each in (some, tmp_path / "people.parquet", some.to_pydict())]  # fmt: skip
     assert len({each.alone for each in told}) == 1
+
+
+def test_the_printed_report_has_all_checklists(found):
+    text = str(found)
+    assert [len(items) for items in (PROPERTIES, BESIDE, REQUIREMENTS, PRINCIPLES)] == [7, 2, 4, 8]
+    for item in (*PROPERTIES, *BESIDE, *REQUIREMENTS, *PRINCIPLES):
+        assert item.name in text
+        assert item.name in found.to_html()
+
+
+def test_people_with_many_rows_are_counted_once():
+    """400 people with 1 to 9 rows each, the same age and city in all of them."""
+    rng = np.random.default_rng(2)
+    who = np.repeat(np.arange(400), rng.integers(1, 10, 400))
+    age, city = rng.integers(20, 60, 400)[who], rng.integers(0, 4, 400)[who]
+    table = {"patient": who, "age": age, "city": city, "ill": rng.integers(0, 3, who.size)}
+    once = np.unique(np.stack([who, age, city], axis=1), axis=0)
+    crowd = Counter(map(tuple, once[:, 1:].tolist()))
+    told = report(pd.DataFrame(table), quasi=["age", "city"], sensitive="ill", unit="patient")
+    assert told.people == 400
+    assert told.alone == sum(n == 1 for n in crowd.values()) > 0
+    assert told.uniqueness.of("age", "city").unique == told.alone
+    assert told.k == 1
+    assert told.below == sum(n for n in crowd.values() if n < 5)
+    assert "of 400 people" in str(told)
+    assert "taken for a person" not in str(told)
+    by_row = report(pd.DataFrame(table), quasi=["age", "city"], sensitive="ill")
+    assert "taken for a person" in str(by_row)
+    assert f"of {who.size:,} rows" in str(by_row)
+    same = report(pd.DataFrame(table), quasi=["age", "city"], unit=dp.person("patient", rows=9))
+    assert same.alone == told.alone
+
+
+def test_a_k_anonymous_table_of_rows_may_show_one_person():
+    """Each person has ten rows and an age of their own: classes of 5 rows are one person's."""
+    table = pd.DataFrame({"id": np.repeat(np.arange(30), 10), "age": np.repeat(np.arange(30), 10)})
+    told = report(table, quasi=["age"], unit="id")
+    assert "30 people (100 %): classes of 10 rows may all be rows of one person" in str(told)
+
+
+def test_progress_says_what_is_going_on(monkeypatch):
+    said = []
+    for module in ("_report", "ways"):
+        monkeypatch.setattr(f"deniable.attacks.risk.{module}.say", said.append)
+    table = pd.DataFrame({"age": [1, 2, 3, 4] * 10, "ill": [0, 1] * 20})
+    report(table, quasi=["age"], sensitive="ill", auxiliary={"age": [1]})
+    assert said == [
+        "counting who looks alike",
+        "linking the auxiliary records",
+        "trying combinations of columns",
+        "guessing the sensitive column",
+        "trying a 5-anonymous table",
+        "trying private statistics",
+        "trying private synthetic rows",
+    ]

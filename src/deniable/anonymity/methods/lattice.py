@@ -39,7 +39,7 @@ from deniable.errors import BadParameter
 from deniable.progress import Progress
 
 from .loss import ADDITIVE, Costs, class_loss, total_cost
-from .rollup import Cells, Classes, rolled_up
+from .rollup import Cells, Classes, People, rolled_up
 
 LARGEST_LATTICE = 5_000_000
 # Class tables of counted nodes are kept for rolling up, up to so many numbers in all.
@@ -60,6 +60,7 @@ class Problem:
     suppression: float
     ordered: bool = False
     tree: tuple[Codes, ...] = ()
+    people: People | None = None
 
     @property
     def rows(self) -> int:
@@ -87,7 +88,7 @@ class Node:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Found:
+class BestNode:
     """The best node, and how many of how many were counted to know it."""
 
     best: Node
@@ -95,7 +96,7 @@ class Found:
     nodes: int
 
 
-def search(problem: Problem) -> Found:
+def search(problem: Problem) -> BestNode:
     """The node of least loss among those that meet the demands within the suppression limit."""
     shape = problem.cells.shape
     nodes = int(np.prod(shape, dtype=float))
@@ -118,7 +119,7 @@ def search(problem: Problem) -> Found:
             why="even with every quasi-identifier hidden, too many rows would be left out",
             fix="a smaller k or l, a larger t, or more suppression",
         )
-    return Found(best=_lowest(problem, looking.best), counted=looking.counted, nodes=nodes)
+    return BestNode(best=_lowest(problem, looking.best), counted=looking.counted, nodes=nodes)
 
 
 def _lowest(problem: Problem, node: Node) -> Node:
@@ -137,11 +138,13 @@ def count(problem: Problem, levels: Sequence[int], finer: Classes | None = None)
     classes = rolled_up(problem.cells, problem.bottom if finer is None else finer, levels)
     demands, sizes = problem.demands, classes.sizes()
     pairs = classes.pairs(problem.cells.sensitive)
-    small = demands.small(sizes, pairs)
+    people = problem.people
+    heads = sizes if people is None else people.in_classes(problem.cells, levels)
+    small = demands.small(heads, pairs)
     hopeless = int(sizes[small].sum())
     failing = small
     if not demands.monotone and hopeless <= problem.allowed:
-        failing = demands.failing(sizes, pairs, ordered=problem.ordered, tree=problem.tree)
+        failing = demands.failing(heads, pairs, ordered=problem.ordered, tree=problem.tree)
     suppressed = int(sizes[failing].sum())
     hopeless = suppressed if problem.allowed == 0 else hopeless
     lower = forced = loss = math.inf

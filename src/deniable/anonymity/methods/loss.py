@@ -23,7 +23,7 @@ import numpy as np
 
 from deniable.anonymity.diversity import Floats
 from deniable.anonymity.hierarchies import Rungs
-from deniable.anonymity.tables import Codes, Column
+from deniable.anonymity.tables import Coded, Codes
 
 ADDITIVE = ("ncp", "precision", "entropy")
 LOSSES = (*ADDITIVE, "discernibility", "average_class")
@@ -41,7 +41,7 @@ class Costs:
     extra: tuple[Floats, ...] = field(repr=False)
 
 
-def costs(loss: str, column: Column, rungs: Rungs, weights: Codes, *, share: float) -> Costs:
+def costs(loss: str, column: Coded, rungs: Rungs, weights: Codes, *, share: float) -> Costs:
     """What each level of a column costs; `weights` has the number of rows of each value."""
     if loss == "precision":
         height = max(1, rungs.height)
@@ -60,7 +60,7 @@ def costs(loss: str, column: Column, rungs: Rungs, weights: Codes, *, share: flo
     return Costs(means=share * means, extra=tuple(share * more for more in extra))
 
 
-def spread(column: Column, labels: Codes) -> Floats:
+def spread(column: Coded, labels: Codes) -> Floats:
     """The share of the column's span that each label covers."""
     count = int(labels.max(initial=0)) + 1
     if not column.ordered:

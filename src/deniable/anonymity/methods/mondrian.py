@@ -21,7 +21,7 @@ from deniable.anonymity.checking import paired
 from deniable.anonymity.demands import Demands
 from deniable.anonymity.diversity import Floats
 from deniable.anonymity.hierarchies import Rungs
-from deniable.anonymity.tables import Codes, Column
+from deniable.anonymity.tables import Coded, Codes
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,7 +33,7 @@ class Axis:
     between large groups is preferred to one within a small group.
     """
 
-    column: Column = field(repr=False)
+    column: Coded = field(repr=False)
     ranks: Codes = field(repr=False)
     places: Floats = field(repr=False)
     heights: Codes = field(repr=False)
@@ -42,7 +42,10 @@ class Axis:
 
 @dataclass(frozen=True, kw_only=True)
 class Points:
-    """Rows, or groups of equal rows: their ranks on each axis, how many, and what is sensitive."""
+    """Rows, or groups of equal rows: their ranks on each axis, how many, and what is sensitive.
+
+    With `people`, the person of each point, k counts people and points are single rows.
+    """
 
     ranks: NDArray[np.int64] = field(repr=False)
     counts: Codes = field(repr=False)
@@ -50,9 +53,10 @@ class Points:
     size: int
     ordered: bool = False
     tree: tuple[Codes, ...] = ()
+    people: Codes | None = field(default=None, repr=False)
 
 
-def axis(column: Column, rungs: Rungs | None) -> Axis:
+def axis(column: Coded, rungs: Rungs | None) -> Axis:
     """Lay out one column; the hierarchy counts only where values have no order of their own."""
     count = column.size
     if column.ordered:
@@ -151,12 +155,14 @@ def _cuts(
     order = np.argsort(local * widest + rank, kind="stable")
     ranked, where, counts = rank[order], local[order], points.counts[live][order]
     total = np.bincount(local, points.counts[live], chosen.size).astype(np.int64)
-    before = np.cumsum(counts)
-    left = before - np.concatenate(([0], np.cumsum(total)))[where]
+    if points.people is None:
+        left = _within(counts, where)
+        even = np.minimum(left, total[where] - left)
+    else:
+        even = _people_beside(points.people[live][order], where)
     inside = np.append(where[1:] == where[:-1], False)
     if strict:
         inside &= np.append(ranked[1:] != ranked[:-1], False)
-    even = np.minimum(left, total[where] - left)
     heights = np.zeros(order.size, np.int64)
     for i, line in enumerate(axes):
         if line.heights.any():
@@ -174,6 +180,29 @@ def _cuts(
     if demands.l is not None or demands.t is not None:
         cut &= _halves_pass(points, demands, live, local * 2 + right, chosen.size)
     return right, cut
+
+
+def _within(counts: Codes, where: Codes) -> Codes:
+    """The running sum within each box, of points in the order of their boxes."""
+    total = np.bincount(where, counts).astype(np.int64)
+    left: Codes = np.cumsum(counts) - np.concatenate(([0], np.cumsum(total)))[where]
+    return left
+
+
+def _people_beside(whose: Codes, where: Codes) -> Codes:
+    """At a cut after each point of a box: the people on the side that has fewer of them.
+
+    Someone with rows on both sides is in both halves. On the left are the people who have had their
+    first row, on the right those who have not had their last.
+    """
+    key = where * (int(whose.max(initial=0)) + 1) + whose
+    first, last = np.zeros((2, key.size), np.int64)
+    first[np.unique(key, return_index=True)[1]] = 1
+    last[key.size - 1 - np.unique(key[::-1], return_index=True)[1]] = 1
+    people = np.bincount(where, first).astype(np.int64)
+    left, right = _within(first, where), people[where] - _within(last, where)
+    fewer: Codes = np.minimum(left, right)
+    return fewer
 
 
 def _highest(heights: Codes, low: Codes, high: Codes) -> Codes:

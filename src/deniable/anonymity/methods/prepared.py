@@ -11,12 +11,21 @@ import numpy as np
 from deniable.anonymity.demands import Demands
 from deniable.anonymity.hierarchies import Ladder, Rungs, ladder
 from deniable.anonymity.suggesting import suggested
-from deniable.anonymity.tables import Codes, Column, arrow, check_columns, encoded, grouped, joined
+from deniable.anonymity.tables import (
+    Coded,
+    Codes,
+    arrow,
+    check_columns,
+    encoded,
+    grouped,
+    joined,
+    persons,
+)
 from deniable.errors import UnknownName
 
 from .lattice import Problem
 from .loss import ADDITIVE, Costs, costs
-from .rollup import Cells, Classes
+from .rollup import Cells, Classes, People
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -26,17 +35,19 @@ if TYPE_CHECKING:
 class Prepared:
     """The quasi-identifiers as codes; `cell` is each row's distinct combination of them.
 
-    `given` are the columns whose hierarchy the user stated; the rest were suggested.
+    `given` are the columns whose hierarchy the user stated; the rest were suggested. `person` says
+    whose each row is, where k counts people.
     """
 
     read: pa.Table = field(repr=False)
-    columns: tuple[Column, ...] = field(repr=False)
+    columns: tuple[Coded, ...] = field(repr=False)
     rungs: tuple[Rungs, ...] = field(repr=False)
     given: frozenset[str]
-    sensitive: Column | None = field(repr=False)
+    sensitive: Coded | None = field(repr=False)
     tree: tuple[Codes, ...] = field(repr=False)
     cell: Codes = field(repr=False)
     firsts: Codes = field(repr=False)
+    person: Coded | None = field(default=None, repr=False)
 
     @property
     def names(self) -> list[str]:
@@ -82,7 +93,16 @@ class Prepared:
             suppression=suppression,
             ordered=self.ordered,
             tree=self.tree,
+            people=self._people(),
         )
+
+    def _people(self) -> People | None:
+        """Who is in each distinct combination, once each."""
+        if self.person is None:
+            return None
+        whose = self.person
+        once = grouped(*joined([(self.cell, self.firsts.size), (whose.codes, whose.size)]))[0]
+        return People(cells=self.cell[once], codes=whose.codes[once], size=whose.size)
 
     def classes_at(self, levels: Sequence[int]) -> Codes:
         """The class of each distinct combination; numbered as in the node's own class table."""
@@ -110,12 +130,14 @@ def prepared(
     quasi: Sequence[str],
     sensitive: str | None,
     hierarchies: Mapping[str, Ladder],
+    unit: str | None = None,
 ) -> Prepared:
     """Read and code the columns, and lay a hierarchy on each quasi-identifier."""
     read = arrow(table)
     names = check_columns(quasi, read.column_names, what="quasi")
     private = [] if sensitive is None else [sensitive]
     check_columns([*names, *private], read.column_names, what="quasi and sensitive")
+    people = [] if unit is None else check_columns(unit, read.column_names, what="unit")
     for name in hierarchies:
         if name not in read.column_names:
             raise UnknownName.of("column", name, known=read.column_names)
@@ -137,4 +159,5 @@ def prepared(
         tree=tree,
         cell=cell,
         firsts=firsts,
+        person=persons(read, people[0]) if people else None,
     )

@@ -8,7 +8,7 @@ import numpy as np
 
 from deniable.anonymity.diversity import Floats
 from deniable.anonymity.hierarchies import ANYTHING, Rungs
-from deniable.anonymity.tables import Codes, Column
+from deniable.anonymity.tables import Coded, Codes
 
 from .mondrian import Axis
 
@@ -46,7 +46,7 @@ def recoded(line: Axis, codes: Codes, box: Codes, weights: Codes) -> Recoded:
 
 
 def _ranges(
-    column: Column, first: Codes, last: Codes, line: Axis, weights: Codes, *, plain: bool
+    column: Coded, first: Codes, last: Codes, line: Axis, weights: Codes, *, plain: bool
 ) -> Recoded:
     texts = [_text(value) for value in column.values.to_pylist()]
     ends = zip(first.tolist(), last.tolist(), strict=True)
@@ -86,7 +86,7 @@ def _ancestors(rungs: Rungs, first: Codes, last: Codes, weights: Codes, *, plain
     return Recoded(labels=tuple(labels), plain=plain, spans=spans, covered=covered)
 
 
-def _sets(column: Column, codes: Codes, box: Codes, weights: Codes, *, plain: bool) -> Recoded:
+def _sets(column: Coded, codes: Codes, box: Codes, weights: Codes, *, plain: bool) -> Recoded:
     texts = ["NULL" if value is None else str(value) for value in column.values.to_pylist()]
     pairs = np.unique(box * column.size + codes)
     starts = np.flatnonzero(np.diff(pairs // column.size, prepend=-1))

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from deniable.anonymity.diversity import Pairs
-from deniable.anonymity.tables import Codes
+from deniable.anonymity.tables import Codes, grouped, joined
 
 # Up to so many possible classes a place for each is cheaper than sorting those that occur.
 _DENSE = 1 << 17
@@ -54,6 +54,29 @@ class Classes:
     def pairs(self, size: int) -> Pairs:
         """The histograms of the sensitive value."""
         return Pairs(classes=self.classes, values=self.values, counts=self.counts, size=size)
+
+
+@dataclass(frozen=True, kw_only=True)
+class People:
+    """Pairs of a distinct combination and a person who has it, each once."""
+
+    cells: Codes = field(repr=False)
+    codes: Codes = field(repr=False)
+    size: int
+
+    def in_classes(self, cells: Cells, levels: Sequence[int]) -> Codes:
+        """How many people each class has at these levels; a person counts in each of theirs.
+
+        Numbers of people do not add up when classes merge, so they are counted from the pairs.
+        """
+        parts = [
+            (cells.labels[column][level], cells.sizes[column][level])
+            for column, level in enumerate(levels)
+        ]
+        firsts, of_cell = grouped(*joined(parts))
+        classes = of_cell[self.cells]
+        once = grouped(*joined([(classes, firsts.size), (self.codes, self.size)]))[0]
+        return np.bincount(classes[once], minlength=firsts.size).astype(np.int64)
 
 
 def rolled_up(cells: Cells, finer: Classes, levels: Sequence[int]) -> Classes:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from deniable.attacks.criteria._risk import Rate, Risk
 from deniable.attacks.evidence import epsilon_from_rates, rate_bounds
 from deniable.attacks.tables import Array, codes, columns_of
 from deniable.attacks.telling import Facts, Told, percent
@@ -51,6 +52,19 @@ class AttributeInference(Told):
     def advantage(self) -> float:
         """How much better guesses are for being in the table."""
         return self.accuracy - self.control_accuracy
+
+    @property
+    def risk(self) -> Risk:
+        """The inference risk: what guesses gain by the person being in the table [GBWT23]."""
+        size = self.members[1]
+        return Risk(
+            criterion="inference",
+            attack=f"{self.secret} guessed from {' + '.join(self.known)}",
+            members=Rate(*self.members),
+            controls=Rate(*self.controls),
+            baseline=Rate(round(self.baseline * size), size),
+            wanted=size,
+        )
 
     def epsilon_lower(self, confidence: float = 0.95) -> float:
         """The ε below which such a difference would be a surprise; right and wrong guesses both."""
@@ -103,6 +117,12 @@ def attributes(
 
     `released` is a raw, anonymised or synthetic table. Each guess is the commonest secret among the
     closest records. `members` and `controls` hold the known columns and the truth.
+
+    >>> table = {"age": [20, 40, 60], "ill": ["no", "flu", "no"]}
+    >>> others = {"age": [21, 41, 61], "ill": ["flu", "flu", "flu"]}
+    >>> found = attributes(table, secret="ill", known=["age"], members=table, controls=others)
+    >>> found.members, found.controls
+    ((3, 3), (1, 3))
     """
     if not known or secret in known:
         raise BadParameter("`known` are columns other than the secret, at least one")

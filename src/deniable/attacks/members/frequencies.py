@@ -27,13 +27,21 @@ def from_frequencies(
 ) -> Membership:
     """Score people by how much the published means lean towards them.
 
-    `published` holds a mean for each column; `members` and `controls` a row a person; `reference`
+    `published` holds a mean for each column; `members` and `controls` a row per person; `reference`
     is what the means are elsewhere (a rate for each column, or a sample of other people; by default
     the controls' own means). "inner_product" is ⟨x − p, p̂ − p⟩ [DSSUV15] and takes any numbers;
     "likelihood" is Σ x·ln(p̂/p) + (1 − x)·ln((1 − p̂)/(1 − p)) and takes 0 and 1 only [SOJH09].
+
+    >>> from deniable.sampling.public import PublicRandom
+    >>> draw = PublicRandom(1).generator
+    >>> rates = draw.uniform(0.1, 0.9, 1000)
+    >>> pool, others = ((draw.random((50, 1000)) < rates) * 1.0 for _ in range(2))
+    >>> means = pool.mean(axis=0)
+    >>> from_frequencies(means, members=pool, controls=others, reference=rates).auc > 0.99
+    True
     """
     parameters.one_of("test", test, ("inner_product", "likelihood"))
-    inside, outside = _people("members", members), _people("controls", controls)
+    inside, outside = people_of("members", members), people_of("controls", controls)
     means = np.asarray(published, dtype=np.float64).reshape(-1)
     if not inside.shape[1] == outside.shape[1] == means.size:
         raise BadParameter("people and published means have the same columns")
@@ -62,10 +70,11 @@ def _likelihood(rows: Floats, means: Floats, rates: Floats) -> Floats:
     return rows @ np.log(near / base) + (1 - rows) @ np.log((1 - near) / (1 - base))
 
 
-def _people(name: str, rows: ArrayLike) -> Floats:
+def people_of(name: str, rows: ArrayLike) -> Floats:
+    """A table of finite numbers with a row per person."""
     table = np.asarray(rows, dtype=np.float64)
     if table.ndim != 2 or not table.size or not np.all(np.isfinite(table)):
-        raise BadParameter(f"{name} is a table of finite numbers, a row a person")
+        raise BadParameter(f"{name} must be a table of finite numbers with a row per person")
     return table
 
 

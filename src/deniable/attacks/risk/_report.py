@@ -2,28 +2,40 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import numpy as np
-
-from deniable import anonymity, parameters
-from deniable.attacks import defended
+from deniable import anonymity, parameters, records
 from deniable.attacks.linkage import Linkage, linkage
 from deniable.attacks.matching import Rule
-from deniable.attacks.members import AttributeInference, attributes
-from deniable.attacks.tables import Array, codes, columns_of, frame_of, one_code, row_count
-from deniable.attacks.telling import Facts, Told, people, percent, plain
+from deniable.attacks.members import AttributeInference
+from deniable.attacks.tables import (
+    columns_of,
+    frame_of,
+    persons,
+    row_count,
+)
+from deniable.attacks.telling import Facts, Told, people, percent
 from deniable.attacks.uniqueness import Selectivity, Uniqueness, selectivity, uniqueness
 from deniable.errors import BadParameter
-from deniable.sampling.public import PublicRandom
+from deniable.progress import Progress, say
+from deniable.records import plain
+from deniable.units import Unit
 
 from . import page
-from .checklist import NOT_TESTED, OPTIONS, PROPERTIES, REQUIREMENTS
+from .checklist import (
+    BESIDE,
+    NOT_TESTED,
+    OPTIONS,
+    PRINCIPLES,
+    PROPERTIES,
+    REQUIREMENTS,
+    ROWS,
+    verdict_word,
+)
+from .ways import Option, halves_of, ways
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -32,17 +44,6 @@ PRIVATE = (
     "This report is itself private. It states exact facts about the people in the table: keep it "
     "where the table is kept, and do not publish it."
 )
-_JUDGED = 1_500
-
-
-@dataclass(frozen=True, kw_only=True)
-class Option:
-    """What would happen under one way of publishing."""
-
-    name: str
-    reidentified: str
-    secret: str
-    detail: str
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -50,6 +51,7 @@ class Report(Told):
     """What is at stake in a table: uniqueness, linkage, attributes, and each way of publishing."""
 
     people: int
+    """People, or rows if no unit was given."""
     identifiers: tuple[str, ...]
     """Columns that look as if they named people: to be dropped before anything else."""
     quasi: tuple[str, ...]
@@ -67,10 +69,18 @@ class Report(Told):
     linkage: Linkage | None
     attributes: AttributeInference | None
     options: tuple[Option, ...]
+    unit: str | None = None
+    """The column that identifies people; None: every row was taken for a person."""
+
+    @property
+    def not_tested(self) -> tuple[str, ...]:
+        """What this report cannot say."""
+        return NOT_TESTED if self.unit is not None else (*NOT_TESTED, ROWS)
 
     def _headline(self) -> str:
+        counted = people(self.people) if self.unit is not None else f"{self.people:,} rows"
         return (
-            f"{self.alone:,} of {people(self.people)} ({percent(self.alone / self.people)}) are "
+            f"{self.alone:,} of {counted} ({percent(self.alone / self.people)}) are "
             f"alone on {', '.join(self.quasi)}: k = {self.k}."
         )
 
@@ -84,12 +94,24 @@ class Report(Told):
             facts.append(("linked", str(self.linkage).split("\n")[0]))
         if self.attributes is not None:
             facts.append(("guessed", str(self.attributes).split("\n")[0]))
-        return facts + [(each.name, each.reidentified) for each in self.options]
+        if self.unit is None:
+            facts.append(("unit", ROWS))
+        facts += [(each.name, each.reidentified) for each in self.options]
+        lists = {
+            "seven properties": PROPERTIES,
+            "beside them": BESIDE,
+            "four requirements": REQUIREMENTS,
+        }
+        for title, items in lists.items():
+            facts += [("", ""), (title.upper(), " · ".join(OPTIONS))]
+            facts += [(item.name, " · ".join(map(verdict_word, item.verdicts))) for item in items]
+        facts += [("", ""), ("EIGHT PRINCIPLES", "yours to answer, whatever you publish")]
+        return facts + [(item.name, item.question) for item in PRINCIPLES]
 
     def to_dict(self) -> dict[str, object]:
         """Everything on the page, as JSON can hold it; nobody's row is in it."""
         keep = ("people", "identifiers", "quasi", "sensitive", "k", "l", "alone", "below", "wanted",
-                "epsilon")  # fmt: skip
+                "epsilon", "unit")  # fmt: skip
         record: dict[str, object] = {"private": PRIVATE}
         record |= {name: plain(getattr(self, name)) for name in keep}
         best = self.uniqueness.combinations[:20]
@@ -101,15 +123,17 @@ class Report(Told):
         if self.attributes is not None:
             record["attributes"] = self.attributes.to_dict()
         record["options"] = [plain(vars(each)) for each in self.options]
-        for name, items in (("properties", PROPERTIES), ("requirements", REQUIREMENTS)):
+        lists = {"properties": (*PROPERTIES, *BESIDE), "requirements": REQUIREMENTS}
+        for name, items in lists.items():
             record[name] = {
                 item.name: dict(zip(OPTIONS, item.verdicts, strict=True)) for item in items
             }
-        return record | {"not_tested": list(NOT_TESTED)}
+        record["principles"] = {item.name: item.question for item in PRINCIPLES}
+        return record | {"not_tested": list(self.not_tested)}
 
     def to_json(self) -> str:
         """The same as text."""
-        return json.dumps(self.to_dict(), indent=2, ensure_ascii=False)
+        return records.text(self.to_dict())
 
     def to_html(self) -> str:
         """A page of its own: light and dark, prints well, no scripts."""
@@ -139,6 +163,7 @@ def report(
     k: int = 5,
     epsilon: float = 1.0,
     largest: int = 3,
+    unit: str | Unit | None = None,
     seed: int = 0,
 ) -> Report:
     """Attack a table as a stranger would, before it is published.
@@ -146,27 +171,36 @@ def report(
     `quasi` are the columns others may know of people (found by their names if not given),
     `sensitive` the one that must not be guessed, `auxiliary` what is known from elsewhere, joined
     `on` columns (by default those it shares with `quasi`). `k` and `epsilon` are what the two
-    protected ways of publishing would use.
+    protected ways of publishing would use. `unit` is the column that identifies people, if they
+    have several rows: the report then counts people.
+
+    >>> import deniable as dp
+    >>> found = report(dp.load_adult().slice(0, 500), quasi=["age", "sex"], sensitive="income")
+    >>> found.people, found.k, found.alone
+    (500, 1, 20)
     """
     wanted = parameters.whole("k", k, least=2)
     parameters.positive("epsilon", epsilon)
-    table = frame_of(table)
-    found = anonymity.deidentify(table)
-    chosen = [name for name in quasi or found.quasi if name != sensitive]
-    values = columns_of(table, [*chosen, *([sensitive] if sensitive else [])])
-    if not chosen or row_count(values) < 4:
-        raise BadParameter(
-            "a report needs columns that others may know, and at least four people",
-            fix='report(table, quasi=["age", "zip", "sex"], sensitive="income")',
+    whose = unit.column if isinstance(unit, Unit) else unit
+    with Progress("reading the table"):
+        table = frame_of(table)
+        found = anonymity.deidentify(table)
+        chosen = [name for name in quasi or found.quasi if name not in (sensitive, whose)]
+        values = columns_of(table, [*chosen, *([sensitive] if sensitive else [])])
+        if not chosen or row_count(values) < 4:
+            raise _too_little()
+        say("counting who looks alike")
+        checked = anonymity.check(table, quasi=chosen, sensitive=sensitive, unit=whose)
+        linked = None if auxiliary is None else _linked(auxiliary, table, on, chosen, whose)
+        say("trying combinations of columns")
+        singled = uniqueness(table, columns=chosen, largest=largest, unit=whose)
+        telling = selectivity(table, columns=chosen, unit=whose)
+        halves = halves_of(values, persons(table, whose, row_count(values)), seed)
+        guessed, options = ways(
+            table, checked, halves, secret=sensitive, quasi=chosen, k=wanted, epsilon=epsilon
         )
-    checked = anonymity.check(table, quasi=chosen, sensitive=sensitive)
-    linked = None if auxiliary is None else linkage(
-        auxiliary, table, on=on or [c for c in columns_of(auxiliary) if c in chosen]
-    )  # fmt: skip
-    halves = _halves(values, seed)
-    guessed = None if sensitive is None else _guessed(halves, chosen, sensitive)
     return Report(
-        people=row_count(values),
+        people=checked.rows,
         identifiers=tuple(name for name in found.identifiers if name not in chosen),
         quasi=tuple(chosen),
         sensitive=sensitive,
@@ -176,120 +210,29 @@ def report(
         below=checked.below(wanted),
         wanted=wanted,
         epsilon=epsilon,
-        uniqueness=uniqueness(table, columns=chosen, largest=largest),
-        selectivity=selectivity(table, columns=chosen),
+        uniqueness=singled,
+        selectivity=telling,
         linkage=linked,
         attributes=guessed,
-        options=(
-            _raw(checked.unique, row_count(values), guessed),
-            _k_anonymous(table, chosen, sensitive, wanted, halves),
-            _private(chosen, sensitive, epsilon, halves),
-            _synthetic(),
-        ),
+        options=options,
+        unit=whose,
     )
 
 
-Half = dict[str, Array]
+def _linked(
+    auxiliary: object,
+    table: object,
+    on: Sequence[str | Rule] | None,
+    quasi: list[str],
+    unit: str | None,
+) -> Linkage:
+    say("linking the auxiliary records")
+    shared = on or [name for name in columns_of(auxiliary) if name in quasi]
+    return linkage(auxiliary, table, on=shared, unit=unit)
 
 
-def _halves(values: Mapping[str, Array], seed: int) -> tuple[Half, Half, Array]:
-    """Half of the people as the published table, the other half as a control; and who is in."""
-    size = row_count(values)
-    inside = np.zeros(size, dtype=bool)
-    inside[PublicRandom(seed).generator.permutation(size)[: size // 2]] = True
-    first = {name: column[inside] for name, column in values.items()}
-    return first, {name: column[~inside] for name, column in values.items()}, inside
-
-
-def _some(half: Half) -> Half:
-    return {name: column[:_JUDGED] for name, column in half.items()}
-
-
-def _guessed(halves: tuple[Half, Half, Array], quasi: list[str], secret: str) -> AttributeInference:
-    inside, outside, _ = halves
-    return attributes(
-        inside, secret=secret, known=quasi, members=_some(inside), controls=_some(outside)
-    )
-
-
-def _told(secret: str | None, guess: AttributeInference | None) -> str:
-    if secret is None or guess is None:
-        return "no sensitive column was named"
-    return (
-        f"{secret} guessed for {percent(guess.accuracy)} of people in the table, "
-        f"{percent(guess.control_accuracy)} of people who are not in it"
-    )
-
-
-def _raw(alone: int, size: int, guess: AttributeInference | None) -> Option:
-    return Option(
-        name=OPTIONS[0],
-        reidentified=f"{people(alone)} ({percent(alone / size)}) by the listed columns",
-        secret=_told(guess.secret if guess else None, guess),
-        detail="Names are off; everything else is as it was.",
-    )
-
-
-def _k_anonymous(
-    table: object, quasi: list[str], secret: str | None, k: int, halves: tuple[Half, Half, Array]
-) -> Option:
-    method = "optimal" if len(quasi) <= 8 else "mondrian"
-    done = anonymity.anonymize(table, quasi=quasi, k=k, method=method, sensitive=secret)
-    guess, plainly = None, ""
-    if secret is not None:
-        shown = columns_of(done.frame, [*quasi, secret])
-        classes = one_code([shown[name] for name in quasi])
-        (coded,), levels = codes(shown[secret])
-        inside = halves[2][done.rows]
-        votes = np.zeros((int(classes.max()) + 1, len(levels)))
-        np.add.at(votes, (classes[inside], coded[inside]), 1)
-        right = np.argmax(votes, axis=1)[classes] == coded
-        totals = np.bincount(classes * len(levels) + coded, minlength=votes.size)
-        alike = (totals.reshape(votes.shape) > 0).sum(axis=1) == 1
-        plainly = f" {people(int(alike[classes].sum()))} are in classes that share one {secret}."
-        guess = AttributeInference(
-            secret=secret,
-            known=tuple(quasi),
-            members=(int(right[inside].sum()), int(inside.sum())),
-            controls=(int(right[~inside].sum()), int((~inside).sum())),
-            baseline=float(np.bincount(coded).max() / coded.size),
-        )
-    return Option(
-        name=OPTIONS[1],
-        reidentified=f"nobody by the listed columns alone; everyone hides among {done.report.k}",
-        secret=_told(secret, guess),
-        detail=(
-            f"{people(done.report.suppressed)} left out; {percent(done.report.loss)} of exactness "
-            f"lost.{plainly}"
-        ),
-    )
-
-
-def _private(
-    quasi: list[str], secret: str | None, epsilon: float, halves: tuple[Half, Half, Array]
-) -> Option:
-    guess = None
-    if secret is not None:
-        guess = defended.linkage(
-            halves[0], known=quasi, secret=secret, controls=halves[1], epsilon=epsilon
-        )
-    return Option(
-        name=OPTIONS[2],
-        reidentified=f"nobody: there are no rows; odds change at most {np.exp(epsilon):.3g} times",
-        secret=_told(secret, guess),
-        detail=(
-            f"Measured on noisy counts of every cell at ε = {epsilon:g} in all: the share that is "
-            "guessed in the table is at most e^ε times the share outside, whoever attacks. Totals "
-            "over many people stay accurate."
-        ),
-    )
-
-
-def _synthetic() -> Option:
-    offered = find_spec("deniable.synthetic") is not None
-    return Option(
-        name=OPTIONS[3],
-        reidentified="nobody: no row belongs to a person" if offered else "not measured",
-        secret="not measured here" if offered else "not measured",
-        detail="See deniable.synthetic." if offered else "Not offered yet.",
+def _too_little() -> BadParameter:
+    return BadParameter(
+        "a report needs columns that others may know, and at least four rows",
+        fix='report(table, quasi=["age", "zip", "sex"], sensitive="income")',
     )

@@ -1,12 +1,15 @@
-"""What each way of publishing does for seven privacy properties and four requirements.
+"""What each way of publishing does for privacy properties, requirements and principles.
 
 The properties are those of threat modelling [DWSPJ11]: each names what an attacker must not be able
-to do. The requirements are what a definition of privacy must stand up to [DR14, §1.1]. Verdicts are
-about the ways of publishing; the measured figures stand above them in the report.
+to do; pseudonymity and unobservability stand beside them [PH10]. The requirements are what a
+definition of privacy must stand up to [DR14, §1.1]. The principles are those of fair information
+practice [OECD80]: no technique meets them for you. Verdicts are about the ways of publishing; the
+measured figures stand above them in the report.
 """
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 OPTIONS = ("raw rows", "k-anonymous rows", "private statistics", "private synthetic rows")
@@ -19,7 +22,7 @@ class Item:
     name: str
     question: str
     verdicts: tuple[str, str, str, str]
-    """In the order of OPTIONS. They begin with No, Partly, Yes or Yours."""
+    """In the order of OPTIONS. They begin with No, Partly, Yes, Yours or Not needed."""
 
 
 PROPERTIES = (
@@ -131,9 +134,84 @@ REQUIREMENTS = (
     ),
 )
 
+BESIDE = (
+    Item(
+        name="pseudonymity",
+        question="Are people known by names that only a key holder can tie to them?",
+        verdicts=(
+            "Partly: a keyed hash hides the name, and all rows of a person stay tied together",
+            "Partly: drop pseudonyms too, since they tie a person's rows together",
+            "Not needed: there are no names, true or other",
+            "Not needed: made-up rows need no names",
+        ),
+    ),
+    Item(
+        name="unobservability",
+        question="Can nobody, not even those who run the system, see that a person took part?",
+        verdicts=("No: whoever holds the table sees it",) * 2
+        + ("No: the curator sees it; the local model and secure sums change that",) * 2,
+    ),
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Principle:
+    """A question that the curator has to answer."""
+
+    name: str
+    question: str
+
+
+PRINCIPLES = (
+    Principle(
+        name="collection limitation",
+        question="Was only what is needed collected, lawfully, and with people's knowledge?",
+    ),
+    Principle(
+        name="data quality",
+        question="Are the data relevant, accurate, complete and up to date?",
+    ),
+    Principle(
+        name="purpose specification",
+        question="Was the purpose stated before the data were collected?",
+    ),
+    Principle(
+        name="use limitation",
+        question="Is this publication within that purpose, or covered by consent or law?",
+    ),
+    Principle(
+        name="security safeguards",
+        question="Is the original table protected against loss and access?",
+    ),
+    Principle(
+        name="openness",
+        question="Can anyone find out what is held, published and promised (ε, δ and the unit)?",
+    ),
+    Principle(
+        name="individual participation",
+        question="Can people see their data, have them corrected, and decline to take part?",
+    ),
+    Principle(
+        name="accountability",
+        question="Who answers for all this, and do the ledger and certificates show it?",
+    ),
+)
+
+ROWS = (
+    "Every row was taken for a person: if people have several rows, name the column that says so."
+)
+
 NOT_TESTED = (
     "What nobody has published yet: next year's data can single out people who hide today.",
     "Free text, images and other columns that this report does not read.",
-    "People who have several rows: every row was taken for a person.",
     "Access, storage and logs of the original table.",
 )
+
+
+def verdict_word(verdict: str) -> str:
+    """The first words of a verdict, which carry it.
+
+    >>> verdict_word("Yes, up to ε: odds move"), verdict_word("Partly: blurred")
+    ('Yes', 'Partly')
+    """
+    return re.split("[:,;]", verdict, maxsplit=1)[0]

@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from html import escape
 from typing import TYPE_CHECKING
 
 from deniable.attacks.telling import percent
 
-from .checklist import NOT_TESTED, OPTIONS, PROPERTIES, REQUIREMENTS, Item
+from .checklist import (
+    BESIDE,
+    OPTIONS,
+    PRINCIPLES,
+    PROPERTIES,
+    REQUIREMENTS,
+    Item,
+    verdict_word,
+)
 
 if TYPE_CHECKING:
     from ._report import Report
@@ -48,10 +55,19 @@ def html_page(report: Report) -> str:
         _guessed(report),
         _options(report),
         _checklist("Seven properties", PROPERTIES, "What an attacker must not be able to do."),
+        _checklist("Beside them", BESIDE, "Two properties that are often asked for as well."),
         _checklist(
             "Four requirements", REQUIREMENTS, "What a promise of privacy must stand up to."
         ),
-        "<h2>Not tested</h2><ul>" + "".join(f"<li>{escape(x)}</li>" for x in NOT_TESTED) + "</ul>",
+        "<h2>Eight principles of fair information practice</h2>"
+        + _table(
+            "Yours to answer, whatever you publish",
+            ("principle", "question"),
+            [(item.name, item.question) for item in PRINCIPLES],
+        ),
+        "<h2>Not tested</h2><ul>"
+        + "".join(f"<li>{escape(each)}</li>" for each in report.not_tested)
+        + "</ul>",
     ]
     return (
         "<!doctype html><html lang='en'><head><meta charset='utf-8'>"
@@ -78,9 +94,10 @@ def _singled_out(report: Report) -> str:
         (" + ".join(each.columns), f"{each.unique:,}", percent(each.unique / report.people))
         for each in report.uniqueness.combinations[:8]
     ]
+    counted = "rows" if report.unit is None else "people"
     alone = (
         f"<p>k = {report.k}: the smallest group that shares {escape(', '.join(report.quasi))} has "
-        f"{report.k:,}. {report.below:,} people are in groups of fewer than {report.wanted}.</p>"
+        f"{report.k:,}. {report.below:,} {counted} are in groups of fewer than {report.wanted}.</p>"
     )
     columns = [
         (
@@ -97,7 +114,7 @@ def _singled_out(report: Report) -> str:
         + alone
         + _table("What little it takes", ("known together", "alone", "share"), best)
         + _table(
-            "How telling each column is by itself; the crowd is whom a person hides among",
+            "How identifying each column is by itself; the crowd is whom a person hides among",
             ("column", "values", "alone", "crowd", "bits"),
             columns,
         )
@@ -152,7 +169,7 @@ def _checklist(title: str, items: Sequence[Item], caption: str) -> str:
 
 def _marked(verdict: str) -> str:
     """The first word carries the verdict; it is set bold, so that colour is not needed."""
-    word = re.split("[:,]", verdict, maxsplit=1)[0]
+    word = verdict_word(verdict)
     return f"<b>{escape(word)}</b>{escape(verdict[len(word) :])}"
 
 
