@@ -342,7 +342,7 @@ def test_stopping_when_it_suits_keeps_the_error_rate(rng):
 
 def test_a_gross_error_ends_an_audit_early(rng):
     found = audit(
-        lambda x: float(on_lattice(x + rng.laplace(0, 0.4))), 0, 1, epsilon=1.0, time_budget=5.0
+        lambda x: float(on_lattice(x + rng.laplace(0, 0.4))), 0, 1, epsilon=1.0, time_budget=120.0
     )
     assert found.violated
     assert found.samples < 20_000
@@ -386,3 +386,12 @@ def test_what_cannot_be_right_is_refused(options):
     options = {"f": lambda x: x, "epsilon": 1.0, **options}
     with pytest.raises(dp.BadParameter):
         audit(options.pop("f"), 0, 1, **options)
+
+
+def test_progress_says_how_many_answers_were_drawn(monkeypatch):
+    said = []
+    for module in ("blackbox", "sample"):
+        monkeypatch.setattr(f"deniable.audit.{module}.say", said.append)
+    audit(lambda x: x, 0, 1, epsilon=1.0, samples=400)
+    assert "calling f on each data set: 100 of 200" in said
+    assert "looking for an event in 400 answers" in said

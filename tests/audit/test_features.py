@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from deniable.audit.features import (
     Binned,
     Coded,
-    Reading,
+    Readout,
     last_digit,
     precision_cell,
     precision_words,
@@ -13,7 +13,7 @@ from deniable.audit.features import (
 from deniable.audit.outputs import tabulate
 from deniable.audit.propose import propose
 
-ANSWER = Reading("the answer", lambda table: table.column(()).numbers)
+ANSWER = Readout("the answer", lambda table: table.column(()).numbers)
 
 
 @given(st.integers(-1000, 900), st.integers(0, 2**52 - 1))

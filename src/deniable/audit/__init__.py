@@ -13,6 +13,7 @@ events       the event that separates two data sets best
 certify      exact binomial bounds
 power        how small an error the audit would have caught
 verdict      the result, as text and as a chart
+game         an adversary who asks adaptively and guesses which data set answered
 one_run      audit a training run with canaries
 replays      run a computation twice, on neighbouring data sets, with the noise frozen
 specimens    deliberately wrong mechanisms, which an auditor must catch
@@ -21,16 +22,19 @@ specimens    deliberately wrong mechanisms, which an auditor must catch
 from __future__ import annotations
 
 from .blackbox import audit
+from .game import Game, game
 from .one_run import audit_scores, audit_training
 from .replays import Replay, neighbours, replay, search
 from .verdict import Verdict
 
 __all__ = [
+    "Game",
     "Replay",
     "Verdict",
     "audit",
     "audit_scores",
     "audit_training",
+    "game",
     "neighbours",
     "replay",
     "search",

@@ -17,6 +17,7 @@ from typing import TypeVar
 from deniable import parameters
 from deniable.errors import BadParameter
 from deniable.losses import Loss
+from deniable.progress import Progress, say
 
 from .certify import looks
 from .claims import Claim, Curve, EpsilonDelta, Gaussian, claim_of
@@ -76,7 +77,8 @@ def audit(
         seconds = parameters.positive("time_budget", time_budget)
         rounds = _several_looks(sampler, samples, doubt, seconds)
     start = time.perf_counter()
-    outcome = _judge(rounds, claim)
+    with Progress("auditing"):
+        outcome = _judge(rounds, claim)
     return _verdict(claim, outcome, confidence, sampler.drawn, time.perf_counter() - start)
 
 
@@ -147,6 +149,7 @@ def _learn(each: _Round, claim: Claim) -> tuple[Event | None, Event | None]:
             why="an audit needs answers; a function that always fails the same way tells nothing",
             fix="f(first) and f(second) should run by themselves before they are audited",
         )
+    say(f"looking for an event in {2 * first.size:,} answers")
     cut = max(1, min(first.size // 3, _LEARN))
     features = propose(first.part(0, cut), second.part(0, cut))
     rest = (first.part(cut, first.size), second.part(cut, second.size))

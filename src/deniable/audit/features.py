@@ -31,7 +31,7 @@ class Feature(Protocol):
 
 
 @dataclass(frozen=True, eq=False)
-class Reading:
+class Readout:
     """A number read off an answer."""
 
     name: str
@@ -49,12 +49,12 @@ class Reading:
 class Binned:
     """The learned likelihood ratio of a number's bin."""
 
-    reading: Reading
+    reading: Readout
     edges: FloatArray
     ratios: FloatArray
 
     @staticmethod
-    def learn(reading: Reading, first: Table, second: Table) -> Binned | None:
+    def learn(reading: Readout, first: Table, second: Table) -> Binned | None:
         """Bins of equal weight; None where all numbers are the same."""
         a, b = (_finite(reading.scores(table)) for table in (first, second))
         pooled = np.sort(np.concatenate([a, b]))

@@ -29,11 +29,11 @@ REST: Path = (("rest", None),)
 _MOST_LEAVES = 1000
 _WIDEST_EXACT = 2**62
 
-__all__ = ["GAP", "LENGTH", "TIME", "TYPE", "Column", "Path", "Raised", "Step", "Table", "words"]
+__all__ = ["GAP", "LENGTH", "TIME", "TYPE", "Leaf", "Path", "Raised", "Step", "Table", "words"]
 
 
 @dataclass(frozen=True, eq=False)
-class Column:
+class Leaf:
     """One leaf of every answer."""
 
     numbers: FloatArray
@@ -49,9 +49,9 @@ class Table:
     """Answers of one data set, one row each."""
 
     size: int
-    columns: Mapping[Path, Column]
+    columns: Mapping[Path, Leaf]
 
-    def column(self, path: Path) -> Column:
+    def column(self, path: Path) -> Leaf:
         """The leaf at `path`; all gaps if no answer has it."""
         if path in self.columns:
             return self.columns[path]
@@ -61,7 +61,7 @@ class Table:
         """Some of the rows."""
         cut = slice(start, stop)
         columns = {
-            path: Column(column.numbers[cut], column.identity[cut], column.labels)
+            path: Leaf(column.numbers[cut], column.identity[cut], column.labels)
             for path, column in self.columns.items()
         }
         return Table(min(stop, self.size) - start, columns)
@@ -113,7 +113,7 @@ def tabulate(outputs: object, *, seconds: FloatArray | None = None) -> Table:
         table = _from_objects(outputs)
     if seconds is None:
         return table
-    time = Column(seconds, np.zeros(table.size, dtype=np.int64), {})
+    time = Leaf(seconds, np.zeros(table.size, dtype=np.int64), {})
     return Table(table.size, {**table.columns, TIME: time})
 
 
@@ -175,18 +175,18 @@ def _from_array(array: NDArray[np.generic], example: object) -> Table:
     return Table(size, columns)
 
 
-def _constant(size: int, text: str) -> Column:
+def _constant(size: int, text: str) -> Leaf:
     labels = {GAP: "missing"}
     number, same = _reading(Kind(text), labels)
-    return Column(np.full(size, number), np.full(size, same), labels)
+    return Leaf(np.full(size, number), np.full(size, same), labels)
 
 
-def _column(values: NDArray[np.generic]) -> Column:
+def _column(values: NDArray[np.generic]) -> Leaf:
     numbers = np.ascontiguousarray(values, dtype=np.float64)
     if values.dtype.kind == "f":
-        return Column(numbers, numbers.view(np.int64), {})
+        return Leaf(numbers, numbers.view(np.int64), {})
     labels = {0: "False", 1: "True"} if values.dtype.kind == "b" else {}
-    return Column(numbers, values.astype(np.int64), labels)
+    return Leaf(numbers, values.astype(np.int64), labels)
 
 
 def _from_objects(outputs: Sequence[object] | NDArray[np.generic]) -> Table:
@@ -216,7 +216,7 @@ class _Rest(tuple[int, ...]):
     __slots__ = ()
 
 
-def _column_with_gaps(size: int, rows: Sequence[int], values: Sequence[object]) -> Column:
+def _column_with_gaps(size: int, rows: Sequence[int], values: Sequence[object]) -> Leaf:
     numbers = np.full(size, np.nan)
     identity = np.full(size, GAP, dtype=np.int64)
     labels = {GAP: "missing"}
@@ -224,7 +224,7 @@ def _column_with_gaps(size: int, rows: Sequence[int], values: Sequence[object]) 
         pairs = [_reading(value, labels) for value in values]
         numbers[rows] = [number for number, _ in pairs]
         identity[rows] = [same for _, same in pairs]
-    return Column(numbers, identity, labels)
+    return Leaf(numbers, identity, labels)
 
 
 def _reading(value: object, labels: dict[int, str]) -> tuple[float, int]:

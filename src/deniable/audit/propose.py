@@ -13,12 +13,12 @@ from .features import (
     Binned,
     Coded,
     Feature,
-    Reading,
+    Readout,
     last_digit,
     precision_cell,
     precision_words,
 )
-from .outputs import GAP, TIME, Column, IntArray, Path, Table, words
+from .outputs import GAP, TIME, IntArray, Leaf, Path, Table, words
 
 _MOST_COLUMNS = 32
 _MOST_IN_PAIRS = 6
@@ -38,7 +38,7 @@ def propose(first: Table, second: Table) -> Iterator[Feature]:
     paths = _telling_paths(first, second)
     if TIME in first.columns:
         yield from _numeric(
-            Reading("the call", _numbers(TIME), verb="takes", show=_duration), first, second
+            Readout("the call", _numbers(TIME), verb="takes", show=_duration), first, second
         )
     for path in paths:
         yield from _of_column(path, first, second)
@@ -68,7 +68,7 @@ def _varies(path: Path, first: Table, second: Table) -> bool:
     return bool((a != a[0]).any() or (b != a[0]).any())
 
 
-def _apart(a: Column, b: Column) -> float:
+def _apart(a: Leaf, b: Leaf) -> float:
     """How differently two samples of a leaf are distributed, as numbers or as what they say."""
     values, where = np.unique(np.concatenate([a.identity, b.identity]), return_inverse=True)
     if 4 * values.size > where.size:  # hardly any value comes twice: there is nothing to count
@@ -104,13 +104,13 @@ def _of_column(path: Path, first: Table, second: Table) -> Iterator[Feature]:
     if not _is_numeric(path, first, second):
         yield from exact
         return
-    ordered = _numeric(Reading(name, numbers), first, second)
+    ordered = _numeric(Readout(name, numbers), first, second)
     known = np.concatenate([numbers(first), numbers(second)])
     many = not np.isnan(known).any() and np.unique(known).size > _FEW
     # "At most 3" says more than a list of many values, "is missing" more than "at most 3".
     yield from itertools.chain(ordered, exact) if many else itertools.chain(exact, ordered)
     digit = f"the last binary digit of {name}"
-    yield Reading(digit, lambda table: last_digit(numbers(table)), show=_power_of_two)
+    yield Readout(digit, lambda table: last_digit(numbers(table)), show=_power_of_two)
     yield from _coded(
         name,
         lambda table: precision_cell(numbers(table)),
@@ -139,7 +139,7 @@ def _of_vector(paths: list[Path], first: Table, second: Table) -> Iterator[Featu
         ("the number of entries that tie for the largest", ties),
     ]
     for name, scores in plain:
-        yield from _numeric(Reading(name, scores), first, second)
+        yield from _numeric(Readout(name, scores), first, second)
     for name, sign in (("the largest entry", 1.0), ("the smallest entry", -1.0)):
         yield from _of_extreme(name, matrix, paths, sign=sign, sides=(first, second))
     for one, other in itertools.combinations(paths[:_MOST_IN_PAIRS], 2):
@@ -183,7 +183,7 @@ def _of_difference(one: Path, other: Path, first: Table, second: Table) -> Itera
         first,
         second,
     )
-    yield from _numeric(Reading(name, difference), first, second)
+    yield from _numeric(Readout(name, difference), first, second)
 
 
 def _of_cells(one: Path, other: Path, first: Table, second: Table) -> Iterator[Feature]:
@@ -214,9 +214,9 @@ def _edges(path: Path, first: Table, second: Table) -> FloatArray:
     return np.unique(values[np.linspace(0, values.size - 1, _CELLS).astype(np.int64)])
 
 
-def _likelihood(paths: list[Path], first: Table, second: Table) -> Reading:
+def _likelihood(paths: list[Path], first: Table, second: Table) -> Readout:
     """The sum of the entries' log-likelihood ratios: the best score of independent entries."""
-    parts = [Binned.learn(Reading(words(path), _numbers(path)), first, second) for path in paths]
+    parts = [Binned.learn(Readout(words(path), _numbers(path)), first, second) for path in paths]
     known = [part for part in parts if part is not None]
 
     def score(table: Table) -> FloatArray:
@@ -225,10 +225,10 @@ def _likelihood(paths: list[Path], first: Table, second: Table) -> Reading:
             total += np.nan_to_num(part.scores(table))
         return total
 
-    return Reading("the learned log-likelihood ratio of all entries", score)
+    return Readout("the learned log-likelihood ratio of all entries", score)
 
 
-def _linear(matrix: Callable[[Table], FloatArray], first: Table, second: Table) -> Reading:
+def _linear(matrix: Callable[[Table], FloatArray], first: Table, second: Table) -> Readout:
     """Least squares on the entries and their squares: tells shifts and spreads that go together."""
     pooled = np.concatenate([matrix(first), matrix(second)])
     low, centre, high = np.quantile(pooled, [0.05, 0.5, 0.95], axis=0)
@@ -242,10 +242,10 @@ def _linear(matrix: Callable[[Table], FloatArray], first: Table, second: Table) 
     within = np.cov(a, rowvar=False) + np.cov(b, rowvar=False)
     ridge = 1e-6 * np.eye(within.shape[0])
     weights = np.linalg.solve(within + ridge, a.mean(axis=0) - b.mean(axis=0))
-    return Reading("a learned linear score of the entries", lambda table: design(table) @ weights)
+    return Readout("a learned linear score of the entries", lambda table: design(table) @ weights)
 
 
-def _numeric(reading: Reading, first: Table, second: Table) -> Iterator[Feature]:
+def _numeric(reading: Readout, first: Table, second: Table) -> Iterator[Feature]:
     yield reading
     binned = Binned.learn(reading, first, second)
     if binned is not None:

@@ -10,6 +10,7 @@ from typing import Generic, TypeVar
 import numpy as np
 
 from deniable.errors import BadParameter
+from deniable.progress import say
 from deniable.sampling.public import PublicRandom
 
 from .outputs import Raised, Table, tabulate
@@ -17,6 +18,7 @@ from .outputs import Raised, Table, tabulate
 D = TypeVar("D")
 
 _CHUNK = 100_000
+_SAY = 100
 _SEED = 0x6175646974
 """Of the order of calls; unlike the seeds people choose for the mechanisms they audit."""
 
@@ -58,6 +60,8 @@ class Sampler(Generic[D]):
         seconds: tuple[list[float], list[float]] = ([], [])
         coins = self._coins.generator.integers(0, 2, size).tolist()
         for count, coin in enumerate(coins):
+            if count % _SAY == 0:
+                say(f"calling f on each data set: {count:,} of {size:,}")
             for side in (coin, 1 - coin):
                 start = time.perf_counter()
                 answer = self._ask(self.data[side])

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from deniable.errors import MissingExtra
+from deniable.release.numbers import percent
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -78,13 +79,13 @@ class Verdict:
         ax.axvline(self.limit, color="black", linewidth=1.5, linestyle="--")
         ax.set_xlim(0, 1.08 * max([self.limit, *values, 1e-3]))
         ax.set_title(f"claimed: {self.claim} (dashed)", loc="left", fontsize="medium")
-        ax.set_xlabel(f"{self.axis}, proved at {_percent(self.confidence)}")
+        ax.set_xlabel(f"{self.axis}, proved at {percent(self.confidence)}")
         ax.invert_yaxis()
         ax.spines[["top", "right"]].set_visible(False)
         return ax
 
     def _headline(self) -> str:
-        proved = f"at least {self._proved()} is proved at {_percent(self.confidence)} confidence"
+        proved = f"at least {self._proved()} is proved at {percent(self.confidence)} confidence"
         if self.violated:
             return f"Violated: {self.claim} is claimed, {proved}."
         return f"No violation found: {self.claim} is claimed, {proved}."
@@ -99,19 +100,6 @@ class Verdict:
         if math.isinf(self.power):
             power = "none: no error in noise scale would be caught; take more samples or a group"
         else:
-            power = f"noise {_percent(self.power)} too small would be caught 9 times in 10"
+            power = f"noise {percent(self.power)} too small would be caught 9 times in 10"
         facts = [("witness", self.witness), ("evidence", self.evidence), ("power", power)]
         return [*facts, ("samples", f"{self.samples:,}, in {self.seconds:.2g} s")]
-
-
-def _percent(share: float) -> str:
-    """A share in percent, with as many digits as it takes to tell it from 100 %.
-
-    >>> _percent(0.999), _percent(0.0412), _percent(1 - 1e-9)
-    ('99.9 %', '4.12 %', '99.9999999 %')
-    """
-    missing = 1 - share
-    digits = (
-        3 if share < 0.9 else max(3, 2 - math.floor(math.log10(missing) + 1e-6) if missing else 3)
-    )
-    return f"{100 * share:.{digits}g} %"

@@ -42,7 +42,7 @@ def test_it_needs_no_permission_to_seed_and_gives_none(monkeypatch):
     assert isinstance(current(), SystemSource)
 
 
-def test_a_rehearsal_keeps_its_books_in_memory(tmp_path):
+def test_a_replay_keeps_its_ledger_in_memory(tmp_path):
     """A stored answer with frozen noise would later be given out as if it were private."""
     path = tmp_path / "memory"  # a file, whatever it is called
 
@@ -52,7 +52,7 @@ def test_a_rehearsal_keeps_its_books_in_memory(tmp_path):
     with pytest.raises(dp.BadParameter, match="ended with BadParameter"):
         replay(durable, TABLE, TABLE.slice(1))
     assert list(open_ledger(path).entries) == []
-    assert count(TABLE, ledger=path).value is not None  # outside a rehearsal nothing is refused
+    assert count(TABLE, ledger=path).value is not None  # outside a replay nothing is refused
 
 
 def test_answers_outside_are_not_frozen():
@@ -65,7 +65,7 @@ def test_answers_outside_are_not_frozen():
     assert len(outside) > 1
 
 
-def test_a_release_of_a_rehearsal_says_so():
+def test_a_release_of_a_replay_says_so():
     seen = []
     replay(lambda data: seen.append(count(data)), TABLE, TABLE)
     assert "hides nobody" in seen[0].randomness
@@ -73,7 +73,7 @@ def test_a_release_of_a_rehearsal_says_so():
 
 def test_it_says_what_it_found():
     found = replay(count, TABLE, TABLE.slice(1))
-    assert str(found) == "As declared: 1 step; at the tightest, 1 of 1."
+    assert str(found) == "Within declared bounds: 1 step; the closest used 1 of 1."
     assert found._repr_html_().startswith("<div role='status'")
     worse = replay(count, TABLE, TABLE.slice(2))
     assert "moved by 2; at most 1 was declared" in worse._repr_html_()

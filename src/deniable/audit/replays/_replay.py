@@ -23,7 +23,7 @@ from deniable.units import Unit
 from .distances import Moved, Unlike, moved
 from .neighbours import Pair
 from .sameness import difference
-from .watching import Answer, Charge, Event, Watch, rehearsal
+from .watching import Answer, Charge, Event, Watch, replaying
 
 D = TypeVar("D")
 
@@ -72,9 +72,10 @@ class Replay:
         ran = f"{self.steps} step{'s' * (self.steps != 1)}"
         pairs = f" on {self.tried} pairs" if self.tried > 1 else ""
         if self.ok:
-            nearest = f"; at the tightest, {self.moved:.6g} of {self.declared:.6g}"
+            nearest = f"; the closest used {self.moved:.6g} of {self.declared:.6g}"
             failed = f"; {self.failed} failed on both data sets" if self.failed else ""
-            return f"As declared: {ran}{pairs}{nearest if self.measured else ''}{failed}."
+            within = f"Within declared bounds: {ran}{pairs}"
+            return f"{within}{nearest if self.measured else ''}{failed}."
         lines = [f"Not as declared ({ran}{pairs}):", *(f"  {fault}" for fault in self.faults)]
         return "\n".join([*lines, *([f"  {self.pair}"] if self.pair is not None else [])])
 
@@ -152,7 +153,7 @@ def released_nothing(found: Replay) -> BadParameter:
 
 def _run(program: Callable[[D], object], data: D, watch: Watch) -> object:
     """What the program returned or raised."""
-    with rehearsal(watch):
+    with replaying(watch):
         try:
             return program(data)
         except Exception as error:  # noqa: BLE001  an exception is something an observer sees

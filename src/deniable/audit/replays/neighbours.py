@@ -12,7 +12,7 @@ from deniable import parameters, units
 from deniable.errors import BadParameter, UnknownName
 from deniable.units import Unit
 
-from .rows import Row, Rows, rows_of
+from .rows import Row, RowList, rows_of
 
 Where = Literal["anywhere", "end"]
 
@@ -22,7 +22,7 @@ class Pair:
     """Two data sets that differ in what one unit contributed."""
 
     what: str
-    kind: Rows = field(repr=False)
+    kind: RowList = field(repr=False)
     shared: tuple[Row, ...] = field(repr=False)
     at: int
     """Where among the shared rows the unit's own rows stand."""
@@ -90,7 +90,7 @@ def _grounds(rows: list[Row]) -> Iterator[tuple[str, list[Row]]]:
         yield " to two rows in turn", [rows[0], rows[-1]] * 6
 
 
-def _around(kind: Rows, rows: list[Row], unit: Unit, ground: str) -> Iterator[Pair]:
+def _around(kind: RowList, rows: list[Row], unit: Unit, ground: str) -> Iterator[Pair]:
     """Each way in which one unit can differ on this ground."""
     replaced = unit.sides == 2
     for what, own, rest, at in _present(rows, unit):
@@ -124,7 +124,7 @@ def _present(
         yield from (("a person removed", own, rest, at) for at in dict.fromkeys((0, len(rest))))
 
 
-def _newcomers(kind: Rows, rows: list[Row], unit: Unit) -> Iterator[tuple[str, tuple[Row, ...]]]:
+def _newcomers(kind: RowList, rows: list[Row], unit: Unit) -> Iterator[tuple[str, tuple[Row, ...]]]:
     """Units that may join, in words and as rows."""
     templates = [rows[0], rows[-1]] if rows else []
     singles = [("a copy", row) for row in templates]

@@ -24,13 +24,13 @@ ODD: Final[dict[str, tuple[object, ...]]] = {
     "text": ("", "somebody new", "\u0000", "Zoë"),
     "bool": (True, False),
     "date": (dt.date(1, 1, 1), dt.date(1970, 1, 1), dt.date(9999, 12, 31)),
-    "timestamp": (dt.datetime(1970, 1, 1), dt.datetime(2262, 1, 1)),  # noqa: DTZ001
+    "timestamp": tuple(map(dt.datetime.fromisoformat, ("1970-01-01", "2262-01-01"))),
 }
 """Values that break things, by kind of column."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class Rows:
+class RowList:
     """Data as a list of rows: values of an array or a list, dictionaries of a table."""
 
     rows: list[Row] = field(repr=False)
@@ -55,13 +55,13 @@ class Rows:
             return np.full_like(row, _within(row.dtype, [value])[0])
 
 
-def rows_of(data: object) -> Rows:
+def rows_of(data: object) -> RowList:
     """Rows of an array, a list, or a pandas, Polars or PyArrow table."""
     if isinstance(data, np.ndarray):
         return _of_array(data)
     if isinstance(data, list | tuple):
         kind = _kind_of(data[0]) if data else "float"
-        return Rows(rows=list(data), build=type(data), kinds={"": kind})
+        return RowList(rows=list(data), build=type(data), kinds={"": kind})
     package = type(data).__module__.split(".")[0]
     if package not in _TABLES or not hasattr(data, "columns"):
         raise BadParameter(
@@ -71,7 +71,7 @@ def rows_of(data: object) -> Rows:
     return _TABLES[package](data)
 
 
-def _of_array(data: np.ndarray[Any, np.dtype[Any]]) -> Rows:
+def _of_array(data: np.ndarray[Any, np.dtype[Any]]) -> RowList:
     kind = {"f": "float", "i": "int", "u": "int", "b": "bool", "U": "text"}.get(data.dtype.kind)
     if kind is None or data.ndim not in (1, 2):
         raise BadParameter("an array must hold numbers, truth values or text, in one or two axes")
@@ -83,7 +83,7 @@ def _of_array(data: np.ndarray[Any, np.dtype[Any]]) -> Rows:
         return array.reshape(len(rows), *shape)
 
     rows = [row if shape else row.item() for row in data]
-    return Rows(rows=rows, build=build, kinds={"": kind})
+    return RowList(rows=rows, build=build, kinds={"": kind})
 
 
 def _within(dtype: np.dtype[Any], rows: Sequence[Row]) -> Sequence[Row]:
@@ -94,7 +94,7 @@ def _within(dtype: np.dtype[Any], rows: Sequence[Row]) -> Sequence[Row]:
     return [r if isinstance(r, np.ndarray) else max(limits.min, min(r, limits.max)) for r in rows]
 
 
-def _of_pandas(data: Any) -> Rows:
+def _of_pandas(data: Any) -> RowList:
     import pandas as pd
 
     dtypes = dict(data.dtypes.items())
@@ -112,12 +112,12 @@ def _of_pandas(data: Any) -> Rows:
         }
         return pd.DataFrame(columns)
 
-    return Rows(
+    return RowList(
         rows=data.to_dict("records"), build=build, kinds=_few(kinds), nulls=frozenset({"text"})
     )
 
 
-def _of_polars(data: Any) -> Rows:
+def _of_polars(data: Any) -> RowList:
     import polars as pl
 
     kinds = {name: _spelled(str(dtype)) for name, dtype in data.schema.items()}
@@ -125,12 +125,12 @@ def _of_polars(data: Any) -> Rows:
     def build(rows: list[Row]) -> object:
         return pl.DataFrame(rows, schema=data.schema)
 
-    return Rows(
+    return RowList(
         rows=data.to_dicts(), build=build, kinds=_few(kinds), nulls=frozenset(kinds.values())
     )
 
 
-def _of_arrow(data: Any) -> Rows:
+def _of_arrow(data: Any) -> RowList:
     import pyarrow as pa
 
     kinds = {field.name: _spelled(str(field.type)) for field in data.schema}
@@ -138,12 +138,12 @@ def _of_arrow(data: Any) -> Rows:
     def build(rows: list[Row]) -> object:
         return pa.Table.from_pylist(rows, schema=data.schema)
 
-    return Rows(
+    return RowList(
         rows=data.to_pylist(), build=build, kinds=_few(kinds), nulls=frozenset(kinds.values())
     )
 
 
-_TABLES: Final[dict[str, Callable[[Any], Rows]]] = {
+_TABLES: Final[dict[str, Callable[[Any], RowList]]] = {
     "pandas": _of_pandas,
     "polars": _of_polars,
     "pyarrow": _of_arrow,

@@ -29,7 +29,7 @@ _COMPUTING, _DRAWING, _ELSEWHERE = 0, 1, 2
 
 
 class Frozen(Source):
-    """Frozen noise of a rehearsal: it repeats, and hides nobody."""
+    """Frozen noise of a replay: it repeats, and hides nobody."""
 
     def __init__(self, step: int, part: int) -> None:
         self._generator = PublicRandom(3 * step + part).generator
@@ -112,7 +112,7 @@ class Watch:
 
 
 @contextmanager
-def rehearsal(watch: Watch) -> Iterator[None]:
+def replaying(watch: Watch) -> Iterator[None]:
     """Inside, sessions show this watch what they do, and all noise is frozen."""
     with using(Frozen(0, _ELSEWHERE)), watched(watch):
         yield

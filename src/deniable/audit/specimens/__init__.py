@@ -7,6 +7,7 @@ sparse       sparse vectors
 frameworks   propose-test-release, smooth sensitivity, sample and aggregate
 keys         keys from the data, thresholds, groups
 books        composition, sampling, stopping rules, the order of charging, time
+training     clipping, batches and intercepts in private training
 stopping     the adversary against the best order
 _specimen    a wrong mechanism beside its correct version, and how it is refuted
 
@@ -19,12 +20,12 @@ None was written to suit an auditor: each is a mistake that was printed or shipp
 
 from __future__ import annotations
 
-from . import books, frameworks, keys, noise, selection, sparse, sums
+from . import books, frameworks, keys, noise, selection, sparse, sums, training
 from ._specimen import Computed, Finding, Replayed, Sampled, Specimen, Timed
 
 SPECIMENS: tuple[Specimen, ...] = tuple(
     specimen
-    for part in (noise, sums, selection, sparse, frameworks, keys, books)
+    for part in (noise, sums, selection, sparse, frameworks, keys, books, training)
     for specimen in part.specimens()
 )
 

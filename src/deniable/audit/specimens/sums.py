@@ -134,7 +134,10 @@ def _arithmetic() -> list[Specimen]:
 
 def _means() -> list[Specimen]:
     fewer = AGES[:-1]
-    right = lambda x: session().run(mean(x, low=20, high=80, epsilon=1.0))  # noqa: E731
+
+    def right(x: Any) -> Any:
+        return session().run(mean(x, low=20, high=80, epsilon=1.0))
+
     return [
         Replayed(
             name="the number of rows used as public",
