@@ -106,3 +106,13 @@ def test_without_matplotlib_the_error_says_what_to_install():
 def test_infinite_figures_do_not_break_a_picture():
     ax = plots.accountants([1, 10, 100], {"a": [1, 10, 100], "b": [math.inf, 5, 20]})
     ax.figure.canvas.draw()
+
+
+def test_a_caption_fits_the_picture_and_keeps_epsilon_with_its_number():
+    unit = "one person (patient_id, at most 10 rows in 3 groups), added or removed"
+    for spare in range(40):
+        caption = f"protects {unit}{'x' * spare}; ε 0.5, δ 1e-07; 95 % confidence"
+        name, *lines = style.captioned("n", caption).split("\n")
+        assert (name, " ".join(lines)) == ("n", caption)
+        assert max(map(len, lines)) <= 72 + spare
+        assert not any(line.endswith(("ε", "δ")) for line in lines)

@@ -43,5 +43,6 @@ def bars(
     ax.axvline(0, color=style.INK, linewidth=0.8)
     ax.set_yticks(list(places), labels)
     ax.invert_yaxis()  # the first label on top, as in the table
-    ax.set_xlabel(f"{axis_label}\n{caption}" if caption else axis_label)
+    ax.set_xlabel(style.captioned(axis_label, caption))
+    style.thousands(ax.xaxis)
     return ax

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import io
+import re
+import textwrap
+from collections.abc import Iterator, Sequence, Sized
 from itertools import cycle
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from deniable.errors import BadParameter, MissingExtra
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 INK, FAINT, SHADE = "#22262b", "#8a9099", "#eceef1"
 EPSILON_AXIS = "← more private · more accurate →"
+_LINE = 72  # characters: a caption stands below the axes, which may begin far to the right
 
 
 class Line(NamedTuple):
@@ -42,11 +47,7 @@ def lines() -> Iterator[Line]:
 def canvas(ax: Axes | None, *, title: str, size: tuple[float, float] = (7.2, 4.4)) -> Axes:
     """The given axes, or new ones; with a quiet frame."""
     if ax is None:
-        try:
-            from matplotlib.figure import Figure
-        except ImportError:
-            raise MissingExtra.of("matplotlib", extra="plots") from None
-        ax = Figure(figsize=size, dpi=120, layout="constrained").add_subplot()
+        ax = _shown(_figure(size).add_subplot())
     for side in ("top", "right"):
         ax.spines[side].set_visible(False)
     for side in ("left", "bottom"):
@@ -57,6 +58,57 @@ def canvas(ax: Axes | None, *, title: str, size: tuple[float, float] = (7.2, 4.4
     if title:
         ax.set_title(title, loc="left", fontsize=12, fontweight="bold", color=INK, pad=12)
     return ax
+
+
+def stacked(heights: Sequence[int]) -> list[Axes]:
+    """New axes above each other, with room for so many lines each; the first shows all of them."""
+    figure = _figure((7.2, min(0.5 + 0.27 * sum(heights), 30.0)))
+    axes = figure.subplots(len(heights), 1, squeeze=False, height_ratios=list(heights))
+    found: list[Axes] = axes[:, 0].tolist()
+    _shown(found[0])
+    return found
+
+
+def around(ax: Axes, *, title: str, below: str) -> None:
+    """A title and a caption for all axes of a picture together."""
+    figure: Any = ax.figure
+    figure.suptitle(title, x=0.01, ha="left", fontsize=12, fontweight="bold", color=INK)
+    figure.supxlabel(below, fontsize=10)
+
+
+def _figure(size: tuple[float, float]) -> Figure:
+    try:
+        from .figures import Picture
+    except ImportError:
+        raise MissingExtra.of("matplotlib", extra="plots") from None
+    return Picture(figsize=size, dpi=120, layout="constrained")
+
+
+def _shown(ax: Axes) -> Axes:
+    """The same axes, which a notebook shows."""
+    vars(ax)["_repr_png_"] = lambda: _png(ax)
+    return ax
+
+
+def _png(ax: Any) -> bytes:
+    out = io.BytesIO()
+    ax.figure.savefig(out, format="png")
+    return out.getvalue()
+
+
+def captioned(name: str, caption: str) -> str:
+    """An axis' name with a caption below it, in lines that fit the picture.
+
+    A line never ends between ε and its number.
+    """
+    tied = re.sub(r"([εδρμ]) (?=\d)", "\\1\N{NO-BREAK SPACE}", caption)
+    lines = [line.replace("\N{NO-BREAK SPACE}", " ") for line in textwrap.wrap(tied, _LINE)]
+    return "\n".join([name, *lines]).strip("\n")
+
+
+def thousands(axis: Any) -> None:
+    """Numbers along an axis as in tables: 40,000."""
+    axis.set_major_formatter(lambda number, _: f"{number:,.10g}".replace("-", "−"))
 
 
 def label(
@@ -72,8 +124,7 @@ def label(
     facts = [unit] if unit else []
     facts += [f"ε = {epsilon:.3g}"] if epsilon is not None else []
     facts += [f"δ = {delta:.0e}"] if delta is not None else []
-    caption = "\n" + " · ".join(facts) if facts else ""
-    ax.set_xlabel(x + caption, color=INK, fontsize=10, linespacing=1.6)
+    ax.set_xlabel(captioned(x, " · ".join(facts)), color=INK, fontsize=10, linespacing=1.6)
     ax.set_ylabel(y, color=INK, fontsize=10)
 
 
@@ -95,7 +146,7 @@ def along(ax: Axes, text: str, *, degrees: float) -> None:
     )
 
 
-def same_length(name: str, values: Sequence[float], *, as_many_as: Sequence[float]) -> None:
+def same_length(name: str, values: Sized, *, as_many_as: Sized) -> None:
     """One value for each place."""
     if len(values) != len(as_many_as):
         raise BadParameter(f"{name} has {len(values)} values for {len(as_many_as)} places")

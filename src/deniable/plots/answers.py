@@ -1,0 +1,236 @@
+"""Noisy answers as the chart that fits their keys.
+
+One number, or one key: bars, in the order of the table. A key of dates, or of many numbers: a line
+with a band, or a line for each value of a second key. Otherwise two keys or more are bars grouped
+by the last, which has its own colours.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from . import style
+from .bands import layer
+from .bars import bars
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+Keys = Mapping[str, Sequence[object]]
+
+MOST_BARS: Final = 30
+_MOST_COLOURS: Final = len(style.LINES)
+
+
+def answers(
+    keys: Keys,
+    values: Sequence[float],
+    errors: Sequence[float],
+    *,
+    name: str,
+    title: str = "",
+    caption: str = "",
+    ax: Axes | None = None,
+) -> Axes:
+    """The column `name` by its keys, with 95 % confidence; a missing ± is NaN."""
+    keys = binned(keys)
+    title = title or in_words(name, keys)
+    lines = as_lines(keys, values)
+    if lines is not None:
+        below = caption + lines.left_out
+        return _along(lines, keys, values, errors, y=name, title=title, caption=below, ax=ax)
+    colour = coloured(keys, len(values))
+    if colour is not None:
+        return _grouped(
+            labelled({key: column for key, column in keys.items() if key != colour}),
+            _days(keys[colour]),
+            values,
+            errors,
+            title=title,
+            axis=style.captioned(name, caption),
+            legend=colour,
+            ax=ax,
+        )
+    labels = labelled(keys) or [name] * len(values)
+    shown = _largest(values)
+    left_out = len(values) - len(shown)
+    more = f"; the {len(shown)} largest of {len(values):,}" if left_out else ""
+    return bars(
+        [labels[i] for i in shown],
+        [values[i] for i in shown],
+        [errors[i] for i in shown],
+        title=title,
+        axis_label=name,
+        caption=caption + more,
+        ax=ax,
+    )
+
+
+def in_words(name: str, keys: Iterable[str]) -> str:
+    """What is shown by what.
+
+    >>> in_words("n", ["city", "sex"]), in_words("n", [])
+    ('n by city and sex', 'n')
+    """
+    by = " and ".join(keys)
+    return f"{name} by {by}" if by else name
+
+
+def binned(keys: Keys) -> Keys:
+    """The keys, where `low` and `high` are the ends of bins one after the other: one key of both.
+
+    >>> binned({"low": (0.0, 50.0), "high": (50.0, 100.0)})
+    {'bin': ['0 to 50', '50 to 100']}
+    """
+    if [*keys] != ["low", "high"]:
+        return keys
+    low, high = keys.values()
+    if list(low[1:]) != list(high[:-1]) or not all(isinstance(e, int | float) for e in low):
+        return keys
+    if len(low) > MOST_BARS:
+        return {"low": low}
+    return {"bin": [f"{a:,g} to {b:,g}" for a, b in zip(low, high, strict=True)]}
+
+
+def coloured(keys: Keys, count: int) -> str | None:
+    """Of several keys, the one that is shown by colours: the last with few enough values."""
+    if len(keys) < 2 or count > 2 * MOST_BARS:
+        return None
+    few = [k for k, column in keys.items() if 1 < len(dict.fromkeys(column)) <= _MOST_COLOURS]
+    return few[-1] if few else None
+
+
+def labelled(keys: Keys) -> list[str]:
+    """A label for each row: its keys, in words."""
+    return [_label(row) for row in zip(*map(_days, keys.values()), strict=True)]
+
+
+def _days(column: Sequence[object]) -> Sequence[object]:
+    """Moments that are all midnights as the days that they stand for."""
+    if all(isinstance(each, dt.datetime) and each.time() == dt.time() for each in column):
+        return [each.date() for each in column if isinstance(each, dt.datetime)]
+    return column
+
+
+def _largest(values: Sequence[float]) -> list[int]:
+    """All places, or those of the largest values, largest first."""
+    if len(values) <= MOST_BARS:
+        return list(range(len(values)))
+    return sorted(range(len(values)), key=lambda i: -values[i])[:MOST_BARS]
+
+
+def continuous(column: Sequence[object]) -> bool:
+    """Whether a key is time, or so many numbers that a line shows them better than bars."""
+    kinds = dt.date | int | float if len(column) > MOST_BARS else dt.date
+    return len(column) > 1 and all(isinstance(each, kinds) for each in column)
+
+
+def _label(row: Sequence[object]) -> str:
+    return ", ".join("(missing)" if each is None else str(each) for each in row)
+
+
+class Lines(NamedTuple):
+    """The key along the axis, and the rows of each line; `by` is the key that tells lines apart."""
+
+    along: str
+    by: str | None
+    rows: Mapping[object, Sequence[int]]
+    left_out: str = ""
+
+
+def as_lines(keys: Keys, values: Sequence[float]) -> Lines | None:
+    """How answers over time, or over many numbers, are lines; of many lines those highest up."""
+    along = next((k for k, column in keys.items() if continuous([*dict.fromkeys(column)])), None)
+    if along is None or len(keys) > 2:
+        return None
+    by = next((key for key in keys if key != along), None)
+    rows: dict[object, list[int]] = {}
+    for row in sorted(range(len(values)), key=lambda i: keys[along][i]):  # type: ignore[arg-type, return-value]
+        rows.setdefault(None if by is None else keys[by][row], []).append(row)
+    kinds = [None] if by is None else [*dict.fromkeys(keys[by])]
+    if len(kinds) <= _MOST_COLOURS:
+        return Lines(along, by, {kind: rows[kind] for kind in kinds})
+    highest = sorted(kinds, key=lambda kind: -sum(values[i] for i in rows[kind]))[:_MOST_COLOURS]
+    more = f"; the {_MOST_COLOURS} largest of {len(kinds):,}"
+    return Lines(along, by, {kind: rows[kind] for kind in highest}, more)
+
+
+def _along(
+    lines: Lines,
+    keys: Keys,
+    values: Sequence[float],
+    errors: Sequence[float],
+    *,
+    y: str,
+    title: str,
+    caption: str,
+    ax: Axes | None,
+) -> Axes:
+    ax = style.canvas(ax, title=title)
+    found = keys[lines.along]
+    for (kind, rows), line in zip(lines.rows.items(), style.lines(), strict=False):
+        places: Any = [found[i] for i in rows]
+        layer(
+            ax,
+            places,
+            [values[i] for i in rows],
+            [0.0 if math.isnan(errors[i]) else errors[i] for i in rows],
+            line=line,
+            shade=style.LINES[1].color if lines.by is None else line.color,
+            label=None if lines.by is None else _label([kind]),
+        )
+    ax.axhline(0, color=style.INK, lw=0.8)
+    ax.set_xlabel(style.captioned(lines.along, caption))
+    ax.set_ylabel(y)
+    style.thousands(ax.yaxis)
+    if lines.by is not None:
+        _legend(ax, lines.by)
+    if isinstance(found[0], dt.date):
+        ax.figure.autofmt_xdate()
+    else:
+        style.thousands(ax.xaxis)
+    return ax
+
+
+def _legend(ax: Axes, title: str) -> None:
+    beside = {"loc": "upper left", "bbox_to_anchor": (1.0, 1.0)}
+    ax.legend(title=title, frameon=False, fontsize=9, **beside)
+
+
+def _grouped(
+    groups: Sequence[str],
+    colours: Sequence[object],
+    values: Sequence[float],
+    errors: Sequence[float],
+    *,
+    title: str,
+    axis: str,
+    legend: str,
+    ax: Axes | None,
+) -> Axes:
+    rows, kinds = list(dict.fromkeys(groups)), list(dict.fromkeys(colours))
+    height = 0.8 / len(kinds)
+    size = (7.2, 1.6 + len(rows) * max(0.3, 0.2 * len(kinds)))
+    ax = style.canvas(ax, title=title, size=size)
+    for nth, kind in enumerate(kinds):
+        chosen = [i for i, each in enumerate(colours) if each == kind]
+        places = [rows.index(groups[i]) - 0.4 + height * (nth + 0.5) for i in chosen]
+        ax.barh(
+            places,
+            [values[i] for i in chosen],
+            xerr=[0.0 if math.isnan(errors[i]) else errors[i] for i in chosen],
+            height=0.9 * height,
+            color=style.LINES[nth].color,
+            error_kw={"ecolor": style.FAINT, "elinewidth": 1.5, "capsize": 2},
+            label=_label([kind]),
+        )
+    ax.axvline(0, color=style.INK, linewidth=0.8)
+    ax.set_yticks(range(len(rows)), rows)
+    ax.invert_yaxis()
+    _legend(ax, legend)
+    ax.set_xlabel(axis)
+    style.thousands(ax.xaxis)
+    return ax
