@@ -1,0 +1,134 @@
+"""Mechanisms by name over the results of a query: which group is largest, which counts are large.
+
+    choose   permute_and_flip, exponential or noisy_max: the group with the largest number, by name
+    above    sparse vector: which of the numbers are above a threshold, up to so many
+
+What is named is looked up in a fixed table; sensitivities come from the query.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Mapping
+from dataclasses import replace
+from typing import Any, Final
+
+from deniable.curator import Curator
+from deniable.errors import BadParameter, UnknownName, UnsupportedQuery
+from deniable.ledger import Entry
+from deniable.losses import Loss, Pure
+from deniable.mechanisms import (
+    Exponential,
+    Mechanism,
+    NoisyMax,
+    PermuteAndFlip,
+    SparseVector,
+    Step,
+)
+from deniable.query.query import Query
+from deniable.query.vectors import Vector
+from deniable.release import Noisy, Plan, Provenance, Release
+from deniable.session.asked import facts_of
+
+CHOICES: Final[Mapping[str, Any]] = {
+    "permute_and_flip": PermuteAndFlip,
+    "exponential": Exponential,
+    "noisy_max": NoisyMax,
+}
+
+
+def explained(session: Curator, query: Query, task: Mapping[str, Any], spend: Loss | None) -> Plan:
+    """The cost, from public facts."""
+    vector = _vector(query)
+    mechanism = _mechanism(vector, task, spend)
+    ledger = session.ledger
+    return Plan(
+        question=task["sql"],
+        cost=mechanism.loss(Pure),
+        errors={"answer": None},
+        steps=[f"compute {vector.measure} for {len(vector.groups)} groups", repr(mechanism)],
+        left=ledger.left_after(ledger.price(mechanism)),
+    )
+
+
+def released(
+    session: Curator, query: Query, task: Mapping[str, Any], spend: Loss | None
+) -> Release:
+    """The group that was chosen, or the groups that are above."""
+    vector = _vector(query)
+    mechanism = _mechanism(vector, task, spend)
+    if isinstance(mechanism, SparseVector):
+        return _above(session, vector, mechanism, task)
+    asked = f"{mechanism.name} of\n{query._asked}"  # noqa: SLF001  (as `Query.release` names it)
+    title = f"{mechanism.name}: {task['sql']}"
+    found = session.release(mechanism.on(vector.value), question=asked, title=title)
+    (group,) = (
+        vector.groups[int(str(place))] for place in next(iter(found.answers.values())).cells
+    )
+    return replace(
+        found,
+        keys={name: (value,) for name, value in zip(vector.keys, group, strict=True)},
+        answers={"chosen": Noisy(cells=(True,))},
+        provenance=replace(found.provenance, question=task["sql"]),
+    )
+
+
+def _vector(query: Query) -> Vector:
+    found = query.vectors()
+    if len(found) != 1 or not found[0].keys:
+        raise UnsupportedQuery(
+            "a choice needs one number per group",
+            fix="SELECT city, COUNT(*) AS n FROM visits GROUP BY city",
+        )
+    return found[0]
+
+
+def _mechanism(vector: Vector, task: Mapping[str, Any], spend: Loss | None) -> Mechanism:
+    if not isinstance(spend, Pure):
+        raise BadParameter("a choice is paid for in ε", fix='"spend": {"epsilon": 0.1}')
+    step = vector.value.bound("linf")
+    assert step is not None
+    options: dict[str, Any] = {"epsilon": spend.epsilon, "sensitivity": step}
+    if task.get("above") is not None:
+        above = task["above"]
+        threshold = above["threshold"] / float(vector.worth)
+        return SparseVector(answers=above["answers"], threshold=threshold, **options)
+    if task["choose"] not in CHOICES:
+        raise UnknownName.of("mechanism", task["choose"], known=CHOICES)
+    made: Mechanism = CHOICES[task["choose"]](**options)
+    return made
+
+
+def _above(
+    session: Curator, vector: Vector, mechanism: SparseVector, task: Mapping[str, Any]
+) -> Release:
+    """Group after group, until as many as were asked for are above."""
+
+    def steps() -> Generator[Any, Any, list[int]]:
+        opened = yield mechanism
+        found: list[int] = []
+        for place, name in enumerate(vector.value.form.keys or ()):
+            step: Step[Any] = opened.on(vector.value.at(name))
+            if (yield step):
+                found.append(place)
+            if len(found) == mechanism.answers:
+                break
+        return found
+
+    charges: list[Entry] = []
+    title = f"above {task['above']['threshold']}: {task['sql']}"
+    above = session.run(steps(), name=title, charges=charges)
+    keys = {name: tuple(vector.groups[p][i] for p in above) for i, name in enumerate(vector.keys)}
+    return Release(
+        keys=keys,
+        answers={"above": Noisy(cells=(True,) * len(above))},
+        loss=mechanism.loss(Pure),
+        mechanisms=(mechanism.to_dict(),),
+        unit=session.unit,
+        provenance=Provenance(
+            question=task["sql"],
+            table=", ".join(session.tables),
+            price=charges[-1].record["price"],  # type: ignore[arg-type]
+            data_version=session.version,
+            **facts_of(session, charges[-1]),
+        ),
+    )

@@ -1,0 +1,1 @@
+UPDATE asks SET attempt = asker || ' ' || key WHERE attempt = ''

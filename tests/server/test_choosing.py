@@ -1,0 +1,64 @@
+"""Selection and sparse vector by name, over the results of a query."""
+
+import pytest
+
+from deniable.server import wire
+from deniable.server.jobs.asking import Asking
+from deniable.server.jobs.door import Door
+
+from .test_asking import ask_of, charges
+
+BY_CITY = "SELECT city, COUNT(*) AS n FROM visits GROUP BY city"
+
+
+@pytest.mark.parametrize("how", ["permute_and_flip", "exponential", "noisy_max"])
+def test_the_largest_group_is_chosen_and_charged_once(house, how):
+    """At ε = 1.9 and a difference of 66 in steps of 2 a wrong choice has probability < 1e-12."""
+    home = house()
+    asking = Asking(home)
+    for _ in range(2):
+        outcome = asking.ask(ask_of(home, sql=BY_CITY, spend=1.9, choose=how))
+        release = wire.release_from_dict(outcome.release)
+        assert "Oslo" in str(release.rows())
+    (charge,) = charges(home)
+    assert charge.price.epsilon == pytest.approx(1.9)
+
+
+def test_a_choice_is_priced_for_free(house):
+    home = house()
+    body = ask_of(home, sql=BY_CITY, spend=0.5, choose="noisy_max").body
+    plan = Door(home, Asking(home)).explain(home.accounts.find("ann"), body)
+    assert plan["cost"]["epsilon"] == 0.5
+    assert not charges(home)
+
+
+def test_groups_above_a_threshold_are_found_in_order(house):
+    """Oslo has 133 rows and Bergen 67: at ε = 1.9 noise of 33 in steps of 2 is below 1e-6."""
+    home = house()
+    asking = Asking(home)
+    ask = ask_of(home, sql=BY_CITY, spend=1.9, above={"threshold": 100.0, "answers": 1})
+    outcome = asking.ask(ask)
+    release = wire.release_from_dict(outcome.release)
+    assert [row["city"] for row in release.rows()] == ["Oslo"]
+    assert len(charges(home)) == 1
+    assert asking.ask(ask).release == outcome.release
+
+
+@pytest.mark.parametrize(
+    ("sql", "spend"),
+    [
+        ("SELECT COUNT(*) AS n FROM visits", {"epsilon": 0.1}),
+        ("SELECT city, COUNT(*) AS n, SUM(age) AS s FROM visits GROUP BY city", {"epsilon": 0.1}),
+        (BY_CITY, None),
+    ],
+)
+def test_what_is_no_choice_is_refused_before_the_charge(house, sql, spend):
+    home = house()
+    ask = ask_of(home, sql=sql, choose="noisy_max")
+    outcome = Asking(home).ask(
+        type(ask)(
+            person=ask.person, key=ask.key, people="people", body={**ask.body, "spend": spend}
+        )
+    )
+    assert outcome.state == "refused"
+    assert not charges(home)

@@ -1,0 +1,150 @@
+"""A worker's clock, its limits for one question, and what its answer means; without processes."""
+
+import math
+import time
+from contextlib import contextmanager
+from types import SimpleNamespace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import deniable as dp
+from deniable.server.jobs import asking, outcomes, pace, work, workers
+
+NOW = 1000.0
+
+
+@pytest.mark.parametrize("deadline", [5.0, 60.0])
+@pytest.mark.parametrize("left", [None, -1.0, 0.0, 1e-3, 7.0, 90.0])
+def test_the_alarm_rings_at_the_deadline_or_the_end_of_the_lease_whichever_comes_first(
+    deadline, left, monkeypatch
+):
+    alarms, begun = [], []
+    monkeypatch.setattr(work, "now", lambda: NOW)
+    monkeypatch.setattr(work.signal, "setitimer", lambda which, after: alarms.append(after))
+    monkeypatch.setattr(work, "said", lambda room, task: begun.append(list(alarms)) or {"ok": 1})
+    task = {"kind": "ask"} | ({} if left is None else {"until": NOW + left})
+    found = work._within(None, task, deadline)
+    if left is not None and left <= 0:
+        assert not alarms
+        assert not begun
+        assert found["refused"]["cost"].startswith("nothing was")
+    else:
+        expected = pytest.approx(min(deadline, math.inf if left is None else left))
+        assert alarms == [expected]
+        assert begun == [[expected]], "the clock runs before the work begins"
+        assert found == {"ok": 1}
+
+
+COSTS = [
+    (dp.epsilon(0.5), dp.epsilon(0.5), True),
+    (dp.epsilon(math.nextafter(0.5, 1)), dp.epsilon(0.5), False),
+    (dp.epsilon(0.1), dp.epsilon(0.5), True),
+    (dp.epsilon(0.1, delta=1e-9), dp.rho(0.5), False),
+    (dp.epsilon(0.1, delta=1e-9), dp.epsilon(0.5), False),
+    (dp.epsilon(0.1, delta=1e-9), dp.epsilon(0.5, delta=1e-10), False),
+    (dp.epsilon(0.1, delta=1e-9), dp.epsilon(0.5, delta=1e-9), True),
+    (dp.epsilon(0.6, delta=1e-9), dp.epsilon(0.5, delta=1e-8), False),
+    (dp.epsilon(0.1), dp.epsilon(0.5, delta=1e-9), True),
+    (dp.rho(0.5), dp.rho(0.5), True),
+    (dp.rho(0.6), dp.rho(0.5), False),
+    (dp.rho(1e-9), dp.epsilon(5.0), False),
+]
+
+
+@pytest.mark.parametrize(("cost", "most", "fine"), COSTS, ids=repr)
+def test_one_question_costs_no_more_than_the_curator_allows_in_each_figure(cost, most, fine):
+    plan = SimpleNamespace(cost=cost)
+    if fine:
+        work._check_most(plan, most)
+    else:
+        with pytest.raises(dp.BudgetExceeded, match="one question may cost"):
+            work._check_most(plan, most)
+
+
+def test_what_was_charged_and_refused_is_lost_and_only_what_cost_nothing_may_be_asked_again():
+    for cost, state in [
+        ("nothing was spent", "refused"),
+        ("nothing was charged", "refused"),
+        ("the question was charged", "lost"),
+        ("", "lost"),
+    ]:
+        said = {"refused": {"message": "no", "cost": cost}}
+        assert outcomes.read(said) == outcomes.Outcome(state=state, error=said["refused"])
+    assert outcomes.read({"refused": {}}).state == "lost"
+    assert outcomes.read({"ok": {"value": 1}}).state == "stored"
+    assert outcomes.nothing_spent().state == "refused"
+    assert outcomes.lost_answer().state == "lost"
+    assert outcomes.lost_answer().error["cost"] == "the question was charged"
+
+
+@given(
+    st.floats(0, 1e4),
+    st.lists(st.floats(0.01, 100), min_size=1, max_size=5, unique=True).map(sorted),
+)
+def test_an_outcome_is_known_at_a_public_step_that_is_not_before_it(taken, steps):
+    found = pace.step_after(taken, steps)
+    assert found >= taken
+    if taken <= steps[-1]:
+        assert found == min(step for step in steps if step >= taken)
+    else:
+        assert found / steps[-1] == pytest.approx(round(found / steps[-1]))
+        assert found - steps[-1] <= taken * (1 + 1e-12)
+
+
+def test_a_step_is_fixed_when_it_is_first_asked_for_and_waited_for(monkeypatch):
+    clock = SimpleNamespace(now=NOW)
+    monkeypatch.setattr(pace, "now", lambda: clock.now)
+    monkeypatch.setattr(
+        pace.time, "sleep", lambda left: setattr(clock, "now", clock.now + left / 2 + 1e-3)
+    )
+    turn = pace.Pace(steps=(1.0, 4.0), start=NOW)
+    clock.now += 1.5
+    assert turn.end == NOW + 4.0
+    clock.now += 1.0
+    turn.wait()
+    assert turn.end == NOW + 4.0 <= clock.now < NOW + 4.1
+    early = pace.Pace(steps=(1.0, 4.0), start=clock.now + 50)  # a clock that was set back
+    assert early.end == clock.now + 51
+
+
+def pool(count):
+    limits = {"memory": 1 << 30, "deadline": 1.0}
+    return workers.Workers(count, groups={}, ledgers={}, **limits)
+
+
+def test_each_worker_is_with_one_at_a_time_and_comes_back_whatever_happens():
+    both = pool(2)
+    with both.one(patience=0) as first, both.one(patience=0) as second:
+        assert {id(first), id(second)} == {id(each) for each in both.all}
+        with pytest.raises(dp.NotReady, match="busy"), both.one(patience=0):
+            pytest.fail("there are only two")
+    with pytest.raises(KeyError), both.one(patience=0):
+        raise KeyError
+    with both.one(patience=0), both.one(patience=0):
+        pass
+
+
+@pytest.mark.parametrize(("code", "says"), [(-14, "deadline"), (-9, "code -9"), (None, "None")])
+def test_the_curator_is_told_how_a_process_ended(code, says):
+    assert says in workers.Died(code).cause
+    assert ("deadline" in workers.Died(code).cause) == (code == -14)
+
+
+@pytest.mark.parametrize("late", [-5.0, 0.0, 30.0])
+def test_who_waited_past_their_patience_still_gets_a_worker_that_is_free(late):
+    """Time may run out while one waits for one's own turn; what is left is never below 0."""
+    free, begun = pool(1), []
+
+    @contextmanager
+    def turn(ask, end):
+        yield SimpleNamespace(wait=lambda: None)
+
+    asking_ = SimpleNamespace(
+        _turn=turn, _house=SimpleNamespace(workers=free), _reserve=lambda ask: 1.0,
+        _worked=lambda ask, worker, pace_, lease: begun.append(worker) or "done",
+    )  # fmt: skip
+    end = time.monotonic() - late
+    assert asking.Asking._taken(asking_, None, end) == "done"
+    assert begun == free.all
