@@ -28,6 +28,12 @@ def test_a_price_for_an_error_is_asked_for_as_it_is_typed_here(described, say, r
     assert "explain(" not in shown + " ".join(read("explain", COUNT, "--spend", "0.5")["notes"])
 
 
+def test_a_call_in_a_note_is_said_to_be_python(people, say):
+    say("init", "people.parquet", "--unit", "user_id", "--rows", "2", "--budget", "1")
+    shown = say("explain", COUNT, "--spend", "0.5").stdout
+    assert "note    in Python, s.contributions(spend=...) estimates" in shown
+
+
 def test_asking_spends_what_was_said(described, read):
     answer = read("ask", BY_CITY, "--spend", "0.5")
     assert [row["city"] for row in answer["rows"]] == ["Oslo", "Bergen"]
@@ -112,11 +118,24 @@ def test_trying_leaves_data_and_ledger_alone(described, say, read):
     assert [row["city"] for row in answer["rows"]] == ["Oslo", "Bergen"]
     assert spent(read) == 0
     assert "describe no real people" in say("try", BY_CITY, "--rows", "50").stderr
+    wanted = ["--within", "n=100", "--within", "age=20"]
+    assert "--size 1000" in say("try", BY_CITY, *wanted, code=1).stderr
+    (first, _) = read("try", BY_CITY, *wanted, "--size", "500")["rows"]
+    assert first["n_error"] <= 100
+
+
+def test_trying_makes_up_as_many_rows_as_the_size_that_was_priced(described, say, read):
+    asked = ["try", "SELECT AVG(age) AS age FROM people", "--within", "0.5", "--size", "20000"]
+    assert "made-up rows (20,000 per table)" in say(*asked).stderr
+    (row,) = read(*asked)["rows"]
+    assert row["age_error"] < 2  # priced for ± 0.5 at 20,000 rows; it would be ± 10 at 1,000
+    assert "made-up rows (30 per table)" in say(*asked, "--rows", "30").stderr
 
 
 def test_bounds_are_found_privately_and_said_as_a_command(described, say, read):
     said = say("bounds", "people.income", "--spend", "0.5")
     assert "next: deniable set people.income --bounds " in said.stderr
+    assert "left: ε " in said.stderr  # as after every command that spends
     assert spent(read) == pytest.approx(0.5)
     low, high = said.stdout.split()[1:]
     assert float(low) <= 2000
@@ -176,3 +195,15 @@ def test_a_failure_on_the_data_is_opaque_and_its_details_go_where_the_curator_sa
     say("ask", average, "--spend", "0.1", "--failures", "failures.txt", code=1)
     assert Path("failures.txt").read_text()
     assert Path("failures.txt").stat().st_mode & 0o077 == 0
+
+
+def test_an_answer_is_printed_as_csv_with_its_errors(described, say, read):
+    said = say("ask", BY_CITY, "--spend", "0.5", "--csv")
+    head, *rows = said.stdout.splitlines()
+    assert head == "city,n,n_error,age,age_error"
+    assert [row.split(",")[0] for row in rows] == ["Oslo", "Bergen"]
+    assert "left: " in said.stderr
+    before = spent(read)
+    both = say("ask", COUNT, "--spend", "0.1", "--csv", "--json", code=1)
+    assert "not both" in both.stderr
+    assert spent(read) == before

@@ -23,7 +23,7 @@ def test_the_story_is_told_without_typer_rich_and_frames():
     assert done.stderr == ""
     told = done.stdout
     assert "1  is the difference: they earn more than 50,000." in told
-    assert "already answered" in told
+    assert "again, if you repeat the first: free" in told
     assert "error[DP201]" in told
     assert "fix:  spend=dp.epsilon(0.2)" in told
     assert "left      ε 0" in told

@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from deniable.errors import BadParameter
+
 COUNT = "SELECT COUNT(*) AS n FROM people"
 ANSI = "\x1b["
 
@@ -159,7 +161,7 @@ def test_the_doctor_looks_at_every_extra_and_at_java(folder, say, read, monkeypa
     listed = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text())
     offered = listed["project"]["optional-dependencies"]
     names = {
-        extra: {re.match(r"[\w-]+", need)[0] for need in needs}
+        extra: {re.match(r"[\w-]+", need)[0] for need in needs} - {"deniable"}
         for extra, needs in offered.items()
         if extra not in ("all", "dev")
     }
@@ -169,10 +171,10 @@ def test_the_doctor_looks_at_every_extra_and_at_java(folder, say, read, monkeypa
     monkeypatch.setattr(doctor, "_version", lambda name: None if name == "polars" else "1.2")
     monkeypatch.setenv("JAVA_HOME", str(folder))
     told = say("doctor").stdout
-    assert (
-        'frames     pandas 1.2, pyarrow 1.2, polars missing: pip install "deniable[frames]"' in told
-    )
-    assert "java       missing, for Spark: install Java 17" in told
+    assert "frames      pandas 1.2, pyarrow 1.2, polars missing: pip install " in told
+    assert 'missing: pip install "deniable[frames]"' in told
+    assert "java        missing, for Spark: install Java 17" in told
+    assert {re.match(r"\S+ +", line).end() for line in told.splitlines()} == {12}  # one column
 
 
 def test_the_doctor_finds_a_source_that_repeats_itself(folder, say, read, monkeypatch):
@@ -198,6 +200,25 @@ def test_the_doctor_finds_a_source_that_repeats_itself(folder, say, read, monkey
 
 
 def test_a_fault_of_ours_looks_like_one(folder, say, monkeypatch):
-    monkeypatch.setattr("deniable.cli.commands.start.start", lambda: 1 / 0)
+    monkeypatch.setattr("deniable.cli.start.start", lambda: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         raise say(code=1).exception
+
+
+@pytest.mark.parametrize("watched", [True, False])
+def test_no_text_of_an_answer_is_a_command_to_the_terminal(capsys, monkeypatch, watched):
+    from deniable.cli import talk
+
+    hostile = "a\x1b]0;title\x07\x9b2J\rb\tc\n"
+    monkeypatch.setattr("sys.stdout.isatty", lambda: watched)
+    talk.answer(hostile, {}, json=False)
+    talk.answer("", {"a": hostile}, json=True)
+    talk.say(hostile)
+    for json_ in (True, False):
+        talk.refused(BadParameter(hostile), json=json_)
+    talk.answer("", {}, json=False, csv=hostile if watched else "")
+    out, err = capsys.readouterr()
+    assert not {*"\x1b\x07\x9b\r"} & {*out, *err}
+    assert "a]0;title2Jb" in out
+    talk.answer("", {}, json=False, csv=hostile)
+    assert (capsys.readouterr().out == hostile) != watched  # a file has each cell as it is

@@ -39,7 +39,7 @@ def test_what_check_proposes_for_a_parquet_file_can_be_pasted(folder, say, read,
     duckdb.sql(ODD).write_parquet("odd people.parquet")
     step = proposed(say("init", "odd people.parquet", "--unit", "user id", "--rows", "2", *budget))
     assert step == [["check"]]
-    assert pasted(say, *step[0]) == 2 * 2 + 1 + 1  # two numbers, a text, a try
+    assert pasted(say, *step[0]) == 2 * 2 + 1 + 1 + 1  # two numbers, a text, a date, a try
     assert read("check")["warnings"] == []
     known = dp.Schema.from_toml("odd people.toml")
     assert (known["in come"], known["age"]) == (dp.bounds(0, 100), dp.bounds(0, 100, type="int"))
@@ -49,7 +49,7 @@ def test_what_check_proposes_for_a_parquet_file_can_be_pasted(folder, say, read,
 def test_what_check_proposes_for_a_csv_can_be_pasted(folder, say, read):
     duckdb.sql(ODD.replace(', [i] AS "tags $x"', "")).write_csv("people.csv", header=True)
     say("init", "people.csv", "--unit", "user id", "--rows", "2", "--header")
-    assert pasted(say, "check") == 5 * 2 + 1
+    assert pasted(say, "check") == 5 * 3 + 1
     assert read("check")["warnings"] == []
 
 
@@ -64,7 +64,7 @@ def test_proposals_find_what_lies_elsewhere(folder, say, read):
             *("--schema", "facts/first.toml"),
         )
     )
-    place = ["--schema", "facts/first.toml", "--data", "data/people.parquet", *ledger]
+    place = ["--schema", "facts/first.toml", *ledger]
     assert step == [["check", *place]]
     assert pasted(say, *step[0]) > 5
     assert pasted(say, *step[0]) == 1

@@ -48,3 +48,10 @@ def test_two_files_of_one_table_are_one_too_many(described, say):
 def test_a_target_is_a_table_or_a_column(target):
     with pytest.raises(BadParameter):
         places.split(target)
+
+
+def test_in_another_folder_a_schema_elsewhere_comes_first(folder):
+    Path("other.parquet").touch()
+    with pytest.raises(BadParameter, match="no schema in this folder") as refused:
+        places.find()
+    assert [fix.python.split()[0] for fix in refused.value.fixes] == ["--schema", "deniable"]

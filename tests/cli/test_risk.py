@@ -7,6 +7,7 @@ import duckdb
 import pytest
 from pyarrow import parquet
 
+import deniable as dp
 from deniable import anonymity, attacks
 from deniable.cli import joining
 from deniable.errors import BadParameter
@@ -33,7 +34,7 @@ def test_the_report_is_written_for_its_owner_and_says_that_it_is_private(clinic,
     page = Path("clinic.report.html")
     assert "This report is itself private" in page.read_text()
     assert "This report is itself private" in said.stdout
-    assert said.stdout.startswith("120 of 120 people (100 %) are alone on age, zip")
+    assert said.stdout.startswith("120 of 120 rows (100 %) are alone on age, zip")
     assert page.stat().st_mode & 0o077 == 0
     assert "wrote clinic.report.html" in said.stderr
 
@@ -143,7 +144,7 @@ def test_columns_that_name_people_are_dropped_unless_kept(clinic, say):
     run = ["anonymize", "clinic.parquet", "--quasi", "age", "--k", "3", "--force", "--out", "s.csv"]
     said = say(*run, "--drop", "visits")
     assert Path("s.csv").read_text().splitlines()[0] == '"age","zip","ill"'
-    assert "dropped, for they name people: name, visits" in said.stderr
+    assert "dropped, because they identify people: name, visits" in said.stderr
     assert "left exact, though others may know it: zip" in said.stderr
     say(*run, "--keep", "name")
     assert Path("s.csv").read_text().startswith('"name","age"')
@@ -211,3 +212,79 @@ def test_every_attack_is_in_the_guide():
     names = [command.name for command in attack.registered_commands]
     assert len(names) == 4
     assert not [name for name in names if f"$ deniable attack {name}" not in guide]
+
+
+VISITS = """
+    SELECT i % 40 AS patient, i % 40 AS age, '0540' || i % 2 AS zip, i % 3 AS ill
+    FROM range(200) t(i)
+"""
+
+
+@pytest.fixture
+def visits(folder):
+    """visits.parquet: 200 visits of 40 patients, each with an age of their own."""
+    duckdb.sql(VISITS).write_parquet("visits.parquet")
+    return folder
+
+
+@pytest.mark.parametrize("beside", [False, True], ids=["--unit", "visits.toml"])
+def test_people_are_counted_where_a_unit_is_known(visits, read, beside):
+    """Five rows of one person hide nobody: by rows k is 5, by people 1."""
+    given = [] if beside else ["--unit", "patient"]
+    if beside:
+        dp.Schema(columns={"patient": dp.column("int")}, unit=dp.person("patient", rows=9)).to_toml(
+            "visits.toml"
+        )
+    found = read("report", "visits.parquet", *QUASI, "--out", "risk.json", *given)
+    assert (found["people"], found["alone"], found["k"], found["unit"]) == (40, 40, 1, "patient")
+    found = read("attack", "uniqueness", "visits.parquet", *given)
+    assert (found["people"], found["singled_out"]) == (40, 40)
+    assert "patient" not in found["columns"]
+    found = read("attack", "selectivity", "visits.parquet", *given)
+    assert found["people"] == 40
+    found = read("attack", "small-groups", "visits.parquet", "--by", "age", *given)
+    assert found["alone"] == 40
+    voters = ["--auxiliary", "visits.parquet", "--on", "age"]
+    assert read("attack", "linkage", "visits.parquet", *voters, *given)["reidentified"] == 200
+
+
+def test_without_a_unit_rows_are_counted_and_called_rows(visits, say):
+    said = say("report", "visits.parquet", *QUASI)
+    assert said.stdout.startswith("0 of 200 rows (0 %) are alone on age, zip: k = 5")
+    assert "Every row was taken for a person" in said.stdout
+
+
+def test_checking_counts_people(visits, say):
+    check = ["anonymize", "visits.parquet", "--check", "--k", "5", *QUASI]
+    assert "k = 5" in say(*check).stdout
+    said = say(*check, "--unit", "patient", code=1)
+    assert said.stdout.startswith("k = 1: 40 classes of 40 people, 40 people alone")
+
+
+def test_a_unit_that_is_no_column_is_refused(visits, say):
+    said = say("report", "visits.parquet", "--unit", "patent", code=1)
+    assert "did you mean `patient`" in said.stderr
+
+
+def test_anonymize_counts_people_where_a_column_identifies_them(clinic, say, read):
+    """Each age has 60 rows of 3 people: three of them are hidden as they are, and five are not."""
+    duckdb.sql(
+        "SELECT i % 12 AS patient, i % 4 AS age, i % 9 AS cost FROM range(240) t(i)"
+    ).write_parquet("visits.parquet")
+    run = ["anonymize", "visits.parquet", "--quasi", "age", "--force", "--out", "safe.parquet"]
+    by_people = [*run, "--unit", "patient", "--k"]
+    said = say(*by_people, "5").stderr
+    assert "wrote safe.parquet: 5-anonymous on age, 5 people (patient) per class" in said
+    assert "patient" not in parquet.read_schema("safe.parquet").names
+    record = read(*by_people, "5")
+    assert record["k"] >= 5
+    assert (record["unit"], record["dropped"]) == ("patient", ["patient"])
+    assert record["levels"] != {"age": 0}
+    assert read(*by_people, "3")["levels"] == {"age": 0}
+    assert read(*run, "--k", "30")["levels"] == {"age": 0}  # 60 rows of 3 people
+    assert "even with every quasi-identifier hidden" in say(*by_people, "13", code=1).stderr
+
+
+def test_without_a_unit_the_reader_learns_that_rows_are_counted(clinic, say):
+    said = say("attack", "uniqueness", "clinic.parquet", "--columns", "age,zip").stderr
+    assert "each row counts as one person; if people have several rows, give --unit" in said

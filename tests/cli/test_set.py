@@ -105,3 +105,18 @@ def test_a_schema_that_no_longer_fits_the_data_is_refused(known, say):
 def test_toml_that_is_none_is_refused(folder, say):
     Path("people.toml").write_text("columns = [")
     assert "error[DP111]" in say("check", "--schema", "people.toml", code=1).stderr
+
+
+@pytest.mark.parametrize(
+    ("word", "type_"), [("datetime", "timestamp"), ("VARCHAR", "text"), ("double", "float")]
+)
+def test_types_of_other_tools_are_understood(known, say, word, type_):
+    say("set", "people.city", "--type", word)
+    assert known("city").type == type_
+
+
+def test_what_a_new_fact_replaces_is_said(known, say):
+    assert "replaces" not in say("set", "people.city", "--keys", "Oslo,Bergen").stdout
+    said = say("set", "people.city", "--type", "int", "--bounds", "0", "100").stdout
+    assert "(replaces keys(['Oslo', 'Bergen']))" in said
+    assert "replaces" not in say("set", "people.city", "--bounds", "0", "100").stdout

@@ -6,10 +6,12 @@
     joining     how two files are joined: zip,age:near=2
     places      data, schema and ledger: three files side by side
     rows        people's rows, for the commands that read them exactly
+    remote      questions to a server
     talk        answers to stdout, everything else to stderr
-    made_up     made-up rows with the columns of a table
+    start       the next step, for `deniable` without a command
     commands/   one file per command
     demo        a demonstration in a minute; needs neither Typer nor Rich
+    hospitals   another: five hospitals, one histogram
 
 Typer and Rich are the extra `cli`; each command loads what it needs only when it runs.
 """
@@ -18,6 +20,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from importlib import import_module
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -30,8 +33,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
         from .demo import main as demo
 
         return demo()
+    if given == ["demo", "hospitals"]:
+        from .hospitals import main as hospitals
+
+        return hospitals()
     try:
-        import rich  # noqa: F401  (used later, when it is too late to say what is missing)
+        import_module("rich")  # used later, when it is too late to say what is missing
 
         from .app import run
     except ModuleNotFoundError as missing:

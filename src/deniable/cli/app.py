@@ -12,7 +12,7 @@ from typer.core import TyperGroup
 
 from deniable.errors import DeniableError
 
-from . import talk
+from . import start, talk
 from .commands import (
     anonymize,
     ask,
@@ -26,7 +26,8 @@ from .commands import (
     ledger,
     rehearse,
     report,
-    start,
+    serve,
+    synth,
 )
 from .commands import set as set_
 
@@ -39,6 +40,7 @@ class Door(TyperGroup):
         try:
             return super().invoke(ctx)
         except DeniableError as error:
+            error.unpaid |= ctx.invoked_subcommand in ("ask", "bounds", "explain", "synth", "try")
             talk.refused(error, json=ctx.meta.get("json", False))
             raise typer.Exit(1) from None
 
@@ -71,11 +73,18 @@ def deniable(
 
 
 @app.command("demo")
-def demo() -> None:
+def demo(
+    story: Annotated[
+        str, typer.Argument(help="hospitals: a sum that nobody sees; without it, the whole story.")
+    ] = "",
+) -> None:
     """See deniable at work, in under a minute."""
-    from .demo import main
+    from . import demo, hospitals
 
-    raise typer.Exit(main())
+    stories = {"": demo.main, "hospitals": hospitals.main}
+    if story not in stories:
+        raise typer.BadParameter(f"there is no demo {story!r}; there is: hospitals")
+    raise typer.Exit(stories[story]())
 
 
 app.command("init")(init.init)
@@ -90,6 +99,9 @@ app.command("audit")(audit.audit)
 app.command("report")(report.report)
 app.add_typer(attack.attack, name="attack")
 app.command("anonymize")(anonymize.anonymize)
+app.command("serve")(serve.serve)
+app.command("mcp")(serve.mcp)
+app.command("synth")(synth.synth)
 app.command("doctor")(doctor.doctor)
 
 

@@ -78,7 +78,7 @@ def private(session: dp.Curator) -> Iterator[str]:
     apart, spread = values[0] - values[1], sum(errors)
     yield f"{apart:>8,} ± {spread:.3g}  is the difference: one person is lost in the noise."
     again = session.sql(_RICH).release(spend=dp.epsilon(0.4))
-    yield f"{again.value:>8,}  if the first is asked again: {again.free}, so free; no averaging."
+    yield f"{again.value:>8,}  again, if you repeat the first: free, and averaging gains nothing."
 
 
 def refused(session: dp.Curator) -> Iterator[str]:

@@ -54,6 +54,17 @@ Asker = Annotated[
         "--asker", envvar="DENIABLE_ASKER", help="The analyst whose share pays [the curator]."
     ),
 ]
+Server = Annotated[
+    str | None,
+    typer.Option(
+        "--server",
+        envvar="DENIABLE_SERVER",
+        help="Ask this server instead; the token is read from DENIABLE_TOKEN.",
+    ),
+]
+Purpose = Annotated[
+    str | None, typer.Option("--purpose", help="What for, where a server wants to know.")
+]
 Spend = Annotated[
     str | None, typer.Option("--spend", help="What to spend: 0.25 (ε), 0.25,1e-8, rho=0.1.")
 ]
@@ -69,6 +80,7 @@ Rows = Annotated[
     Path,
     typer.Argument(help="people.parquet, or a .csv with column names in its first line."),
 ]
+Csv = Annotated[bool, typer.Option("--csv", help="Print the answer as CSV, with its ±.")]
 Quasi = Annotated[
     str | None, typer.Option("--quasi", help="Columns that an attacker may know: age,zip,sex.")
 ]
@@ -81,6 +93,12 @@ On = Annotated[
     typer.Option(
         "--on",
         help="Columns to join on: zip:prefix=3,age:near=2,born:year,name:spelling=1,sex.",
+    ),
+]
+UnitColumn = Annotated[
+    str | None,
+    typer.Option(
+        "--unit", help="The column that identifies people [as in FILE.toml; else rows count]."
     ),
 ]
 Force = Annotated[bool, typer.Option("--force", help="Replace an existing file.")]

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from deniable.schema import Schema
 
 _SUFFIXES = (".parquet", ".csv")
-_FIELDS = {"size", "public", "unit", "columns", "tables"}
+_FIELDS = {"version", "file", "size", "public", "consent", "unit", "columns", "tables"}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,16 +54,19 @@ class Place:
         """The data file of each table."""
         names = self.names(facts)
         if not self.data:
-            return {name: self._beside(name) for name in names}
+            return {name: self._beside(name, facts) for name in names}
         if len(names) == len(self.data) == 1:
             return {names[0]: self.data[0]}
         given = {path.stem: path for path in self.data}
         for name in given:
             if name not in names:
                 raise UnknownName.of("table", name, known=names)
-        return {name: given.get(name) or self._beside(name) for name in names}
+        return {name: given.get(name) or self._beside(name, facts) for name in names}
 
-    def _beside(self, table: str) -> Path:
+    def _beside(self, table: str, facts: Schema) -> Path:
+        stated = facts.table(table).file
+        if stated is not None:
+            return self.schema.parent / stated
         files = [self.schema.parent / f"{table}{suffix}" for suffix in _SUFFIXES]
         found = [file for file in files if file.exists()]
         if len(found) == 1:
@@ -190,7 +193,10 @@ def _only(table: str | None) -> Path:
     if not found:
         data = [path for suffix in _SUFFIXES for path in sorted(here.glob(f"*{suffix}"))]
         file = shlex.quote(str(data[0])) if data else "people.parquet"
-        raise BadParameter("there is no schema in this folder", fix=f"deniable init {file}")
+        raise BadParameter(
+            "there is no schema in this folder",
+            fix=("--schema PATH    if you have one elsewhere", f"deniable init {file}"),
+        )
     raise BadParameter(
         f"there are several schemas in this folder: {', '.join(map(str, found))}",
         fix=f"--schema {found[0]}",

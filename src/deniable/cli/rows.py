@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from deniable.errors import BadParameter, DataFailure
+from deniable.errors import BadParameter, DataFailure, UnknownName
 
 from . import talk
 
@@ -46,6 +46,26 @@ def read(path: Path) -> pa.Table:
         ) from None
 
 
+def unit_of(path: Path, given: str | None, table: pa.Table) -> str | None:
+    """The column that identifies people: as given, or as the schema beside the file says."""
+    if given is not None:
+        if given not in table.column_names:
+            raise UnknownName.of("column", given, known=table.column_names)
+        return given
+    beside = path.with_suffix(".toml")
+    if not beside.is_file():
+        return None
+    from deniable.schema import Schema
+
+    facts = Schema.from_toml(beside)
+    facts = (facts.tables or {}).get(path.stem, facts)
+    column = None if facts.unit is None else facts.unit.column
+    if column not in table.column_names:
+        return None
+    talk.say(f"counting people, identified by {column} ({beside.name})")
+    return column
+
+
 def fresh(path: Path, *, suffixes: Sequence[str], force: bool) -> Path:
     """A file to write: of a kind that can be written, and not there yet unless it may be replaced.
 
@@ -71,6 +91,12 @@ def names(text: str | None) -> list[str]:
 def answer(text: object, record: Mapping[str, object], *, json: bool) -> None:
     """What was found, and that it is private."""
     talk.answer(f"{text}\n{PRIVATE}", {"private": PRIVATE, **record}, json=json)
+
+
+def counted(person: str | None) -> None:
+    """Say that rows stand for people, where no column identifies them."""
+    if person is None:
+        talk.say("each row counts as one person; if people have several rows, give --unit COLUMN")
 
 
 def _known(path: Path, suffixes: Sequence[str]) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tomllib
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -24,7 +25,7 @@ def anonymize(
     file: options.Rows,
     *,
     quasi: options.Quasi = None,
-    k: Annotated[int, typer.Option(help="The smallest number of rows in a class.")] = 5,
+    k: Annotated[int, typer.Option(help="The smallest number of people (or rows) in a class.")] = 5,
     sensitive: options.Sensitive = None,
     l: Annotated[int | None, typer.Option(help="ℓ-diversity: sensitive values per class.")] = None,
     t: Annotated[float | None, typer.Option(help="t-closeness: distance to the table.")] = None,
@@ -43,6 +44,7 @@ def anonymize(
     check: Annotated[
         bool, typer.Option("--check", help="Only measure; exit 1 if it fails.")
     ] = False,
+    unit: options.UnitColumn = None,
     force: options.Force = False,
     json: options.Json = False,
 ) -> None:
@@ -55,7 +57,7 @@ def anonymize(
     columns = rows.names(quasi)
     _needs(columns, sensitive, l, t, out, check=check)
     if check:
-        _check(file, columns, k=k, sensitive=sensitive, l=l, t=t, json=json)
+        _check(file, columns, unit=unit, k=k, sensitive=sensitive, l=l, t=t, json=json)
         return
     assert out is not None
     target = rows.fresh(out, suffixes=(".parquet", ".csv"), force=force)
@@ -63,7 +65,10 @@ def anonymize(
     from deniable import anonymity
 
     used = [*columns, *([sensitive] if sensitive else [])]
-    named = _without_names(file, keep=[*used, *rows.names(keep)], drop=rows.names(drop))
+    table = rows.read(file)
+    person = rows.unit_of(file, unit, table)
+    kept = [*used, *rows.names(keep)]
+    named = _without_names(table, keep=kept, drop=rows.names(drop), person=person)
     done = anonymity.anonymize(
         named.frame,
         quasi=columns,
@@ -74,15 +79,26 @@ def anonymize(
         sensitive=sensitive,
         l=l,
         t=t,
+        unit=person,
     )
-    _write(done.frame, target)
-    record = _record(done) | {"dropped": named.identifiers, "untouched": named.quasi}
+    extra = [] if person is None or person in kept else [person]
+    _write(done.frame.drop_columns(extra), target)
+    dropped = list(dict.fromkeys([*named.identifiers, *extra]))
+    record = _record(done) | {"dropped": dropped, "untouched": named.quasi}
     rows.answer(done, record | {"path": str(target)}, json=json)
-    if named.identifiers:
-        talk.say(f"dropped, for they name people: {', '.join(named.identifiers)}")
-    if named.quasi:
-        talk.say(f"left exact, though others may know it: {', '.join(named.quasi)}")
-    talk.say(f"wrote {target}: {k}-anonymous on {', '.join(columns)}, not differentially private")
+    _say_columns(dropped, named.quasi)
+    counted = "" if person is None else f", {k} people ({person}) per class"
+    on = ", ".join(columns)
+    talk.say(f"wrote {target}: {k}-anonymous on {on}{counted}, not differentially private")
+
+
+def _say_columns(dropped: Sequence[str], untouched: Sequence[str]) -> None:
+    for why, names in (
+        ("dropped, because they identify people", dropped),
+        ("left exact, though others may know it", untouched),
+    ):
+        if names:
+            talk.say(f"{why}: {', '.join(names)}")
 
 
 def _needs(
@@ -113,20 +129,25 @@ def _needs(
         )
 
 
-def _without_names(file: Path, *, keep: list[str], drop: list[str]) -> Deidentified:
-    """The table without the columns that name people."""
+def _without_names(
+    table: pa.Table, *, keep: list[str], drop: list[str], person: str | None
+) -> Deidentified:
+    """The table without the columns that name people, but for the one that counts them."""
     from deniable.anonymity import deidentify
 
     for name in drop:
         if name in keep:
             raise BadParameter(f"`{name}` cannot be both dropped and used", fix="--drop another")
-    return deidentify(rows.read(file), keep=list(dict.fromkeys(keep)), also=drop)
+    also = [name for name in drop if name != person]
+    counting = [] if person is None else [person]
+    return deidentify(table, keep=list(dict.fromkeys([*keep, *counting])), also=also)
 
 
 def _check(
     file: Path,
     columns: list[str],
     *,
+    unit: str | None,
     k: int,
     sensitive: str | None,
     l: int | None,
@@ -138,7 +159,9 @@ def _check(
     from deniable.anonymity import Demands
 
     demands = Demands(k=k, l=l, t=t)
-    found = anonymity.check(rows.read(file), quasi=columns, sensitive=sensitive)
+    table = rows.read(file)
+    person = rows.unit_of(file, unit, table)
+    found = anonymity.check(table, quasi=columns, sensitive=sensitive, unit=person)
     holds = found.k >= demands.k
     holds &= l is None or (found.l is not None and found.l >= l)
     holds &= t is None or (found.t is not None and found.t <= t)
@@ -146,7 +169,7 @@ def _check(
     record = {"holds": holds, "k": found.k, "l": found.l, "t": found.t, "rows": found.rows}
     record |= {"unique": found.unique, "below": below, "classes": found.classes.num_rows}
     spreads = {name: asdict(spread) for name, spread in found.spreads.items()}
-    text = f"{found}\n  {below:,} rows are in classes of fewer than {k}"
+    text = f"{found}\n  {below:,} {found.counted} are in classes of fewer than {k}"
     rows.answer(text, record | {"spreads": spreads}, json=json)
     if not holds:
         raise typer.Exit(1)

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from deniable.cli import amounts, options, places, talk
-from deniable.errors import DataFailure
+from deniable.cli import amounts, options, places, remote, talk
+from deniable.errors import BadParameter, DataFailure
 
 from . import explain
 
@@ -30,18 +30,27 @@ def ask(
     ledger: options.LedgerPath = None,
     budget: options.Budget = None,
     asker: options.Asker = None,
+    server: options.Server = None,
+    purpose: options.Purpose = None,
     failures: Annotated[
         Path | None,
         typer.Option(help="Write failure details here; they may contain people's values."),
     ] = None,
+    csv: options.Csv = False,
     json: options.Json = False,
 ) -> None:
     """Answer a query with noise, and spend budget.
 
     Without --spend or --within, only explain the query.
     """
-    place = places.find(schema, data=data, ledger=ledger)
     paid, wanted = amounts.maybe("spend", spend), amounts.within(within)
+    if csv and json:
+        raise BadParameter("an answer is printed as CSV or as JSON, not both", fix="--csv")
+    if server is not None:
+        form = {"csv": csv, "json": json}
+        remote.ask(server, sql, spend=paid, within=wanted, size=size, purpose=purpose, **form)
+        return
+    place = places.find(schema, data=data, ledger=ledger)
     limit = amounts.maybe("budget", budget)
     if paid is None and wanted is None:
         plan, said = explain.planned(place, sql, size=size, budget=limit, asker=asker)
@@ -51,18 +60,20 @@ def ask(
         question = session.sql(sql)
         with _details(session, failures):
             release = question.release(spend=paid, within=wanted, size=size)
-        talk.answer(release, record_of(release, session), json=json)
+        table = release.to_csv() if csv else None
+        talk.answer(release, record_of(release, session), json=json, csv=table)
         if not json:
-            _say_left(session)
+            say_left(session)
 
 
-def _say_left(session: Curator) -> None:
+def say_left(session: Curator) -> None:
+    """What is left of the budget, on stderr."""
     from deniable.session.show import ceiling, left
 
-    figure, *of_delta = left(session).values()
-    talk.say(f"left: {figure} of {ceiling(session)}")
-    for words in of_delta:
-        talk.say(f"of δ: {words}")
+    found = left(session)
+    talk.say(f"left: {found.pop('left')} of {ceiling(session)}")
+    for name, words in found.items():
+        talk.say(f"{name}: {words}")
 
 
 @contextmanager

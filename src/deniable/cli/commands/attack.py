@@ -24,12 +24,15 @@ def uniqueness(
     *,
     columns: Annotated[str | None, typer.Option(help="Only these: age,zip,sex [all].")] = None,
     largest: Annotated[int, typer.Option(help="The most columns to combine.")] = 3,
+    unit: options.UnitColumn = None,
     json: options.Json = False,
 ) -> None:
     """Which columns single people out? The answer is private."""
     from deniable.attacks import uniqueness as attacked
 
-    found = attacked(rows.read(file), columns=rows.names(columns) or None, largest=largest)
+    table = rows.read(file)
+    person = rows.unit_of(file, unit, table)
+    found = attacked(table, columns=rows.names(columns) or None, largest=largest, unit=person)
     record = {
         "people": found.people,
         "columns": found.columns,
@@ -38,6 +41,7 @@ def uniqueness(
         "combinations": [asdict(each) for each in found.combinations],
     }
     rows.answer(found, record, json=json)
+    rows.counted(person)
 
 
 @attack.command("selectivity")
@@ -45,6 +49,7 @@ def selectivity(
     file: options.Rows,
     *,
     known: Annotated[str | None, typer.Option(help="What the attacker knows: age,sex.")] = None,
+    unit: options.UnitColumn = None,
     json: options.Json = False,
 ) -> None:
     """How identifying is each column? The answer is private.
@@ -53,7 +58,8 @@ def selectivity(
     """
     from deniable.attacks import selectivity as attacked
 
-    found = attacked(rows.read(file), known=rows.names(known))
+    table = rows.read(file)
+    found = attacked(table, known=rows.names(known), unit=rows.unit_of(file, unit, table))
     rows.answer(found, asdict(found), json=json)
 
 
@@ -63,6 +69,7 @@ def linkage(
     *,
     auxiliary: options.Auxiliary = None,
     on: options.On = None,
+    unit: options.UnitColumn = None,
     json: options.Json = False,
 ) -> None:
     """Who can be re-identified? The answer is private.
@@ -79,7 +86,7 @@ def linkage(
         )
     known, released = rows.read(auxiliary), rows.read(file)
     joining.check(rules, known, released)
-    found = attacked(known, released, on=rules)
+    found = attacked(known, released, on=rules, unit=rows.unit_of(file, unit, released))
     record = {
         "on": rows.names(on),
         "people": found.candidates.size,
@@ -98,6 +105,7 @@ def small_groups(
     by: Annotated[str, typer.Option(help="The columns of a published table: city,sex.")],
     value: Annotated[str | None, typer.Option(help="The column it averages: income.")] = None,
     below: Annotated[int, typer.Option(help="Smaller groups count as small.")] = 5,
+    unit: options.UnitColumn = None,
     json: options.Json = False,
 ) -> None:
     """Which groups are too small? The answer is private.
@@ -106,5 +114,8 @@ def small_groups(
     """
     from deniable.attacks import small_groups as attacked
 
-    found = attacked(rows.read(file), by=rows.names(by), value=value, below=below)
+    table = rows.read(file)
+    person = rows.unit_of(file, unit, table)
+    found = attacked(table, by=rows.names(by), value=value, below=below, unit=person)
     rows.answer(found, found.to_dict() | {"alone": found.alone}, json=json)
+    rows.counted(person)

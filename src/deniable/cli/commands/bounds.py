@@ -10,6 +10,8 @@ import typer
 from deniable.cli import amounts, options, places, talk
 from deniable.errors import BadParameter
 
+from .ask import say_left
+
 
 def bounds(
     target: options.Target,
@@ -32,9 +34,10 @@ def bounds(
     paid = amounts.loss("spend", spend)
     with place.open(budget=amounts.maybe("budget", budget), asker=asker) as session:
         low, high = session.bounds(column, spend=paid, table=table)
-        left = session.left
-    record = {"target": target, "low": low, "high": high, "left": left.to_dict()}
-    ends = " ".join(str(int(end)) if end.is_integer() else repr(end) for end in (low, high))
-    talk.answer(f"{target}: {ends}", record, json=json)
+        record = {"target": target, "low": low, "high": high, "left": session.left.to_dict()}
+        ends = " ".join(str(int(end)) if end.is_integer() else repr(end) for end in (low, high))
+        talk.answer(f"{target}: {ends}", record, json=json)
+        if not json:
+            say_left(session)
     command = f"deniable set {shlex.quote(target)} --bounds {ends}{place.options(table=table)}"
     talk.next_step(command, "stores them in the schema; use better bounds if you know them")

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING
 
 from deniable.cli import amounts, options, places, talk
-from deniable.errors import MissingBounds, MissingRule, MissingUnit, UnknownKeys
+from deniable.errors import MissingBounds, MissingUnit
 
 if TYPE_CHECKING:
-    from deniable.schema import Column, Schema
+    from deniable.schema import Schema
     from deniable.session import Table
 
 
@@ -25,9 +25,10 @@ class Warned:
     fix: str
 
     def __str__(self) -> str:
+        line = f"warning[{self.code}]: {self.target}: {self.what}"
         first, *rest = self.fix.split("\n")
-        lines = [f"warning[{self.code}]: {self.target}: {self.what}", f"  fix:  {first}"]
-        return "\n".join([*lines, *(f"{'':8}{line}" for line in rest)])
+        fixes = [f"  fix:  {first}", *(f"{'':8}{each}" for each in rest)]
+        return "\n".join([line, *(fixes if first else ())])
 
 
 def check(
@@ -65,13 +66,26 @@ def check(
 
 
 def warnings(table: Table, facts: Schema, place: places.Place) -> Iterator[Warned]:
-    """The facts missing for one table, column by column, with commands that add them."""
+    """The facts missing or dangerous in one table, with commands that mend them."""
+    from deniable.schema import Schema
+    from deniable.schema.lint import lint
+
+    stated = facts.table(table.name) if table.name in (facts.tables or [table.name]) else Schema()
+    seen = replace(stated, columns=table.columns, unit=None, public=table.public, consent=None)
+    for each in lint(seen, unit=facts.unit, typed=table.source.typed):
+        commands = [
+            _set(table.name, each.column, f.command, place) for f in each.fixes if f.command
+        ]
+        if each.code == MissingBounds.code and not each.danger:
+            commands.append(_estimated(table.name, each.column, place))
+        yield Warned(
+            code=each.code,
+            target=f"{table.name}.{each.column}".rstrip("."),
+            what=each.what,
+            fix="\n".join(commands),
+        )
     if table.public:
         return
-    whose = facts.unit.column if facts.unit is not None else None
-    for name, column in table.columns.items():
-        if name != whose:
-            yield from _of_column(name, column, table, place)
     for name in [each for each in table.unread if each not in table.refused]:
         yield Warned(
             code="DP111",
@@ -81,45 +95,14 @@ def warnings(table: Table, facts: Schema, place: places.Place) -> Iterator[Warne
         )
 
 
-def _of_column(name: str, column: Column, table: Table, place: places.Place) -> Iterator[Warned]:
-    target = f"{table.name}.{name}"
-    if column.keys is None and column.low is None:
-        if column.type in ("int", "float"):
-            yield Warned(
-                code=MissingBounds.code,
-                target=target,
-                what="no bounds, so it cannot be summed or averaged; replace 0 and 100 by "
-                "plausible bounds, without looking at the data",
-                fix=f"{_set(table.name, name, '--bounds 0 100', place)}\n"
-                f"deniable bounds {shlex.quote(target)} --spend {_price(place)}"
-                f"{place.options(table=table.name, data=True, ledger=True)}",
-            )
-        elif column.type == "text":
-            yield _of_text(name, table, place)
-    elif column.missing is None:
-        yield Warned(
-            code=MissingRule.code,
-            target=target,
-            what="no rule for NULL and NaN",
-            fix=_set(table.name, name, "--missing drop", place),
-        )
-
-
-def _of_text(name: str, table: Table, place: places.Place) -> Warned:
-    """Text without a list of keys; in a CSV it may be a number without bounds."""
-    keys = _set(table.name, name, "--keys A,B,C", place)
-    bounds = _set(table.name, name, "--bounds 0 100", place)
-    return Warned(
-        code=UnknownKeys.code,
-        target=f"{table.name}.{name}",
-        what="no public list of values, so its groups must be selected privately"
-        + ("; if it is a number, state its bounds" if not table.source.typed else ""),
-        fix=f"{keys}\n{bounds}" if not table.source.typed else keys,
-    )
+def _estimated(table: str, name: str, place: places.Place) -> str:
+    target = shlex.quote(f"{table}.{name}")
+    where = place.options(table=table, data=True, ledger=True)
+    return f"deniable bounds {target} --spend {_price(place)}{where}"
 
 
 def _set(table: str, name: str, fact: str, place: places.Place, *, data: bool = False) -> str:
-    target = shlex.quote(f"{table}.{name}")
+    target = shlex.quote(f"{table}.{name}".rstrip("."))
     return f"deniable set {target} {fact}{place.options(table=table, data=data)}"
 
 

@@ -23,6 +23,14 @@ _EXTRAS = {
     "postgres": ("psycopg",),
     "spark": ("pyspark",),
     "plots": ("matplotlib",),
+    "charts": ("altair",),
+    "learn": ("scikit-learn",),
+    "deep": ("opacus",),
+    "secure": ("cryptography",),
+    "homomorphic": ("gmpy2", "tenseal"),
+    "client": ("httpx2",),
+    "server": ("fastapi", "jinja2", "python-multipart", "uvicorn"),
+    "mcp": ("fastmcp",),
 }
 _JAVA = "install Java 17 or newer; a Spark Connect server has its own"
 _WORDS = 1 << 16
@@ -36,11 +44,11 @@ def doctor(*, json: options.Json = False) -> None:
     versions |= {name: _version(name) or "missing" for name in _CORE}
     extras = {extra: {n: _version(n) for n in names} for extra, names in _EXTRAS.items()}
     tests = {name: _tested(test) for name, test in _TESTS.items()}
-    lines = [f"{name:<10} {version}" for name, version in versions.items()]
+    lines = [f"{name:<11} {version}" for name, version in versions.items()]
     java = _java()
-    lines += [f"{extra:<10} {_extra(extra, found)}" for extra, found in extras.items()]
-    lines += [f"{'java':<10} {java or f'missing, for Spark: {_JAVA}'}"]
-    lines += [f"{name:<10} {found or 'good'}" for name, found in tests.items()]
+    lines += [f"{extra:<11} {_extra(extra, found)}" for extra, found in extras.items()]
+    lines += [f"{'java':<11} {java or f'missing, for Spark: {_JAVA}'}"]
+    lines += [f"{name:<11} {found or 'good'}" for name, found in tests.items()]
     good = not any(tests.values())
     record = {"good": good, "versions": versions, "extras": extras, "java": java, "tests": tests}
     talk.answer("\n".join(lines), record, json=json)

@@ -86,8 +86,7 @@ def _wanted(within: Wanted) -> str:
 
 def show(plan: Plan, sql: str, said: str, *, json: bool) -> None:
     """Show the plan and the command that would spend."""
-    notes = (note.replace("explain(within=...)", "--within") for note in plan.notes)
-    plan = replace(plan, notes=tuple(notes))
+    plan = replace(plan, notes=tuple(map(_in_a_shell, plan.notes)))
     record = {
         "question": plan.question,
         "cost": plan.cost.to_dict(),
@@ -99,3 +98,9 @@ def show(plan: Plan, sql: str, said: str, *, json: bool) -> None:
     talk.answer(plan, record, json=json)
     quoted = shlex.quote(sql) if set(sql) & set('"\\$`!') else f'"{sql}"'
     talk.next_step(f"deniable ask {quoted} {said}", "spends")
+
+
+def _in_a_shell(note: str) -> str:
+    """A note of a plan where Python is not at hand."""
+    said = note.replace("explain(within=...)", "--within")
+    return f"in Python, {said}" if said.startswith("s.") else said

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import csv
+import os
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -12,13 +13,11 @@ import typer
 
 from deniable.cli import amounts, options, places, talk
 from deniable.errors import BadParameter, MissingUnit
+from deniable.fixes import Fix
 
 if TYPE_CHECKING:
     from deniable.schema import Column, Schema
     from deniable.units import Unit
-
-_WHO = "--unit user_id --rows 10    user_id identifies a person, who counts for 10 rows at most"
-_EACH = "--unit row                  only if every person has exactly one row"
 
 
 def init(
@@ -54,7 +53,12 @@ def init(
     target = schema or files[0].with_suffix(".toml")
     if target.exists() and not force:
         raise BadParameter(
-            f"{target} already exists", why="it may contain facts that you added", fix="--force"
+            f"{target} already exists",
+            why="it may contain facts that you added",
+            fix=(
+                Fix(f"--schema {target.stem}-2.toml", note="to write another one"),
+                Fix("--force", note="to replace it"),
+            ),
         )
     found, unread = _tables(files, header=header)
     whom = _unit(unit, rows, groups, tables=found)
@@ -64,6 +68,7 @@ def init(
     else:
         facts = Schema(tables=tables, unit=whom, size=size)
     _check(files, facts, whom)
+    facts = _located(facts, target, files)
     text = facts.to_toml(target)
     place = places.find(target, data=files, ledger=ledger)
     if limit is not None:
@@ -73,10 +78,7 @@ def init(
     record = {"schema": str(target), "ledger": place.ledger if place.started else None}
     talk.answer(text.rstrip(), record | {"unread": unread, "facts": facts.to_dict()}, json=json)
     talk.say(f"wrote {target}; it protects {whom}")
-    beside = _beside(target, facts)
-    if not beside:
-        talk.say(f"the data are in another folder: add --data {files[0]} to every command")
-    command = f"deniable check{place.options(data=not beside, ledger=True)}"
+    command = f"deniable check{place.options(ledger=True)}"
     talk.next_step(command, "lists the facts that are still missing")
 
 
@@ -84,44 +86,20 @@ def _tables(
     files: Sequence[Path], *, header: bool
 ) -> tuple[dict[str, dict[str, Column]], list[str]]:
     """The columns of each file by name and type, and those whose type is not supported."""
-    from deniable import units
-    from deniable.schema import column
-    from deniable.session import sources
+    from deniable.session import first_look
 
     found: dict[str, dict[str, Column]] = {}
     unread: list[str] = []
     for path in files:
         if path.stem in found:
-            raise BadParameter(f"two tables would be named `{path.stem}`", fix="rename a file")
-        if path.suffix.lower() == ".csv":
-            found[path.stem] = {name: column("text") for name in _names(path, header=header)}
-            continue
-        looked = sources.tables(path, schema=None, unit=units.rows(), name=path.stem)
-        table = looked[path.stem]
-        found[path.stem] = dict(table.columns)
-        unread += [f"{path.stem}.{name}" for name in table.unread]
+            raise BadParameter(
+                f"two tables would be named `{path.stem}`",
+                why="a file's table is called by its name without the ending",
+                fix=("name one file, if both hold the same rows", "rename one file"),
+            )
+        found[path.stem], more = first_look.columns(path, header=header)
+        unread += [f"{path.stem}.{name}" for name in more]
     return found, unread
-
-
-def _names(path: Path, *, header: bool) -> list[str]:
-    """The first line of a CSV, if the caller says that it contains column names."""
-    from deniable.session.tables import check_names
-
-    if not path.is_file():
-        raise BadParameter(f"there is no file {path}")
-    if not header:
-        raise BadParameter(
-            f"the first line of {path.name} may be column names or a person",
-            why="column names are public, but people's values are not",
-            fix="--header    if the first line contains column names",
-        )
-    try:
-        with path.open(encoding="utf-8-sig", newline="") as file:
-            line = file.readline(1 << 20)
-        names = max((next(csv.reader([line], delimiter=m), []) for m in ",;\t|"), key=len)
-    except (OSError, UnicodeDecodeError, csv.Error):
-        raise BadParameter(f"the first line of {path.name} cannot be read as UTF-8 CSV") from None
-    return check_names(names, table=path.stem)
 
 
 def _unit(
@@ -135,14 +113,10 @@ def _unit(
     from deniable import units
 
     if unit is None:
+        names = [name for columns in tables.values() for name in columns]
         if not _watched():
-            raise MissingUnit(
-                f"no privacy unit was given for `{', '.join(tables)}`",
-                why="privacy protects someone, and the data do not say which rows are theirs",
-                fix=(_WHO, _EACH),
-                hint=f"columns: {', '.join(n for columns in tables.values() for n in columns)}",
-            )
-        talk.say(f"columns: {', '.join(name for columns in tables.values() for name in columns)}")
+            raise MissingUnit.of(", ".join(tables), columns=names)
+        talk.say(f"columns: {', '.join(names)}")
         talk.say("What is the privacy unit? Name the column that identifies people, or type `row`")
         talk.say("if every person has exactly one row.")
         unit = str(typer.prompt("unit", err=True))
@@ -159,13 +133,21 @@ def _unit(
     return units.person(unit, rows=rows, groups=groups)
 
 
-def _beside(target: Path, facts: Schema) -> bool:
-    """Can other commands find the data without --data?"""
+def _located(facts: Schema, target: Path, files: Sequence[Path]) -> Schema:
+    """The schema, with its files where other commands would not find them by its name alone."""
     try:
-        places.find(target).sources(facts)
+        found = places.Place(schema=target, ledger="").sources(facts)
     except BadParameter:
-        return False
-    return True
+        found = {}
+    wanted = {file.stem: file for file in files}
+    if list(map(Path.resolve, found.values())) == list(map(Path.resolve, wanted.values())):
+        return facts
+    paths = {name: os.path.relpath(file, target.parent) for name, file in wanted.items()}
+    if not facts.tables:
+        return replace(facts, file=paths[files[0].stem])
+    return replace(
+        facts, tables={name: replace(each, file=paths[name]) for name, each in facts.tables.items()}
+    )
 
 
 def _watched() -> bool:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from deniable import records
 from deniable.cli import amounts, options, places, talk
 from deniable.errors import BadParameter
 
@@ -53,7 +54,7 @@ def show(
         if verify or anchor is not None:
             checked = kept.verify(_anchor(anchor))
         if head:
-            talk.answer(talk.as_json(kept.head().to_dict()), kept.head().to_dict(), json=json)
+            talk.answer(records.text(kept.head().to_dict()), kept.head().to_dict(), json=json)
             return
         count = len(kept.entries)
         shown = kept.entries[max(0, count - last) :]
@@ -111,9 +112,10 @@ def share(
     from deniable.ledger import open_ledger
 
     with open_ledger(_where(path, schema)) as kept:
-        entry = kept.share(asker, amount=amounts.loss("amount", amount))
+        reserved = amounts.loss("amount", amount)
+        entry = kept.share(asker, amount=reserved)
         record = {"line": entry.sequence, "asker": asker, "left": kept.left.to_dict()}
-        talk.answer(f"reserved for {asker}: {amount}", record, json=json)
+        talk.answer(f"reserved for {asker}: {reserved}", record, json=json)
     talk.next_step(f'deniable ask "SELECT COUNT(*) ..." --asker {shlex.quote(asker)}', "spends it")
 
 

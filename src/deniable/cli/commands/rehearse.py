@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import math
 import tempfile
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Final
 
 import typer
 
 from deniable.cli import amounts, options, places, talk
 
 from .ask import record_of
+
+_USUAL: Final = 1000
 
 
 def rehearse(
@@ -20,7 +23,9 @@ def rehearse(
     spend: options.Spend = None,
     within: options.Within = None,
     size: options.Size = None,
-    rows: Annotated[int, typer.Option(help="How many rows to make up.")] = 1000,
+    rows: Annotated[
+        int | None, typer.Option(help="How many rows to make up [1000, or --size if larger].")
+    ] = None,
     seed: Annotated[int, typer.Option(help="The seed of the made-up rows.")] = 1,
     schema: options.SchemaPath = None,
     ledger: options.LedgerPath = None,
@@ -32,12 +37,13 @@ def rehearse(
     Generates rows from the schema and a seed; does not read your data.
     """
     import deniable as dp
-    from deniable.cli.made_up import write
     from deniable.ledger import open_ledger
+    from deniable.schema.made_up import write
 
     place = places.find(schema, ledger=ledger)
     facts, paid, wanted = place.facts(), amounts.maybe("spend", spend), amounts.within(within)
     limit = amounts.maybe("budget", budget)
+    rows = max(_USUAL, math.ceil(size or 0)) if rows is None else rows
     if limit is None and place.started:
         with open_ledger(place.ledger_name()) as kept:
             limit = kept.budget

@@ -18,6 +18,7 @@ def report(
     sensitive: options.Sensitive = None,
     auxiliary: options.Auxiliary = None,
     on: options.On = None,
+    unit: options.UnitColumn = None,
     k: Annotated[int, typer.Option(help="The k of a k-anonymous table to compare with.")] = 5,
     epsilon: Annotated[float, typer.Option(help="The ε of noisy counts to compare with.")] = 1.0,
     out: Annotated[
@@ -36,8 +37,9 @@ def report(
     table = rows.read(file)
     from deniable import anonymity, attacks
 
+    person = rows.unit_of(file, unit, table)
     columns = rows.names(quasi) or [
-        name for name in anonymity.deidentify(table).quasi if name != sensitive
+        name for name in anonymity.deidentify(table).quasi if name not in (sensitive, person)
     ]
     if not columns:
         raise BadParameter(
@@ -50,7 +52,14 @@ def report(
         rules = rules or joining.rules(",".join(n for n in known.column_names if n in columns))
         joining.check(rules, known, table)
     found = attacks.report(
-        table, quasi=columns, sensitive=sensitive, auxiliary=known, on=rules, k=k, epsilon=epsilon
+        table,
+        quasi=columns,
+        sensitive=sensitive,
+        auxiliary=known,
+        on=rules,
+        k=k,
+        epsilon=epsilon,
+        unit=person,
     )
     target.touch(mode=0o600)  # for its owner alone, unless it was there before
     found.write(target)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import datetime as dt
 from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated
 
@@ -14,7 +13,6 @@ from deniable.errors import BadParameter, UnknownName
 
 if TYPE_CHECKING:
     from deniable.schema import Column, Schema
-    from deniable.schema.columns import Scalar
 
 _NUMBERS = ("int", "float")
 
@@ -49,7 +47,7 @@ def set_facts(
     """
     table, column = places.split(target)
     place = places.find(schema, data=data, table=table)
-    facts = place.facts()
+    facts, before = place.facts(), ""
     if table not in place.names(facts):
         error = UnknownName.of("table", table, known=place.names(facts))
         error.fix = places.whose(target, facts, place.names(facts)) or error.fix
@@ -67,10 +65,11 @@ def set_facts(
         old = known[column] if column in known else _of_data(place, facts, table, column)
         new = _column(old, bounds=bounds, keys=keys, missing=missing, kind=type_)
         changed = _with(facts, table, column, new)
+        before = _replaced(old, new)
         shown = changed.table(table).to_dict()["columns"][column]  # type: ignore[index]
     changed.to_toml(place.schema)
     said = shown if column is None else changed.table(table)[column]
-    talk.answer(f"{target}: {said}", {"target": target, "facts": shown}, json=json)
+    talk.answer(f"{target}: {said}{before}", {"target": target, "facts": shown}, json=json)
 
 
 def _of_data(place: places.Place, facts: Schema, table: str, name: str) -> Column:
@@ -115,11 +114,14 @@ def _column(
 ) -> Column:
     """The column with the new facts; earlier facts stay, unless they no longer fit."""
     from deniable import schema
+    from deniable.schema.columns import plain_type
+    from deniable.schema.typed import value
 
     if bounds is not None and keys is not None:
         raise BadParameter("a column has bounds or keys, not both")
     if all(said is None for said in (bounds, keys, missing, kind)):
         raise BadParameter("no fact was given", fix="--bounds 0 125, --keys a,b or --missing drop")
+    kind = None if kind is None else plain_type(kind)
     type_ = kind or _likely(old.type, bounds)
     rule = old.missing if type_ == old.type else None
     if missing is not None:
@@ -136,8 +138,16 @@ def _column(
     return replace(old, missing=rule)
 
 
+def _replaced(old: Column, new: Column) -> str:
+    """What the column had before, if that was more than a type and is no longer said."""
+    lost = old != new and (old.keys is not None or old.low is not None)
+    return f" (replaces {old})" if lost else ""
+
+
 def _likely(type_: str, bounds: tuple[str, str] | None) -> str:
     """The type that the bounds suggest for a text column (at first, all columns of a CSV)."""
+    from deniable.schema.typed import value
+
     if bounds is None or type_ != "text":
         return type_
     for kind in ("float", "date", "timestamp"):
@@ -148,32 +158,3 @@ def _likely(type_: str, bounds: tuple[str, str] | None) -> str:
             continue
         return kind
     return type_
-
-
-def _whole(number: float) -> int:
-    """An integer written as a float, such as 1e6."""
-    if not number.is_integer():
-        raise ValueError(number)
-    return int(number)
-
-
-def value(text: str, type_: str, *, free: str | None = None) -> Scalar:
-    """Convert typed text to a value of the column's type."""
-    if text == free:
-        return text
-    try:
-        match type_:
-            case "int":
-                return int(text) if text.lstrip("+-").isdecimal() else _whole(float(text))
-            case "float":
-                return float(text)
-            case "bool":
-                return {"true": True, "false": False}[text.lower()]
-            case "date":
-                return dt.date.fromisoformat(text)
-            case "timestamp":
-                return dt.datetime.fromisoformat(text)
-    except (ValueError, KeyError):
-        must = {"int": "a whole number", "float": "a number", "bool": "true or false"}
-        raise BadParameter.of("a value", text, must=must.get(type_, f"a {type_}")) from None
-    return text

@@ -1,0 +1,93 @@
+"""deniable serve: a page for curators and analysts; deniable mcp: the same for agents."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from deniable.cli import amounts, options, remote, talk
+from deniable.errors import BadParameter
+
+
+def serve(
+    folder: Annotated[
+        Path | None,
+        typer.Argument(help="Tables with their schemas [the bundled table]."),
+    ] = None,
+    *,
+    ledger: Annotated[
+        str | None,
+        typer.Option(help="postgresql://..., for several server processes [files in FOLDER]."),
+    ] = None,
+    budget: options.Budget = None,
+    host: Annotated[str, typer.Option(help="The address to listen on.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(help="The port to listen on.")] = 8477,
+    name: Annotated[
+        list[str] | None,
+        typer.Option(help="A host name that browsers use; once per name."),
+    ] = None,
+    certificate: Annotated[Path | None, typer.Option(help="A TLS certificate (PEM).")] = None,
+    key: Annotated[Path | None, typer.Option(help="The key of the certificate.")] = None,
+    https: Annotated[
+        bool, typer.Option("--https", help="A proxy with TLS stands before this server.")
+    ] = False,
+    steps: Annotated[
+        str, typer.Option(help="Seconds after which answers leave; the last is the deadline.")
+    ] = "0.5,2,8,30",
+    workers: Annotated[int, typer.Option(min=1, help="Processes that compute answers.")] = 2,
+    link: Annotated[
+        bool, typer.Option("--link", help="Print a new sign-in link for the curator, and end.")
+    ] = False,
+    back_up: Annotated[
+        Path | None, typer.Option("--back-up", help="Copy ledgers and accounts here, and end.")
+    ] = None,
+    restore: Annotated[
+        Path | None, typer.Option("--restore", help="Put such copies back, and end.")
+    ] = None,
+) -> None:
+    """Serve tables to analysts: pages, an HTTP interface, and `dp.connect` from Python."""
+    from deniable.server import backups
+    from deniable.server.serving import bundled, curators_link, made
+    from deniable.server.serving import serve as serving
+
+    if link:
+        fresh = curators_link(made(folder or bundled(), database=ledger))
+        scheme = "http" if certificate is None else "https"
+        talk.say(f"{scheme}://{host}:{port}/join/{fresh}")
+        return
+    for copy, where in ((backups.back_up, back_up), (backups.restore, restore)):
+        if where is not None:
+            for path in copy(made(folder or Path()), where):
+                talk.say(path)
+            return
+    if ledger is not None and not ledger.startswith(("postgresql://", "postgres://")):
+        raise BadParameter("--ledger is the address of a Postgres database: postgresql://...")
+    try:
+        times = tuple(float(step) for step in steps.split(","))
+    except ValueError:
+        raise BadParameter.of("steps", steps, must="seconds, as 0.5,2,8,30") from None
+    serving(
+        folder,
+        database=ledger,
+        budget=amounts.maybe("budget", budget),
+        host=host,
+        port=port,
+        names=tuple(name or ()),
+        certificate=certificate,
+        key=key,
+        https=https,
+        steps=times,
+        workers=workers,
+    )
+
+
+def mcp(
+    *,
+    server: options.Server = None,
+) -> None:
+    """Give a software agent the tools to ask a server (MCP, on stdin and stdout)."""
+    from deniable.server.agents import tools
+
+    tools(remote.connected(server or "http://127.0.0.1:8477")).run(show_banner=False)

@@ -1,0 +1,96 @@
+"""deniable synth: a private synthetic table, or what it would cost."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from deniable.cli import amounts, options, places, talk
+from deniable.errors import BadParameter
+
+if TYPE_CHECKING:
+    from deniable.synthetic import Synthetic
+
+
+def synth(
+    out: Annotated[
+        Path, typer.Argument(help="people.csv, people.parquet, or people.synthetic (the model).")
+    ],
+    *,
+    spend: options.Spend = None,
+    columns: Annotated[
+        str | None, typer.Option("--columns", help="Columns: age,sex,income [all].")
+    ] = None,
+    method: Annotated[
+        str, typer.Option("--method", help="auto, independent, tree or adaptive.")
+    ] = "auto",
+    rows: Annotated[
+        int | None, typer.Option("--rows", help="Rows to draw [the noisy number of rows].")
+    ] = None,
+    bins: Annotated[int | None, typer.Option("--bins", help="Cells per numeric column.")] = None,
+    table: Annotated[str | None, typer.Option("--table", help="The table, if several.")] = None,
+    schema: options.SchemaPath = None,
+    data: options.DataPath = None,
+    ledger: options.LedgerPath = None,
+    budget: options.Budget = None,
+    asker: options.Asker = None,
+    force: options.Force = False,
+    json: options.Json = False,
+) -> None:
+    """Write synthetic rows, and spend budget. Without --spend, say what to decide first."""
+    _check(out, force=force)
+    place = places.find(schema, data=data, ledger=ledger, table=table)
+    paid = amounts.maybe("spend", spend)
+    if paid is None:
+        raise BadParameter("say what to spend", fix=f"deniable synth {out} --spend 1,1e-9")
+    named = None if columns is None else [name.strip() for name in columns.split(",")]
+    with place.open(budget=amounts.maybe("budget", budget), asker=asker) as session:
+        wanted = session.synthesis(named, method=method, bins=bins, table=table)
+        if not json:
+            talk.say(wanted.explain(spend=paid))
+        try:
+            made = wanted.release(spend=paid)
+        except KeyboardInterrupt as stop:
+            kept: Synthetic | None = getattr(stop, "synthetic", None)
+            if kept is not None:
+                path = out.with_suffix(".synthetic")
+                kept.save(path)
+                talk.say(f"interrupted; what was paid for is in {path}")
+            raise
+        record = {"file": str(out), "cost": made.loss.to_dict(), "left": session.left.to_dict()}
+    count = _written(made, out, rows)
+    talk.answer(
+        f"{out}: {count:,} rows" if count else str(out), record | {"rows": count}, json=json
+    )
+    if not json:
+        talk.say(made)
+
+
+def _check(out: Path, *, force: bool) -> None:
+    """Refuse before anything is spent what could not be written after."""
+    if out.suffix not in (".csv", ".parquet", ".synthetic"):
+        raise BadParameter.of(
+            "the file", str(out), must="a name that ends in .csv, .parquet or .synthetic"
+        )
+    if out.exists() and not force:
+        raise BadParameter(f"{out} exists", fix="--force to replace it, or another name")
+    if not out.parent.is_dir():
+        raise BadParameter(f"there is no folder {out.parent}")
+
+
+def _written(made: Synthetic, out: Path, rows: int | None) -> int:
+    if out.suffix == ".synthetic":
+        made.save(out)
+        return 0
+    table = made.to_arrow(rows)
+    if out.suffix == ".csv":
+        from pyarrow import csv
+
+        csv.write_csv(table, out)
+    else:
+        from pyarrow import parquet
+
+        parquet.write_table(table, out)
+    return int(table.num_rows)
