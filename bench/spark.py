@@ -113,7 +113,7 @@ def measured(spark: SparkSession, frame: DataFrame, called: str) -> dict[str, fl
     schema = dp.Schema(columns=columns)
     budget = dp.epsilon(9, delta=1e-6)
     session = open_curator(frame, unit=unit, budget=budget, schema=schema, name="t")
-    plan = session.sql(text).plan
+    plan = session.sql(text).integers
     needed = list(tables(frame, schema=schema, unit=unit, name="t").values())
     before = stages(spark)
     with engine_for(needed)(needed) as engine:
