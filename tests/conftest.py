@@ -1,19 +1,26 @@
 """What several rooms of tests share: a real Postgres, a real Spark cluster, places for ledgers."""
 
+import decimal
 import importlib.util
 import itertools
 import os
 import shutil
+import signal
 import sys
 import tempfile
 import warnings
 from pathlib import Path
 
+import mpmath
+import numpy as np
 import pytest
 from hypothesis import HealthCheck, settings
 
 import deniable as dp
 from deniable.ledger import open_ledger
+
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # so it is in the background of some shells
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 os.environ.setdefault("DENIABLE_TESTING", "1")  # however the tests are started
 
@@ -32,6 +39,41 @@ settings.load_profile("deniable-ci" if os.environ.get("CI") else "deniable")
 _numbers = itertools.count()
 
 
+# One precision for all references: what one file set while it was collected, all others had too.
+mpmath.mp.dps = 50
+
+
+@pytest.fixture(autouse=True)
+def nothing_is_left_behind():
+    """What a test raised, set or replaced does not reach the next one."""
+    before = _left()
+    yield
+    assert sys.exception() is None
+    after = _left()
+    assert not [name for name in before if after.get(name) != before[name]]
+    assert not [name for name in after.keys() - before.keys() if name.startswith("DENIABLE")]
+
+
+def _left():
+    """What tests share in one process, as far as it is cheap to look at.
+
+    pytest itself puts filters of warnings back; libraries may set variables of their own.
+    """
+    ours = {name: id(module) for name, module in sys.modules.items() if name.startswith("deniable")}
+    kept = {name: value for name, value in os.environ.items() if name != "PYTEST_CURRENT_TEST"}
+    return (
+        ours
+        | kept
+        | {
+            "the folder": Path.cwd(),
+            "digits of mpmath": mpmath.mp.dps,
+            "digits of decimals": decimal.getcontext().prec,
+            "errors of NumPy": np.geterr(),
+            "what an interrupt does": signal.getsignal(signal.SIGINT),
+        }
+    )
+
+
 @pytest.fixture(scope="session")
 def server():
     """The address of a Postgres server of our own, thrown away afterwards."""
@@ -47,17 +89,20 @@ def server():
 
 
 # Two executors in processes of their own. Small heaps and the quick compiler: all jobs are short.
+# The driver runs all tests of a worker: in a small heap it would do little but collect garbage.
 _JVM = "-XX:+UseSerialGC -XX:TieredStopAtLevel=1 -Xss4m"
 _CLUSTER = {
     "spark.master": "local-cluster[2,1,640]",
     "spark.executor.memory": "640m",
-    "spark.driver.memory": "640m",
+    "spark.driver.memory": "2g",
+    "spark.ui.retainedJobs": "20",
+    "spark.ui.retainedStages": "20",
+    "spark.sql.ui.retainedExecutions": "5",
     "spark.driver.extraJavaOptions": _JVM,
     "spark.executor.extraJavaOptions": _JVM,
     "spark.driver.host": "127.0.0.1",
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
-    "spark.pyspark.python": sys.executable,
     "spark.sql.shuffle.partitions": "2",
     # What a user may have set, and what must not change an answer.
     "spark.sql.session.timeZone": "America/New_York",
@@ -73,6 +118,7 @@ _PANDAS = "PySpark does not yet fully support pandas"
 def spark():
     """A Spark session with two executor processes of their own: one for all tests of a worker."""
     _needs_spark()
+    os.environ["PYSPARK_PYTHON"] = sys.executable  # executors would take whatever python3 is first
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", _PANDAS)
         import pyspark.sql.connect.session  # by a session too, and half of it if it warns
@@ -87,7 +133,9 @@ def spark():
     kept = {"spark.local.dir": home / "local", "spark.sql.warehouse.dir": home / "warehouse"}
     for name, value in (_CLUSTER | kept).items():
         builder = builder.config(name, str(value))
+    interrupting = signal.getsignal(signal.SIGINT)
     session = builder.getOrCreate()
+    signal.signal(signal.SIGINT, interrupting)  # which Spark replaced
     session.sparkContext.setLogLevel("OFF")
     yield session
     session.stop()
@@ -135,6 +183,14 @@ def pytest_collection_modifyitems(config, items):
             item.add_marker(pytest.mark.filterwarnings(f"ignore:{_PANDAS}"))
             if config.pluginmanager.hasplugin("xdist"):
                 item.add_marker(pytest.mark.xdist_group("spark"))
+
+
+def pytest_collection_finish(session):
+    """A group that xdist does not see is built by every worker, at once and in one place."""
+    if session.config.getoption("loadgroup", False):
+        marked = [item for item in session.items if item.get_closest_marker("xdist_group")]
+        lost = [item.nodeid for item in marked if "@" not in item.nodeid.rpartition("]")[2]]
+        assert not lost, f"this pytest-xdist does not keep groups together: {lost[0]}"
 
 
 @pytest.fixture(params=["memory", "sqlite", "postgres"])

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+import deniable as dp
 from deniable import errors
 from deniable.errors import BadParameter, DeniableError, Snippet, UnknownName
 
@@ -45,17 +46,44 @@ def test_every_code_has_its_line_in_the_docs(kind: type[DeniableError]):
 
 
 def test_the_text_has_what_where_why_fix_and_cost(error: DeniableError):
+    error.unpaid = True
     assert str(error).split("\n") == [
         "error[DP320]: no column `incom`; did you mean `income`?",
         "           AVG(incom) FROM people",
         "               ^^^^^",
-        "  fix:  income",
+        "  fix:  income    in place of `incom`",
         "  cost: nothing was spent",
         "  hint: known: city, income",
     ]
 
 
+def test_where_nothing_can_be_spent_nothing_is_said_of_it(error: DeniableError):
+    for text in (str(error), error._repr_html_()):
+        assert "cost" not in text
+    error.cost = "ε 0.5 was charged"
+    for text in (str(error), error._repr_html_()):
+        assert "ε 0.5 was charged" in text
+
+
+@pytest.mark.parametrize(
+    "mistake",
+    [
+        lambda: dp.Laplace(scale=-1.0),
+        lambda: dp.epsilon(-1),
+        lambda: dp.bounds(5, 1),
+        lambda: dp.person("id", rows=0),
+        dp.Laplace,
+        lambda: dp.open("nowhere.parquet", unit=dp.rows(), budget=dp.epsilon(1.0)),
+    ],
+)
+def test_without_a_session_no_error_speaks_of_spending(mistake):
+    with pytest.raises(DeniableError) as caught:
+        mistake()
+    assert "spent" not in str(caught.value)
+
+
 def test_json_html_and_notebook_tell_the_same_facts(error: DeniableError):
+    error.unpaid = True
     record = json.loads(json.dumps(error.to_json()))
     assert record["code"] == "DP320"
     assert record["title"] == error.what

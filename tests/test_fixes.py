@@ -4,6 +4,7 @@ import ast
 from pathlib import Path
 
 import pytest
+from tests.parsed import nodes
 
 from deniable import errors, fixes
 from deniable.fixes import Fix
@@ -51,7 +52,7 @@ def test_options_are_quoted_for_a_shell():
 def test_fixes_are_not_parsed():
     """Nobody cuts, searches or replaces in the text of a fix."""
     for path in SOURCE.rglob("*.py"):
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        for node in nodes(path):
             inner = node.value if isinstance(node, ast.Attribute) else None
             if isinstance(inner, ast.Attribute) and inner.attr == "fix":
                 assert path.name == "check.py", f"{path}:{node.lineno}"  # indents its lines

@@ -16,7 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import deniable as dp
-from deniable.forms import Form, plain_key, read_numbers
+from deniable.forms import Form, _typed, plain_key, read_numbers, read_real
 
 LARGE = st.integers(-(2**70), 2**70)
 DYADIC = st.builds(lambda n, k: Fraction(n, 2**k), st.integers(-(2**53), 2**53), st.integers(0, 60))
@@ -207,6 +207,52 @@ def test_a_plain_key_stays_as_it_is(ways):
         plain = plain_key(way)
         assert _types(plain_key(plain)) == _types(plain)
         assert plain == plain_key(plain)
+
+
+@given(st.integers(-(10**25), 10**25), st.integers(0, 30), st.integers(0, 12), st.integers(0, 12))
+def test_a_number_is_an_int_a_float_or_a_decimal_of_fewest_digits_and_stays_the_same(n, t, f, p):
+    number = Fraction(n * 10**p, 2**t * 5**f)
+    plain = plain_key(number)
+    assert Fraction(plain) == number
+    if number.denominator == 1:
+        assert type(plain) is int
+    elif Fraction(float(number)) == number:
+        assert type(plain) is float
+    else:
+        assert type(plain) is Decimal
+        assert plain.as_tuple().digits[-1] != 0
+
+
+@given(st.integers(-(10**6), 10**6), st.sampled_from([3, 7, 9, 30, 700]))
+def test_a_number_that_no_decimal_holds_stays_a_fraction(n, d):
+    plain = plain_key(Fraction(n, d))
+    assert plain == Fraction(n, d)
+    ends = Fraction(n, d).denominator
+    for factor in (2, 5):
+        while ends % factor == 0:
+            ends //= factor
+    assert (type(plain) is Fraction) == (ends > 1)
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+def test_whole_numbers_are_read_as_such_up_to_the_last_that_floats_hold_on_either_side(sign):
+    for largest, dtype in [(2**53 - 1, np.int64), (2**53, np.int64), (2**53 + 1, object)]:
+        for numbers in ([sign * largest], [0, sign * largest], [True, sign * largest]):
+            read = _typed(np.array(numbers, dtype=object))
+            assert read.dtype == dtype
+            assert [int(x) for x in read] == numbers
+            mixed = _typed(np.array([*numbers, 0.5], dtype=object))
+            assert mixed.dtype == (object if dtype is object else np.float64)
+            assert [Fraction(x) for x in mixed] == [*numbers, Fraction(1, 2)]
+
+
+@pytest.mark.parametrize("dtype", [np.int64, np.uint64])
+def test_arrays_of_whole_numbers_are_read_as_reals_without_loss(dtype):
+    for numbers in ([], [0, 7], [2**53], [2**53 + 1], [5, 2**53 + 1], [2**63 - 1, 0]):
+        read = read_real(np.array(numbers, dtype=dtype))
+        assert [Fraction(x) for x in read.tolist()] == numbers
+    below = [-(2**53) - 1, 0]
+    assert [Fraction(x) for x in read_real(np.array(below)).tolist()] == below
 
 
 def _types(key):

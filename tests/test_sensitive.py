@@ -107,3 +107,10 @@ def test_a_bare_value_is_refused_without_showing_it():
     with pytest.raises(dp.BadParameter) as caught:
         dp.Sensitive(SECRET, l1=1)
     assert str(SECRET) not in str(caught.value)
+
+
+@pytest.mark.parametrize("bad", ["", 3, b"arrivals", True])
+def test_a_stream_is_named(bad: object):
+    with pytest.raises(dp.BadParameter, match="stream"):
+        dp.Sensitive(lambda: 1, l1=1, stream=bad)
+    assert dp.Sensitive(lambda: 1, l1=1, stream="arrivals").stream == "arrivals"

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import deniable as dp
 from deniable.forms import read_numbers
-from deniable.sensitive import compute
+from deniable.sensitive import _root_above, compute
 
 NORMS = {
     "l1": lambda x: sum(map(abs, x)),
@@ -161,3 +161,13 @@ def test_nothing_is_computed_until_a_session_has_charged():
     made = dp.Sensitive.stack([2 * x + x, x - x]).at(0).then(lambda n: n + 1, l1=3, whole=True)
     assert not seen
     assert held(made) == [10]
+
+
+@given(st.fractions(0, 1e30), st.integers(-1000, 1000))
+def test_a_root_is_rounded_up_and_hardly_however_large_or_small_the_number(number, power):
+    square = number * Fraction(2) ** power
+    found = _root_above(square)
+    assert Fraction(found) ** 2 >= square
+    if Fraction(2) ** -2000 < square < Fraction(2) ** 2000:
+        assert (Fraction(found) * (1 - Fraction(1, 2**51))) ** 2 <= square
+    assert _root_above(Fraction(0)) == 0.0

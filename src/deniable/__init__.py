@@ -6,6 +6,8 @@ The modules, in the order in which a row meets them:
 
     loading       packages that import their names on first use
     fixes         suggested fixes as values, written in Python, SQL, Ibis or a shell
+    cards         small boxes of HTML, for notebooks
+    records       JSON for people and programs to read
     snippets      a line of the user's code with a caret under the fault
     errors        every error: code, what, why, fix, cost
     parameters    checks of public parameters
@@ -18,15 +20,21 @@ The modules, in the order in which a row meets them:
     losses        bounds on privacy loss: values with +, *, <=
     mechanisms    one file per mechanism: parameters, privacy facts, sampler, error
     calibration   the noise that meets a loss
+    divergences   divergences of two given distributions; the privacy loss at one output
     sensitivity   statistics of bounded sensitivity
     workload      noise for many counts and sums released together
     release, ledger, session    the only way to the data: charge, compute, draw
     plots         charts
     query, statistics, curator    query in SQL, with DataFrames, or in one line
+    secure        sums that nobody sees: masks, shares, noise shares, encrypted sums
+    learn         machine learning and private convex optimisation
+    local         each person randomizes their own answer before it is sent
+    synthetic     private synthetic tables
     anonymity     k-anonymity, ℓ-diversity, t-closeness
     attacks       attacks on published data
     audit         audits of privacy claims
     data          small bundled data sets
+    server        a curator's server with pages, and its client
     cli           the command line
 
 Names are loaded on first use, so that importing deniable is fast.
@@ -43,9 +51,9 @@ __version__ = "0.1.0"
 _HOMES = {
     "errors": [
         "AskerStopped", "BadParameter", "BudgetExceeded", "DataFailure", "DeltaTooLarge",
-        "DeniableError", "HiddenValue", "LedgerFailure", "MissingBounds", "MissingExtra",
-        "MissingRule", "MissingUnit", "MixedLosses", "NoBound", "NotAdaptive", "NotReady",
-        "SeedOutsideTests", "SensitivityMismatch", "UnitMismatch", "UnknownKeys",
+        "DeniableError", "HiddenValue", "LedgerFailure", "MessageRejected", "MissingBounds",
+        "MissingExtra", "MissingRule", "MissingUnit", "MixedLosses", "NoBound", "NotAdaptive",
+        "NotReady", "SeedOutsideTests", "SensitivityMismatch", "UnitMismatch", "UnknownKeys",
         "UnknownName", "UnsupportedQuery",
     ],
     "units": ["Relation", "Unit", "person", "rows"],
@@ -58,13 +66,13 @@ _HOMES = {
     "mechanisms": [
         "AboveThreshold", "DiscreteGaussian", "DiscreteLaplace", "Exponential", "Gaussian",
         "Laplace", "Mechanism", "NoisyMax", "PermuteAndFlip", "RandomizedResponse",
-        "SparseVector",
+        "Skellam", "SkellamL2", "SparseVector",
     ],
     "calibration": ["calibrate"],
     "data": ["load_adult"],
     "release": ["Plan", "Release"],
-    "curator": ["Curator", "open"],
-    "session": ["Session"],
+    "curator": ["Curator", "Session", "open"],
+    "server": ["connect"],
 }  # fmt: skip
 
 __all__ = ["__version__", *sorted(name for names in _HOMES.values() for name in names)]  # noqa: PLE0604
@@ -72,6 +80,7 @@ __all__ = ["__version__", *sorted(name for names in _HOMES.values() for name in 
 if TYPE_CHECKING:
     from .calibration import calibrate as calibrate
     from .curator import Curator as Curator
+    from .curator import Session as Session
     from .curator import open as open  # noqa: A004  the promised name
     from .data import load_adult as load_adult
     from .errors import AskerStopped as AskerStopped
@@ -82,6 +91,7 @@ if TYPE_CHECKING:
     from .errors import DeniableError as DeniableError
     from .errors import HiddenValue as HiddenValue
     from .errors import LedgerFailure as LedgerFailure
+    from .errors import MessageRejected as MessageRejected
     from .errors import MissingBounds as MissingBounds
     from .errors import MissingExtra as MissingExtra
     from .errors import MissingRule as MissingRule
@@ -117,6 +127,8 @@ if TYPE_CHECKING:
     from .mechanisms import NoisyMax as NoisyMax
     from .mechanisms import PermuteAndFlip as PermuteAndFlip
     from .mechanisms import RandomizedResponse as RandomizedResponse
+    from .mechanisms import Skellam as Skellam
+    from .mechanisms import SkellamL2 as SkellamL2
     from .mechanisms import SparseVector as SparseVector
     from .release import Plan as Plan
     from .release import Release as Release
@@ -125,7 +137,7 @@ if TYPE_CHECKING:
     from .schema import column as column
     from .schema import keys as keys
     from .sensitive import Sensitive as Sensitive
-    from .session import Session as Session
+    from .server import connect as connect
     from .units import Relation as Relation
     from .units import Unit as Unit
     from .units import person as person

@@ -16,10 +16,11 @@ COVER = {
     "losses": ("tests/conformance", "tests/mechanisms", "tests/test_calibration.py"),
     "mechanisms": ("tests/conformance", "tests/session", "tests/query/whole"),
     "sensitivity": ("tests/conformance", "tests/mechanisms/frameworks"),
-    "session": ("tests/ledger", "tests/statistics", *WHOLE),
+    "session": ("tests/ledger", "tests/statistics", "tests/query/ibis", "tests/query/fuzz", *WHOLE),
     "ledger": ("tests/session", "tests/statistics", "tests/faults"),
+    "local": ("tests/conformance",),
     "workload": BACK,
-    "query/bound": BACK,
+    "query/integers": BACK,
     "query/compile": (*BACK, "tests/query/fuzz"),
     "query/aggregates": ("tests/workload", *BACK),
     "query/allocate": WHOLE,
@@ -28,13 +29,19 @@ COVER = {
     "release": ("tests/query/allocate", "tests/query/aggregates", "tests/session", *WHOLE),
     "schema": ("tests/query/front", *BACK),
     "units": ("tests/session", "tests/mechanisms", *BACK),
+    "sensitive": ("tests/test_sensitive_algebra.py", "tests/session", "tests/conformance"),
+    "forms": ("tests/session", "tests/conformance"),
+    "synthetic": ("tests/conformance", "tests/test_sensitive_algebra.py"),
+    "learn": ("tests/conformance", "tests/test_sensitive_algebra.py"),
+    "secure": ("tests/conformance",),
+    "server/jobs": ("tests/faults/test_server_crash.py",),
 }
 
 
 def covering(path: str, line: int = 1) -> list[str]:
     """The module's examples, the test of its name, then files that use its rarest names most."""
     inner = Path(path).relative_to(HOME)
-    name = f"test_{inner.stem.strip('_')}.py"
+    name = _test_of(path)
     folders = [f"tests/{each}" for each in inner.parents if each not in {Path(), Path("query")}]
     places = (f"tests/{name}", *folders, *COVER[package(path)])
     found = dict.fromkeys(file for place in places for file in _files(place))
@@ -44,14 +51,24 @@ def covering(path: str, line: int = 1) -> list[str]:
 
 
 def naming(path: str, line: int) -> list[str]:
-    """The dozen tests that say most of the names around the line, the rarest first."""
+    """The file of the module's name, then the dozen tests that say most of the names around.
+
+    The rarest names count most.
+    """
     around = {name: weight for name, weight in _weights(path, line).items() if weight > 5}
+    files = covering(path, line)[1:]
+    own = [file for file in files[:1] if Path(file).name == _test_of(path)]
     value = {
         test: sum(around[word] for word in words & around.keys())
-        for file in covering(path, line)[1:]
+        for file in files
+        if file not in own
         for test, words in _tests(file).items()
     }
-    return sorted((test for test in value if value[test]), key=lambda t: -value[t])[:12]
+    return own + sorted((test for test in value if value[test]), key=lambda t: -value[t])[:12]
+
+
+def _test_of(path: str) -> str:
+    return f"test_{Path(path).stem.strip('_')}.py"
 
 
 def package(path: str) -> str:

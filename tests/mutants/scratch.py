@@ -18,7 +18,10 @@ from .weakening import Mutant
 
 PARTS = ("src", "tests", "docs", "pyproject.toml", "README.md")
 # Imported once here and inherited by each run: most of a short run would be these imports.
-HEAVY = ("numpy", "scipy.stats", "scipy.optimize", "duckdb", "sqlglot", "pyarrow", "mpmath")
+HEAVY = (
+    "numpy", "scipy.stats", "scipy.optimize", "duckdb", "sqlglot", "pyarrow", "mpmath", "pandas",
+    "hypothesis.strategies", "schemathesis.pytest.plugin", "pyarrow.parquet", "pyarrow.compute",
+)  # fmt: skip
 CRASHED = (3, 4)  # pytest's codes where not even the collection worked
 COLLECTING = "collecting the tests"
 HANGS = 60  # seconds of one test; it is a hang if the clean copy needs less than a quarter
@@ -49,6 +52,13 @@ class Scratch:
             return "survived", ""
         with self._weakened(mutant):
             code, failed, hung = self._run(["-x", *tests], seconds, slow=slow)
+            alone: set[str] = set()  # tests that fail only after others: they judge nobody here
+            while failed and not self._run(["-x", *sorted(failed)], HANGS, slow=True)[1]:
+                alone |= failed
+                left = [part for test in sorted(alone) for part in ("--deselect", test)]
+                code, failed, hung = self._run(["-x", *left, *tests], seconds, slow=slow)
+            if hung not in {"", COLLECTING}:  # once more: perhaps it was the machine that stood
+                code, failed, hung = self._run(["-x", hung], HANGS, slow=True)
         again = ["--collect-only", *tests] if hung == COLLECTING else [hung]
         if hung and self._run(again, HANGS, slow=True, hangs=HANGS / 4)[0] == 0:
             return "killed", hung
@@ -88,13 +98,14 @@ class Scratch:
         shutil.rmtree(cache, ignore_errors=True)
         shown.write_bytes(b"")
         given = ["-v", "--no-header", "--tb=no", "-o", f"cache_dir={cache}", "--timeout=0"]
+        given += ["--assert=plain"]  # nobody reads why a test failed
         given += ["-k", "not spark", "--hypothesis-profile=deniable-ci"]
         given += [] if slow else ["-m", "not slow"]
         given += [part for test in sorted(self.broken) for part in ("--deselect", test)]
         child = os.fork()
         if child == 0:
             self._become(shown, [*given, *tests])
-        code, hung = _awaited(child, shown, seconds, hangs)
+        code, hung = _awaited(child, shown, seconds * busy(), hangs * busy())
         kept = cache / "v/cache/lastfailed"
         failed = json.loads(kept.read_text(encoding="utf-8")) if kept.exists() else {}
         return code, set(failed), hung
@@ -102,6 +113,8 @@ class Scratch:
     def _become(self, shown: Path, given: list[str]) -> None:
         """In the child: forget this copy, be pytest in the other, and end."""
         code = 3
+        # Shells start what runs in the background with interrupts ignored; some tests send one.
+        signal.signal(signal.SIGINT, signal.default_int_handler)
         try:
             for name in [n for n in sys.modules if n.partition(".")[0] in {"tests", "deniable"}]:
                 del sys.modules[name]
@@ -117,6 +130,11 @@ class Scratch:
         finally:
             sys.stdout.flush()
             os._exit(code)
+
+
+def busy() -> float:
+    """How many times as long everything takes here as on a quiet machine, about."""
+    return max(1.0, os.getloadavg()[0] / (os.cpu_count() or 1))
 
 
 def _awaited(child: int, shown: Path, seconds: float, hangs: float) -> tuple[int, str]:

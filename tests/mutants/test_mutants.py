@@ -8,6 +8,7 @@ import pytest
 
 from .__main__ import changed, choose
 from .covering import COVER, HOME, ROOT, covering, naming
+from .scratch import Scratch, busy
 from .weakening import mutants
 
 SOURCE = """
@@ -60,6 +61,23 @@ def test_the_nearest_tests_come_first():
     assert covering(f"{HOME}/losses/amplify.py")[1] == "tests/losses/test_amplify.py"
 
 
+def test_the_file_of_the_modules_name_comes_before_tests_that_name_it():
+    path = f"{HOME}/query/integers/plan.py"
+    assert naming(path, 60)[0] == "tests/query/integers/test_plan.py"
+    assert not any(test.startswith(f"{naming(path, 60)[0]}::") for test in naming(path, 60))
+
+
+def test_a_docstring_that_speaks_of_charges_is_left_in_its_place():
+    source = 'def f():\n    """As x.charge(1) does."""\n    y = 1\n    x.charge(y)\n    z = 2\n'
+    late = [m.now for m in mutants("x.py", source) if m.kind == "charge too late"]
+    assert late == ["z = 2\n    x.charge(y)"]
+
+
+def test_what_only_the_type_checker_sees_is_left_alone():
+    source = "if TYPE_CHECKING:\n    import x\nelif TYPES:\n    y = 1\n"
+    assert [m.was for m in mutants("x.py", source)] == ["TYPES"]
+
+
 def test_lists_and_texts_are_not_subtracted():
     source = "x = [1] + y\nz = 'a' + b\nw = f'{a}' + c + d\nv = a + b\n"
     signs = [m.now for m in mutants("x.py", source) if m.kind == "change a sign"]
@@ -81,3 +99,45 @@ def test_equivalents_are_argued():
         assert set(each) == {"path", "was", "now", "why"}
         assert len(each["why"]) > 40
         assert (ROOT / each["path"]).is_file()
+
+
+class Scripted(Scratch):
+    """Runs no tests: `fails` says of a list of tests which of them fails first."""
+
+    def __init__(self, folder, fails):
+        self.folder, self.broken, self.writes, self.fails = folder, set(), 0, fails
+
+    def _run(self, tests, seconds, *, slow, hangs=60):
+        left = [t for i, t in enumerate(tests) if t[0] != "-" and tests[i - 1] != "--deselect"]
+        out = {t for i, t in enumerate(tests) if tests[i - 1] == "--deselect"}
+        failed = self.fails([t for t in left if t not in out])
+        return int(bool(failed)), failed, ""
+
+
+@pytest.mark.parametrize(
+    ("fails", "outcome"),
+    [
+        (lambda tests: {"b"} if "b" in tests else set(), ("killed", "b")),
+        (lambda tests: {"b"} if {"a", "b"} <= {*tests} else set(), ("survived", "")),
+        (
+            lambda tests: {"b"} if {"a", "b"} <= {*tests} else {"c"} & {*tests},
+            ("killed", "c"),
+        ),
+    ],
+    ids=["fails by itself", "fails after another only", "then another fails by itself"],
+)
+def test_only_a_test_that_fails_by_itself_judges(fails, outcome, tmp_path):
+    mutant = choose(["units"], 1, 1)[0]
+    file = tmp_path / mutant.path
+    file.parent.mkdir(parents=True)
+    file.write_text((ROOT / mutant.path).read_text(encoding="utf-8"), encoding="utf-8")
+    scratch = Scripted(tmp_path, fails)
+    assert scratch.tried(mutant, ["a", "b", "c"], 9, slow=True) == outcome
+
+
+def test_a_busy_machine_gets_more_time_and_an_idle_one_no_less(monkeypatch):
+    monkeypatch.setattr("os.cpu_count", lambda: 2)
+    monkeypatch.setattr("os.getloadavg", lambda: (16.0, 1.0, 1.0))
+    assert busy() == 8
+    monkeypatch.setattr("os.getloadavg", lambda: (0.1, 9.0, 9.0))
+    assert busy() == 1

@@ -94,6 +94,8 @@ def _edits(node, source):
             yield from _arithmetic(node, source)
         case ast.Call():
             yield from _calls(node, source)
+        case ast.If(test=ast.Name(id="TYPE_CHECKING")):
+            pass  # False wherever code runs
         case ast.If(test=test):
             yield "skip a branch", test, test, "False"
         case ast.IfExp(body=body, orelse=orelse) if not _worded(body, orelse):
@@ -172,7 +174,9 @@ def _statements(body, source):
             yield "forget an addition", each, each, "pass"
         follows = body[i + 1] if i + 1 < len(body) else None
         simple = (ast.Assign, ast.Expr, ast.AnnAssign)
-        if isinstance(each, simple) and isinstance(follows, simple) and "charge(" in source(each):
+        told = isinstance(each, ast.Expr) and isinstance(each.value, ast.Constant)  # a docstring
+        charges = isinstance(each, simple) and not told and "charge(" in source(each)
+        if charges and isinstance(follows, simple):
             indent = " " * each.col_offset
             now = f"{source(follows)}\n{indent}{source(each)}"
             yield "charge too late", each, follows, now

@@ -10,7 +10,11 @@ ROOT = Path(__file__).parents[1]
 FILES = sorted(p for p in ROOT.rglob("*.py") if p != Path(__file__))
 # Wrong in the tail where cells or samples are small; `goodness` has a bound for each.
 APPROXIMATE = re.compile(r"\b(chi2|chisquare|power_divergence|kstest|binomtest|norm\.isf)\b")
-CLOCKS = re.compile(r"deadline=(?!None)|assert[^\n]*\b(perf_counter|monotonic|process_time)\(\) -")
+CLOCKS = re.compile(
+    r"deadline=(?!None)|assert[^\n]*\b(perf_counter|monotonic|process_time)\(\) -"
+    r"|assert time\.time\(\)|\btimeout=[1-9]\d?\b|\.wait\([1-9]\d?\)"  # what ends a hang waits long
+    r"|(?m:^\w[^\n]*\b(now|today)\()"  # what is collected is the same in all processes at midnight
+)
 ORACLES = {"alarms.py", "test_goodness.py", "test_evidence.py", "test_profile.py"}  # not on samples
 
 
@@ -26,6 +30,13 @@ def test_the_check_can_fail():
     assert CLOCKS.search("@settings(deadline=200)")
     assert not CLOCKS.search("@settings(deadline=None)")
     assert CLOCKS.search("assert time.perf_counter() - start < 1")
+    assert CLOCKS.search("assert time.time() < visible")
+    assert CLOCKS.search("client.get(url, timeout=60)")
+    assert not CLOCKS.search("client.get(url, timeout=300)")
+    assert CLOCKS.search("running.wait(30)")
+    assert not CLOCKS.search("running.wait(300)")
+    assert CLOCKS.search("TODAY = dt.date.today()")
+    assert not CLOCKS.search("def test_x():\n    begin = dt.datetime.now(dt.UTC)")
 
 
 def test_a_busy_machine_fails_no_property():

@@ -4,6 +4,7 @@ import ast
 from pathlib import Path
 
 import pytest
+from tests.parsed import nodes
 
 SOURCE = Path(__file__).parents[2] / "src" / "deniable"
 KINDS = {"Pure", "Approx", "Zcdp", "Gdp", "epsilon", "rho", "mu"}
@@ -13,7 +14,7 @@ RELATIONS = {"Relation", "Neighbours"}
 SOURCES = {
     node.name: statement.value.value
     for path in (SOURCE / "session" / "sources").glob("*.py")
-    for node in ast.walk(ast.parse(path.read_text()))
+    for node in nodes(path)
     if isinstance(node, ast.ClassDef)
     for statement in node.body
     if isinstance(statement, ast.AnnAssign) and getattr(statement.target, "id", "") == "kind"
@@ -94,7 +95,7 @@ def test_what_is_decided_in_one_place_is_decided_nowhere_else(found, home, wrong
         f"{path.relative_to(SOURCE)}:{node.lineno}"
         for path in SOURCE.rglob("*.py")
         if not str(path.relative_to(SOURCE)).startswith(home)
-        for node in ast.walk(ast.parse(path.read_text()))
+        for node in nodes(path)
         if found(node)
     ]
     assert not elsewhere

@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from tests.parsed import nodes
 
 import deniable
 
@@ -140,7 +141,7 @@ def called() -> set[tuple[str, str]]:
     return {
         (str(path.relative_to(SOURCE)), getattr(node.func, "attr", getattr(node.func, "id", "")))
         for path in SOURCE.rglob("*.py")
-        for node in ast.walk(ast.parse(path.read_text()))
+        for node in nodes(path)
         if isinstance(node, ast.Call)
     }
 

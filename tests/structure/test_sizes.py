@@ -4,6 +4,7 @@ import ast
 from pathlib import Path
 
 import pytest
+from tests.parsed import nodes
 
 ROOT = Path(__file__).parents[2]
 FILES = sorted(p for top in ("src", "tests", "bench") for p in (ROOT / top).rglob("*.py"))
@@ -29,9 +30,7 @@ def body_length(function: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
 @pytest.mark.parametrize("path", [p for p in FILES if "src" in p.parts], ids=name)
 def test_no_function_is_longer_than_40_lines(path: Path):
     functions = [
-        node
-        for node in ast.walk(ast.parse(path.read_text()))
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+        node for node in nodes(path) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
     ]
     too_long = {f.name: body_length(f) for f in functions if body_length(f) > LONGEST_FUNCTION}
     assert not too_long

@@ -5,7 +5,7 @@ import subprocess
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-UNFINISHED = re.compile(r"\b(TODO|FIXME|XXX|NotImplementedError)\b")
+UNFINISHED = re.compile(r"\b(TODO|FIXME|XXX|(?<!except )NotImplementedError)\b")
 MINE = {"tests/structure/test_words.py"}
 
 

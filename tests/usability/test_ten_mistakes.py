@@ -17,11 +17,11 @@ def opened(**options):
     return open_curator(PEOPLE, **given | options)
 
 
-def told(mistake, kind):
+def told(mistake, kind, *, opened=True):
     with pytest.raises(kind) as caught:
         mistake()
     text = str(caught.value)
-    assert text.endswith("cost: nothing was spent") or "cost: nothing was spent\n" in text
+    assert ("  cost: nothing was spent" in text.splitlines()) is opened
     return text
 
 
@@ -57,7 +57,7 @@ def test_3_unknown_group_keys():
 
 
 def test_4_delta_too_large():
-    text = told(lambda: opened(budget=dp.epsilon(1, delta=0.01)), dp.DeltaTooLarge)
+    text = told(lambda: opened(budget=dp.epsilon(1, delta=0.01)), dp.DeltaTooLarge, opened=False)
     assert text.startswith("error[DP110]: δ = 0.01 allows publishing about 1 in 100 people's rows")
 
 
@@ -71,7 +71,7 @@ def test_5_missing_values_without_a_rule():
 
 
 def test_6_nobody_said_whom_to_protect():
-    text = told(lambda: opened(unit=None), dp.MissingUnit)
+    text = told(lambda: opened(unit=None), dp.MissingUnit, opened=False)
     assert 'fix:  unit=dp.person("user_id", rows=10)' in text
 
 
@@ -98,8 +98,8 @@ def test_9_currencies_mixed():
 
 
 def test_10_a_bad_epsilon():
-    text = told(lambda: opened().count(spend=dp.epsilon("1")), dp.BadParameter)
+    text = told(lambda: opened().count(spend=dp.epsilon("1")), dp.BadParameter, opened=False)
     assert text.startswith("error[DP111]: epsilon must be a number")
-    assert "fix:  epsilon=1\n" in text
+    assert text.endswith("fix:  epsilon=1")
     text = told(lambda: opened().count(spend=0.1), dp.BadParameter)
     assert "fix:  spend=dp.epsilon(0.1)" in text
