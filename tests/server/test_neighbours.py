@@ -71,10 +71,12 @@ def watched(site):
     price = api.post("/api/explain", json=body).content
     begun = api.post("/api/jobs", json=body, headers=headers)
     stream, end = {"begun": begun.content}, time.monotonic() + 300
-    while (now := api.get("/api/jobs/watched-1")).json()["state"] in ("queued", "running"):
-        stream[now.json()["state"]] = now.content
-        stream["health"] = api.get("/health.json").content
-        stream["tables"] = api.get("/tables.json").content
+    while True:
+        seen = {name: api.get(f"/{name}.json").content for name in ("health", "tables")}
+        now = api.get("/api/jobs/watched-1")
+        if now.json()["state"] not in ("queued", "running"):
+            break  # its step may have ended while these were read
+        stream |= seen | {now.json()["state"]: now.content}
         assert time.monotonic() < end
         time.sleep(0.02)
     shape = sorted(now.json()["release"]), list(now.json()["release"]["answers"])

@@ -93,6 +93,29 @@ def test_the_page_counts_how_many_more_questions_are_left(shared_home):
     assert mine["more"] is None
 
 
+def test_all_figures_on_a_page_are_of_one_moment_though_a_step_ends_while_it_is_made(
+    shared_home, monkeypatch
+):
+    home, asking = shared_home
+    ann = home.accounts.find("ann")
+    newest = home.ledgers["people"].head().sequence
+    before = next(e.sequence for e in home.ledgers["people"].entries if e.kind == "charge") - 1
+
+    def pages(*lines):
+        for page in (
+            Views(home, asking).tables,
+            lambda who: Views(home, asking).ledger(who)["groups"],
+        ):
+            known = iter(lines)
+            monkeypatch.setattr(asking.known, "line", lambda *_, known=known: next(known))
+            yield page(ann)
+
+    for ending, still, ended in zip(
+        pages(before, newest), pages(*[before] * 2), pages(*[newest] * 2), strict=True
+    ):
+        assert ending == still != ended
+
+
 def test_who_has_no_share_sees_tables_and_cannot_ask(shared_home):
     home, asking = shared_home
     (table,) = Views(home, asking).tables(home.accounts.add("dan"))["tables"]

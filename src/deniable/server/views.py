@@ -89,21 +89,25 @@ class Views:
 
     def standing(self, group: Group, person: Person) -> dict[str, Any]:
         """What this person spent and may spend; nothing about others, unless a curator looks."""
+        return self._seen(group, person)[1]
+
+    def _seen(self, group: Group, person: Person) -> tuple[Ledger | Account | None, dict[str, Any]]:
+        """The books, and where they stand: one view of them, so that all is of one moment."""
         try:
             books = self._books(group.name, person)
             spent, left = books.spent, books.left
         except BudgetExceeded:
             nothing = dict.fromkeys(("share", "spent", "left", "more"))
-            return nothing | {"part": 1.0, "may_ask": False}
+            return None, nothing | {"part": 1.0, "may_ask": False}
         share = getattr(books, "share", None) if person.asker is not None else None
         whole = books.budget if not isinstance(share, Loss) else share
         figure = whole.figure
-        return {
+        return books, {
             "share": amount(share, "down") if isinstance(share, Loss) else None,
             "spent": amount(spent, "up"),
             "left": remaining(left, groups=False),
             "part": _part(spent, whole),
-            "more": self._more(group.name, person, left),
+            "more": None if person.asker is None else _more(books, left),
             "figure_left": float(getattr(left, figure)),
             "figure_whole": float(getattr(whole, figure)),
             "loss_left": left.to_dict(),
@@ -118,26 +122,16 @@ class Views:
             return copy(books).hold(self._asking.known.line(group, person.asker))
         return books
 
-    def _more(self, group: str, person: Person, left: Loss) -> int | None:
-        """How many more questions like this analyst's last one what is left would pay for."""
-        if person.asker is None:
-            return None
-        books = self._books(group, person)
-        prices = [e.price for e in books.entries if e.kind == "charge" and e.price is not None]
-        last = _figure(books.filter.spent(prices[-1])) if prices else 0.0
-        return int(_figure(left) / last + 1e-9) if last else None
-
     # ---- ledger and answers
 
     def ledger(self, person: Person) -> dict[str, Any]:
         """The lines of each group's ledger that this person may see, newest first."""
         groups = []
         for name, group in self._house.groups.items():
-            standing = self.standing(group, person)
-            if standing["left"] is None:
+            books, standing = self._seen(group, person)
+            if books is None:
                 continue
-            entries = [e for e in self._books(name, person).entries if e.kind != "answer"]
-            lines = [_line(entry, self._house.ledgers[name].filter) for entry in entries]
+            lines = [_line(each, books.filter) for each in books.entries if each.kind != "answer"]
             groups.append(
                 {"people": name, "lines": lines[::-1][:500], "count": len(lines)} | standing
             )
@@ -280,6 +274,13 @@ def code(question: str, release: Release, *, purpose: str = "", base: str = "...
 def when(seconds: float) -> str:
     """A time for people, in UTC."""
     return f"{dt.datetime.fromtimestamp(seconds, dt.UTC):%Y-%m-%d %H:%M:%S}"
+
+
+def _more(books: Ledger | Account, left: Loss) -> int | None:
+    """How many more questions like the last one what is left would pay for."""
+    prices = [e.price for e in books.entries if e.kind == "charge" and e.price is not None]
+    last = _figure(books.filter.spent(prices[-1])) if prices else 0.0
+    return int(_figure(left) / last + 1e-9) if last else None
 
 
 def _part(spent: Loss, whole: Loss) -> float:
