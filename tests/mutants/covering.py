@@ -24,7 +24,7 @@ COVER = {
     "query/compile": (*BACK, "tests/query/fuzz"),
     "query/aggregates": ("tests/workload", *BACK),
     "query/allocate": WHOLE,
-    "query/answer": WHOLE,
+    "query/answer": ("tests/query/test_answer.py", *WHOLE),
     "query/bind": ("tests/query/front", *BACK),
     "release": ("tests/query/allocate", "tests/query/aggregates", "tests/session", *WHOLE),
     "schema": ("tests/query/front", *BACK),

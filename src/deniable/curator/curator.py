@@ -14,7 +14,6 @@ from deniable.losses import Approx, Loss
 from deniable.losses.filters import Price
 from deniable.parameters import called
 from deniable.query.algebra import Question
-from deniable.query.front import question_from_sql
 from deniable.query.query import Query
 from deniable.query.refuse import paid_before
 from deniable.release import Release
@@ -57,6 +56,9 @@ class Curator(Learning, Synthesizing, Workloads):
             raise BadParameter.of(
                 "text", text, must="SQL", fix='s.sql("SELECT COUNT(*) FROM data")'
             )
+        # The parser is half of a cold start; a session that asks nothing in SQL need not load it.
+        from deniable.query.sql.select import question_from_sql
+
         question = question_from_sql(
             text, tables=self.tables, unit=self.unit, private_keys=isinstance(self.budget, Approx)
         )

@@ -3,7 +3,6 @@
 algebra     our own trees: expressions of total operators, relations, questions
 sql, ibis   SQL text or an Ibis expression → trees, with carets under what is refused
 bind        names, keys, bounds, missing values, the person: from the schema
-front       the first three as one call
 aggregates  each family of aggregates: its tallies, its ± in advance, its estimate and interval
 integers    each person's rows weighted, each value clipped: only integers are left
 allocate    the loss split over the answers, mechanisms and noise chosen: explain stops here

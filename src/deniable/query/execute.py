@@ -20,8 +20,7 @@ from deniable.session.tables import Table
 
 from .algebra import Kind, Scalar
 from .backends import Engine, engine_for
-from .backends.columns import needed, table_names
-from .backends.engine import AnswerRows, Integers, Work, before_charge
+from .backends.engine import AnswerRows, Integers, Work, before_charge, needed, tables_of
 from .compile import Statement, statements
 from .compile.relations import PERSON
 from .each_row import each_row
@@ -46,8 +45,7 @@ class Execution:
         self._held = ExitStack()
 
     def __enter__(self) -> Self:
-        names = table_names(self._plan.question.relation)
-        engine = engine_for([self._tables[name] for name in names])
+        engine = engine_for(tables_of(self._plan.question.relation, self._tables))
         before_charge(lambda: self._prepare(engine), engine=engine.name)
         return self
 

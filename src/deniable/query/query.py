@@ -20,7 +20,7 @@ from deniable.errors import (
 from deniable.losses import Loss
 from deniable.losses.filters import Price
 from deniable.mechanisms import Step
-from deniable.query.algebra import Question
+from deniable.query.algebra import Question, Scan
 from deniable.query.allocate import (
     Allocation,
     allocate,
@@ -30,7 +30,6 @@ from deniable.query.allocate import (
     noise_of,
     title,
 )
-from deniable.query.allocate.foresight import public_size
 from deniable.query.allocate.weighing import MOST_GROUPS
 from deniable.query.answer import answer
 from deniable.query.integers import Group, IntegerPlan, in_integers
@@ -38,6 +37,7 @@ from deniable.query.public import public_answer
 from deniable.query.refuse import paid_before, too_much
 from deniable.query.vectors import Reading, Vector, vectors
 from deniable.release import Plan, Release
+from deniable.schema import Schema
 from deniable.sensitive import Sensitive
 from deniable.session import Session, budgets
 
@@ -63,10 +63,9 @@ class Query:
                 "this query has keys but no aggregate",
                 fix="add COUNT(*), or another aggregate",
             )
-        from deniable.query.backends import engine_for
-        from deniable.query.backends.columns import table_names
+        from deniable.query.backends.engine import engine_for, tables_of
 
-        engine_for([self.session.tables[name] for name in table_names(self.question.relation)])
+        engine_for(tables_of(self.question.relation, self.session.tables))  # or it is refused
         return in_integers(self.question)
 
     @parameters.called("q.explain(spend=dp.epsilon(0.1))")
@@ -338,3 +337,12 @@ class Query:
         where = release.provenance
         shown = replace(where, question=title(self.question), noise=tuple(noise_of(allocation)))
         return replace(release, provenance=shown)
+
+
+def public_size(question: Question, schema: Schema | None) -> float | None:
+    """The number of rows of an answer's one group, where the schema makes it public."""
+    source = question.relation
+    if schema is None or question.keys or not isinstance(source, Scan):
+        return None
+    known = schema.tables.get(source.table, schema) if schema.tables else schema
+    return None if known.size is None else float(known.size)

@@ -21,9 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deniable.query.algebra import Key
-from deniable.query.backends import engine_for
-from deniable.query.backends.columns import table_names
-from deniable.query.backends.engine import AT_ONCE
+from deniable.query.backends.engine import AT_ONCE, engine_for, tables_of
 from deniable.query.execute import RowByRow, canonical
 from deniable.query.integers import IntegerPlan
 from deniable.query.vectors import Reading
@@ -205,8 +203,7 @@ class RowReading(Reading):
     @property
     def apart(self) -> bool:
         """Whether the engine of these tables holds rows elsewhere; known from public facts."""
-        names = table_names(self.plan.question.relation)
-        return engine_for([self._tables[name] for name in names]).apart
+        return engine_for(tables_of(self.plan.question.relation, self._tables)).apart
 
     def total(self, function: Callable[[Matrix], Any]) -> Any:
         """The sums of all parts together; of no rows at all, those of none."""

@@ -10,7 +10,7 @@ from functools import cached_property
 from deniable.errors import BadParameter, UnknownName
 from deniable.losses import Approx
 from deniable.query.algebra import Aggregate, Expression, Function, Key, Order, Output
-from deniable.query.bind.arguments import summable
+from deniable.query.bind.aggregates import summable
 from deniable.query.bind.builder import question
 from deniable.query.bind.keys import group_key
 from deniable.query.bind.scope import Asking, Scope

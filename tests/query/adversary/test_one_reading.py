@@ -11,7 +11,7 @@ import pytest
 import deniable as dp
 from deniable.curator import open as open_curator
 from deniable.query.backends import engine_for
-from deniable.query.backends.columns import needed
+from deniable.query.backends.engine import needed
 from deniable.query.execute import compiled_for, execute
 from deniable.query.integers import Measure
 

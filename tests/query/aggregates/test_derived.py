@@ -42,7 +42,7 @@ def test_a_quotient_that_may_be_anything_is_released_without_an_error(made):
 
 
 def test_of_very_many_groups_only_expressions_go_without_an_error(monkeypatch):
-    monkeypatch.setattr("deniable.query.answer.present._MOST_ENCLOSED", 2)
+    monkeypatch.setattr("deniable.query.answer._MOST_ENCLOSED", 2)
     schema = dp.Schema(columns={"x": dp.bounds(0, 10), "k": dp.keys(["a", "b", "c"])})
     held = pa.table({"x": [1.0] * 3, "k": ["a", "b", "c"]})
     session = dp.open(held, unit=dp.rows(), budget=dp.epsilon(9), schema=schema, name="t")

@@ -20,8 +20,9 @@ from deniable.query.algebra import (
     literal,
 )
 from deniable.query.allocate import allocate
-from deniable.query.allocate.foresight import errors, people_needed, public_size
+from deniable.query.allocate.foresight import errors, people_needed
 from deniable.query.integers import in_integers
+from deniable.query.query import public_size
 
 X = Read(name="x", source="x", facts=dp.bounds(0, 9, type="int", missing=0))
 SCAN = Scan(table="t", reads=(X,))

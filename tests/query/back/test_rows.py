@@ -7,8 +7,8 @@ import pytest
 
 import deniable as dp
 from deniable.query.execute import execute
-from deniable.query.front import question_from_sql
 from deniable.query.integers import WEIGHT, in_integers
+from deniable.query.sql.select import question_from_sql
 
 from ..reference import groups  # noqa: TID252  (the folder above has no name of its own)
 

@@ -7,7 +7,7 @@ import pytest
 import deniable as dp
 from deniable.curator import open as open_curator
 from deniable.query.backends import engine_for
-from deniable.query.backends.columns import needed
+from deniable.query.backends.engine import needed
 from deniable.query.compile import nodes as sql
 from deniable.query.compile.duckdb import DuckDB
 from deniable.query.execute import compiled_for, execute

@@ -4,7 +4,7 @@ import datetime as dt
 
 import deniable as dp
 from deniable.query.algebra import Question
-from deniable.query.front import question_from_sql
+from deniable.query.sql.select import question_from_sql
 from deniable.schema import Column, bounds, column, keys
 from deniable.session.sources import Source
 from deniable.session.tables import Table

@@ -8,7 +8,7 @@ from tests.query.front.front_tables import GROUPED, ROWS, ask, asked, table
 
 import deniable as dp
 from deniable.query.algebra import Function, JoinKind
-from deniable.query.front import question_from_sql
+from deniable.query.sql.select import question_from_sql
 
 PROGRAMS = {
     "SELECT COUNT(*) FROM people": """

@@ -6,7 +6,7 @@ import pytest
 from tests.query.front.front_tables import ROWS, ask, asked, table
 
 import deniable as dp
-from deniable.query.front import question_from_sql
+from deniable.query.sql.select import question_from_sql
 
 JOINED = {
     "visits v, zips z WHERE (v.zip = z.zip)": "visits v JOIN zips z ON v.zip = z.zip",

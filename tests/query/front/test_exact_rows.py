@@ -3,7 +3,7 @@
 import pytest
 
 import deniable as dp
-from deniable.query.front import question_from_sql
+from deniable.query.sql.select import question_from_sql
 from deniable.schema import bounds, column
 from deniable.session.sources.arrow_tables import ArrowTable
 from deniable.session.tables import Table

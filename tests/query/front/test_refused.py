@@ -7,7 +7,7 @@ from tests.query.front.front_tables import GROUPED, ROWS, TABLES, ask, table
 
 import deniable as dp
 from deniable.errors import DeniableError
-from deniable.query.front import question_from_sql
+from deniable.query.sql.select import question_from_sql
 
 REFUSED = [
     # rows

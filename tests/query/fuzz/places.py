@@ -11,8 +11,7 @@ import deniable as dp
 from deniable import session as core
 from deniable.curator import Curator
 from deniable.query import execute as running
-from deniable.query.backends import engine_for
-from deniable.query.backends.columns import table_names
+from deniable.query.backends.engine import engine_for, tables_of
 from deniable.query.compile import nodes as sql
 from deniable.query.compile import statements
 from deniable.session.sources.arrow_tables import ArrowTable
@@ -63,9 +62,8 @@ class Place:
         return [found[id(world)] for world in worlds]
 
     def _asked(self, plan, worlds):
-        names = table_names(plan.question.relation)
-        unit = plan.question.unit
-        held = [[self.tables(world, unit)[name] for name in names] for world in worlds]
+        relation, unit = plan.question.relation, plan.question.unit
+        held = [tables_of(relation, self.tables(world, unit)) for world in worlds]
         with engine_for(held[0])(held[0]) as engine:
             stored = engine.stored()
             write = engine.dialect.write

@@ -10,8 +10,7 @@ from __future__ import annotations
 import bisect
 
 from deniable.mechanisms.keys import PartitionSelection
-from deniable.query.algebra import Column, Filter, Question, Relation, columns_of
-from deniable.schema import Schema
+from deniable.query.algebra import Column, columns_of
 
 from .allocation import Allocation
 
@@ -40,16 +39,3 @@ def errors(
 def people_needed(selection: PartitionSelection, probability: float) -> int:
     """How many people a private group needs to be shown with this probability."""
     return bisect.bisect_left(range(2**21), probability, lo=1, key=selection.probability)
-
-
-def public_size(question: Question, schema: Schema | None) -> float | None:
-    """The number of rows of an answer's one group, where the schema makes it public."""
-    if schema is None or question.keys or _filtered(question.relation):
-        return None
-    table = getattr(question.relation, "table", None)
-    known = schema.tables.get(str(table), schema) if schema.tables else schema
-    return None if known.size is None else float(known.size)
-
-
-def _filtered(relation: Relation) -> bool:
-    return isinstance(relation, Filter) or not hasattr(relation, "table")

@@ -1,4 +1,4 @@
-"""What every engine can do for us: say how columns are stored, and run statements that only read.
+"""The engine that reads a question's tables, and what each can do: run statements that only read.
 
 Before the charge an engine is connected, its settings are pinned and asserted, the columns are
 described and the statements compiled and checked, all without reading a row: what fails there is
@@ -12,13 +12,16 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
+from importlib import import_module
 from types import TracebackType
 from typing import Any, ClassVar, Final, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from deniable.errors import DeniableError, NotReady
+from deniable.errors import DeniableError, NotReady, UnsupportedQuery
+from deniable.query.algebra import Relation, Scan, walk
 from deniable.query.compile import Dialect, Stored
 from deniable.session.tables import Table
 
@@ -31,6 +34,7 @@ Work = Callable[[Any], Integers]
 """What is done to some of the rows, in an Arrow table: sums, which parts of the rows add to."""
 AT_ONCE: Final = 2**22
 """How many numbers a batch of rows holds, where every batch has a fixed cost."""
+_ONE_PLACE: Final = "ask about tables that are held in one place"
 
 
 class EngineError(RuntimeError):
@@ -108,6 +112,44 @@ class Engine(ABC):
     ) -> None:
         with suppress(Exception):  # of the environment; the answer, or its failure, stands
             self.close()
+
+
+def engine_for(tables: Sequence[Table]) -> type[Engine]:
+    """The engine that can read all of these tables; chosen by public facts alone."""
+    engines = {table.source.engine for table in tables}
+    if len(engines) > 1:
+        listed = ", ".join(sorted({table.source.kind for table in tables}))
+        raise UnsupportedQuery(
+            f"no engine reads tables of these kinds together: {listed}",
+            fix=_ONE_PLACE,
+        )
+    if len({table.source.place for table in tables} - {None}) > 1:
+        raise UnsupportedQuery("these tables are held in two places", fix=_ONE_PLACE)
+    (name,) = engines
+    engine: type[Engine] = getattr(import_module(f".{name.lower()}", __package__), name)
+    return engine
+
+
+def needed(relation: Relation, tables: Mapping[str, Table]) -> list[Table]:
+    """The tables a relation reads, each once, with no columns to fetch that it does not read."""
+    reads: dict[str, list[str]] = {}
+    for scan in _scans(relation):
+        columns = [read.source for read in scan.reads]
+        columns += [] if scan.id is None else [scan.id.source]
+        reads.setdefault(scan.table, []).extend(columns)
+    return [
+        replace(table, source=table.source.only(list(dict.fromkeys(read))))
+        for table, read in ((tables[name], read) for name, read in reads.items())
+    ]
+
+
+def tables_of(relation: Relation, tables: Mapping[str, Table]) -> list[Table]:
+    """The tables a relation reads, each once."""
+    return [tables[name] for name in dict.fromkeys(scan.table for scan in _scans(relation))]
+
+
+def _scans(relation: Relation) -> list[Scan]:
+    return [each for each in walk(relation) if isinstance(each, Scan)]
 
 
 def added(sums: Iterable[Integers]) -> Integers | None:

@@ -5,13 +5,11 @@
     members      which rows have a value that another relation holds
     unions       which rows may follow one another
     spelling     operations that stand for several of our operators
-    arguments    what can be summed: bounds and rules for missing values
-    aggregates   the noisy numbers, each once
+    aggregates   the noisy numbers, each once; what can be summed: bounds, rules for missing values
     summaries    exact summaries of one person's own rows
     keys         what can be grouped by
     bins         bins of a number between public edges
-    prune        read only the columns that are used
-    builder      keys and aggregates become a question
+    builder      keys and aggregates become a question, which reads only what it uses
 
 Nothing here knows SQL: every front end ends here.
 """

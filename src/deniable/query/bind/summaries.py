@@ -21,8 +21,7 @@ from deniable.query.algebra import (
     literal,
 )
 
-from .aggregates import Asked
-from .arguments import check_bounds
+from .aggregates import Asked, check_bounds
 from .scope import Names
 
 SUMMARIES = {

@@ -31,10 +31,8 @@ from deniable.errors import BadParameter, UnsupportedQuery
 from deniable.mechanisms import Step
 from deniable.query.algebra import Question
 from deniable.query.allocate import Allocation, title
-from deniable.query.answer import answer
-from deniable.query.answer.present import Columns
-from deniable.query.backends.columns import table_names
-from deniable.query.backends.engine import before_charge
+from deniable.query.answer import Columns, answer
+from deniable.query.backends.engine import before_charge, tables_of
 from deniable.query.backends.spark import Spark
 from deniable.sampling.source import current
 from deniable.sensitive import Sensitive
@@ -173,7 +171,7 @@ def _secret() -> str:
 
 
 def _on_spark(session: Session, question: Question) -> tuple[Table, ...]:
-    tables = tuple(session.tables[name] for name in table_names(question.relation))
+    tables = tuple(tables_of(question.relation, session.tables))
     if any(table.source.engine != Spark.name for table in tables):
         raise UnsupportedQuery(
             "only answers about Spark tables are written by executors",

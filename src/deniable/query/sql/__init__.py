@@ -1,6 +1,6 @@
 """SQL text → our trees, with carets under what is refused.
 
-    text          the text, parsed, able to point at any part of itself
+    text          the text, parsed, able to point at any part of itself; what is known beside it
     check         what is allowed at all
     refusals      why the rest is not, and what to write instead
     functions     how SQL spells our operators
@@ -11,8 +11,7 @@
     answers       the outermost SELECT: a question
     people        subqueries that sum up each person's own rows
     joins         JOIN and commas: which rows stand side by side
-    select        FROM, WHERE and other subqueries
-    asking        what is known while a question is read
+    select        a whole text; FROM, WHERE and other subqueries
 
 No text gets further than this folder: engines see only SQL that is compiled from the trees.
 """

@@ -20,11 +20,10 @@ from deniable.query.bind.keys import group_key
 from deniable.query.bind.scope import Names, Scope
 
 from .aggregates import asked, binned
-from .asking import Asking
 from .functions import NAMED
 from .groups import Item, grouping, items_of, position_of
 from .lower import SqlLowering, binding_of, is_aggregate, rows_error, unknown_function
-from .text import Text
+from .text import Asking, Text
 
 
 def question(select: exp.Expr, scope: Scope, asking: Asking) -> Question:

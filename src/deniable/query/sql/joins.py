@@ -17,8 +17,8 @@ from deniable.query.algebra import Expression, JoinKind
 from deniable.query.bind.joins import Pair, join, paired
 from deniable.query.bind.scope import Binding, Scope
 
-from .asking import Asking
 from .lower import SqlLowering, binding_of, flattened
+from .text import Asking
 
 Listed = tuple[exp.Expr, Scope]
 """What stands between two commas of FROM, and its rows."""

@@ -16,9 +16,9 @@ from deniable.query.bind.summaries import Summaries
 
 from .aggregates import asked
 from .answers import Answer
-from .asking import Asking
 from .groups import Item, grouping
 from .lower import binding_of, is_aggregate
+from .text import Asking
 
 
 def per_person(select: exp.Expr, items: list[Item], scope: Scope, asking: Asking) -> Scope:

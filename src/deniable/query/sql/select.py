@@ -1,8 +1,9 @@
-"""SELECT → rows: FROM and WHERE, and subqueries that leave every row somebody's."""
+"""SELECT → a question: FROM and WHERE, and subqueries that leave every row somebody's."""
 
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Mapping
 
 from sqlglot import exp
 
@@ -13,17 +14,37 @@ from deniable.query.bind.members import members
 from deniable.query.bind.scope import Binding, Scope
 from deniable.query.bind.spelling import together
 from deniable.query.bind.unions import union
+from deniable.session.tables import Table
+from deniable.units import Unit
 
 from .answers import question
-from .asking import Asking
+from .check import check
 from .groups import Item, items_of
 from .joins import Listed, check_kind, is_comma, joined, listed, side_of
 from .lower import SqlLowering, binding_of, flattened
 from .people import per_person
+from .text import Asking, parse
 
 
-def ask(tree: exp.Expr, asking: Asking) -> Question:
-    """The question that a whole text asks."""
+def question_from_sql(
+    text: str, *, tables: Mapping[str, Table], unit: Unit, private_keys: bool = False
+) -> Question:
+    """What a text asks of a session's tables, or an error that says what to write instead.
+
+    `private_keys`: groups whose list is not public may be chosen privately; that takes a budget
+    with a δ. Errors depend on the text and on public facts only: no data, no cost.
+    """
+    try:
+        source, tree = parse(text)
+        check(source, tree)
+        return _asked(
+            tree, Asking(text=source, tables=tables, unit=unit, private_keys=private_keys)
+        )
+    except RecursionError:
+        raise UnsupportedQuery("this query is nested too deeply") from None
+
+
+def _asked(tree: exp.Expr, asking: Asking) -> Question:
     while isinstance(tree, exp.Subquery):
         asking, tree = asking.inside(tree), tree.this
     if isinstance(tree, exp.Union):

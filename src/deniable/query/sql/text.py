@@ -1,11 +1,12 @@
-"""The text of a question: parsed, and able to point at any part of itself."""
+"""The text of a question, able to point at any part of itself, and what is known beside it."""
 
 from __future__ import annotations
 
 import bisect
 import contextlib
+import dataclasses
 import difflib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -16,6 +17,7 @@ from sqlglot.tokenizer_core import Token, TokenType
 
 from deniable.errors import BadParameter, DeniableError, UnsupportedQuery
 from deniable.query.algebra import Span
+from deniable.query.bind import scope
 from deniable.snippets import Snippet
 
 DIALECT: Final = "duckdb"
@@ -105,6 +107,29 @@ class Text:
     def _index(self, place: int) -> int:
         """The last token that starts at or before a place."""
         return bisect.bisect_right(self.starts, place) - 1
+
+
+@dataclass(frozen=True, kw_only=True)
+class Asking(scope.Asking):
+    """The surroundings of a SELECT; `named` are the WITH parts it can see, each with its own."""
+
+    text: Text
+    named: Mapping[str, tuple[exp.Expr, Asking]] = field(default_factory=dict)
+
+    def inside(self, node: exp.Expr) -> Asking:
+        """The surroundings with what a WITH clause of this node adds."""
+        clause = node.args.get("with_")
+        here, added = self, set()
+        for part in [] if clause is None else clause.expressions:
+            name = part.alias.lower()
+            if name in added:
+                raise UnsupportedQuery(
+                    f"two parts of WITH are named `{part.alias}`",
+                    snippet=self.text.snippet(self.text.span_of(part.args["alias"])),
+                )
+            added.add(name)
+            here = dataclasses.replace(here, named={**here.named, name: (part.this, here)})
+        return here
 
 
 def parse(raw: object) -> tuple[Text, exp.Expr]:

@@ -1,12 +1,15 @@
-"""From noisy aggregates to the table that is shown: rows, order, and intervals of expressions."""
+"""From the numbers that were drawn to the table that is shown: rows, order, intervals, notes."""
 
 import datetime as dt
 import itertools
+from dataclasses import dataclass, field
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 import deniable as dp
+from deniable.mechanisms.keys import PartitionSelection
 from deniable.query.aggregates import Derived
 from deniable.query.algebra import (
     Aggregate,
@@ -24,12 +27,13 @@ from deniable.query.algebra import (
     literal,
 )
 from deniable.query.algebra.meaning import EPOCH
-from deniable.query.answer.present import Table
+from deniable.query.answer import Table, estimand, tabled
 from deniable.release import Summed
 from deniable.workload.tails import of_each
 
 X = Read(name="x", source="x", facts=dp.bounds(0.0, 100.0))
 CODE = Column(name="code", domain=Domain(kind=Kind.INT, nullable=True))
+SELECTION = PartitionSelection(epsilon=1.0, delta=1e-6)
 
 
 def wider(values, confidence):
@@ -200,7 +204,7 @@ def test_an_answer_tells_what_each_of_its_aggregates_estimates_once():
 
 @pytest.mark.parametrize("rows", [2, 3])
 def test_of_very_many_rows_only_expressions_go_without_an_interval(rows, monkeypatch):
-    monkeypatch.setattr("deniable.query.answer.present._MOST_ENCLOSED", 2)
+    monkeypatch.setattr("deniable.query.answer._MOST_ENCLOSED", 2)
     outputs = {"a": number("a"), "twice": call("add", number("a"), number("a"))}
     _, answers = table({"a": derived([5.0] * rows)}, outputs=outputs).present()
     assert answers["a"].spread is not None
@@ -236,3 +240,118 @@ def test_a_day_that_is_not_an_aggregate_itself_has_no_interval(made):
     outputs = {"day": call("add_days", literal(EPOCH), made)}
     _, answers = table({"a": derived([9.0])}, outputs=outputs).present()
     assert answers["day"].spread is None
+
+
+# ---- the aggregates, and what each of them is said to estimate
+
+
+@dataclass(frozen=True)
+class Allocated:
+    """What answering reads of an allocation."""
+
+    plan: object
+    parts: tuple = ()
+    selection: object = None
+    among: int = 1
+    of_many: bool = False
+
+
+@dataclass(frozen=True)
+class Part:
+    name: str
+
+    def read(self, numbers):
+        return {self.name: np.asarray(numbers, dtype=float)}
+
+
+@dataclass
+class Estimating:
+    """An aggregate that keeps what it is derived from."""
+
+    function: Function = Function.SUM
+    rows: int | None = None
+    estimand: str = ""
+    seen: list = field(default_factory=list)
+
+    @property
+    def aggregate(self):
+        return Aggregate(name="a", function=self.function, argument=X.column)
+
+    def derive(self, allocation, noisy):
+        self.seen.append((allocation.among, {name: each.tolist() for name, each in noisy.items()}))
+
+
+def plan(*, weight=1, rows=1, parts=None, groups=None):
+    return SimpleNamespace(
+        question=None,
+        single=weight == 1,
+        rows=rows,
+        parts=parts or {},
+        groups_of=lambda _: groups,
+    )
+
+
+def test_an_aggregate_is_derived_from_all_that_was_drawn():
+    each = Estimating()
+    allocated = Allocated(plan(parts={"a": each}), parts=(Part("t0"), Part("t1")))
+    tabled(allocated, [()], [[1], [2]])
+    assert each.seen == [(1, {"t0": [1.0], "t1": [2.0]})]
+
+
+@pytest.mark.parametrize(("found", "among"), [(0, 1), (1, 1), (5, 5)])
+def test_where_noise_picks_among_private_groups_intervals_hold_for_all_that_were_found(
+    found, among
+):
+    groups = [(i,) for i in range(found)]
+    each = Estimating()
+    allocated = Allocated(plan(parts={"a": each}), of_many=True)
+    made = tabled(allocated, groups, [])
+    assert (made.among, each.seen) == (among, [(among, {})])
+    assert ("picked" in made.estimands["a"]) == (among > 1)
+    assert tabled(Allocated(allocated.plan, among=9), groups, []).among == 9
+
+
+@pytest.mark.parametrize("function", [Function.SUM, Function.PERSONS])
+@pytest.mark.parametrize("weight", [1, 2**20])
+@pytest.mark.parametrize("rows", [1, 3])
+def test_people_with_more_rows_are_said_to_count_as_the_limit(function, weight, rows):
+    note = estimand(Allocated(plan(weight=weight, rows=rows)), Estimating(function=function))
+    if weight == 1 or function is Function.PERSONS:
+        assert note == ""
+    else:
+        most = "1 row" if rows == 1 else "3 rows"
+        assert note == f"a person with more than {most} counts as {rows}"
+
+
+@pytest.mark.parametrize(("groups", "said"), [(1, "1 group counts"), (3, "3 groups counts")])
+def test_people_in_more_groups_are_said_to_count_in_few(groups, said):
+    note = estimand(Allocated(plan(weight=2, groups=groups)), Estimating(Function.PERSONS))
+    assert note == f"a person in more than {said} in only {groups}"
+
+
+def test_all_that_an_answer_is_not_quite_is_said_in_order():
+    allocated = Allocated(plan(weight=2, rows=2), selection=SELECTION, among=12)
+    found = estimand(allocated, Estimating(rows=1234, estimand="values are held")).split("; ")
+    assert len(found) == 5
+    assert "1,234" in found[0]
+    people = next(n for n in range(999) if SELECTION.probability(n) >= 0.5)
+    assert f"about {people} people" in found[1]
+    assert found[3] == "values are held"
+    assert "all 12 groups" in found[4]
+    assert estimand(Allocated(plan()), Estimating()) == ""
+
+
+def test_the_largest_of_many_private_groups_are_covered_at_once():
+    """The ± of picked groups is that of all groups that were found: wider with each of them."""
+    import pyarrow as pa
+
+    schema = dp.Schema(columns={"k": dp.column("text"), "x": dp.bounds(0, 10)})
+    wide = []
+    for many in (2, 40):
+        held = pa.table({"k": [f"k{i}" for i in range(many)] * 400, "x": [1.0] * many * 400})
+        budget = dp.epsilon(9, delta=1e-6)
+        session = dp.open(held, unit=dp.rows(), budget=budget, schema=schema, name="t")
+        sql = "SELECT k, COUNT(*) AS n FROM t GROUP BY k ORDER BY n DESC LIMIT 1"
+        released = session.sql(sql).release(spend=dp.epsilon(1))
+        wide.append(released.answers["n"].errors(0.95)[0])
+    assert wide[0] < wide[1]

@@ -1,17 +1,21 @@
-"""From noisy answers to the table that is shown: which rows, in which order, with which ±."""
+"""From noisy numbers to the table that is shown: which rows, in which order, with which ±."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from deniable.query.aggregates import Derived, Ends
+import numpy as np
+from numpy.typing import NDArray
+
+from deniable.query.aggregates import Derived, Ends, Estimator
 from deniable.query.algebra import (
     Call,
     Column,
     Domain,
     Expression,
+    Function,
     Kind,
     Order,
     Output,
@@ -23,6 +27,8 @@ from deniable.query.algebra import (
     substitute,
 )
 from deniable.query.algebra.meaning import EPOCH
+from deniable.query.allocate import Allocation
+from deniable.query.allocate.foresight import people_needed
 from deniable.query.integers import Group
 from deniable.release import Noisy, Spread, Tabulated
 from deniable.workload.tails import of_each
@@ -34,6 +40,50 @@ _CONFIDENCES: Final = (0.5, 0.8, 0.9, 0.95, 0.99, 0.999)
 _FEW: Final = (0.9, 0.95, 0.99)
 _MANY_ROWS: Final = 2_000
 _MOST_ENCLOSED: Final = 20_000  # range arithmetic takes a while for each row
+
+
+def answer(allocation: Allocation, groups: Sequence[Group], drawn: Sequence[Any]) -> Columns:
+    """The keys and columns that were asked for, each with its ± and what it estimates."""
+    return tabled(allocation, groups, drawn).present()
+
+
+def tabled(allocation: Allocation, groups: Sequence[Group], drawn: Sequence[Any]) -> Table:
+    """Every aggregate of every group, before anything is made of them."""
+    noisy: dict[str, NDArray[np.float64]] = {}
+    for part, numbers in zip(allocation.parts, drawn, strict=True):
+        noisy |= part.read(numbers)
+    plan = allocation.plan
+    if allocation.of_many:
+        allocation = replace(allocation, among=max(1, len(groups)))
+    return Table(
+        question=plan.question,
+        groups=groups,
+        aggregates={name: each.derive(allocation, noisy) for name, each in plan.parts.items()},
+        among=allocation.among,
+        estimands={name: estimand(allocation, each) for name, each in plan.parts.items()},
+    )
+
+
+def estimand(allocation: Allocation, estimator: Estimator) -> str:
+    """What the numbers estimate, where that is not quite what was asked."""
+    plan, notes = allocation.plan, []
+    if estimator.rows is not None:
+        notes.append(f"the number of rows, {estimator.rows:,}, is public: the schema states it")
+    if allocation.selection is not None:
+        people = people_needed(allocation.selection, 0.5)
+        notes.append(f"groups with fewer than about {people:,} people are usually suppressed")
+    if (few := plan.groups_of(estimator)) is not None:
+        notes.append(f"a person in more than {few} group{'s' * (few > 1)} counts in only {few}")
+    if not plan.single and estimator.aggregate.function is not Function.PERSONS:
+        most = f"{plan.rows} row{'s' * (plan.rows > 1)}"
+        notes.append(f"a person with more than {most} counts as {plan.rows}")
+    if estimator.estimand:
+        notes.append(estimator.estimand)
+    if allocation.among > 1:
+        notes.append(
+            f"picked by noisy values: the ± holds for all {allocation.among:,} groups at once"
+        )
+    return "; ".join(notes)
 
 
 @dataclass(frozen=True, kw_only=True)
