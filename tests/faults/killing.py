@@ -20,7 +20,7 @@ from collections import Counter
 
 import deniable as dp
 from deniable.ledger import open_ledger
-from deniable.ledger.steps import STEPS, watching
+from deniable.ledger.stores.store import STEPS, watching
 
 ROWS = dp.rows()
 BUDGET = dp.epsilon(1e6)

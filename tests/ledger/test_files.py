@@ -10,7 +10,7 @@ import pytest
 
 import deniable as dp
 from deniable.ledger import open_ledger
-from deniable.ledger.steps import watching
+from deniable.ledger.stores.store import watching
 from deniable.sampling.seeded import SeededSource
 from deniable.sampling.source import using
 

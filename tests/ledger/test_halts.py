@@ -15,7 +15,7 @@ import deniable as dp
 from deniable.errors import AskerStopped, BadParameter, LedgerFailure
 from deniable.ledger import Halts, open_ledger
 from deniable.ledger.entry import canonical, digest
-from deniable.ledger.steps import watching
+from deniable.ledger.stores.store import watching
 
 ROWS = dp.rows()
 TENTH = dp.Laplace(scale=10.0)

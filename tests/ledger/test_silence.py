@@ -13,7 +13,7 @@ import pytest
 
 import deniable as dp
 from deniable.ledger import open_ledger
-from deniable.ledger.steps import watching
+from deniable.ledger.stores.store import watching
 
 ROWS = dp.rows()
 TENTH = dp.Laplace(scale=10.0)

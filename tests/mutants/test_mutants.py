@@ -62,8 +62,8 @@ def test_the_nearest_tests_come_first():
 
 
 def test_the_file_of_the_modules_name_comes_before_tests_that_name_it():
-    path = f"{HOME}/query/integers/plan.py"
-    assert naming(path, 60)[0] == "tests/query/integers/test_plan.py"
+    path = f"{HOME}/query/integers.py"
+    assert naming(path, 60)[0] == "tests/query/test_integers.py"
     assert not any(test.startswith(f"{naming(path, 60)[0]}::") for test in naming(path, 60))
 
 

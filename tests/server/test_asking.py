@@ -116,7 +116,7 @@ def dying(home, step, how=signal.SIGKILL):
         child = os.fork()
         if child == 0:
             try:
-                from deniable.ledger.steps import watching
+                from deniable.ledger.stores.store import watching
                 from deniable.server.jobs.work import Room
 
                 places = {name: home._place(name) for name in home.groups}

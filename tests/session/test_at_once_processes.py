@@ -22,7 +22,7 @@ ASK = """
 import sys, time, deniable as dp
 from pathlib import Path
 from deniable.ledger import open_ledger
-from deniable.ledger.steps import watching
+from deniable.ledger.stores.store import watching
 from deniable.session import Session
 
 where, folder, name, asker, patience = sys.argv[1:]

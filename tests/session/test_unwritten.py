@@ -13,7 +13,7 @@ from tests.interrupting import Interrupt, alone
 import deniable as dp
 from deniable.errors import AskerStopped, DataFailure, LedgerFailure
 from deniable.ledger import Account
-from deniable.ledger.steps import STEPS, watching
+from deniable.ledger.stores.store import STEPS, watching
 from deniable.mechanisms import SparseVector
 from deniable.session import drawing
 

@@ -4,8 +4,7 @@
     learning      models: fit, select, tune
     workloads     ranges, marginals, hierarchies and running totals
     synthesizing  synthetic tables
-    curator       the session itself
-    opening       `dp.open`
+    curator       `dp.open`, and the session itself
 
 import deniable as dp
 
@@ -13,8 +12,7 @@ s = dp.open(table, unit=dp.rows(), budget=dp.epsilon(1.0))
 s.count(spend=dp.epsilon(0.1))
 """
 
-from .curator import Curator
-from .opening import open  # noqa: A004  (dp.open is the promised name)
+from .curator import Curator, open  # noqa: A004  (dp.open is the promised name)
 
 Session = Curator
 """The usual name for what `dp.open` returns: the curator's session, or that of one asker."""

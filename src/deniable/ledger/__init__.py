@@ -5,14 +5,12 @@ ledger       Ledger: charge, share, answer, recall; the one arbiter of spending
 account      the part of a ledger that one asker sees
 books        what a ledger says: spent, left, entries, head, verify
 chain        does a line follow from the one before?
-state        what all lines add up to, and the digest of it in each line
-trust        what a line must prove before a decision rests on it
+trust        what must be proved of lines, and of what all add up to, before a decision rests on it
 answers      stored answers, one asker of a question at a time, and how far streams have come
 header       the first line: ceiling, filter, unit
 halts        who is stopped after a failure, what the curator is told, and names of askers
 entry        what a line holds and how it is hashed
 stores       places for lines: memory, SQLite, Postgres
-steps        the named steps of writing a line, for tests that fail or kill at each
 whole        the check of a whole ledger: every charge is priced again
 export       write the lines to a file, never over a database
 show         how a ledger looks in a terminal and in a notebook

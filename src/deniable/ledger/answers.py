@@ -18,11 +18,10 @@ from deniable.progress import Progress
 from . import chain
 from .entry import Entry, stated
 from .stores.store import Lookups, Store, Writing, refuse_seed
-from .trust import broken, in_place, intact
+from .trust import State, broken, in_place, intact
 
 if TYPE_CHECKING:
     from .ledger import Ledger
-    from .state import State
 
 
 class Answered(Exception):

@@ -21,9 +21,8 @@ from .entry import Entry, Standing, canonical
 from .export import exported
 from .halts import Failure, Failures, Halts
 from .header import Header
-from .state import State
 from .stores.store import Lookups, Row, Store
-from .trust import broken, in_place, intact
+from .trust import State, broken, in_place, intact
 from .whole import WholeWalk
 
 TAIL = 100  # lines checked whenever a ledger is opened

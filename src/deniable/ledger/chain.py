@@ -19,9 +19,8 @@ from deniable.mechanisms.combine import Composed
 
 from .entry import KINDS, Entry, Record, Standing, fits
 from .halts import Halts
-from .state import State
 from .stores.store import Row
-from .trust import NOT_TRUSTED, UNREADABLE, broken, check_link, intact, read
+from .trust import NOT_TRUSTED, UNREADABLE, State, broken, check_link, intact, read
 
 MOST = 10_000  # prices remembered: a bound on memory
 

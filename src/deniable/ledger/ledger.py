@@ -38,10 +38,8 @@ from .halts import (
     storable,
 )
 from .header import units_differ
-from .state import State, refuse_foreign
-from .steps import reached
-from .stores.store import CommitUnsure, Lookups, Row, Store, Writing, refuse_seed
-from .trust import broken, intact
+from .stores.store import CommitUnsure, Lookups, Row, Store, Writing, reached, refuse_seed
+from .trust import State, broken, intact, refuse_foreign
 
 Compose = Callable[[Writing, Entry, State], dict[str, object]]
 

@@ -8,8 +8,9 @@ from typing import Final
 from sqlglot import exp
 
 from deniable.errors import UnsupportedQuery
+from deniable.query.aggregates import Measure
 from deniable.query.algebra import Kind
-from deniable.query.integers import IntegerPlan, Measure
+from deniable.query.integers import IntegerPlan
 
 from .compile import Dialect, Statement, Stored
 from .compile import nodes as sql

@@ -14,6 +14,7 @@ from typing import Any, Final, Self
 
 import numpy as np
 
+from deniable.query.aggregates import Measure
 from deniable.sampling import Source
 from deniable.sampling.source import chosen
 from deniable.session.tables import Table
@@ -24,7 +25,7 @@ from .backends.engine import AnswerRows, Integers, Work, before_charge, needed, 
 from .compile import Statement, statements
 from .compile.relations import PERSON
 from .each_row import each_row
-from .integers import Cells, Group, IntegerPlan, Measure
+from .integers import Cells, Group, IntegerPlan
 
 _SECRET_BITS: Final = 128
 _LIMIT: Final = 2**63 - 1

@@ -19,10 +19,11 @@ from typing import TYPE_CHECKING, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from deniable.query.aggregates import Tally
 from deniable.query.allocate.basis import Basis
 from deniable.query.allocate.part import Part
 from deniable.query.allocate.weighing import touched
-from deniable.query.integers import Cells, Group, IntegerPlan, Tally, within_set
+from deniable.query.integers import Cells, Group, IntegerPlan, within_set
 from deniable.sensitive import Sensitive
 
 if TYPE_CHECKING:

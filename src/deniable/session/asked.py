@@ -24,9 +24,9 @@ from deniable.sampling.source import current
 from deniable.sensitive import Sensitive
 from deniable.units import Unit
 
-from . import show
 from .elsewhere import version
 from .neighbours import check_entries
+from .tables import Table
 
 if TYPE_CHECKING:
     from ._session import Session
@@ -167,7 +167,7 @@ def facts_of(session: Session, paid: Entry | None) -> dict[str, Any]:
     facts = {
         "ledger": session.ledger.where,
         "budget": session.budget.to_dict(),
-        "bounds": show.stated(session.tables),
+        "bounds": _stated(session.tables),
         "resumptions": halts.resumptions,
         "failures": halts.failures,
     }
@@ -177,6 +177,16 @@ def facts_of(session: Session, paid: Entry | None) -> dict[str, Any]:
         "time": paid.time.isoformat(timespec="seconds"),
         "entry": paid.sequence if session.asker is None else None,
         "entry_hash": paid.hash if session.asker is None else session.ledger.alias(paid),
+    }
+
+
+def _stated(tables: Mapping[str, Table]) -> dict[str, str]:
+    """The stated bounds and keys per column, for the certificate."""
+    return {
+        f"{table.name}.{name}": repr(column)
+        for table in tables.values()
+        for name, column in table.columns.items()
+        if column.low is not None or column.keys is not None
     }
 
 

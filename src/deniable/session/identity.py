@@ -11,7 +11,6 @@ get the whole of a person's bound. Such a column is refused, by its type alone.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from typing import Final
 
 from deniable.errors import BadParameter
@@ -51,16 +50,12 @@ def identifies(spelling: str) -> bool:
 
 def check(found: TableOutline, column: str) -> None:
     """Raise if values of the column that identifies people may be equal and yet differ."""
-    if column in found.doubtful:
-        raise refused(column, found.doubtful[column], table=found.name)
+    spelled = found.spelled.get(column)
+    if spelled is not None and not identifies(spelled):
+        raise refused(column, spelled, table=found.name)
     spelling = found.source.doubt(column, found.types.get(column))
     if spelling:
         raise refused(column, spelling, table=found.name)
-
-
-def doubtful(spellings: Mapping[str, str]) -> dict[str, str]:
-    """The columns that cannot identify people, with their types."""
-    return {name: kind for name, kind in spellings.items() if not identifies(kind)}
 
 
 def refused(column: str, spelling: str, *, table: str) -> BadParameter:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from deniable import cards
@@ -67,16 +66,6 @@ def _notes(session: Session) -> list[str]:
     odds = f"a factor of 10^{epsilon / math.log(10):.0f}"
     note = f"ε = {epsilon:g} lets an observer's odds about one person change by {odds}"
     return [f"note[DP112]: {note}; most published deployments stay between 0.1 and 20"]
-
-
-def stated(tables: Mapping[str, Table]) -> dict[str, str]:
-    """The stated bounds and keys per column, for the certificate."""
-    return {
-        f"{table.name}.{name}": repr(column)
-        for table in tables.values()
-        for name, column in table.columns.items()
-        if column.low is not None or column.keys is not None
-    }
 
 
 def _table(table: Table) -> str:

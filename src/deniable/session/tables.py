@@ -84,8 +84,8 @@ class TableOutline:
     types: Mapping[str, str | None]
     likely: Mapping[str, str] = field(default_factory=dict)
     source: Source
-    doubtful: Mapping[str, str] = field(default_factory=dict)
-    """Columns that cannot identify people, by the types that make it so."""
+    spelled: Mapping[str, str] = field(default_factory=dict)
+    """How the types of columns are spelled, where that says whether they can identify people."""
     refused: Mapping[str, str] = field(default_factory=dict)
     """Columns that cannot be read at all, by the types that make it so."""
     ibis: object = field(default=None, repr=False)

@@ -5,8 +5,9 @@ import psycopg
 import pytest
 
 import deniable as dp
+from deniable.query.aggregates import Measure
 from deniable.query.execute import execute
-from deniable.query.integers import KEPT_OF_BOTH, WEIGHT, Measure
+from deniable.query.integers import KEPT_OF_BOTH, WEIGHT
 
 FACTS = dp.Schema(
     tables={

@@ -15,7 +15,8 @@ import pyarrow as pa
 import pytest
 
 import deniable as dp
-from deniable.session.identity import identifies
+from deniable.session.identity import check, identifies
+from deniable.session.tables import TableOutline
 
 from .exact import exact, number
 
@@ -262,3 +263,11 @@ def test_values_that_differ_are_different_people_in_a_column_of_objects():
     values = [0.1, D("0.1"), np.float32(0.1), D("0.3"), 0.3, 2**53, 2**53 + 1, D("0.01"), -0.1]
     frame = pd.DataFrame({"id": pd.Series(values, dtype=object)})
     assert number(frame, COUNT, unit=ONE) == len(set(values))
+
+
+@pytest.mark.parametrize("spelling", ["", "jsonb", "STRUCT(a DOUBLE)"])
+def test_a_type_that_nobody_can_tell_identifies_nobody(spelling):
+    """Also one that an engine does not name at all, as SQLite may."""
+    outline = TableOutline(name="t", types={"id": None}, source=None, spelled={"id": spelling})
+    with pytest.raises(dp.BadParameter, match="cannot identify people"):
+        check(outline, "id")

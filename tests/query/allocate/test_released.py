@@ -6,10 +6,12 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from deniable.query.aggregates import Measure, Tally
 from deniable.query.allocate.basis import Basis
 from deniable.query.allocate.part import Part
-from deniable.query.integers import Cells, Measure, Moves, Tally
+from deniable.query.integers import Cells
 from deniable.schema.binning import Grid
+from deniable.workload.moves import Moves
 from deniable.workload.search import Search
 from deniable.workload.trees import Tree
 

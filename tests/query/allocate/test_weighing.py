@@ -7,10 +7,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import deniable as dp
+from deniable.query.aggregates import Measure, Tally
 from deniable.query.allocate.basis import Basis
 from deniable.query.allocate.part import Part
 from deniable.query.allocate.weighing import parts_of
-from deniable.query.integers import Measure, Moves, Tally, in_integers
+from deniable.query.integers import in_integers
+from deniable.workload.moves import Moves
 
 wide = st.integers(-(2**80), 2**80)
 

@@ -4,6 +4,7 @@ import pytest
 
 import deniable as dp
 from deniable.errors import MissingUnit, UnsupportedQuery
+from deniable.query.aggregates import Measure
 from deniable.query.aggregates.tallies import grid, on_lattice
 from deniable.query.algebra import (
     Aggregate,
@@ -20,7 +21,8 @@ from deniable.query.algebra import (
     call,
     literal,
 )
-from deniable.query.integers import WEIGHT, Measure, Moves, in_integers
+from deniable.query.integers import WEIGHT, in_integers
+from deniable.workload.moves import Moves
 
 AGE = Read(name="age", source="age", facts=dp.bounds(0, 125, type="int"))
 PAY = Read(name="pay", source="pay", facts=dp.bounds(20.0, 80.0, missing=30.0))

@@ -6,6 +6,7 @@ import math
 import pytest
 
 import deniable as dp
+from deniable.query.aggregates import Measure
 from deniable.query.algebra import (
     Aggregate,
     Filter,
@@ -23,7 +24,7 @@ from deniable.query.backends import engine_for
 from deniable.query.compile import Relations
 from deniable.query.compile.contributions import Base, _bin, _point
 from deniable.query.compile.duckdb import DuckDB
-from deniable.query.integers import Measure, in_integers
+from deniable.query.integers import in_integers
 
 from .holding import Holding, cells_of, scan_of
 

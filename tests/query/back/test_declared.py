@@ -11,7 +11,7 @@ import random
 import pytest
 
 import deniable as dp
-from deniable.query.aggregates import FAMILIES
+from deniable.query.aggregates import FAMILIES, Measure
 from deniable.query.algebra import (
     OPERATORS,
     Aggregate,
@@ -25,7 +25,6 @@ from deniable.query.algebra import (
     evaluate,
     walk,
 )
-from deniable.query.integers import Measure
 
 from ..reference import read  # noqa: TID252  (the folder above has no name of its own)
 from .growing import FACTS, Grower, bounded, rows

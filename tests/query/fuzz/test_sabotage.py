@@ -4,13 +4,12 @@ import pytest
 from sqlglot import exp
 
 import deniable as dp
-from deniable.query import vectors
+from deniable.query import integers, vectors
 from deniable.query.compile import contributions, reading
 from deniable.query.compile import nodes as sql
 from deniable.query.compile.dialect import Dialect
 from deniable.query.compile.relations import PERSON, selected
 from deniable.query.compile.statements import Writer
-from deniable.query.integers import rewriting
 
 from .hostile import Data, Pair
 from .judging import Case, judge
@@ -79,9 +78,9 @@ def all_values(patch):
 
 def wrong_relation(patch):
     """Bounds for added rows where rows are replaced."""
-    honest = rewriting.moves
+    honest = integers.moves
     added = dp.rows().relation
-    patch.setattr(rewriting, "moves", lambda **given: honest(**given | {"relation": added}))
+    patch.setattr(integers, "moves", lambda **given: honest(**given | {"relation": added}))
 
 
 def only_keys_found(patch):

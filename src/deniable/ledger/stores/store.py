@@ -2,11 +2,20 @@
 
 A store appends lines and finds them again, one writer at a time. It knows nothing of privacy: what
 a line means, what it costs and whether it may be written is decided once, in `ledger.py`.
+
+Writing a line has named steps, so that tests can fail, stop or kill a process at each:
+
+    begun        the turn is ours: nobody else can write
+    checked      the line was found to be within the ceiling
+    appended     the line is written, not yet durable
+    committed    the line is durable; the caller does not know it yet
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import NamedTuple, Protocol, TypeVar
 
 from deniable.errors import LedgerFailure, SeedOutsideTests
@@ -14,6 +23,10 @@ from deniable.sampling.seeded import SeededSource
 from deniable.sampling.source import current
 
 T = TypeVar("T")
+
+STEPS = ("begun", "checked", "appended", "committed")
+
+_watcher: ContextVar[Callable[[str], object] | None] = ContextVar("ledger_watcher", default=None)
 
 
 class Row(NamedTuple):
@@ -123,3 +136,25 @@ def refuse_seed(store: Store) -> None:
             why="a stored answer with predictable noise would pass for a private one",
             fix="ledger=None: keep the books of tests in memory",
         )
+
+
+def reached(step: str) -> None:
+    """Tell whoever watches that this step was reached; nobody does outside tests."""
+    watcher = _watcher.get()
+    if watcher is not None:
+        watcher(step)
+
+
+@contextmanager
+def watching(watcher: Callable[[str], object]) -> Iterator[None]:
+    """Call `watcher` with the name of each step reached inside the `with` block.
+
+    >>> with watching(print):
+    ...     reached("begun")
+    begun
+    """
+    token = _watcher.set(watcher)
+    try:
+        yield
+    finally:
+        _watcher.reset(token)

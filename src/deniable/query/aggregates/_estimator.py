@@ -21,7 +21,7 @@ from .tallies import Tally, ends
 
 if TYPE_CHECKING:
     from deniable.query.allocate import Allocation
-    from deniable.query.integers.rewriting import Book
+    from deniable.query.integers import Book
 
 Floats = NDArray[np.float64]
 Ends = tuple[Floats, Floats]

@@ -18,7 +18,7 @@ from .tallies import Measure, Tally
 
 if TYPE_CHECKING:
     from deniable.query.allocate import Allocation
-    from deniable.query.integers.rewriting import Book
+    from deniable.query.integers import Book
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -17,7 +17,7 @@ from .tallies import Measure, Tally, middle
 
 if TYPE_CHECKING:
     from deniable.query.allocate import Allocation
-    from deniable.query.integers.rewriting import Book
+    from deniable.query.integers import Book
 
 _MEASURES: Final = {
     Function.COUNT: Measure.COUNT,

@@ -27,7 +27,7 @@ from .tallies import Measure, Tally, middle
 
 if TYPE_CHECKING:
     from deniable.query.allocate import Allocation
-    from deniable.query.integers.rewriting import Book
+    from deniable.query.integers import Book
 
 # An average that may be anything within its bounds, with this confidence, is told as their middle.
 _DROWNED: Final = 0.95

@@ -20,7 +20,7 @@ from .tallies import WHOLE, Measure, Tally, ends, middle
 
 if TYPE_CHECKING:
     from deniable.query.allocate import Allocation
-    from deniable.query.integers.rewriting import Book
+    from deniable.query.integers import Book
 
 _FARTHEST: Final = 1e270
 

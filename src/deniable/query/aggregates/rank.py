@@ -21,7 +21,7 @@ from .tallies import Measure, Tally
 
 if TYPE_CHECKING:
     from deniable.query.allocate import Allocation
-    from deniable.query.integers.rewriting import Book
+    from deniable.query.integers import Book
 
 Integers = NDArray[np.int64]
 

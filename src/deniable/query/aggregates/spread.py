@@ -19,7 +19,7 @@ from .tallies import Measure, Tally
 
 if TYPE_CHECKING:
     from deniable.query.allocate import Allocation
-    from deniable.query.integers.rewriting import Book
+    from deniable.query.integers import Book
 
 _ROOTS: Final = frozenset({Function.STDDEV_SAMP, Function.STDDEV_POP})
 _SAMPLES: Final = frozenset({Function.VAR_SAMP, Function.STDDEV_SAMP})

@@ -13,7 +13,8 @@ from deniable.losses.filters import ApproxFilter, Filter
 from deniable.mechanisms import Mechanism
 from deniable.mechanisms.combine import Composed
 from deniable.mechanisms.keys import PartitionSelection
-from deniable.query.integers import IntegerPlan, Tally
+from deniable.query.aggregates import Tally
+from deniable.query.integers import IntegerPlan
 from deniable.workload.split import Noise, law_of, noise_for, spread_of, together
 from deniable.workload.tails import Law, of_each
 

@@ -53,7 +53,9 @@ from fractions import Fraction
 from functools import cached_property
 from itertools import product
 
-from deniable.query.integers import IntegerPlan, Measure, Moves, Tally
+from deniable.query.aggregates import Measure, Tally
+from deniable.query.integers import IntegerPlan
+from deniable.workload.moves import Moves
 from deniable.workload.tails import Law
 
 _FINE = 2**8  # steps of the ratio of two numbers' scales

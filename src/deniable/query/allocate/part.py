@@ -13,7 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deniable.losses import rounding
-from deniable.query.integers import Cells, Moves, Tally
+from deniable.query.aggregates import Tally
+from deniable.query.integers import Cells
+from deniable.workload.moves import Moves
 from deniable.workload.search import Search
 from deniable.workload.split import Vector
 from deniable.workload.trees import Tree

@@ -11,6 +11,7 @@ from typing import Final
 from deniable.errors import MissingBounds
 from deniable.losses import Approx, Loss
 from deniable.mechanisms import Laplace, QuantileSearch
+from deniable.query.aggregates import Measure, Tally
 from deniable.query.algebra import (
     Aggregate,
     Call,
@@ -22,7 +23,7 @@ from deniable.query.algebra import (
     walk,
 )
 from deniable.query.algebra.show import aggregate_text, relation_lines
-from deniable.query.integers import IntegerPlan, Measure, Tally
+from deniable.query.integers import IntegerPlan
 from deniable.release import Plan
 from deniable.release.numbers import amount, digits
 from deniable.workload.split import spread_of

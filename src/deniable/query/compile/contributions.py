@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from sqlglot import exp
 
+from deniable.query.aggregates import Measure, Tally
 from deniable.query.algebra import (
     Column,
     Expression,
@@ -17,7 +18,7 @@ from deniable.query.algebra import (
     Relation,
     Scan,
 )
-from deniable.query.integers import IntegerPlan, Measure, Tally
+from deniable.query.integers import IntegerPlan
 from deniable.schema import Column as Facts
 from deniable.schema.binning import Grid
 

@@ -30,8 +30,9 @@ from typing import Final
 from sqlglot import exp
 
 from deniable.errors import UnsupportedQuery
+from deniable.query.aggregates import Measure, Tally
 from deniable.query.algebra import Kind
-from deniable.query.integers import IntegerPlan, Measure, Tally
+from deniable.query.integers import IntegerPlan
 
 from . import nodes as sql
 from .contributions import Base, contribution

@@ -15,11 +15,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Final
 
+from deniable.query.aggregates import Tally
 from deniable.query.algebra import Kind, Scalar
 from deniable.query.allocate import Allocation
 from deniable.query.compile import Dialect, Statement
 from deniable.query.execute import compiled_for
-from deniable.query.integers import IntegerPlan, Tally
+from deniable.query.integers import IntegerPlan
 
 KEY: Final = "k"
 """Keys are called k0, k1, …"""

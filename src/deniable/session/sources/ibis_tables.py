@@ -97,8 +97,8 @@ def look(given: Any, name: str | None, schema: Schema | None) -> list[TableOutli
     if isinstance(place, IbisTable):
         stated = [(n, "null" if kind is None else kind) for n, kind in given.schema().items()]
         made = found(place, called, stated, types=place.types, ibis=given)
-        vague = {n: kind for n, kind in made.doubtful.items() if not place.types[n]}
-        return [replace(made, doubtful=vague)]
+        vague = {n: kind for n, kind in made.spelled.items() if not place.types[n]}
+        return [replace(made, spelled=vague)]
     (made,) = _of_client(place, inner or called, None)
     return [replace(made, name=called, ibis=given)]
 

@@ -7,7 +7,6 @@ from typing import Any, ClassVar, Final
 
 from deniable.errors import BadParameter, MissingExtra
 from deniable.schema import Schema
-from deniable.session import identity
 from deniable.session.tables import TableOutline
 
 from .source import Named, chosen, found
@@ -61,8 +60,8 @@ def look(
     there, made = held or address(given), []
     for table in chosen(list(shapes), name, schema):
         source = PostgresTable(held=there, inner=table, within=(shapes[table][0][0],))
-        doubtful = identity.doubtful({column: exact for _, _, column, _, exact in shapes[table]})
-        made.append(found(source, table, [row[2:4] for row in shapes[table]], doubtful=doubtful))
+        spelled = {column: exact for _, _, column, _, exact in shapes[table]}
+        made.append(found(source, table, [row[2:4] for row in shapes[table]], spelled=spelled))
     return made
 
 

@@ -17,7 +17,6 @@ from typing import Any, ClassVar, Final, Self, TypeVar
 
 from deniable.errors import BadParameter, UnknownName
 from deniable.schema import Schema
-from deniable.session import identity
 from deniable.session.tables import TableOutline, check_names, type_of
 
 T = TypeVar("T")
@@ -134,7 +133,7 @@ def found(source: Source, name: str | None, columns: Iterable[Any], **more: Any)
     names = check_names([column for column, _ in pairs], table=called)
     spelled = {column: str(kind) for column, (_, kind) in zip(names, pairs, strict=True)}
     types = {column: type_of(kind) for column, kind in spelled.items()}
-    facts: dict[str, Any] = {"types": types, "doubtful": identity.doubtful(spelled)}
+    facts: dict[str, Any] = {"types": types, "spelled": spelled}
     return TableOutline(name=called, source=source, **facts | more)
 
 
