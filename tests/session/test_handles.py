@@ -4,8 +4,8 @@ import threading
 import time
 
 import numpy as np
-import pyarrow as pa
 import pytest
+from tests.session.opened import EIGHTH, explode, secret, session
 
 import deniable as dp
 from deniable.errors import (
@@ -17,24 +17,6 @@ from deniable.mechanisms.combine import Composed
 from deniable.mechanisms.interactive import Block, Handle
 from deniable.mechanisms.numbers import Gaussian, Laplace
 from deniable.mechanisms.streams import SparseVector
-from deniable.session import open as open_session
-
-DATA = pa.table({"age": [40, 50], "id": [1, 2]})
-EIGHTH = Laplace(scale=8.0)  # ε = 0.125: sums of it are exact in binary
-
-
-def session(budget=None, **options):
-    options = {"unit": dp.rows()} | options
-    return open_session(DATA, budget=budget or dp.epsilon(10.0), **options)
-
-
-def secret(value, **options):
-    return dp.Sensitive(lambda: value, **({"l1": 1, "linf": 1} | options))
-
-
-def explode():
-    row = "Secret Person, 42"
-    raise ValueError(f"cannot parse {row}")
 
 
 def test_an_opened_mechanism_is_charged_once_and_asked_freely():

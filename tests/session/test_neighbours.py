@@ -1,7 +1,7 @@
 """For whom a price is proved, and when nothing may be asked."""
 
-import pyarrow as pa
 import pytest
+from tests.session.opened import EIGHTH, secret, session
 
 import deniable as dp
 from deniable.errors import (
@@ -10,22 +10,8 @@ from deniable.errors import (
 )
 from deniable.mechanisms import Exponential, Mechanism, Step
 from deniable.mechanisms.combine import Parallel, SampledWithoutReplacement
-from deniable.mechanisms.numbers import Laplace
 from deniable.mechanisms.streams import SparseVector
-from deniable.session import open as open_session
 from deniable.session.neighbours import check_proved
-
-DATA = pa.table({"age": [40, 50], "id": [1, 2]})
-EIGHTH = Laplace(scale=8.0)  # ε = 0.125: sums of it are exact in binary
-
-
-def session(budget=None, **options):
-    options = {"unit": dp.rows()} | options
-    return open_session(DATA, budget=budget or dp.epsilon(10.0), **options)
-
-
-def secret(value, **options):
-    return dp.Sensitive(lambda: value, **({"l1": 1, "linf": 1} | options))
 
 
 def test_nothing_is_asked_while_a_value_is_computed():

@@ -5,8 +5,8 @@ import os
 import pickle
 import threading
 
-import pyarrow as pa
 import pytest
+from tests.session.opened import EIGHTH, secret, session
 
 import deniable as dp
 from deniable.errors import (
@@ -16,20 +16,6 @@ from deniable.errors import (
     LedgerFailure,
 )
 from deniable.ledger import open_ledger
-from deniable.mechanisms.numbers import Laplace
-from deniable.session import open as open_session
-
-DATA = pa.table({"age": [40, 50], "id": [1, 2]})
-EIGHTH = Laplace(scale=8.0)  # ε = 0.125: sums of it are exact in binary
-
-
-def session(budget=None, **options):
-    options = {"unit": dp.rows()} | options
-    return open_session(DATA, budget=budget or dp.epsilon(10.0), **options)
-
-
-def secret(value, **options):
-    return dp.Sensitive(lambda: value, **({"l1": 1, "linf": 1} | options))
 
 
 def test_threads_share_one_ceiling():

@@ -6,6 +6,7 @@ import sys
 import numpy as np
 import pyarrow as pa
 import pytest
+from tests.session.opened import EIGHTH, explode, secret, session
 
 import deniable as dp
 from deniable.errors import (
@@ -21,19 +22,6 @@ from deniable.mechanisms import Step
 from deniable.mechanisms.numbers import Gaussian, Laplace
 from deniable.release import Noisy
 from deniable.session import open as open_session
-
-DATA = pa.table({"age": [40, 50], "id": [1, 2]})
-EIGHTH = Laplace(scale=8.0)  # ε = 0.125: sums of it are exact in binary
-
-
-def session(budget=None, **options):
-    options = {"unit": dp.rows()} | options
-    return open_session(DATA, budget=budget or dp.epsilon(10.0), **options)
-
-
-def secret(value, **options):
-    return dp.Sensitive(lambda: value, **({"l1": 1, "linf": 1} | options))
-
 
 # ---- releasing
 
@@ -124,11 +112,6 @@ def test_only_steps_are_released(thing):
 
 
 # ---- failures
-
-
-def explode():
-    row = "Secret Person, 42"
-    raise ValueError(f"cannot parse {row}")
 
 
 BROKEN = {
