@@ -37,6 +37,8 @@ class State:
         self.standings: dict[str, Standing] = {}
         self._elements: dict[_Key, int] = {}
         self._sum = 0
+        self._understood = 0
+        """How many elements there were when all of them were found to be known here."""
         self.digest = f"{0:064x}"
         """The digest, as a line states it."""
 
@@ -57,12 +59,18 @@ class State:
     @property
     def strange(self) -> str | None:
         """What this version does not know among the lines: it may have cost anything."""
+        elements = len(self._elements)
+        if self._understood == elements:
+            return None
         kinds = {text for what, text in self._elements if what == "kind"}.difference(KINDS)
         if kinds:
             return f"lines of the kind {min(kinds)!r}"
         named = (text.split(",") for what, text in self._elements if what == "mechanisms")
         unknown = {each for each in set[str]().union(*named) if Mechanism.named(each) is None}
-        return f"the mechanism {min(unknown)!r}" if unknown else None
+        if unknown:
+            return f"the mechanism {min(unknown)!r}"
+        self._understood = elements
+        return None
 
     def refuse_unknown(self, *, asker: str | None = None) -> None:
         """An error if anything among the lines is not known here: nothing more is charged.

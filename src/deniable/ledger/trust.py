@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import datetime as dt
 import json
-import marshal
 from typing import Any
 
 from deniable.errors import LedgerFailure
@@ -25,7 +24,7 @@ _TYPES: dict[str, type] = {
     "standing": dict, "charge": int, "repeats": int, "halts": dict, "state": str,
 }  # fmt: skip
 
-_MOST = 10_000  # shapes and names remembered: a bound on memory, whatever a file holds
+_MOST = 10_000  # shapes remembered: a bound on memory, whatever a file holds
 
 # What parsing and reading a line that no version wrote can raise.
 UNREADABLE = (ValueError, KeyError, TypeError, AttributeError, AssertionError, RecursionError)
@@ -34,8 +33,6 @@ UNREADABLE = (ValueError, KeyError, TypeError, AttributeError, AssertionError, R
 _decode = json.JSONDecoder().raw_decode
 _shapes: set[tuple[object, ...]] = set()
 """Fields and types that were found well-formed: most lines look like one before."""
-_together: dict[bytes, str | None] = {}
-"""The names of mechanisms, by all that a line says of them: most are charged again and again."""
 
 
 def intact(row: Row, *, where: str) -> Entry:
@@ -57,7 +54,7 @@ def read(row: Row, *, where: str) -> dict[str, Any]:
             and record["kind"] == kind
             and get("asker") == asker
             and get("question") == question
-            and _names(get("mechanisms")) == mechanisms
+            and together(get("mechanisms")) == mechanisms
             and _well_formed(record)
         ):
             return record
@@ -94,18 +91,6 @@ def broken(sequence: object, how: str, *, where: str) -> LedgerFailure:
         fix=f"restore {where} from a copy whose verify() passes",
         cost=NOT_TRUSTED,
     )
-
-
-def _names(mechanisms: object) -> str | None:
-    if mechanisms is None:
-        return None
-    # Equal only if what was parsed is equal, types included; JSON holds nothing else.
-    key = marshal.dumps(mechanisms, 2)  # type: ignore[arg-type]
-    if key not in _together:
-        if len(_together) >= _MOST:
-            _together.clear()
-        _together[key] = together(mechanisms)
-    return _together[key]
 
 
 def _well_formed(record: dict[str, Any]) -> bool:
