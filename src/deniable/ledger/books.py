@@ -36,7 +36,7 @@ class Books:
         self._store = store
         self._walk: Walk | None = None
         """Where the chain was checked to; None if a check was interrupted, and must start anew."""
-        self._seen: Head | None = None
+        self._seen: Entry | None = None
         """The newest line ever seen: it must still be there whenever a check starts anew."""
         self._shown: dict[str | None, set[int]] = {}
         """The stop lines, by asker, whose causes the curator has seen here."""
@@ -270,7 +270,7 @@ class Books:
             walk = self._start(lines)
         self._follow(walk, lines)
         assert walk.state is not None
-        self._walk, self._seen = walk, _head(walk.at)
+        self._walk, self._seen = walk, walk.at
         return walk.at, walk.state
 
     def _start(self, lines: Lookups) -> Walk:
@@ -302,7 +302,7 @@ class Books:
         while more:
             rows = lines.since(walk.at.sequence, limit=PAGE)
             if not rows or rows[0].hash != walk.at.hash:
-                chain.check_anchor(_head(walk.at), rows[0] if rows else None, where=self.where)
+                chain.check_anchor(walk.at, rows[0] if rows else None, where=self.where)
             for row in rows[1:]:
                 walk.step(row)
             more = len(rows) == PAGE

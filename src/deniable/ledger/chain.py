@@ -208,7 +208,7 @@ def totals(entry: Entry) -> tuple[Price, Price]:
     return given(entry.total), given(entry.committed)
 
 
-def check_anchor(anchor: Head, row: Row | None, *, where: str) -> None:
+def check_anchor(anchor: Head | Entry, row: Row | None, *, where: str) -> None:
     """The ledger still holds the line that was its last when the anchor was taken."""
     if row is not None and row.hash == anchor.hash:
         return

@@ -19,6 +19,7 @@ from __future__ import annotations
 import datetime as dt
 import hashlib
 import json
+import marshal
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -37,6 +38,9 @@ KINDS = ("header", "charge", "answer", "share", "note", "stop", "resume")
 Record = Mapping[str, object]
 
 _DATE: Final[ContextVar[dt.datetime | None]] = ContextVar("date", default=None)
+_MOST: Final = 10_000  # names remembered: a bound on memory, whatever a file holds
+_together: dict[bytes, str | None] = {}
+"""The names of mechanisms, by all that a line says of them: most are charged again and again."""
 _encode = json.JSONEncoder(sort_keys=True, separators=(",", ":"), allow_nan=False).encode
 
 
@@ -245,7 +249,17 @@ def opened(row: Row) -> Entry:
 
 def together(mechanisms: object) -> str | None:
     """The names of mechanisms that were charged together, as they are looked up."""
-    return ",".join(sorted(names(mechanisms))) or None
+    if mechanisms is None:
+        return None
+    try:  # equal only if what is plain JSON is equal, types included
+        key = marshal.dumps(mechanisms, 2)  # type: ignore[arg-type]
+    except ValueError:
+        return ",".join(sorted(names(mechanisms))) or None
+    if key not in _together:
+        if len(_together) >= _MOST:
+            _together.clear()
+        _together[key] = ",".join(sorted(names(mechanisms))) or None
+    return _together[key]
 
 
 def names(part: object) -> set[str]:

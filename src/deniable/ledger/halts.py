@@ -92,7 +92,7 @@ class Halts:
 
     def to_record(self) -> dict[str, object]:
         """The part of a line that states it: nothing, if nobody ever was stopped."""
-        if self == Halts():
+        if not (self.stopped or self.resumptions or self.failures):
             return {}
         named = sorted(self.stopped.items(), key=lambda item: (item[0] is not None, item[0] or ""))
         return {

@@ -15,11 +15,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 
 from deniable.errors import BadParameter, BudgetExceeded, LedgerFailure
 from deniable.losses import Loss
 from deniable.losses.filters import Price
 from deniable.mechanisms import Mechanism
+from deniable.mechanisms._priced import Prices
 from deniable.parameters import called
 from deniable.units import Unit
 
@@ -54,6 +56,7 @@ class Ledger(Books):
         self._unwritten: set[str | None] = set()
         """Askers whose stop could not be written: stopped in this process all the same."""
         super().__init__(store)
+        self._prices = Prices(partial(chain.price_of, filter=self.filter, delta=None))
 
     # ---- spending
 
@@ -101,6 +104,8 @@ class Ledger(Books):
 
     def price(self, mechanism: Mechanism, *, delta: float | None = None) -> Price:
         """What one use of a mechanism costs here, in native units. Asking is free."""
+        if delta is None:
+            return self._prices(mechanism)
         return chain.price_of(mechanism, self.filter, delta)
 
     def due(

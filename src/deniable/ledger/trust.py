@@ -23,7 +23,6 @@ from __future__ import annotations
 import datetime as dt
 import hashlib
 import json
-import marshal
 from collections.abc import Iterator
 from typing import Any
 
@@ -43,7 +42,7 @@ _TYPES: dict[str, type] = {
 
 _MODULUS = 1 << 256
 _Key = tuple[str, str]
-_MOST = 10_000  # shapes and names remembered: a bound on memory, whatever a file holds
+_MOST = 10_000  # shapes remembered: a bound on memory, whatever a file holds
 
 # What parsing and reading a line that no version wrote can raise.
 UNREADABLE = (ValueError, KeyError, TypeError, AttributeError, AssertionError, RecursionError)
@@ -52,8 +51,6 @@ UNREADABLE = (ValueError, KeyError, TypeError, AttributeError, AssertionError, R
 _decode = json.JSONDecoder().raw_decode
 _shapes: set[tuple[object, ...]] = set()
 """Fields and types that were found well-formed: most lines look like one before."""
-_together: dict[bytes, str | None] = {}
-"""The names of mechanisms, by all that a line says of them: most are charged again and again."""
 
 
 def intact(row: Row, *, where: str) -> Entry:
@@ -75,7 +72,7 @@ def read(row: Row, *, where: str) -> dict[str, Any]:
             and record["kind"] == kind
             and get("asker") == asker
             and get("question") == question
-            and _names(get("mechanisms")) == mechanisms
+            and together(get("mechanisms")) == mechanisms
             and _well_formed(record)
         ):
             return record
@@ -114,18 +111,6 @@ def broken(sequence: object, how: str, *, where: str) -> LedgerFailure:
     )
 
 
-def _names(mechanisms: object) -> str | None:
-    if mechanisms is None:
-        return None
-    # Equal only if what was parsed is equal, types included; JSON holds nothing else.
-    key = marshal.dumps(mechanisms, 2)  # type: ignore[arg-type]
-    if key not in _together:
-        if len(_together) >= _MOST:
-            _together.clear()
-        _together[key] = together(mechanisms)
-    return _together[key]
-
-
 def _well_formed(record: dict[str, Any]) -> bool:
     dt.datetime.fromisoformat(record["time"])  # raises what is caught
     shape = (*record, *map(type, record.values()))
@@ -148,6 +133,8 @@ class State:
         self.standings: dict[str, Standing] = {}
         self._elements: dict[_Key, int] = {}
         self._sum = 0
+        self._understood = 0
+        """How many elements there were when all of them were found to be known here."""
         self.digest = f"{0:064x}"
         """The digest, as a line states it."""
 
@@ -168,12 +155,18 @@ class State:
     @property
     def strange(self) -> str | None:
         """What this version does not know among the lines: it may have cost anything."""
+        elements = len(self._elements)
+        if self._understood == elements:
+            return None
         kinds = {text for what, text in self._elements if what == "kind"}.difference(KINDS)
         if kinds:
             return f"lines of the kind {min(kinds)!r}"
         named = (text.split(",") for what, text in self._elements if what == "mechanisms")
         unknown = {each for each in set[str]().union(*named) if Mechanism.named(each) is None}
-        return f"the mechanism {min(unknown)!r}" if unknown else None
+        if unknown:
+            return f"the mechanism {min(unknown)!r}"
+        self._understood = elements
+        return None
 
     def refuse_unknown(self, *, asker: str | None = None) -> None:
         """An error if anything among the lines is not known here: nothing more is charged.

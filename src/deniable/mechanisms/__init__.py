@@ -12,7 +12,7 @@ counting    BinaryTreeCounter · ToeplitzCounter · SquareRootCounter · Unbound
             OpenEndedCounter · OpenEndedTreeCounter
 combine     Composed · Sampled · SampledWithoutReplacement · Parallel · Shuffled
 _mechanism  the interface of every mechanism; Step
-_priced     mechanisms priced by reduction to another
+_priced     mechanisms priced by reduction to another; prices that are remembered
 interactive  mechanisms that answer many queries for one price
 """
 

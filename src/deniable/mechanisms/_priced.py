@@ -1,10 +1,12 @@
-"""Mechanisms whose price is that of another one, by reduction."""
+"""Mechanisms whose price is that of another one, by reduction; and prices that are remembered."""
 
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import TYPE_CHECKING, TypeVar
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Final, Generic, TypeVar
 
+from deniable.calibration import looseness
 from deniable.losses import Loss
 
 from ._mechanism import Mechanism
@@ -13,6 +15,9 @@ if TYPE_CHECKING:
     from deniable.losses.pairs import Pairs
 
 L = TypeVar("L", bound=Loss)
+T = TypeVar("T")
+
+_MOST: Final = 1_000  # prices remembered: a bound on memory
 
 
 class PricedAs(Mechanism):
@@ -58,3 +63,39 @@ class PricedAs(Mechanism):
     def loss(self, kind: type[L]) -> L:
         """As the other."""
         return self.priced_as.loss(kind)
+
+
+class Prices(Generic[T]):
+    """What mechanisms cost by some rule, worked out once for each: equal ones cost the same.
+
+    Only prices of deniable's own mechanisms are kept, which are values that never change. Those of
+    others, and the rougher ones of a search, are worked out each time.
+    """
+
+    def __init__(self, rule: Callable[[Mechanism], T]) -> None:
+        self._rule = rule
+        self._known: dict[Mechanism, T] = {}
+
+    def __call__(self, mechanism: Mechanism) -> T:
+        """The price."""
+        if looseness.get() != 1:
+            return self._rule(mechanism)
+        try:
+            return self._known[mechanism]
+        except (KeyError, TypeError):  # TypeError: its parameters have no hash
+            price = self._rule(mechanism)
+        if _never_changes(mechanism):
+            if len(self._known) >= _MOST:
+                self._known.clear()
+            self._known[mechanism] = price
+        return price
+
+
+def _never_changes(mechanism: Mechanism) -> bool:
+    if not all(type(each).__module__.startswith("deniable.") for each in mechanism.within()):
+        return False
+    try:
+        hash(mechanism)
+    except TypeError:
+        return False
+    return True

@@ -63,10 +63,12 @@ def geometric(scale: Number, count: int = 1, *, source: Source | None = None) ->
 def _law(scale: Number, kind: str, count: int) -> Inversion:
     if not isinstance(scale, Real):  # what cannot be hashed cannot be looked up
         raise BadParameter.of("scale", scale, must="a number above 0")
-    return _cached_law(scale, kind, single=count == 1)
+    if type(scale) is Fraction:  # the hash of a fraction takes longer than a draw
+        return _cached_law(scale.numerator, scale.denominator, kind, single=count == 1)
+    return _cached_law(scale, 1, kind, single=count == 1)
 
 
 @lru_cache(maxsize=256, typed=True)
-def _cached_law(scale: Number, kind: str, *, single: bool) -> Inversion:
-    exact = rational("scale", scale)
+def _cached_law(top: Number, bottom: int, kind: str, *, single: bool) -> Inversion:
+    exact = rational("scale", top if bottom == 1 else Fraction(top) / bottom)
     return Inversion(exact, centred=kind == "discrete", signed=kind != "geometric", single=single)

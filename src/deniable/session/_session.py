@@ -64,6 +64,7 @@ class Session:
         self._ledger: Final = ledger
         self.unit: Final[Unit] = ledger.unit
         self.budget: Final[Loss] = ledger.budget
+        self._alone: Final = budgets.prices(self.budget)
         self.version: Final[str] = (schema and schema.version) or ""
         self._handles: Final = Handles()
 
@@ -134,9 +135,8 @@ class Session:
 
         A `question` makes the answer findable: asked again with the same mechanism of the same
         table (by default, all of the session's), the stored answer is returned, free; the ledger
-        shows its `title`, if it has one. `present`
-        turns the noisy values of several steps into the columns of one answer; it sees nothing
-        else.
+        shows its `title`, if it has one. `present` turns the noisy values of several steps into the
+        columns of one answer; it sees nothing else.
         """
         steps = checked(step, unit=self.unit)
         if steps[0].handle is not None:
@@ -158,7 +158,7 @@ class Session:
                 assert stored is not None
                 return stored
             columns = (present or columns_of(steps))(drawn)
-            loss = budgets.alone(mechanism, budget=self.budget)
+            loss = self._alone(mechanism)
             with asked.after_charge(loss):
                 release = released(
                     self, steps, columns, loss, entry=entry, question=question or "", table=table
@@ -195,7 +195,7 @@ class Session:
         self._admit()
         key = self._key(mechanism, question, table)
         found, stands = standing(self._ledger, key, asker=self.asker, work=work)
-        loss = budgets.alone(mechanism, budget=self.budget)
+        loss = self._alone(mechanism)
 
         def write_down(entry: Entry, record: Mapping[str, object]) -> Release:
             with asked.after_charge(loss):
@@ -347,7 +347,7 @@ class Session:
             return drawn
         if drawn.interrupted:
             raise KeyboardInterrupt
-        loss = None if paid is None else budgets.alone(paid, budget=self.budget)
+        loss = None if paid is None else self._alone(paid)
         with asked.after_charge(loss):
             try:
                 self._ledger.stop(entry, cause=drawn.detail)
@@ -368,7 +368,7 @@ class Session:
 
     def _asked(self, step: Step[Any], *, question: str | None) -> Release:
         drawn, entry, answering = self._ask(step)
-        loss = budgets.alone(step.mechanism, budget=self.budget)
+        loss = self._alone(step.mechanism)
         keys, answer = answer_of(answering or step.mechanism, step.value.form, drawn)
         columns = keys, {"value": answer}
         release = released(self, [step], columns, loss, entry=entry, question=question or "")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 from typing import Final
 
 from deniable import fixes
@@ -10,6 +11,7 @@ from deniable.errors import BadParameter, DeltaTooLarge, MixedLosses, NotAdaptiv
 from deniable.fixes import Fix
 from deniable.losses import Approx, Loss, Pure
 from deniable.mechanisms import Mechanism
+from deniable.mechanisms._priced import Prices
 
 LARGEST_DELTA: Final = 1e-3
 _FIX: Final = [
@@ -78,6 +80,11 @@ def alone(mechanism: Mechanism, *, budget: Loss) -> Loss:
     if mechanism.pure() <= 1.01 * epsilon:  # a δ that buys next to nothing is not worth naming
         return Approx(mechanism.pure(), delta=0.0)
     return Approx(epsilon, delta=budget.delta)
+
+
+def prices(budget: Loss) -> Prices[Loss]:
+    """What each mechanism loses by itself under this budget, worked out once."""
+    return Prices(partial(alone, budget=budget))
 
 
 def _worth(amount: Loss, budget: Loss) -> Fix | str:

@@ -13,6 +13,7 @@ from tests import goodness
 import deniable as dp
 from deniable.mechanisms import DiscreteGaussian, DiscreteLaplace, Gaussian, Laplace, Staircase
 from deniable.mechanisms.numbers._additive import as_numbers, ratio_up, saturating_sum
+from deniable.sampling.seeded import SeededSource
 from deniable.sampling.source import Source, using
 
 REAL = [Laplace(scale=3.0), Gaussian(sigma=3.0)]
@@ -173,3 +174,28 @@ def test_steps_beyond_the_floats_are_held_at_the_end_on_their_side(m, sign):
     assert m._joined(far) == sign * sys.float_info.max
     assert m.draw_points(np.array([sign * 2**3000], dtype=object))[0] == sign * sys.float_info.max
     assert m._joined(sign * Fraction(3) / Fraction(2) ** m.lattice.exponent) == sign * 3.0
+
+
+@given(
+    x=st.floats(allow_nan=False, allow_infinity=False),
+    scale=st.sampled_from([2.0**-200, 1e-3, 1.0, 3.0, 1e9, 2.0**200]),
+    gaussian=st.booleans(),
+    seed=st.integers(0, 2**32),
+)
+def test_one_number_is_answered_as_an_array_of_one_is(x, scale, gaussian, seed):
+    m = Gaussian(sigma=scale) if gaussian else Laplace(scale=scale)
+    with using(SeededSource(seed)):
+        one = m._near_one(x)
+    with using(SeededSource(seed)):
+        several = m._near(np.array([x]))
+    assert one.tolist() == several.tolist()
+
+
+@given(
+    st.integers(INT64.min, INT64.max),
+    st.integers(INT64.min, INT64.max),
+)
+def test_one_sum_is_held_as_several_are(a, b):
+    left, right = np.array([a, a, 0]), np.array([b, b, 0])
+    assert saturating_sum(left[:1], right[:1]).tolist() == saturating_sum(left, right)[:1].tolist()
+    assert saturating_sum(left[:1], right[:1]).dtype == np.int64

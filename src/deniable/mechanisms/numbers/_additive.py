@@ -110,6 +110,8 @@ class RealNoise(Additive):
             return answer_like(numbers, saturating_sum(flat.astype(np.int64), noise))
         if flat.dtype == object:
             return answer_like(numbers, np.array([self._exactly(x) for x in flat]))
+        if flat.size == 1:
+            return answer_like(numbers, self._near_one(flat.item()))
         return answer_like(numbers, self._near(flat.astype(np.float64)))
 
     def _near(self, flat: Floats) -> Floats:
@@ -132,6 +134,22 @@ class RealNoise(Additive):
                 return np.array([self._joined(Fraction(p) / Fraction(width) + n) for p, n in pairs])
             points += noise.astype(np.float64) * width
             return np.clip(points, -_LARGEST, _LARGEST, out=points)
+
+    def _near_one(self, value: float) -> Floats:
+        """The same for one number, with floats of Python in place of arrays of one."""
+        width = self.lattice.width
+        steps = value * math.ldexp(1.0, -self.lattice.exponent)
+        if math.isinf(steps):
+            point, rest = value, 0.0
+        else:
+            nearest = float(np.rint(steps))
+            point, rest = nearest * width, steps - nearest
+        noise = self._rounded(self._exact_spreads[1], np.array([rest]))
+        far = math.inf if noise.dtype == object else noise.astype(np.float64).item()
+        if abs(far) > _EXACT:
+            return np.array([self._joined(Fraction(point) / Fraction(width) + noise.item())])
+        total = point + far * width
+        return np.array([min(max(total, -_LARGEST), _LARGEST)])
 
     def _exactly(self, value: Fraction) -> float:
         """One number that no float holds, plus noise."""
@@ -242,6 +260,10 @@ def saturating_sum(left: Integers, right: Integers) -> Integers:
     if right.dtype == object:  # noise too wide for int64 comes as Python integers
         return np.clip(left.astype(object) + right, _INT64.min, _INT64.max).astype(np.int64)
     total = left + right
+    if total.size == 1:
+        exact = left.item() + right.item()
+        held = max(_INT64.min, min(exact, _INT64.max))
+        return total if held == exact else np.full_like(total, held)
     low, high = (
         sum(int(end(part, initial=0)) for part in (left, right)) for end in (np.min, np.max)
     )
@@ -272,5 +294,7 @@ def ratio_up(numerator: float, denominator: float) -> float:
         return math.inf
     if math.isinf(quotient):
         return quotient
-    short = Fraction(quotient) * Fraction(denominator) < Fraction(numerator)
+    (top, over), (part, parts) = numerator.as_integer_ratio(), denominator.as_integer_ratio()
+    whole, wholes = quotient.as_integer_ratio()
+    short = whole * part * over < top * wholes * parts
     return math.nextafter(quotient, math.inf) if short else quotient
