@@ -28,7 +28,7 @@ from deniable.schema.columns import _of_type
 
 from .domain import MOST_CELLS, Cells, Domain
 from .inference import Clique, Model, junction_tree, ordered
-from .inference.fitting import calibrated
+from .inference.fitting import Calibrated
 from .inference.model import shapes, spread
 
 Flags = NDArray[np.bool_]
@@ -131,16 +131,16 @@ def constrained(
             fix="fewer constraints, or coarser bins=",
         )
     before = [np.full(shape, 1 / np.prod(shape)) for shape in shapes(tree)]
-    grown = list(before)
+    grown = {i: each.copy() for i, each in enumerate(before)}
     for (clique, able), name in zip(tables, cliques, strict=True):
         holder = tree.holder(name)
         assert holder is not None
         mask = able.astype(np.float64).transpose([clique.index(a) for a in name])
-        grown[holder] = grown[holder] * spread(mask, name, tree.cliques[holder])
-    if any(not each.any() for each in grown):
+        grown[holder] *= spread(mask, name, tree.cliques[holder])
+    if any(not each.any() for each in grown.values()):
         raise BadParameter("the constraints leave nothing that a row could be")
     with np.errstate(invalid="ignore"):
-        made = calibrated(tree, before, grown)
+        made = Calibrated.of(tree, before).grown(tree, grown).tables
     if not all(np.isfinite(each).all() and each.sum() > 0.5 for each in made):
         raise BadParameter("the constraints leave nothing that a row could be")
     return Model(tree=tree, tables=tuple(made)), cliques

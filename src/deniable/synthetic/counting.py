@@ -81,21 +81,15 @@ class Hidden:
         unit, shape = self.value.unit, merged_shape(self.shape, partitions)
         sides = 1 if unit is None else unit.sides
         l2 = self.l1 if sides == 1 else rounding.up(self.l1 / math.sqrt(sides))
-        held: list[Integers] = []
-
-        def counts(exact: Integers) -> Integers:
-            if not held:  # asked for in every round
-                held.append(merged(exact.reshape(self.shape), partitions).ravel())
-            return held[0]
-
         value = self.value.then(
-            counts,
+            lambda exact: merged(exact.reshape(self.shape), partitions).ravel(),
             l1=self.l1,
             l2=l2,
             whole=True,
             shape=math.prod(shape),
         )
-        return Hidden(columns=self.columns, value=value, worth=self.worth, shape=shape)
+        held = value.kept()  # asked for in every round
+        return Hidden(columns=self.columns, value=held, worth=self.worth, shape=shape)
 
 
 def is_apart(about: About) -> bool:

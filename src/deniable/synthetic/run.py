@@ -100,7 +100,7 @@ class Run:
     started: float = field(default_factory=time.monotonic)
     _length: float | None = None
     _seen: list[Measurement] = field(default_factory=list, repr=False)
-    _folded: Latest[Clique, Hidden] = field(default_factory=lambda: Latest(MOST_KEPT), repr=False)
+    _hidden: Latest[View, Hidden] = field(default_factory=lambda: Latest(MOST_KEPT), repr=False)
 
     def __post_init__(self) -> None:
         self.folds = (None,) * len(self.domain.sizes)
@@ -128,16 +128,25 @@ class Run:
 
     def hidden(self, view: View) -> Hidden:
         """The exact counts of a view."""
-        found = self._folded.get(view.columns)
+        alone = View(view.columns)
+        whole = self._hidden.get(alone)
+        if whole is None:
+            whole = self.marginals[view.columns].merged(self._parts_of(view))
+            self._hidden.put(alone, whole, size=math.prod(whole.shape))
+        if not any(view.partitions or ()):
+            return whole
+        found = self._hidden.get(view)
         if found is None:
-            parts = _parts(self.folds[a] for a in view.columns)
-            found = self.marginals[view.columns].merged(parts)
-            self._folded.put(view.columns, found, size=math.prod(found.shape))
-        return found.merged(view.partitions)
+            found = whole.merged(view.partitions)
+            self._hidden.put(view, found, size=math.prod(found.shape))
+        return found
+
+    def _parts_of(self, view: View) -> Partitions:
+        return _parts(self.folds[a] for a in view.columns)
 
     def _of_cells(self, view: View) -> Partitions:
         """The groups of a view as groups of the domain's cells."""
-        first = _parts(self.folds[a] for a in view.columns)
+        first = self._parts_of(view)
         then = view.partitions or (None,) * len(first)
         return tuple(a if b is None else b.after(a) for a, b in zip(first, then, strict=True))
 
@@ -187,7 +196,7 @@ class Run:
             merged(old.marginal(clique), tuple(parts[a] for a in clique)) for clique in tree.cliques
         ]
         model = Model(tree=tree, tables=tuple(tables))
-        self.folds, self.model, self._seen, self._folded = (
+        self.folds, self.model, self._seen, self._hidden = (
             tuple(folds),
             model,
             seen,

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -105,7 +105,8 @@ def fit(
     sizes = model.tree.sizes
     tree = junction_tree(sizes, [*(m.columns for m in measured), *also])
     targets = _targets(tree, measured)
-    state = _State(model.over(tree).tables, _Goal(tree, targets, _places(tree, targets), total))
+    goal = _Goal(tree, targets, _places(tree, targets), total)
+    state = _State(Calibrated.of(tree, model.over(tree).tables), goal)
     length = start or 2.0 / (total * max(float(t.weight.max()) for t in targets))
     lasting, taken, run, done = state.loss, 0, 0, 0
     while done < steps:
@@ -147,9 +148,9 @@ class _Goal:
 class _State:
     """Calibrated tables with what they make of the measured cliques."""
 
-    def __init__(self, tables: Sequence[Table], goal: _Goal, last: Sequence[Table] = ()) -> None:
-        self.tables, self.goal, self.last = tables, goal, last
-        tree, targets, total = goal.tree, goal.targets, goal.total
+    def __init__(self, held: Calibrated, goal: _Goal, last: Sequence[Table] = ()) -> None:
+        self.held, self.goal, self.last = held, goal, last
+        tree, targets, total, tables = goal.tree, goal.targets, goal.total, held.tables
         found: dict[Clique, Table] = {}
         for place in goal.places:  # larger ones first
             inside = tree.cliques[place.holder] if place.inside is None else place.inside
@@ -164,7 +165,7 @@ class _State:
 
     @property
     def model(self) -> Model:
-        return Model(tree=self.goal.tree, tables=tuple(self.tables))
+        return Model(tree=self.goal.tree, tables=tuple(self.held.tables))
 
     @property
     def steepest(self) -> float:
@@ -172,51 +173,65 @@ class _State:
 
     def stepped(self, length: float, *, keep: float) -> _State:
         """One step of mirror descent, with a part of the last one."""
-        moves = [np.clip(-length * slope, -_FARTHEST, _FARTHEST) for slope in self.slopes]
+        moves = [
+            np.maximum(np.minimum(-length * slope, _FARTHEST), -_FARTHEST) for slope in self.slopes
+        ]
         if keep > 0 and self.last:
             moves = [new + keep * old for new, old in zip(moves, self.last, strict=True)]
         exponents: dict[Clique, Table] = {}
         for t, move in zip(self.goal.targets, moves, strict=True):
             more = unmerged(move, t.partitions)
             exponents[t.clique] = exponents[t.clique] + more if t.clique in exponents else more
-        grown = list(self.tables)
+        tree, grown = self.goal.tree, dict[int, Table]()
         with np.errstate(over="ignore", invalid="ignore"):  # such a step is not taken
             for place in reversed(self.goal.places):  # smaller ones first, into larger ones
-                exponent, own = exponents[place.clique], place.clique
-                if place.inside is None:
-                    clique = self.goal.tree.cliques[place.holder]
-                    grown[place.holder] = grown[place.holder] * spread(
-                        np.exp(exponent), own, clique
-                    )
-                else:
+                exponent, own, at = exponents[place.clique], place.clique, place.holder
+                if place.inside is not None:
                     further = spread(exponent, own, place.inside)
                     exponents[place.inside] = exponents[place.inside] + further
-            tables = calibrated(self.goal.tree, self.tables, grown)
-            return _State(tables, self.goal, moves)
+                    continue
+                factor = spread(np.exp(exponent), own, tree.cliques[at])
+                if at in grown:
+                    grown[at] *= factor
+                else:
+                    grown[at] = self.held.tables[at] * factor
+            return _State(self.held.grown(tree, grown), self.goal, moves)
 
 
-def calibrated(tree: Tree, before: Sequence[Table], grown: Sequence[Table]) -> list[Table]:
-    """Tables that agree again: the `grown` ones, each the one before times factors of its own.
+@dataclass(frozen=True, eq=False)
+class Calibrated:
+    """Tables that agree, and what neighbours agree on: the marginal of each edge's separator."""
 
-    Inwards, a clique tells its parent by how much each cell of their separator grew; outwards, it
-    is told how likely the cell is now.
-    """
-    tables, told = list(grown), {}
-    for edge in reversed(tree.edges):
-        clique, parent = tree.cliques[edge.child], tree.cliques[edge.parent]
-        was = project(before[edge.child], clique, edge.separator)
-        now = project(tables[edge.child], clique, edge.separator)
-        message = ratio(now, was)
-        told[edge.child] = was * message
-        tables[edge.parent] = tables[edge.parent] * spread(message, edge.separator, parent)
-        tables[edge.parent] /= tables[edge.parent].sum()
-    tables[0] = tables[0] / tables[0].sum()
-    for edge in tree.edges:
-        clique, parent = tree.cliques[edge.child], tree.cliques[edge.parent]
-        likely = project(tables[edge.parent], parent, edge.separator)
-        factor = ratio(likely, told[edge.child])
-        tables[edge.child] = tables[edge.child] * spread(factor, edge.separator, clique)
-    return tables
+    tables: Sequence[Table]
+    shared: Sequence[Table]
+
+    @staticmethod
+    def of(tree: Tree, tables: Sequence[Table]) -> Calibrated:
+        """Tables that agree already."""
+        shared = [project(tables[e.child], tree.cliques[e.child], e.separator) for e in tree.edges]
+        return Calibrated(tables, shared)
+
+    def grown(self, tree: Tree, changed: Mapping[int, Table]) -> Calibrated:
+        """Tables that agree again after some were `changed`, which are overwritten.
+
+        Inwards, a clique tells its parent by how much each cell of their separator grew, on average
+        by 1: products of many messages stay in range. Outwards, it is told how likely the cell is.
+        """
+        tables = [changed[i] if i in changed else old.copy() for i, old in enumerate(self.tables)]
+        told, shared = list[Table](), list[Table]()
+        for edge, was in zip(reversed(tree.edges), reversed(self.shared), strict=True):
+            clique, parent = tree.cliques[edge.child], tree.cliques[edge.parent]
+            now = project(tables[edge.child], clique, edge.separator)
+            message = ratio(now / np.add.reduce(now, axis=None), was)
+            tables[edge.parent] *= spread(message, edge.separator, parent)
+            told.append(now)
+        tables[0] /= tables[0].sum()
+        for edge, now in zip(tree.edges, reversed(told), strict=True):
+            clique, parent = tree.cliques[edge.child], tree.cliques[edge.parent]
+            likely = project(tables[edge.parent], parent, edge.separator)
+            tables[edge.child] *= spread(ratio(likely, now), edge.separator, clique)
+            shared.append(likely)
+        return Calibrated(tables, shared)
 
 
 def _targets(tree: Tree, measured: Sequence[Measurement]) -> list[_Target]:

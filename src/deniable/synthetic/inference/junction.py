@@ -86,7 +86,7 @@ def junction_tree(sizes: Sequence[int], measured: Iterable[Iterable[int]]) -> Tr
     >>> sorted(tree.cliques)
     [(0, 1, 2), (3,)]
     """
-    made = _maximal(_eliminated(sizes, measured))
+    made = _Graph(sizes, measured).cliques()
     cliques = tuple(ordered(_columns(mask), sizes) for mask in made)
     shared = [[(a & b).bit_count() for b in made] for a in made]
     # Prim: the spanning tree of largest separators is a junction tree [KF09, Ch. 10].
@@ -105,8 +105,8 @@ def junction_tree(sizes: Sequence[int], measured: Iterable[Iterable[int]]) -> Tr
 
 def tree_cells(sizes: Sequence[int], measured: Iterable[Iterable[int]]) -> int:
     """How many cells the tables of a junction tree would have."""
-    made = _maximal(_eliminated(sizes, measured))
-    return sum(math.prod(sizes[a] for a in _columns(mask)) for mask in made)
+    graph = _Graph(sizes, measured)
+    return sum(map(graph.size, graph.cliques()))
 
 
 def growing(sizes: Sequence[int], measured: Iterable[Iterable[int]]) -> Callable[[Clique], int]:
@@ -117,50 +117,65 @@ def growing(sizes: Sequence[int], measured: Iterable[Iterable[int]]) -> Callable
     >>> growing([2, 3, 5, 7], [(0, 1), (2,), (3,)])((1, 2))  # 2·3 + 3·5 + 7
     28
     """
-    parts = [(1 << a, list[int]()) for a in range(len(sizes))]
-    for mask in {sum(1 << a for a in set(clique)) for clique in measured}:
-        touched = [part for part in parts if part[0] & mask]
-        parts = [part for part in parts if not part[0] & mask]
-        held = [each for _, cliques in touched for each in cliques]
-        parts.append((functools.reduce(operator.or_, (m for m, _ in touched)), [*held, mask]))
-
-    def cells(mask: int, cliques: list[int]) -> int:
-        columns = _columns(mask)
-        place = {a: i for i, a in enumerate(columns)}
-        local = [[place[a] for a in _columns(each)] for each in cliques]
-        return tree_cells([sizes[a] for a in columns], local)
-
-    alone = [cells(*part) for part in parts]
+    graph = _Graph(sizes, measured)
+    parts = [1 << a for a in range(len(sizes))]
+    for mask in set(graph.near):
+        parts = _joined(parts, mask)
+    alone = {part: sum(map(graph.size, graph.cliques(part))) for part in parts}
 
     def grown(clique: Clique) -> int:
-        mask = sum(1 << a for a in set(clique))
-        touched = [i for i, (columns, _) in enumerate(parts) if columns & mask]
-        joined = functools.reduce(operator.or_, (parts[i][0] for i in touched))
-        held = [each for i in touched for each in parts[i][1]]
-        return sum(alone) - sum(alone[i] for i in touched) + cells(joined, [*held, mask])
+        mask = _mask(clique)
+        touched = [part for part in parts if part & mask]
+        among = functools.reduce(operator.or_, touched)
+        made = sum(map(graph.size, graph.cliques(among, also=mask)))
+        return sum(alone.values()) - sum(alone[part] for part in touched) + made
 
     return grown
 
 
-def _eliminated(sizes: Sequence[int], measured: Iterable[Iterable[int]]) -> list[int]:
-    """The cliques of a greedy elimination, as bit masks."""
-    near = [1 << a for a in range(len(sizes))]
-    for clique in measured:
-        mask = sum(1 << a for a in set(clique))
-        for a in _columns(mask):
-            near[a] |= mask
-    weight = [math.log(size) for size in sizes]
-    cost = [sum(weight[b] for b in _columns(mask)) for mask in near]
-    left, found = set(range(len(sizes))), []
-    while left:
-        first = min(left, key=lambda a: (cost[a], a))
-        mask = near[first]
-        found.append(mask)
-        left.remove(first)
-        for a in _columns(mask & ~(1 << first)):
-            near[a] = (near[a] | mask) & ~(1 << first)
-            cost[a] = sum(weight[b] for b in _columns(near[a]))
-    return found
+class _Graph:
+    """Which columns were measured together: a bit mask per column, with its own bit."""
+
+    def __init__(self, sizes: Sequence[int], measured: Iterable[Iterable[int]]) -> None:
+        self._sizes = sizes
+        self._weights = [math.log(size) for size in sizes]
+        self._costs: dict[int, float] = {}
+        self.near = [1 << a for a in range(len(sizes))]
+        for clique in measured:
+            mask = _mask(clique)
+            for a in _columns(mask):
+                self.near[a] |= mask
+
+    def size(self, mask: int) -> int:
+        """How many cells a table of these columns has."""
+        return math.prod(self._sizes[a] for a in _columns(mask))
+
+    def _cost(self, mask: int) -> float:
+        """The logarithm of its size. The same few are asked for again and again."""
+        if mask not in self._costs:
+            self._costs[mask] = sum(self._weights[a] for a in _columns(mask))
+        return self._costs[mask]
+
+    def cliques(self, among: int | None = None, *, also: int = 0) -> list[int]:
+        """The maximal cliques of a greedy elimination, as bit masks.
+
+        `among` are columns that are connected with no others, and `also` is one more clique.
+        """
+        left = _columns((1 << len(self.near)) - 1 if among is None else among)
+        near = list(self.near)
+        for a in _columns(also):
+            near[a] |= also
+        queue, found = {a: (self._cost(near[a]), a) for a in left}, []
+        while queue:
+            _, first = min(queue.values())
+            del queue[first]
+            mask = near[first]
+            found.append(mask)
+            rest = mask & ~(1 << first)
+            for a in _columns(rest):
+                near[a] = (near[a] | rest) & ~(1 << first)
+                queue[a] = self._cost(near[a]), a
+        return _maximal(found)
 
 
 def _maximal(masks: list[int]) -> list[int]:
@@ -171,10 +186,22 @@ def _maximal(masks: list[int]) -> list[int]:
     return largest
 
 
-def _columns(mask: int) -> list[int]:
+def _joined(parts: list[int], mask: int) -> list[int]:
+    """The parts, with all that these columns touch made one."""
+    touched = [part for part in parts if part & mask]
+    others = [part for part in parts if not part & mask]
+    return [*others, functools.reduce(operator.or_, touched, mask)]
+
+
+def _mask(columns: Iterable[int]) -> int:
+    return sum(1 << a for a in set(columns))
+
+
+@functools.lru_cache(maxsize=2**14)
+def _columns(mask: int) -> tuple[int, ...]:
     found = []
     while mask:
         low = mask & -mask
         found.append(low.bit_length() - 1)
         mask ^= low
-    return found
+    return tuple(found)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from string import ascii_letters
 
 import numpy as np
@@ -116,16 +117,23 @@ def project(table: Table, axes: Clique, kept: Clique) -> Table:
     """The sum over all axes that are not kept; `kept` has the order of `axes`."""
     if len(kept) == len(axes):
         return table
-    inside = set(kept)
-    summed: Table = table.sum(axis=tuple(i for i, a in enumerate(axes) if a not in inside))
+    summed: Table = np.add.reduce(table, axis=_gone(axes, kept))
     return np.asarray(summed)
 
 
 def spread(table: Table, axes: Clique, over: Clique) -> Table:
     """The table with axes of length 1 where `over` has more columns: multiplies as if repeated."""
-    inside = set(axes)
-    sizes = iter(table.shape)
-    return table.reshape([next(sizes) if a in inside else 1 for a in over])
+    return table[_widened(axes, over)]
+
+
+@lru_cache(maxsize=2**12)
+def _gone(axes: Clique, kept: Clique) -> tuple[int, ...]:
+    return tuple(i for i, a in enumerate(axes) if a not in kept)
+
+
+@lru_cache(maxsize=2**12)
+def _widened(axes: Clique, over: Clique) -> tuple[slice | None, ...]:
+    return tuple(slice(None) if a in axes else None for a in over)
 
 
 def ratio(above: Table, below: Table) -> Table:

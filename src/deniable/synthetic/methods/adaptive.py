@@ -57,6 +57,7 @@ def adaptive(run: Run, workload: Sequence[Clique], *, cells: int) -> Steps[None]
     run.refit(steps=_STEPS)
     run.fold()
     known: dict[Clique, int] = {}
+    groups: dict[bytes, Partition] = {}
     turns = taking_turns(weights)
     while run.purse.left > 1e-9 * run.purse.total:
         amount = run.purse.left if run.purse.left < 2 * amount else amount
@@ -65,7 +66,7 @@ def adaptive(run: Run, workload: Sequence[Clique], *, cells: int) -> Steps[None]
         limit = cells * (run.purse.spent + amount) / run.purse.total
         fitting = _fitting(run, next(turns), limit, known)
         before = run.model
-        view, size = yield from _round(run, fitting, amount)
+        view, size = yield from _round(run, fitting, amount, groups)
         run.refit(steps=_STEPS)
         if _moved(run, before, view) <= size and not run.converged:
             run.refit(steps=4 * _STEPS)  # a fit that is not finished has not learnt nothing
@@ -79,40 +80,51 @@ def _moved(run: Run, before: Model, view: View) -> float:
     return float(np.abs(view.of(run.model) - view.of(before)).sum()) * run.total
 
 
-def _round(run: Run, weights: Mapping[Clique, int], amount: float) -> Steps[tuple[View, float]]:
+def _round(
+    run: Run, weights: Mapping[Clique, int], amount: float, groups: dict[bytes, Partition]
+) -> Steps[tuple[View, float]]:
     """Choose and measure one marginal; also the size of the error that noise adds to it."""
     measuring = amount * (1 - CHOOSING)
     sample = run.marginals[next(iter(weights))]
     noise = run.purse.noise(measuring, l1=sample.l1, l2=sample.l2)
     each = mean_size(noise) * sample.worth
-    scored = _views(run, weights, each)
+    scored = _views(run, weights, each, groups)
     view = yield from run.choose(scored, amount - measuring)
     left = min(run.purse.left, measuring)
     yield from run.measure([view], equal_noise(run, [view], left))
     return view, scored[view][1]
 
 
-def _views(run: Run, weights: Mapping[Clique, int], noise: float) -> dict[View, tuple[int, float]]:
+def _views(
+    run: Run, weights: Mapping[Clique, int], noise: float, groups: dict[bytes, Partition]
+) -> dict[View, tuple[int, float]]:
     """Each marginal cell by cell and in groups of cells; its weight, and what noise adds to it.
 
     Groups are those that the model believes equally heavy. A view is left out if it has hardly
-    fewer counts than the one before, or if its noise would be as large as the table.
+    fewer counts than the one before, or if its noise would be as large as the table. `groups` keeps
+    those of earlier rounds: most come again, and what was counted in them need not be added up.
     """
     sizes, total = run.sizes, run.total
     cells = list(run.domain.cells.values())
     masses = [run.model.marginal((a,)) for a in range(len(sizes))]
+
+    def cut(column: int, most: int) -> Partition | None:
+        made = by_mass(masses[column], most, ordered=cells[column].ordered)
+        return made if made is None else groups.setdefault(made.group.tobytes(), made)
+
+    columns = range(len(sizes))
     levels: list[list[Partition | None]] = [[None] * len(sizes)]
-    levels += [
-        [by_mass(m, groups, ordered=c.ordered) for m, c in zip(masses, cells, strict=True)]
-        for groups in GROUPS
+    levels += [[cut(a, most) for a in columns] for most in GROUPS]
+    counts = [
+        [n if p is None else p.count for n, p in zip(sizes, each, strict=True)] for each in levels
     ]
     found = {}
     for clique, weight in weights.items():
         last = math.inf
-        for parts in levels if len(clique) > 1 else levels[:1]:
-            view = View(clique, tuple(parts[a] for a in clique))
-            size = run.size_of(view)
+        for parts, counted in zip(levels if len(clique) > 1 else levels[:1], counts, strict=False):
+            size = math.prod(counted[a] for a in clique)
             if size <= FINER * last and (noise * size <= total or len(clique) == 1):
+                view = View(clique, tuple(parts[a] for a in clique))
                 found[view] = weight, noise * size
                 last = size
     return found
@@ -167,13 +179,13 @@ def _fitting(
 
     `known` remembers how large a candidate would make it: that hardly ever becomes smaller.
     """
-    sizes, tree = run.sizes, run.model.tree
-    grown = growing(sizes, [*(m.columns for m in run.measured), *run.fixed])
+    tree = run.model.tree
+    grown = growing(run.sizes, [*(m.columns for m in run.measured), *run.fixed])
     found = {}
     for clique, weight in weights.items():
-        if tree.holder(clique) is None and known.get(clique, 0) <= limit:
-            known[clique] = grown(clique)
         inside = len(clique) == 1 or tree.holder(clique) is not None
+        if not inside and known.get(clique, 0) <= limit:
+            known[clique] = grown(clique)
         if inside or known[clique] <= limit:
             found[clique] = weight
     return found
