@@ -41,8 +41,9 @@ class ConvexExponential(Mechanism):
                Lipschitz bound M, and Δ is M if a unit comes or goes and 2M if it is replaced
     Numerics   see `proximal`: the number of steps is fixed by a theorem, rejections have no limit,
                `mixing` bounds the distance after that many steps and `arithmetic` what rounding
-               to a lattice adds, in the worst case: t, their sum, is below 1e-9 by default. Coins are exact, provided that NumPy's exp and logaddexp
-               are right to 2⁻⁴⁶: that is assumed.
+               to a lattice adds, in the worst case: t, their sum, is below 1e-9 by default.
+               Coins are exact, provided that NumPy's exp and logaddexp are right to 2⁻⁴⁶: that is
+               assumed.
                The running time depends on the data (steps and rejections), and so does the number
                of rows: do not show it to whoever must not learn them.
 
