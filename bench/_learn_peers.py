@@ -60,6 +60,7 @@ def _module(name):
 def _interpret_facts(X, low, high):
     names = [f"x{i}" for i in range(X.shape[1])]
     return {
+        "n_jobs": 1,
         "feature_names": names,
         "feature_types": ["continuous"] * len(names),
         "privacy_bounds": dict.fromkeys(names, (low, high)),
