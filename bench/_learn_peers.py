@@ -43,7 +43,7 @@ def regressors(X, *, low, high, target, norm, delta):
             privacy_target_min=target[0],
             privacy_target_max=target[1],
             **known,
-        )  # fmt: skip
+        )
     if _module("opacus"):
         found["Opacus, linear model, 10 epochs"] = lambda e: Opacus(norm, e, delta, target=target)
     return found

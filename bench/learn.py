@@ -32,11 +32,8 @@ def main():
     """Print the tables."""
     warnings.simplefilter("ignore")
     train, test = dp.load_adult("train"), dp.load_adult("test")
-    print(
-        f"\ncensus incomes, δ = {DELTA:g}: accuracy, AUC, seconds of CPU (mean ± sd of {SEEDS},",
-        end="",
-    )
-    print(f" of peers {PEER_SEEDS})")
+    print(f"means ± standard deviations of {SEEDS} fits, and of {PEER_SEEDS} of each peer")
+    print(f"\ncensus incomes, δ = {DELTA:g}: accuracy, AUC, seconds of CPU")
     through_a_session(train, test)
     on_arrays(train, test)
     regression(train, test)
