@@ -19,6 +19,7 @@ import numpy as np
 import deniable as dp
 from deniable.calibration import analytic_gaussian_sigma
 from deniable.learn.convex import Ball, ConvexExponential, explain, minimize
+from deniable.learn.convex.exponential import ARITHMETIC, MIXING
 from deniable.learn.convex.objectives import Rows, clipped
 from deniable.sampling import PublicRandom
 
@@ -217,8 +218,7 @@ def adult(epsilon, radius, longer, delta=1e-5, share=0.25):
         [str(v).startswith(">50K") for v in t["income"].to_pylist()] for t in (train, test)
     )
     n, d = rows.shape
-    mixing, arithmetic = 1e-9, 3e-7
-    lost = (1 + math.exp(epsilon)) * (mixing + arithmetic)
+    lost = (1 + math.exp(epsilon)) * (MIXING + ARITHMETIC)
     mu = 1 / analytic_gaussian_sigma(epsilon, delta=delta - lost) * (1 - 1e-9)
     turned = longer * whitening(rows, mu * math.sqrt(share), n)
     points, targets = clipped(rows @ turned, labels, norm=1.0, labels=True)
@@ -226,7 +226,6 @@ def adult(epsilon, radius, longer, delta=1e-5, share=0.25):
     mechanism = ConvexExponential(
         loss_name="logistic", domain=Ball(4 * radius).record(), coordinates=d, lipschitz=1.0,
         sensitivity=1.0, weight=mu * math.sqrt((1 - share) * ridge), ridge=ridge, epsilon=epsilon,
-        mixing=mixing, arithmetic=arithmetic,
     )  # fmt: skip
     chain = mechanism.chain(Rows(points=points, targets=targets))
     x = turned @ chain.draw()
@@ -234,10 +233,11 @@ def adult(epsilon, radius, longer, delta=1e-5, share=0.25):
     ranks = np.argsort(np.argsort(scores)) + 1.0
     p = int(truth.sum())
     auc = (ranks[truth].sum() - p * (p + 1) / 2) / (p * (len(truth) - p))
-    accuracy, rounded = ((scores > 0) == truth).mean(), chain.lattice.missed(chain.lattice.root)
+    accuracy = ((scores > 0) == truth).mean()
     print(
-        f"adult ε = {epsilon}: n = {n:,}, d = {d}, {chain.lattice.steps:,} steps, within {mixing} "
-        f"by mixing and {rounded:.0e} by arithmetic: accuracy {accuracy:.4f}, AUC {auc:.4f}, "
+        f"adult ε = {epsilon}: n = {n:,}, d = {d}, {chain.lattice.steps:,} steps, within "
+        f"{mechanism.distance:.1e}, {chain.lattice.missed:.0e} of it by rounding: "
+        f"accuracy {accuracy:.4f}, AUC {auc:.4f}, "
         f"{time.process_time() - started:.1f} CPU s",
         flush=True,
     )

@@ -1,35 +1,39 @@
 """Learning: accuracy, AUC and seconds on census incomes, beside peers and without privacy.
 
-python -m bench learn        needs scikit-learn; diffprivlib 0.6.6 (with scikit-learn 1.6),
-                             interpret-core 0.7.8 and opacus 1.6 are compared where installed
+script/bench learn           with diffprivlib 0.6.6, interpret-core 0.7.8 and Opacus 1.6, which need
+                             an environment of their own (scikit-learn 1.6): requirements/learn.txt
+python -m bench learn        with what is installed of them
 """
 
 import importlib
-import importlib.util
 import subprocess
 import sys
 import time
 import warnings
 
 import numpy as np
+from sklearn.ensemble import HistGradientBoostingClassifier as Trees
+from sklearn.linear_model import LinearRegression as PlainLinear
 from sklearn.linear_model import LogisticRegression as Plain
 from sklearn.metrics import r2_score, roc_auc_score
 
 import deniable as dp
 from bench._census import KEYS, NUMBERS, opened
+from bench._learn_peers import classifiers, regressors
 from deniable.calibration import analytic_gaussian_sigma
 from deniable.learn import GradientBoosting, LinearRegression, LogisticRegression
 
 DELTA = 1e-5
 EPSILONS = (0.1, 1.0, 3.0)
-SEEDS = 10
+SEEDS, PEER_SEEDS = 10, 3
 
 
 def main():
     """Print the tables."""
     warnings.simplefilter("ignore")
     train, test = dp.load_adult("train"), dp.load_adult("test")
-    print(f"\ncensus incomes, δ = {DELTA:g}: accuracy, AUC, seconds of CPU (mean ± sd of {SEEDS})")
+    print(f"means ± standard deviations of {SEEDS} fits, and of {PEER_SEEDS} of each peer")
+    print(f"\ncensus incomes, δ = {DELTA:g}: accuracy, AUC, seconds of CPU")
     through_a_session(train, test)
     on_arrays(train, test)
     regression(train, test)
@@ -65,106 +69,84 @@ def on_arrays(train, test):
     X, y = features(train)
     Z, z = features(test)
     norm = float(np.sqrt(len(NUMBERS) + len(KEYS) - 1))
-
-    def judge(model):
-        found = model.predict_proba(Z)[:, 1]
-        return (found > 0.5) == z, roc_auc_score(z, found)
-
+    judge = judged(Z, z)
     known = {"delta": DELTA, "bounds": (0, 1), "norm": norm, "classes": [False, True]}
     for solver in ("descent", "objective", "output"):
         for epsilon in EPSILONS:
             ours = LogisticRegression(epsilon=epsilon, solver=solver, **known)
             line(f"plain features, {solver}", epsilon, lambda m=ours: m.fit(X, y), judge)
-    for epsilon in EPSILONS:
-        line(
-            "noisy descent in NumPy, 100 steps",
-            epsilon,
-            lambda e=epsilon: Naive(X, y, norm, e),
-            judge,
-        )
-    for name, make in peers(norm, X).items():
-        for epsilon in EPSILONS:
-            line(name, epsilon, lambda m=make, e=epsilon: m(e).fit(X, y), judge)
+    beside(classifiers(X, low=0.0, high=1.0, norm=norm, delta=DELTA), X, y, judge)
     line("scikit-learn, no privacy", None, lambda: Plain(max_iter=2000).fit(X, y), judge, seeds=1)
+    line("the same, boosted trees", None, lambda: Trees().fit(X, y), judge, seeds=1)
 
 
-def peers(norm, X):
-    """What is installed of them."""
-    found = {}
-    try:
-        models = importlib.import_module("diffprivlib.models")
-        found["diffprivlib LogisticRegression (δ = 0)"] = lambda e: models.LogisticRegression(
-            epsilon=e, data_norm=norm, C=0.01, max_iter=1000
-        )
-    except ImportError:
-        print("  diffprivlib: not installed, or not with this scikit-learn")
-    try:
-        private = importlib.import_module("interpret.privacy")
-        names = [f"x{i}" for i in range(X.shape[1])]
-        found["interpret DPExplainableBoosting"] = lambda e: (
-            private.DPExplainableBoostingClassifier(
-                epsilon=e,
-                delta=DELTA,
-                feature_names=names,
-                feature_types=["continuous"] * len(names),
-                privacy_bounds=dict.fromkeys(names, (0.0, 1.0)),
-            )
-        )
-    except ImportError:
-        print("  interpret: not installed")
-    print("  opacus: " + ("see tests/learn/test_deep.py" if _has("opacus") else "not installed"))
-    return found
+def judged(X, y):
+    """Accuracy and AUC of a classifier on these rows."""
+
+    def judge(model):
+        found = model.predict_proba(X)[:, 1]
+        return (found > 0.5) == y, roc_auc_score(y, found)
+
+    return judge
 
 
-def _has(name):
-    return importlib.util.find_spec(name) is not None
-
-
-class Naive:
-    """Plain noisy gradient descent, as textbooks print it (zCDP, no preconditioner)."""
-
-    def __init__(self, X, y, norm, epsilon, steps=100):
-        rho = budget(epsilon).mu ** 2 / 2
-        random = np.random.default_rng()
-        X = np.column_stack([X, np.ones(len(X))]) / np.hypot(norm, 1)
-        self.theta, self.norm, sigma = np.zeros(X.shape[1]), norm, np.sqrt(steps / (2 * rho))
-        for _ in range(steps):
-            residual = 1 / (1 + np.exp(-X @ self.theta)) - y
-            noisy = X.T @ residual + random.normal(0, sigma, X.shape[1])
-            self.theta -= 40 * noisy / len(X)
-
-    def predict_proba(self, X):
-        X = np.column_stack([X, np.ones(len(X))]) / np.hypot(self.norm, 1)
-        found = 1 / (1 + np.exp(-X @ self.theta))
-        return np.column_stack([1 - found, found])
+def beside(peers, X, y, judge):
+    for name, make in peers.items():
+        for epsilon in EPSILONS:
+            fit = lambda m=make, e=epsilon: m(e).fit(X, y)  # noqa: E731
+            line(name, epsilon, fit, judge, seeds=PEER_SEEDS)
 
 
 def regression(train, test):
     """Age from all other columns."""
-    print("\nage from all other columns: R², seconds of CPU")
+    print("\nage from all other columns: R², root mean square error, seconds of CPU")
     age = test["age"].to_numpy()
+    X, Z = (regressors_of(table) for table in (train, test))
+    y, target = train["age"].to_numpy().astype(float), tuple(map(float, NUMBERS["age"]))
+
+    def judge_on(rows):
+        def judge(model):
+            told = np.clip(model.predict(rows), *target)
+            return r2_score(age, told), np.sqrt(np.mean((age - told) ** 2))
+
+        return judge
+
     for epsilon in EPSILONS:
-        start = time.process_time()
-        model = opened(train, budget(epsilon)).fit(
-            LinearRegression(), target="age", spend=budget(epsilon)
-        )
-        took = time.process_time() - start
-        told = r2_score(age, model.predict(test))
-        print(f"  s.fit(LinearRegression())  ε {epsilon:<4g} {told:.3f} {took:6.2f} s")
+
+        def fit(epsilon=epsilon):
+            session = opened(train, budget(epsilon))
+            return session.fit(LinearRegression(), target="age", spend=budget(epsilon))
+
+        line("s.fit(LinearRegression())", epsilon, fit, judge_on(test))
+    norm = float(np.sqrt(len(NUMBERS) + len(KEYS) - 1))
+    facts = {"low": 0.0, "high": 1.0, "target": target, "norm": norm, "delta": DELTA}
+    beside(regressors(X, **facts), X, y, judge_on(Z))
+    plain = lambda: PlainLinear().fit(X, y)  # noqa: E731
+    line("scikit-learn, no privacy", None, plain, judge_on(Z), seeds=1)
+
+
+def regressors_of(table):
+    """All columns but age, as `features` makes them, and income."""
+    X, rich = features(table)
+    return np.column_stack([X[:, 1:], rich])
 
 
 def many_features(rows=50_000, wide=200):
-    """A made-up problem with 200 features, of which 20 matter."""
-    print(f"\nmade up, {rows:,} rows × {wide} features: accuracy, seconds of CPU")
+    """A made-up problem with 200 features, of which 20 matter; as many rows again to test."""
+    print(f"\nmade up, {rows:,} rows × {wide} features: accuracy, AUC, seconds of CPU")
     random = np.random.default_rng(0)
-    X = random.uniform(-1, 1, (rows, wide))
-    y = X[:, :20] @ random.normal(size=20) + 0.3 * random.logistic(size=rows) > 0
+    X = random.uniform(-1, 1, (2 * rows, wide))
+    noise = 0.3 * random.logistic(size=2 * rows)
+    y = X[:, :20] @ random.normal(size=20) + noise > 0
+    (X, Z), (y, z) = np.split(X, 2), np.split(y, 2)
+    judge, norm = judged(Z, z), float(np.sqrt(wide))
     for epsilon in EPSILONS:
-        start = time.process_time()
-        model = LogisticRegression(
-            epsilon=epsilon, delta=DELTA, bounds=(-1, 1), classes=[False, True]
-        ).fit(X, y)
-        print(f"  ε {epsilon:<4g} {model.score(X, y):.3f} {time.process_time() - start:6.2f} s")
+        known = {"delta": DELTA, "bounds": (-1, 1), "classes": [False, True]}
+        ours = LogisticRegression(epsilon=epsilon, **known)
+        line("LogisticRegression()", epsilon, lambda m=ours: m.fit(X, y), judge)
+    peers = classifiers(X, low=-1.0, high=1.0, norm=norm, delta=DELTA)
+    beside(peers, X, y, judge)
+    line("scikit-learn, no privacy", None, lambda: Plain(max_iter=2000).fit(X, y), judge, seeds=1)
 
 
 def large():
@@ -212,11 +194,12 @@ def line(name, epsilon, fit, judge, seeds=SEEDS):
         start = time.process_time()
         model = fit()
         took = time.process_time() - start
-        right, area = judge(model)
-        found.append((right.mean(), area, took))
+        first, second = judge(model)
+        found.append((np.mean(first), second, took))
     (accuracy, area, took), (spread, wide, _) = np.mean(found, axis=0), np.std(found, axis=0)
     shown = "     " if epsilon is None else f"ε {epsilon:<3g}"
     print(
         f"  {name:<40}{shown}  {accuracy:.4f} ± {spread:.4f}  {area:.4f} ± {wide:.4f}  "
-        f"{took:6.2f} s"
+        f"{took:6.2f} s",
+        flush=True,
     )

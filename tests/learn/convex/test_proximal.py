@@ -223,61 +223,101 @@ def test_after_the_first_point_ahead_the_divergence_is_as_small_as_is_said(name)
 # ---- arithmetic
 
 
-@pytest.mark.parametrize("domain", [Ball(2.0), Box(-1.0, 3.0), Simplex(2.0)], ids=str)
-@pytest.mark.parametrize("arithmetic", [1e-6, 1e-9, 1e-11])
-@pytest.mark.parametrize("size", [1, 10_000])
-def test_what_the_lattice_adds_is_within_what_is_allowed_or_refused(domain, arithmetic, size):
-    made = Lattice(
-        domain=domain, coordinates=3, size=size, mass=size, weight=0.3, ridge=2.0,
-        link=link("logistic"), mixing=1e-9, arithmetic=arithmetic,
-    )  # fmt: skip
-    assert made.missed(made.root) <= arithmetic or not made.fine
-    far = domain.norm(3) + (40 + 3**0.5) * made.root + 4 * made.root**2 * made.steepest
-    assert far / made.width <= 2.0**61
+DOMAINS = [Ball(2.0), Box(-1.0, 3.0), Simplex(2.0)]
 
 
-@pytest.mark.parametrize("domain", [Ball(1.9), Box(-1.0, 1.0), Simplex()], ids=str)
-@pytest.mark.parametrize("arithmetic", [1e-8, 1e-10, 1e-11])
-@pytest.mark.parametrize("name", NAMES)
-def test_digits_that_suffice_for_many_rows_with_room_suffice_for_fewer(domain, arithmetic, name):
-    """So that no call fails for its rows, few or short, after public facts have let it pass."""
-
-    def pace(size, allowed, mass=1.0):
-        return Lattice(
-            domain=domain, coordinates=10, size=size, mass=mass * size, weight=0.3,
-            ridge=20 / domain.reach(10) ** 2, link=link(name, blur=0.05), mixing=1e-10,
-            arithmetic=allowed,
-        )  # fmt: skip
-
-    sizes = np.geomspace(1, 1e5, 80)
-    passed = [n for n in sizes if pace(n, arithmetic / 2).fine]
-    assert all(
-        pace(n, arithmetic, mass).fine
-        for n in sizes
-        if n <= max(passed, default=0)
-        for mass in (1.0, 0.01)
+def pace(domain=DOMAINS[0], *, coordinates=3, size=10, name="logistic", arithmetic=1e-10, **facts):
+    made = {"mass": size, "weight": 0.3, "ridge": 2.0, "mixing": 1e-9} | facts
+    named = link(name, blur=0.05)
+    return Lattice(
+        domain=domain, coordinates=coordinates, size=size, link=named, arithmetic=arithmetic, **made
     )
 
 
-def test_a_chain_whose_lattice_is_too_coarse_draws_nothing():
-    walk = chain("logistic", domain=Ball(1.0))
-    object.__setattr__(walk, "arithmetic", 1e-16)
-    with pytest.raises(ArithmeticError):
-        walk.draw()
+@pytest.mark.parametrize("domain", DOMAINS, ids=str)
+@pytest.mark.parametrize("arithmetic", [1e-6, 1e-9, 1e-20, 1e-40])
+@pytest.mark.parametrize("size", [0, 1, 10_000, 10**9])
+@pytest.mark.parametrize("name", NAMES)
+def test_what_the_lattice_adds_is_within_what_is_allowed(domain, arithmetic, size, name):
+    """For any number of rows and any share of a δ: digits are added until they suffice."""
+    made = pace(domain, size=size, arithmetic=arithmetic, name=name)
+    assert made.missed <= arithmetic
+    far = domain.norm(3) + (40 + 3**0.5) * made.root + 4 * made.root**2 * made.steepest
+    assert far / made.width <= 2.0**61 or made.kind.kind == "O"
+    assert math.frexp(made.width)[0] == 0.5
+
+
+@pytest.mark.parametrize("domain", DOMAINS, ids=str)
+def test_parts_of_the_bound_add_up_to_what_is_added_per_pair(domain):
+    """Each part as the module derives it, in one coordinate's width, for this set."""
+    made, d = pace(domain, size=10_000), 3
+    ball, far, inner = not isinstance(domain, Simplex), domain.diameter(d), domain.inner(d)
+    push, pull, eta = 0.3 * 10_000, 2.0 * far, made.root**2
+    sharp, moved = 1 / eta + 2.0, (math.sqrt(d) if ball else d) / 2
+    aimed = 3 * (push + pull) + 2 * math.sqrt(d / eta) + d / inner
+    means = 2 * moved / math.sqrt(2 * math.pi * eta) + moved * pull
+    proposals = sharp * far + 2 * aimed if ball else 5 * (sharp * domain.total + aimed)
+    coins = 2 * push + pull + (aimed if ball else 4 * sharp * domain.total + 3 * aimed)
+    parts = [means, moved * proposals, moved * coins / 2]
+    if not ball:
+        slope = push + pull + sharp * far + aimed
+        parts.append(2 * d * (d / domain.total + math.sqrt(2) * slope))
+    assert sum(parts) <= made._harm <= 40 * sum(parts)
+    assert made.missed == pytest.approx(made.steps * made._harm * made.width)
+
+
+@pytest.mark.parametrize("dimensions", [1, 2])
+def test_cells_and_middles_change_a_law_by_no_more_than_the_slopes_say(dimensions):
+    """On a coarse lattice, by summation: the exponent of a cell's middle, and of its average."""
+    fine, slope = np.linspace(-1, 1, 512, endpoint=False) + 1 / 512, 3.0
+    grids = np.meshgrid(*[fine] * dimensions, indexing="ij")
+    direction = np.arange(1.0, dimensions + 1) / np.linalg.norm(np.arange(1.0, dimensions + 1))
+    exponent = slope * np.abs(sum(c * x for c, x in zip(direction, grids, strict=True)) - 0.1)
+    width = 2 / 32
+    middles = [(np.floor(x / width) + 0.5) * width for x in grids]
+    there = slope * np.abs(sum(c * x for c, x in zip(direction, middles, strict=True)) - 0.1)
+    first, second = (np.exp(-each) / np.exp(-each).sum() for each in (exponent, there))
+    moved = width * math.sqrt(dimensions) / 2
+    assert 0 < np.abs(first - second).sum() / 2 <= moved * slope / 2
+
+
+@pytest.mark.statistical
+@pytest.mark.parametrize("low", [-2.0, -0.5])
+def test_a_lattice_of_more_than_64_bits_leaves_the_law_as_it_is(low):
+    """Starts are drawn from the exact law, so that the ends must have it too."""
+    law = Interval(rows("logistic"), weight=1.5, ridge=2.0, low=low, high=2.0, center=(low + 2) / 2)
+    target = Target(rows=rows("logistic"), domain=Box(low, 2.0), weight=1.5, ridge=2.0)
+    walk = Chain(target=target, mixing=1e-9, arithmetic=1e-25)
+    assert walk.lattice.kind.kind == "O"
+    starts = law.quantile(PublicRandom(8).generator.uniform(size=300))
+    ends = np.array([float(walk._next(walk._points(np.array([x])))[0][0]) for x in starts])
+    assert goodness.law(ends * walk.width, law.chance) > ALARM
+
+
+@pytest.mark.parametrize("domain", DOMAINS, ids=str)
+def test_points_of_more_than_64_bits_stay_whole_numbers_in_the_set(domain):
+    generator = PublicRandom(9).generator
+    held = Rows(points=np.trunc(generator.normal(size=(30, 3)) / 8 / STEP), targets=np.zeros(30))
+    target = Target(rows=held, domain=domain, weight=1.0, ridge=2.0)
+    walk = Chain(target=target, mixing=1e-9, arithmetic=1e-30)
+    state, place = walk._center, None
+    for _ in range(20):
+        state, place = walk._next(state, place)
+        assert all(type(x) is int for x in state.tolist())
+        x = np.asarray(state * walk.width, dtype=np.float64)
+        assert np.linalg.norm(x - domain.project(x)) < 1e-12
+    assert max(abs(x) for x in state.tolist()) > 2**64
 
 
 def test_rounding_a_state_moves_a_pair_by_no_more_than_its_share_of_the_bound():
     """On a coarse lattice in one dimension, by integration: the two normal means that are moved."""
-    root, width = 0.5, 2.0**-6
-    x = np.linspace(-6, 6, 48_001)
+    made, width = pace(coordinates=1, size=0), 2.0**-6
+    root = made.root
+    x = np.linspace(-12 * root, 12 * root, 48_001)
     bells = [np.exp(-((x - c) ** 2) / (2 * root**2)) for c in (0.0, width / 2)]
     first, second = (b / np.trapezoid(b, x) for b in bells)
     moved = np.trapezoid(np.abs(first - second), x) / 2
-    made = Lattice(
-        domain=Ball(2.0), coordinates=1, size=0, mass=0, weight=1.0, ridge=1.0, link=link("huber"),
-        mixing=1e-9, arithmetic=1e-8,
-    )  # fmt: skip
-    assert 2 * moved <= made._harm(root) * width
+    assert 0 < 2 * moved <= width / 2 / root
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -6,7 +6,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from deniable.sampling.gaussian.digits import R_BITS, UNIT, Digits, finely, floors
+from deniable.sampling.gaussian.digits import R_BITS, UNIT, Digits, finely, floors, widely
 from deniable.sampling.lazy import Uniform
 from deniable.sampling.seeded import SeededSource
 
@@ -43,9 +43,16 @@ def test_what_is_certain_in_floats_is_exact(sigma):
     assert told, "and something is certain"
 
 
-@pytest.mark.parametrize("sigma", [2.0**40, 2.0**50 / 3, 2.0**52, 2.0**52 - 1])
+@pytest.mark.parametrize(
+    ("way", "sigma"),
+    [
+        *((finely, sigma) for sigma in (2.0**40, 2.0**50 / 3, 2.0**52, 2.0**52 - 1)),
+        *((widely, Fraction(sigma)) for sigma in (2**40, 2.0**52 + 1, 2.0**60 / 3, 3 * 2**62)),
+        (widely, Fraction(2**66, 7)),
+    ],
+)
 @pytest.mark.parametrize("offset", [0.0, 1.0, -1.0, 0.3])
-def test_what_is_certain_with_64_more_digits_is_exact(sigma, offset):
+def test_what_is_certain_with_64_more_digits_is_exact(way, sigma, offset):
     """At all distances from an edge, 2⁰ … 2⁶³ of the last of those digits."""
     told, open_ = 0, 0
     scale = Fraction(UNIT) / 2**64
@@ -57,7 +64,7 @@ def test_what_is_certain_with_64_more_digits_is_exact(sigma, offset):
             ahead = math.floor(edge) + away
             ends = [exact + Fraction(sigma) * scale * (ahead + i) for i in (0, 1)]
             place, more = divmod(start + ahead, 2**64)
-            x, unclear = finely(np.array([place]), np.array([more], np.uint64), sigma, offset)
+            x, unclear = way(np.array([place]), np.array([more], np.uint64), sigma, offset)
             assert unclear[0] or math.floor(ends[0]) == x[0] == math.ceil(ends[1]) - 1
             told, open_ = told + (not unclear[0]), open_ + bool(unclear[0])
     assert told > open_ > 0

@@ -90,6 +90,9 @@ TARGETS = [
     (Rounded(Fraction(2**46 + 1, 3)), 0.1),
     (Rounded(Fraction(float(2**50 / 3))), -0.75),
     (Rounded(Fraction(2**52)), 1.0),
+    (Rounded(Fraction(2**53 + 1, 2)), 0.5),
+    (Rounded(Fraction(3 * 2**66)), -0.3),
+    (Rounded(Fraction(10**40, 7)), 0.1),
     (Discrete(Fraction(64)), 0.0),
     (Discrete(Fraction(1000)), 0.0),
     (Discrete(Fraction(10**7, 3)), 0.0),
@@ -122,7 +125,8 @@ def words_of(tried, *, spare=()):
 
 def decided(target, tried, offset, source_of):
     """What the vectorised sampler makes of these proposals."""
-    out = np.empty(len(tried), dtype=np.int64)
+    kind = np.int64 if target.sigma <= 2**52 else object
+    out = np.empty(len(tried), dtype=kind)
     lost = steps._chunk(target, offset, out, source_of(words_of(tried))).tolist()
     places = set(lost)
     assert len(lost) == len(places)
@@ -301,10 +305,10 @@ def test_draws_are_machine_words_exactly_where_they_fit(kind, count, sigma, dtyp
     assert drawn.shape == (count,)
 
 
-@pytest.mark.parametrize("count", [1, steps.FEW - 1, steps.FEW, 40])
+@pytest.mark.parametrize("count", [1, steps.FEW - 1])
 @pytest.mark.parametrize("sigma", [Fraction(2**52 + 1), Fraction(2) ** 70, Fraction(10) ** 40])
-def test_draws_too_wide_for_64_bits_are_those_drawn_one_by_one(count, sigma):
-    """Whole numbers of Python from the same random words, however many are asked for at once."""
+def test_few_draws_too_wide_for_64_bits_are_those_drawn_one_by_one(count, sigma):
+    """Whole numbers of Python from the same random words."""
     target = Rounded(sigma=sigma)
     together = steps.draw(target, 0.25, count=count, source=SeededSource(3))
     source = SeededSource(3)

@@ -27,6 +27,7 @@ from .restricted import (
     means_above,
     means_within,
     shift,
+    whole,
 )
 
 
@@ -147,7 +148,7 @@ class Ball(Domain):
         """One block of all coordinates."""
         blocks = Blocks(
             center=center[None, :],
-            middle=np.zeros((1, center.size), dtype=np.int64),
+            middle=np.zeros((1, center.size), dtype=center.dtype),
             radius=np.array([self.radius / width]),
             sigma=sigma,
         )
@@ -241,7 +242,7 @@ class Box(Domain):
         middle, half = self._sides(center.size)
         blocks = Blocks(
             center=center[:, None],
-            middle=np.rint(middle / width).astype(np.int64)[:, None],
+            middle=whole(middle / width, center.dtype)[:, None],
             radius=half / width,
             sigma=sigma,
         )
@@ -321,20 +322,20 @@ class Simplex(Domain):
         coordinate j is kept with probability exp(−(xⱼ − cⱼ)²/2σ²), which restores the density.
         """
         step = 2.0 ** (math.frexp(self.total)[1] - 44)  # every lattice of a sampler divides it
-        whole = round(math.floor(self.total / step) * step / width)
-        moved = center - round(shift(center.astype(np.float64), sigma, whole))
+        top = round(math.floor(self.total / step) * step / width)
+        moved = center - round(shift(center.astype(np.float64), sigma, top))
         j = int(np.argmax(moved))
-        moved -= moved[j] - min(max(moved[j], -whole), 2 * whole)
+        moved -= moved[j] - min(max(moved[j], -top), 2 * top)
         others = np.delete(moved, j)
         blocks = Blocks(
             center=others[:, None],
-            middle=np.full((others.size, 1), whole // 2, dtype=np.int64),
-            radius=np.full(others.size, whole / 2),
+            middle=np.full((others.size, 1), top // 2, dtype=center.dtype),
+            radius=np.full(others.size, top / 2),
             sigma=sigma,
         )
         while True:
             drawn = blocks.draw()[:, 0]
-            rest = whole - int(drawn.sum())
+            rest = top - int(drawn.sum())
             late = (Fraction(rest - int(moved[j])) / Fraction(sigma)) ** 2 / 2
             if is_above(rest, drawn.size) and bernoulli_exp(late)[0]:
                 return np.insert(drawn, j, rest)

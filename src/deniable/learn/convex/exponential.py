@@ -22,8 +22,9 @@ from .objectives import NAMES, Rows, link
 from .proximal import Chain, Target
 from .restricted import Floats
 
-MIXING, ARITHMETIC = 1e-9, 1e-6
-_MIXING_SHARE, _ARITHMETIC_SHARE = 0.01, 0.25  # of δ, at most, for what the sampler misses
+MIXING, ARITHMETIC = 8e-10, 1e-10
+"""At most what is missed by ending the chain and by rounding: together below 1e-9."""
+_MIXING_SHARE, _ARITHMETIC_SHARE = 0.01, 0.002  # of δ, at most, for what the sampler misses
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,9 +40,10 @@ class ConvexExponential(Mechanism):
     Assumes    one unit changes ∇ΣF by at most Δ in L2, everywhere on K: rows are clipped to the
                Lipschitz bound M, and Δ is M if a unit comes or goes and 2M if it is replaced
     Numerics   see `proximal`: the number of steps is fixed by a theorem, rejections have no limit,
-               `mixing` bounds the distance after that many steps and `arithmetic` what the lattice
-               adds, in the worst case. Coins are exact, provided that NumPy's exp and logaddexp
-               are right to 2⁻⁴⁶: that is assumed.
+               `mixing` bounds the distance after that many steps and `arithmetic` what rounding
+               to a lattice adds, in the worst case: t, their sum, is below 1e-9 by default.
+               Coins are exact, provided that NumPy's exp and logaddexp are right to 2⁻⁴⁶: that is
+               assumed.
                The running time depends on the data (steps and rejections), and so does the number
                of rows: do not show it to whoever must not learn them.
 

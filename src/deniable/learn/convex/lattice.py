@@ -1,23 +1,37 @@
 """The lattice on which the proximal sampler walks, and what it adds to the distance at most.
 
-Points lie on a lattice of width g, and what is certified is the rounded point. From any
-x in K, the ideal pair of draws, rounded, and the pair drawn from the rounded x differ in
-total variation by at most the sum of the following, whatever the rows are; over a run
-these sums add up (d coordinates, a = 1/η + m, D the diameter, i the inner radius of K):
-· x and y are rounded: each moves a normal mean, or the exponent by a linear function, by
-  g√d/2: ½·g√d/√(2πη) each (the second by [GLL22]);
-· E is taken at the cell's middle. If |h| ≤ κ, densities p and ∝ p·eʰ differ by at most
-  κ; ‖∇E‖ ≤ 2bn + mD, and rounding o adds mD: κ ≤ g√d·(bn + mD);
-· so are the coins of `restricted.Blocks`, of slope a·tilt·R ≤ d/i + a·dist(c, K) with c
-  where proposals aim, and a·dist(c, K) ≤ 3(bn + mD) + √(d/η) + ‖y − x‖/η, as
-  ‖p − y‖ ≤ dist(y, K) + 2η(bn + mD) + √(dη) is enforced; E‖y − x‖ ≤ √(dη);
-· a point near the boundary is judged by more digits, uniform in its cell instead of
-  normal: g√d·(a + λ)·E‖x − c′‖ ≤ g√d·(√(ad)·(1 + λ/a) + d/i), λ/a ≤ η·(slope above)/i;
-· on a simplex with the total s, c is moved along the plane's normal, to at most 2s + 2·dist(c, K)
-  outside; the coin for the last coordinate has slope 2as√d, and distances within K are at most s:
-  all of these are covered by twice the slope above and 16as√d.
-`_harm` adds these up, with room to spare, and η is changed until T·harm·g is at most what is
-allowed: raised, at the cost of rejections, or lowered, at the cost of more steps.
+Points lie on a lattice of width g, and what is certified is the rounded point. Let t be the most by
+which, from any x in K and for any rows, the ideal pair of draws, rounded, and the pair drawn from
+the rounded x differ in total variation. Replacing ideal pairs by drawn ones, one after the other,
+changes the law by at most t each: by T·t over a run. t is the sum of the following, where d are
+the coordinates, a = 1/η + m, D is the diameter of K and i its inner radius. Rounding moves a point
+by at most r = g√d/2, or g·d/2 on a simplex, where one coordinate is what the others leave.
+Densities p and ∝ p·eʰ on K differ by at most κ/2 if |h| ≤ κ.
+
+Means     x and y are rounded: each moves a normal mean, or the exponent by a linear function, by
+          r: r/√(2πη) each (the second by [GLL22]). Rounding o changes the exponent by rmD at most.
+Aim       Proposals of precision a aim at c = p − (gradient at p)/a, and p is in K with ‖p − y‖ ≤
+          dist(y, K) + 2η(bn + mD) + √(dη), which is enforced. So a·dist(c, K) ≤ 3(bn + mD) + √(d/η)
+          + dist(y, K)/η, and E dist(y, K) ≤ E‖y − x‖ ≤ √(dη): with d/i added, S on average.
+Draws     A cell is drawn with the mass of the proposals in it, kept with the share of it that lies
+          in K, as further digits are uniform, and then by coins for its middle. That is a real
+          draw, rounded, whose density on K is the ideal one but for eʰ: the density of proposals is
+          averaged over a cell, and coins are those of a point up to r away. |h| ≤ 2rL + rL′, with
+          the slopes L of the logarithm of proposals and L′ of all coins. `restricted.Blocks`
+          proposes with the precision a + λ around a point of K, λi ≤ d/i + a·dist(c, K): L ≤ aD +
+          2S. Its coins have slopes up to S, and that of E is at most 2bn + mD.
+Simplex   With the total s, c is moved along the plane's normal, to at most 2s + 2·dist(c, K) from
+          [0, s] in each coordinate, and the coin for the last one, j, has the slope 2as: L ≤ 5(as +
+          S), and coins add 4as + 3S to 2bn + mD. Whether xⱼ is above 0 is judged by fresh digits,
+          which matters in cells within g·d of that side, on either side of it. Contracting the
+          set towards the opposite corner shows that these hold at most 2gd·(d/s + √2·L″), where
+          L″ ≤ bn + mD + aD + S is the slope of the exponent.
+Digits    `restricted` stops after 40 of them: 2⁻⁴⁰ of the same kind of term, within the spare room.
+
+All of this is at most r·(1/√η + 8(bn + mD) + 16(aD + S)) for every set: `_harm`. g is so small a
+power of two that T times this is at most what is allowed. As far as 61 bits suffice for points they
+are machine words, and beyond that whole numbers of Python: no digits are lost, and no point is too
+far out.
 """
 
 from __future__ import annotations
@@ -26,12 +40,13 @@ import math
 from dataclasses import dataclass
 from functools import cached_property
 
+import numpy as np
+
 from .domains import Domain, Simplex
 from .objectives import Link
 
 _EAGER, _EAGER_AT_CORNERS = 6.0, 8.0  # few rows are at a corner: the bound is further from the rule
-_TRIED = (1.0, 1.5, 2.0, 4.0, *(2.0**-k for k in range(1, 25)))  # multiples of η
-_BITS = 61  # of a point; differences have one more
+_BITS = 61  # of a machine word that holds a point; differences have one more
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,29 +64,36 @@ class Lattice:
     arithmetic: float
 
     @cached_property
-    def fine(self) -> bool:
-        """Whether some η makes the lattice fine enough."""
-        return self.missed(self.root) <= self.arithmetic
-
-    def missed(self, root: float) -> float:
-        """At most what the lattice adds to the distance, over a run."""
-        return self.steps_for(root) * self._harm(root) * self.width_for(root) * (1 + 2.0**-20)
+    def root(self) -> float:
+        """√η, bounded so that the lattice divides the steps in which `domains` measures sets."""
+        eager = _EAGER_AT_CORNERS if self.link.blur else _EAGER
+        norm = self.domain.norm(self.coordinates)
+        sharp = max(self.bend / eager - self.ridge, 1 / norm**2)
+        return min(math.sqrt(1 / sharp), norm, math.sqrt(norm * 2.0**10 / self.steepest))
 
     @cached_property
-    def root(self) -> float:
-        """√η: the first that makes the lattice fine enough, or just one."""
-        tried = [self._root(times) for times in _TRIED]
-        return next((root for root in tried if self.missed(root) <= self.arithmetic), tried[0])
-
-    @property
     def steps(self) -> int:
-        """T."""
-        return self.steps_for(self.root)
+        """T: the first pair, and enough pairs after it."""
+        far = self.domain.reach(self.coordinates) * (1 + 2.0**-30)
+        start = max(far**2 / (2 * self.root**2), 1.0)
+        rate = 2 * math.log1p(self.root**2 * self.ridge)
+        return 1 + math.ceil(math.log(start / (2 * self.mixing**2)) * (1 + 2.0**-30) / rate)
+
+    @cached_property
+    def width(self) -> float:
+        """g, a power of two: fine enough, and at least as fine as 61 bits allow."""
+        enough = math.floor(math.log2(self.arithmetic / (self.steps * self._harm)))
+        return 2.0 ** min(self._span - _BITS, enough - 1)
 
     @property
-    def width(self) -> float:
-        """g, a power of two: as fine as whole numbers of 61 bits allow."""
-        return self.width_for(self.root)
+    def kind(self) -> np.dtype[np.int64] | np.dtype[np.object_]:
+        """Of the numbers that hold a point: machine words, or Python's."""
+        return np.dtype(np.int64) if self.width == 2.0 ** (self._span - _BITS) else np.dtype(object)
+
+    @property
+    def missed(self) -> float:
+        """At most what the lattice adds to the distance, over a run."""
+        return self.steps * self._harm * self.width
 
     @property
     def bend(self) -> float:
@@ -80,36 +102,24 @@ class Lattice:
 
     @property
     def steepest(self) -> float:
-        """At least ‖∇U‖ on the set, and ‖∇E‖."""
+        """bn + mD: at least ‖∇U‖ on the set; half of ‖∇E‖ is at most that."""
         pull = self.ridge * self.domain.diameter(self.coordinates)
         return (self.weight * self.size + pull) * (1 + 2.0**-30)
 
-    def _root(self, times: float) -> float:
-        """Bounded so that the lattice divides the steps in which `domains` measures sets."""
-        eager = _EAGER_AT_CORNERS if self.link.blur else _EAGER
-        norm = self.domain.norm(self.coordinates)
-        sharp = max(self.bend / eager - self.ridge, 1 / norm**2)
-        return min(math.sqrt(times / sharp), norm, math.sqrt(norm * 2.0**10 / self.steepest))
+    @property
+    def _span(self) -> int:
+        """log₂ of how far out a point may be; noise of 40 σ does not occur."""
+        noise = (40 + math.sqrt(self.coordinates)) * self.root
+        far = self.domain.norm(self.coordinates) + noise + 4 * self.root**2 * self.steepest
+        return math.ceil(math.log2(far))
 
-    def steps_for(self, root: float) -> int:
-        """The first pair, and enough pairs after it."""
-        far = self.domain.reach(self.coordinates) * (1 + 2.0**-30)
-        start = max(far**2 / (2 * root**2), 1.0)
-        rate = 2 * math.log1p(root**2 * self.ridge)
-        return 1 + math.ceil(math.log(start / (2 * self.mixing**2)) * (1 + 2.0**-30) / rate)
-
-    def width_for(self, root: float) -> float:
-        """So that no point that occurs leaves 61 bits; noise of 40 σ does not occur."""
-        noise = (40 + math.sqrt(self.coordinates)) * root
-        far = self.domain.norm(self.coordinates) + noise + 4 * root**2 * self.steepest
-        return 2.0 ** (math.ceil(math.log2(far)) - _BITS)
-
-    def _harm(self, root: float) -> float:
+    @property
+    def _harm(self) -> float:
         """What one pair adds to the distance, per unit of the lattice's width."""
-        d, inner = self.coordinates, self.domain.inner(self.coordinates)
-        sharp = 1 / root**2 + self.ridge
-        slope = 3 * self.steepest + 2 * math.sqrt(d) / root + d / inner
-        if isinstance(self.domain, Simplex):
-            slope = 2 * slope + 16 * sharp * self.domain.total * math.sqrt(d)
-        edge = math.sqrt(sharp * d) * (1 + slope / (sharp * inner)) + d / inner
-        return math.sqrt(d) * (1 / root + self.steepest + slope + edge) * (1 + 2.0**-20)
+        d, far = self.coordinates, self.domain.diameter(self.coordinates)
+        moved = (d if isinstance(self.domain, Simplex) else math.sqrt(d)) / 2
+        sharp = 1 / self.root**2 + self.ridge
+        aimed = 3 * self.steepest + 2 * math.sqrt(d) / self.root
+        aimed += d / self.domain.inner(self.coordinates)
+        slopes = 8 * self.steepest + 16 * (sharp * far + aimed)
+        return moved * (1 / self.root + slopes) * (1 + 2.0**-20)

@@ -51,7 +51,7 @@ def minimize(
     `method` is
 
     regularised    the regularised exponential mechanism, by a sampler with certified error: needs
-                   a δ; best for smooth losses, for thousands of rows: fewer at a small δ
+                   a δ; best for smooth losses, for thousands of rows
     exponential    the exponential mechanism: of pure ε on a grid in up to three dimensions, by the
                    same sampler if you spend a δ
     descent        noisy gradient descent: any size, and any function

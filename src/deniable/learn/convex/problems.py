@@ -37,7 +37,7 @@ RESERVED = 1 - 2.0**-20
 _COUNT = 0.02  # the share of the loss that buys a noisy count
 _SURE = 0.99
 _WORK = 2e13  # products, at most: about a day
-_FINEST = 90.0  # −ln of the total variation that a point of 61 bits could still show, and more
+_FINEST = 90.0  # −ln of the least total variation for which a sampler is offered
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -174,7 +174,7 @@ class Problem:
         epsilon = left * self.spend.epsilon * (1 - 2.0**-45)  # type: ignore[attr-defined]
         if self._gridded:
             return Grid(epsilon=epsilon, unit=self.unit, **facts)
-        delta = self.spend.delta * RESERVED * (1 - 2.0**-20)  # type: ignore[attr-defined]
+        delta = self.spend.delta * RESERVED  # type: ignore[attr-defined]
         if self.method == "stochastic":
             paid = Approx(epsilon, delta=delta)
             return Stochastic(loss=paid, size=max(size, 1.0), unit=self.unit, **facts)
@@ -196,8 +196,7 @@ class Problem:
 
         blur = min(0.25, max(made(2.0**-30).excess(size) / 4, 2.0**-10))
         mechanism = made(blur)
-        unsure = 1.0 if self.size is not None else math.log(2.0**21 / delta) / (_COUNT * epsilon)
-        _check_work(mechanism, size, most=1.25 * size + unsure)
+        _check_work(mechanism, size)
         return mechanism
 
     def plan(self) -> Plan:
@@ -338,23 +337,16 @@ def _excess(
     return way.excess(least, confidence)
 
 
-def _check_work(mechanism: ConvexExponential, size: float, *, most: float) -> None:
-    """Refuse what would take days, or more digits than there are, by public facts.
-
-    Digits must suffice for `most` rows and for fewer, with room for a lattice twice as wide: widths
-    are powers of two, and may be wider for fewer rows. There are more rows than `most` with a
-    probability of 2⁻²¹ of δ, for which `way` leaves room.
-    """
-    work = mechanism.pace(size).steps * size * mechanism.coordinates * 16
-    pace = mechanism.pace(most)
-    if work > _WORK or not replace(pace, arithmetic=pace.arithmetic / 2).fine:
+def _check_work(mechanism: ConvexExponential, size: float) -> None:
+    """Refuse what would take days, by public facts."""
+    if mechanism.pace(size).steps * size * mechanism.coordinates * 16 > _WORK:
         raise _too_long()
 
 
 def _too_long() -> BadParameter:
     return BadParameter(
-        "the sampler would run for days on so many rows and columns, or miss so small a δ",
-        why="its number of steps is fixed by a theorem, and what rounding adds to δ grows with it",
+        "the sampler would run for days on so many rows and columns, or at so small a δ",
+        why="its number of steps is fixed by a theorem",
         fix='method="descent"',
     )
 

@@ -51,7 +51,7 @@ from .coins import Tangent
 from .domains import Domain
 from .lattice import Lattice
 from .objectives import STEP, Array, Rows
-from .restricted import Floats, Integers
+from .restricted import Floats, Integers, whole
 
 _SLOPE_BITS = 22
 _CHUNK = 1 << 15  # rows whose products with slopes add up exactly: 15 + 16 + 22 bits
@@ -97,8 +97,6 @@ class Chain:
     def draw(self) -> Floats:
         """A point whose law is within `mixing` + `arithmetic` of the target, in total variation."""
         check_floats()
-        if not self.lattice.fine:  # public facts refuse this before
-            raise ArithmeticError("no lattice is fine enough for so many rows at so small a δ")
         state, place = self._center, None
         for _ in range(self.lattice.steps):
             state, place = self._next(state, place)
@@ -134,7 +132,11 @@ class Chain:
 
     @cached_property
     def _center(self) -> Integers:
-        return np.rint(self.target.center / self.width).astype(np.int64)
+        return self._points(self.target.center)
+
+    def _points(self, x: Floats) -> Integers:
+        """On the lattice."""
+        return whole(x / self.width, self.lattice.kind)
 
     @cached_property
     def _precise(self) -> tuple[float, Fraction, Fraction, Fraction]:
@@ -151,7 +153,7 @@ class Chain:
 
     def _next(self, state: Integers, last: _Place | None = None) -> tuple[Integers, _Place]:
         noise = rounded_gaussian(self._root / self.width, 0.0, state.size)
-        ahead = state + noise.astype(np.int64)
+        ahead = state + noise.astype(state.dtype)
         place = self._near(ahead, last)
         aim, tangent = self._tangent(ahead, place)
         while True:
@@ -185,7 +187,7 @@ class Chain:
     def _look(self, x: Floats, age: int = 0) -> _Place:
         """The gradient at about x, from slopes that are rounded so that their sums are exact."""
         target, rows = self.target, self.target.rows
-        point = np.rint(x / self.width).astype(np.int64)
+        point = self._points(x)
         x = np.asarray(point * self.width, dtype=np.float64)
         z = rows.points @ (x * STEP) - rows.targets
         slopes = np.rint(rows.link.slope(z) * 2.0**_SLOPE_BITS)
@@ -212,7 +214,7 @@ class Chain:
         ]
         numbers, below = _combined(parts)
         slope = np.array([x / below for x in numbers])
-        aim = point - np.rint(slope / float(precision * width)).astype(np.int64)
+        aim = point - whole(slope / float(precision * width), point.dtype)
         d, norm = target.size[1], target.domain.norm(target.size[1])
         wrong = 2.0**-48 * (d * norm + self._farthest)
         tangent = Tangent(

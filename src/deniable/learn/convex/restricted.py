@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +15,7 @@ from deniable.sampling import below, bernoulli_exp, rounded_gaussian
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
+"""Machine words, or whole numbers of Python where 64 bits are too few for a lattice."""
 _NODES = np.polynomial.legendre.leggauss(24)
 
 
@@ -40,7 +42,7 @@ class Blocks:
         """One draw per row; rows that were not kept are drawn again."""
         tilt, from_middle = self._tilt(), self.center - self.middle
         narrow = self.sigma / np.sqrt(1 + tilt)
-        inwards = np.rint(from_middle / (1 + tilt)[:, None]).astype(np.int64)
+        inwards = whole(from_middle.astype(np.float64) / (1 + tilt)[:, None], from_middle.dtype)
         aim = np.where(tilt[:, None] > 0, inwards, from_middle)  # no coin corrects an untilted one
         coins = {
             i: _Coin.of(from_middle[i], aim[i], float(narrow[i]), float(self.radius[i]), self.sigma)
@@ -54,7 +56,7 @@ class Blocks:
                 like = narrow[left] == each
                 count = int(like.sum()) * out.shape[1]
                 steps = rounded_gaussian(each, 0.0, count)
-                drawn[like] += steps.astype(np.int64).reshape(-1, out.shape[1])
+                drawn[like] += steps.astype(out.dtype).reshape(-1, out.shape[1])
             kept = self._kept(drawn, left, coins)
             out[left[kept]] = drawn[kept]
             left = left[~kept]
@@ -113,6 +115,16 @@ class _Coin:
         numbers = point.tolist()
         spent: int = sum(self.tilt * x * x + r * x for x, r in zip(numbers, self.rest, strict=True))
         return max(self.least - spent, 0) * self.below
+
+
+def whole(numbers: Floats, kind: np.dtype[Any]) -> Integers:
+    """Rounded to whole numbers of a kind, exactly, however large they are."""
+    near = np.rint(numbers)
+    if kind.kind != "O":
+        return near.astype(np.int64)
+    found = np.empty(near.shape, dtype=object)
+    found.ravel()[:] = [int(x) for x in near.ravel().tolist()]
+    return found
 
 
 def _within(point: Integers, radius: float) -> bool:

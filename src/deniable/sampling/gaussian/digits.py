@@ -29,6 +29,9 @@ UNIT = 2.0 ** -(R_BITS + WIDTH_BITS)
 FINE = 2**40
 """The σ from which one float cannot tell σz from its neighbours often enough."""
 
+LARGEST_WORD = 2**52
+"""Beyond this σ, results are Python integers."""
+
 # exp(−t²/2)/hⱼ in float64 for j < STEPS: t² and its counterpart are below 82 and right to 2⁻⁴⁵,
 # the unknown digits move t² by less than 2·9·2⁻⁴⁹ < 2⁻⁴⁴, and exp is right to 2⁻⁵⁰: below 2⁻⁴³.
 EXP_MARGIN = 2.0**-40
@@ -71,6 +74,24 @@ def finely(
     y = (first - whole) + second + more * (2.0**-64 * unit) + (offsets + 0.5)
     x = np.floor(y)
     return whole.astype(np.int64) + x.astype(np.int64), np.abs(y - x - 0.5) > 0.5 - 2.0**-44
+
+
+def widely(
+    place: Ints, more: NDArray[np.uint64], sigma: Fraction, offsets: Floats | float
+) -> tuple[NDArray[np.object_], Bools]:
+    """The same for any larger σ, in whole numbers of Python.
+
+    y is known in steps of 2⁻⁴⁸: σz is rounded down, by less than a step, the offset by half of one,
+    and digits that are still unknown move y by less than σ·2⁻¹¹³.
+    """
+    top, bottom = sigma.as_integer_ratio()
+    known = (place.astype(object) << 64) + more.astype(object)  # z in units of 2⁻¹¹³
+    y = ((known * top) << 48) // (bottom << (R_BITS + WIDTH_BITS + 64))
+    y += np.rint((np.zeros(place.shape) + offsets + 0.5) * 2.0**48).astype(np.int64)
+    margin = (top >> 64) // bottom + 4
+    rest = (y & (1 << 48) - 1).astype(np.int64)
+    unclear: Bools = (rest < margin) | (rest > (1 << 48) - margin)
+    return y >> 48, unclear
 
 
 def _halves(number: Any) -> tuple[Any, Any]:
@@ -159,7 +180,7 @@ class Target(Protocol):
     sigma: Fraction
     sigma_float: float
     fine: bool
-    """Whether `floors` would leave many open, and `finely` is needed."""
+    """Whether `floors` would leave many open, and `finely` or `widely` is needed."""
 
     def reach(self, place: Ints) -> tuple[Floats, Bools]:
         """±t in float64, and where that is not certain."""
@@ -173,7 +194,7 @@ class Rounded:
 
     def __init__(self, sigma: Fraction) -> None:
         self.sigma, self.sigma_float = sigma, float(sigma)
-        self.fine = FINE <= sigma == Fraction(self.sigma_float)
+        self.fine = sigma > LARGEST_WORD or FINE <= sigma == Fraction(self.sigma_float)
 
     def reach(self, place: Ints) -> tuple[Floats, Bools]:
         """z"""

@@ -17,8 +17,8 @@ from deniable.sampling.floats import check_floats
 from deniable.sampling.source import Source, chosen
 
 from . import steps
-from .digits import EXP_MARGIN, Discrete, Rounded
-from .steps import FEW, LARGEST_WORD, LEAST_DISCRETE
+from .digits import EXP_MARGIN, LARGEST_WORD, Discrete, Rounded
+from .steps import FEW, LEAST_DISCRETE
 from .table import AliasTable, Weights, alias_table
 
 Integers = NDArray[np.int64]

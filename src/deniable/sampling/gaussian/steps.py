@@ -13,7 +13,8 @@ Both need t ≥ (j − ½)w. For Discrete |x| ≥ σ|z| − ½, so 1/σ ≤ w is
 R and the uniform V that decides are first known to 43 and 21 binary digits. Nearly all is decided
 in float64, with margins that cover rounding and the unknown digits; what falls within a margin is
 settled in exact arithmetic by drawing further digits *of the same* R and V (`digits`). For σ from
-2⁴⁰ on, where one float cannot tell σz from its neighbours, 64 more digits of R are drawn at once.
+2⁴⁰ on, where one float cannot tell σz from its neighbours, 64 more digits of R are drawn at once;
+beyond 2⁵² their product with σ is a whole number of Python.
 So the law is exact.
 """
 
@@ -31,15 +32,24 @@ from deniable.sampling.floats import check_floats
 from deniable.sampling.lazy import Uniform
 from deniable.sampling.source import Source, Words
 
-from .digits import EXP_MARGIN, R_BITS, STEPS, V_BITS, WIDTH_BITS, Digits, Target, finely, floors
+from .digits import (
+    EXP_MARGIN,
+    LARGEST_WORD,
+    R_BITS,
+    STEPS,
+    V_BITS,
+    WIDTH_BITS,
+    Digits,
+    Target,
+    finely,
+    floors,
+    widely,
+)
 from .table import RESIDUAL, AliasTable, Weights, alias_table
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
-
-LARGEST_WORD = 2**52
-"""Beyond this σ, results are Python integers."""
 
 LEAST_DISCRETE = 1 << WIDTH_BITS
 """The σ from which the discrete law fits under the staircase."""
@@ -54,7 +64,7 @@ def draw(target: Target, offsets: Floats | float, *, count: int, source: Source)
     """That many independent draws; `offsets` is one number, or one for each draw."""
     large = target.sigma > LARGEST_WORD
     out = np.empty(count, dtype=object if large else np.int64)
-    if count < FEW or large:
+    if count < FEW or (large and not target.fine):
         each = offsets.tolist() if isinstance(offsets, np.ndarray) else [offsets] * count
         out[:] = [_one(target, offset, source) for offset in each]
         return out
@@ -135,9 +145,11 @@ def _chunk(target: Target, offsets: Floats | float, out: Ints, source: Source) -
 
 def _floors(
     target: Target, place: Ints, more: Words | None, offsets: Floats | float
-) -> tuple[Ints | Floats, Bools]:
+) -> tuple[Ints | Floats | NDArray[np.object_], Bools]:
     if more is None:
         return floors(place, target.sigma_float, offsets)
+    if target.sigma > LARGEST_WORD:
+        return widely(place, more, target.sigma, offsets)
     return finely(place, more, target.sigma_float, offsets)
 
 
