@@ -3,6 +3,7 @@
 import math
 from fractions import Fraction
 
+import mpmath
 import numpy as np
 import pytest
 
@@ -71,6 +72,22 @@ def test_what_is_rounded_moves_by_one_step_more_per_number(groups, bits):
     assert made.vector.share is None
     assert made.worth == step
     assert (made.levels, made.shape) == (1, ())
+
+
+@pytest.mark.parametrize("levels", [1, 3])
+@pytest.mark.parametrize("groups", [1, 3, 5])
+def test_what_one_unit_moves_in_l2_is_never_rounded_below_the_truth(groups, levels):
+    """At so many inputs that a sum rounded to the nearest would be below at some of them."""
+    tree, near = (None if levels == 1 else Tree(cells=64, branching=(4, 4, 4))), 0
+    for l1 in range(2**31 - 500, 2**31 + 500, 11):
+        square = l1 * l1 // 3 + l1
+        made = part(l1, l2_squared=square, groups=groups, tree=tree)
+        assert made.levels == levels
+        step, extra = 2**made.shift, groups
+        truth = mpmath.sqrt(made.levels * square) / step + mpmath.sqrt(extra)
+        assert truth <= made.vector.l2 <= truth * (1 + mpmath.mpf(2) ** -40)
+        near += math.sqrt(made.levels * square) / step + math.sqrt(extra) < truth
+    assert near > 5
 
 
 def test_what_cannot_move_is_taken_to_move_by_one():
