@@ -114,3 +114,11 @@ def test_whole_numbers_of_numpy_are_as_good_as_python_s(name, kind):
     assert given.to_bytes() == Round(nonce=nonce, **facts).to_bytes()
     assert type(getattr(given, name)) is int
     assert Play(SEVEN[:5, :2], nonce=nonce, **(facts | {name: kind(facts[name])})).total().size == 2
+
+
+def test_a_ring_fails_at_most_once_in_a_million():
+    facts = {"parties": 100, "length": 1, "colluding": 5}
+    assert Round(**facts, chance=2**-20).chance == 2**-20
+    for chance in (2**-20 * 1.001, 2**-19, 0.5, 1.0):
+        with pytest.raises(dp.BadParameter, match="2⁻²⁰"):
+            Round(**facts, chance=chance)
