@@ -163,6 +163,18 @@ def test_nothing_is_computed_until_a_session_has_charged():
     assert held(made) == [10]
 
 
+@pytest.mark.parametrize("facts", [{"stream": "arrivals"}, {"statistic": sum}])
+def test_values_of_a_sample_or_a_stream_are_not_computed_with(facts):
+    odd, plain = (dp.Sensitive(lambda: 1, l1=1, **each) for each in (facts, {}))
+    for made in (
+        lambda: odd + plain,
+        lambda: plain - odd,
+        lambda: dp.Sensitive.stack([odd, plain]),
+    ):
+        with pytest.raises(dp.BadParameter, match="sample or a stream"):
+            made()
+
+
 WAYS = {"kept": lambda x: x.kept(), "read": lambda x: x.read_by(lambda v: [2 * n for n in v])}
 
 

@@ -33,3 +33,15 @@ def test_a_view_adds_up_the_cells_of_a_group():
     assert (View((0, 1)).of(model) == table).all()
     merged = View((0, 1), (None, HALVES)).of(model)
     assert merged.tolist() == [[1.0, 5.0], [9.0, 13.0], [17.0, 21.0]]
+
+
+def test_a_folded_marginal_is_kept_by_how_many_counts_it_has():
+    kept = []
+    folded = SimpleNamespace(
+        get=lambda columns: None, put=lambda columns, found, size: kept.append((columns, size))
+    )
+    found = SimpleNamespace(shape=(3, 4), merged=lambda partitions: partitions)
+    found_of = {(0, 1): SimpleNamespace(merged=lambda parts: found)}
+    run = SimpleNamespace(_folded=folded, folds=(None, None, None), marginals=found_of)
+    assert Run.hidden(run, View((0, 1), (None, HALVES))) == (None, HALVES)
+    assert kept == [((0, 1), 12)]
