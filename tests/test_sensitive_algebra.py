@@ -163,6 +163,55 @@ def test_nothing_is_computed_until_a_session_has_charged():
     assert held(made) == [10]
 
 
+@pytest.mark.parametrize("facts", [{"stream": "arrivals"}, {"statistic": sum}])
+def test_values_of_a_sample_or_a_stream_are_not_computed_with(facts):
+    odd, plain = (dp.Sensitive(lambda: 1, l1=1, **each) for each in (facts, {}))
+    for made in (
+        lambda: odd + plain,
+        lambda: plain - odd,
+        lambda: dp.Sensitive.stack([odd, plain]),
+    ):
+        with pytest.raises(dp.BadParameter, match="sample or a stream"):
+            made()
+
+
+WAYS = {"kept": lambda x: x.kept(), "read": lambda x: x.read_by(lambda v: [2 * n for n in v])}
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_what_is_kept_or_read_otherwise_keeps_its_promise(way):
+    unit = dp.person("id", rows=2)
+    facts = {"l1": 3, "l2": 2, "linf": 1, "unit": unit, "keys": ["a", "b"], "whole": True}
+    x = dp.Sensitive(lambda: [1, 2], **facts, entries=2, stream="arrivals", ready=("door",))
+    made = WAYS[way](x)
+    assert [made.bound(norm) for norm in ("l1", "l2", "linf")] == [3, 2, 1]
+    assert (made.unit, made.form, made.entries) == (unit, x.form, 2)
+    assert (made.stream, made.ready) == ("arrivals", ("door",))
+
+
+def test_what_is_kept_is_computed_once_and_what_is_read_is_computed_each_time():
+    seen = []
+    x = dp.Sensitive(lambda: seen.append(1) or [1, 2], l1=1, shape=2)
+    kept = x.kept()
+    assert not seen
+    assert [compute(kept), compute(kept)] == [[1, 2]] * 2
+    assert len(seen) == 1
+    read = x.read_by(sum)
+    assert [compute(read), compute(read)] == [3, 3]
+    assert len(seen) == 3
+
+
+def test_values_bounded_for_different_units_or_of_different_forms_do_not_meet():
+    row = dp.Sensitive(lambda: [1, 0], l1=1, shape=2)
+    person = dp.Sensitive(lambda: [1, 0], l1=1, shape=2, unit=dp.person("id", rows=2))
+    single = dp.Sensitive(lambda: 1, l1=1)
+    for made in (lambda a, b: a + b, lambda a, b: a - b, lambda a, b: dp.Sensitive.stack([a, b])):
+        with pytest.raises(dp.UnitMismatch, match="different units"):
+            made(row, person)
+        with pytest.raises(dp.BadParameter, match="different shapes"):
+            made(row, single)
+
+
 @given(st.fractions(0, 1e30), st.integers(-1000, 1000))
 def test_a_root_is_rounded_up_and_hardly_however_large_or_small_the_number(number, power):
     square = number * Fraction(2) ** power

@@ -312,3 +312,14 @@ def test_a_period_is_a_text_that_can_be_stored(tmp_path):
     with pytest.raises(dp.BadParameter):
         client.encode(1, period="\ud800")
     assert len(client.encode(1, period="naïve 2026 😀")) == p.length
+
+
+def test_beyond_the_lifetime_the_value_is_not_even_read(tmp_path, monkeypatch):
+    """Whether a report is refused is decided by public facts, before anything is drawn."""
+    p = local.Direct(categories=4, epsilon=1.0)
+    client = local.Client(p, memory=tmp_path / "m", lifetime=1.0)
+    client.encode(1, period="a")
+    monkeypatch.setattr(type(client), "_numbered", lambda *_: pytest.fail("the value was read"))
+    monkeypatch.setattr(type(client), "_drawn_once", lambda *_: pytest.fail("something was drawn"))
+    with pytest.raises(dp.BudgetExceeded):
+        client.encode(2, period="b")

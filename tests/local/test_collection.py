@@ -143,10 +143,10 @@ def test_a_collection_whose_file_was_replaced_leaves_the_other_alone(other, tmp_
     sent = first.submission(first.protocol.encode(1))
     (tmp_path / "x.db").unlink()
     uses = [lambda: first.accept(sent), first.aggregate, lambda: len(first)]
-    for make in (lambda: None, (tmp_path / "x.db").touch):
+    for make, says in ((lambda: None, "cannot be used"), ((tmp_path / "x.db").touch, "replaced")):
         make()
         for use in uses:
-            with pytest.raises(dp.NotReady):
+            with pytest.raises(dp.NotReady, match=says):
                 use()
     (tmp_path / "x.db").unlink()
     second = opened(**other)

@@ -3,7 +3,9 @@
 Each statistical test alarms falsely with probability below 1e-8.
 """
 
+import itertools
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -122,3 +124,31 @@ def test_many_cells_have_quantiles_with_an_error_that_is_large_enough():
     found = p.server().add(p.encode_all(np.linspace(0, 1, 2000) ** 2)).estimate()
     exact = np.array([found._reach(0, i) for i in range(0, 4097, 13)])
     assert exact.max() <= found._reaches.min() < 1.1 * exact.max()
+
+
+_FEW = local.Ranges(epsilon=1.0, low=0, high=6, cells=6)
+_FOUND = _FEW.server().add(_FEW.encode_all(np.linspace(0, 6, 300))).estimate()
+
+
+@given(
+    cells=st.lists(st.integers(-60, 90), min_size=6, max_size=6),
+    missing=st.integers(-40, 40),
+    q=st.floats(0.001, 0.999),
+)
+def test_a_quantile_is_the_nearer_end_of_the_first_cell_whose_counts_reach_it(cells, missing, q):
+    """Also where estimated counts are negative, and where they add up to less than all people."""
+    people = max(1, sum(cells) + missing)
+    found = replace(_FOUND, cells=np.array(cells, dtype=float), people=people)
+    below = [0.0, *itertools.accumulate(map(float, cells))]
+    rising, wanted = list(itertools.accumulate(below, max)), q * people
+    upper = next((i for i in range(1, 7) if rising[i] >= wanted), 6)
+    near = upper - (wanted - rising[upper - 1] <= rising[upper] - wanted)
+    reach = [found._reach(0, i) for i in range(7)]
+    ends = [near] + [
+        end
+        for i in range(6)
+        if below[i] - reach[i] <= wanted <= below[i + 1] + reach[i + 1]
+        for end in (i, i + 1)
+    ]
+    low, high = (min(ends[1:]), max(ends[1:])) if ends[1:] else (near, near)
+    assert found.quantile(q) == tuple(found.edges[[near, low, high]])

@@ -8,7 +8,7 @@ import pytest
 
 from .__main__ import changed, choose
 from .covering import COVER, HOME, ROOT, covering, naming
-from .scratch import Scratch, busy
+from .scratch import COLLECTING, LEFT_OUT, CleanCopyFails, Scratch, busy
 from .weakening import mutants
 
 SOURCE = """
@@ -127,12 +127,52 @@ class Scripted(Scratch):
     ids=["fails by itself", "fails after another only", "then another fails by itself"],
 )
 def test_only_a_test_that_fails_by_itself_judges(fails, outcome, tmp_path):
-    mutant = choose(["units"], 1, 1)[0]
-    file = tmp_path / mutant.path
-    file.parent.mkdir(parents=True)
-    file.write_text((ROOT / mutant.path).read_text(encoding="utf-8"), encoding="utf-8")
+    mutant = copied(tmp_path)
     scratch = Scripted(tmp_path, fails)
     assert scratch.tried(mutant, ["a", "b", "c"], 9, slow=True) == outcome
+
+
+def copied(folder):
+    """A mutant, and its file in the folder."""
+    mutant = choose(["units"], 1, 1)[0]
+    file = folder / mutant.path
+    file.parent.mkdir(parents=True)
+    file.write_text((ROOT / mutant.path).read_text(encoding="utf-8"), encoding="utf-8")
+    return mutant
+
+
+class Crashing(Scratch):
+    """pytest crashes on the weakened copy, and on the clean one as well where that is `broken`."""
+
+    def __init__(self, folder, mutant, *, broken):
+        self.folder, self.broken, self.writes = folder, set(), 0
+        self.file, self.crashes = folder / mutant.path, broken
+        self.clean = self.file.read_text(encoding="utf-8")
+
+    def _run(self, tests, seconds, *, slow, hangs=60):
+        weakened = self.file.read_text(encoding="utf-8") != self.clean
+        return (4 if weakened or self.crashes else 0), set(), ""
+
+
+def test_a_crash_kills_only_where_the_clean_copy_does_not_crash(tmp_path):
+    mutant = copied(tmp_path)
+    scratch = Crashing(tmp_path, mutant, broken=False)
+    assert scratch.tried(mutant, ["a"], 9, slow=True) == ("killed", COLLECTING)
+    assert scratch.doubt({"a"}) == set()
+    scratch.crashes = True  # the machine broke meanwhile: nothing is credited to that
+    with pytest.raises(CleanCopyFails):
+        scratch.tried(mutant, ["a"], 9, slow=True)
+    with pytest.raises(CleanCopyFails):
+        scratch.doubt({"a"})
+
+
+def test_weakened_code_is_not_given_what_all_programs_share():
+    file, _, name = LEFT_OUT[0].partition("::")
+    text = (ROOT / file).read_text(encoding="utf-8")
+    assert f"def {name.partition('[')[0]}(" in text
+    given = [each for each in (ROOT / "tests").rglob("test_*.py") if each.parent.name != "mutants"]
+    named = [each for each in given if '"/dev/' in each.read_text(encoding="utf-8")]
+    assert named == [ROOT / file]
 
 
 def test_a_busy_machine_gets_more_time_and_an_idle_one_no_less(monkeypatch):

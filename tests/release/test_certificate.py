@@ -1,6 +1,8 @@
 """Certificates: everything a sceptic needs, and a registry's fields."""
 
+import hashlib
 import json
+from types import SimpleNamespace
 
 import numpy as np
 import pyarrow as pa
@@ -8,6 +10,7 @@ import pytest
 
 import deniable as dp
 from deniable.mechanisms.numbers import Gaussian, Laplace
+from deniable.release.certificate import _MOST_ROWS, _answer
 from deniable.schema import Schema, bounds
 from deniable.session import open as open_session
 
@@ -104,3 +107,15 @@ def test_it_names_the_version_of_the_data(named, shown):
     session = open_session(pa.table({"age": [1.0]}), unit=dp.rows(), budget=dp.epsilon(3), **named)
     step = Laplace(scale=1.0).on(dp.Sensitive(lambda: 0.0, l1=1))
     assert session.release(step).certificate()["question"]["data_version"] == shown
+
+
+@pytest.mark.parametrize("count", [1, _MOST_ROWS - 1, _MOST_ROWS, _MOST_ROWS + 7])
+def test_a_short_answer_is_stated_row_by_row_and_a_long_one_by_its_hash(count):
+    lines = ["city,n", *(f"c{i},{i}" for i in range(count))]
+    text = "\n".join(lines) + "\n"
+    found = _answer(SimpleNamespace(to_csv=lambda: text))
+    if count + 1 <= _MOST_ROWS:
+        assert found == lines
+    else:
+        digest = hashlib.sha256(text.encode()).hexdigest()
+        assert found == {"rows": count, "sha256 of r.to_csv()": digest}

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import deniable as dp
+from deniable import mechanisms
 from deniable.errors import MessageRejected
 from deniable.mechanisms import Mechanism, Skellam, SkellamL2, SkellamShares
 from deniable.secure import Party, Round
@@ -66,6 +67,7 @@ def test_an_announcement_that_is_not_canonical_is_rejected(bent):
 def test_an_announcement_makes_no_mechanism_but_skellam_shares(monkeypatch):
     """Whoever reads one would build what it names: of others, some take for ever to build."""
     made = []
+    assert all(hasattr(mechanisms, name) for name in mechanisms.__all__)  # which loads them
     for kind in set(Mechanism.registry.values()) - {Skellam, SkellamL2, SkellamShares}:
         monkeypatch.setattr(kind, "_from_dict", classmethod(lambda cls, record: made.append(cls)))
     counter = {"mechanism": "open_ended_counter", "sigma": 1e-9, "sensitivity": 2**62}
@@ -114,3 +116,21 @@ def test_whole_numbers_of_numpy_are_as_good_as_python_s(name, kind):
     assert given.to_bytes() == Round(nonce=nonce, **facts).to_bytes()
     assert type(getattr(given, name)) is int
     assert Play(SEVEN[:5, :2], nonce=nonce, **(facts | {name: kind(facts[name])})).total().size == 2
+
+
+def test_a_ring_fails_at_most_once_in_a_million():
+    facts = {"parties": 100, "length": 1, "colluding": 5}
+    assert Round(**facts, chance=2**-20).chance == 2**-20
+    for chance in (2**-20 * 1.001, 2**-19, 0.5, 1.0):
+        with pytest.raises(dp.BadParameter, match="2⁻²⁰"):
+            Round(**facts, chance=chance)
+
+
+def test_as_many_edges_as_memory_holds_are_taken_and_one_more_is_not(monkeypatch):
+    facts = {"parties": 7, "length": 1}
+    edges = 7 * Round(**facts).shape.degree
+    monkeypatch.setattr("deniable.secure.rounds.MOST_EDGES", edges)
+    Round(**facts)
+    monkeypatch.setattr("deniable.secure.rounds.MOST_EDGES", edges - 1)
+    with pytest.raises(dp.BadParameter, match="too many"):
+        Round(**facts)

@@ -1,8 +1,12 @@
 """Selection and sparse vector by name, over the results of a query."""
 
+import numpy as np
+import pandas as pd
 import pytest
 
+import deniable as dp
 from deniable.server import wire
+from deniable.server.jobs import choosing
 from deniable.server.jobs.asking import Asking
 from deniable.server.jobs.door import Door
 
@@ -62,3 +66,28 @@ def test_what_is_no_choice_is_refused_before_the_charge(house, sql, spend):
     )
     assert outcome.state == "refused"
     assert not charges(home)
+
+
+SUMS = "SELECT city, SUM(age) AS s FROM data GROUP BY city"
+
+
+@pytest.mark.parametrize(
+    ("threshold", "found"),
+    [(-50.0, ["a", "b"]), (150.0, ["a", "b"]), (350.0, ["a"]), (650.0, [])],
+)
+def test_a_threshold_is_in_the_units_of_the_column(threshold, found):
+    """Sums are 500.5 and 250.25 on a lattice of 2⁻²⁰; at ε = 10⁴ noise is below 1, and all
+    thresholds are 100 away. With two answers and two groups nobody is left out.
+    """
+    table = pd.DataFrame({"age": np.array([5.005, 2.5025] * 100), "city": ["a", "b"] * 100})
+    columns = {"age": dp.bounds(0.0, 8.0, missing="drop"), "city": dp.keys(["a", "b"])}
+    schema, budget = dp.Schema(columns=columns), dp.epsilon(1e5)
+    session = dp.open(table, unit=dp.rows(), budget=budget, schema=schema)
+    task = {"sql": SUMS, "above": {"threshold": threshold, "answers": 2}}
+    released = choosing.released(session, session.sql(SUMS), task, dp.epsilon(1e4))
+    assert list(released.keys["city"]) == found
+    assert released.loss.epsilon == pytest.approx(1e4)
+    plan = choosing.explained(session, session.sql(SUMS), task, dp.epsilon(1e4))
+    assert plan.cost.epsilon == pytest.approx(1e4)
+    with pytest.raises(dp.DeniableError, match="largest"):
+        choosing.explained(session, session.sql(SUMS), {"sql": SUMS, "choose": "largest"}, budget)

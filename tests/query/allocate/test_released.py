@@ -1,8 +1,10 @@
 """What becomes one vector: by how much it is rounded, and how far one unit moves it then."""
 
+import itertools
 import math
 from fractions import Fraction
 
+import mpmath
 import numpy as np
 import pytest
 
@@ -73,6 +75,22 @@ def test_what_is_rounded_moves_by_one_step_more_per_number(groups, bits):
     assert made.vector.share is None
     assert made.worth == step
     assert (made.levels, made.shape) == (1, ())
+
+
+def test_what_one_unit_moves_in_l2_is_never_rounded_below_the_truth():
+    """Not even where both roots are right and their sum, rounded to the nearest, is below it."""
+    below = 0
+    trees = {1: None, 3: Tree(cells=64, branching=(4, 4, 4))}
+    for l1 in np.random.default_rng(1).integers(2**31, 2**34, 40).tolist():
+        for groups, levels in itertools.product((1, 3, 5, 6, 7), trees):
+            square = l1 * l1 // 3 + l1
+            made = part(l1, l2_squared=square, groups=groups, tree=trees[levels])
+            step = 2**made.shift
+            truth = mpmath.sqrt(levels * square) / step + mpmath.sqrt(groups)
+            assert truth <= made.vector.l2 <= truth * (1 + mpmath.mpf(2) ** -40)
+            plain = Moves(l1=0, l2_squared=levels * square, linf=0).l2 / step + math.sqrt(groups)
+            below += plain < truth
+    assert below > 5
 
 
 def test_what_cannot_move_is_taken_to_move_by_one():

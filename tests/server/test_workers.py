@@ -1,0 +1,137 @@
+"""When a worker's process is kept, and when another takes its place; no process is started."""
+
+from types import SimpleNamespace
+
+import pytest
+
+from deniable.server.jobs import workers
+
+
+class Pipe:
+    """Answers with the task; raises once it is broken."""
+
+    def __init__(self):
+        self.sent, self.closed, self.broken = [], False, None
+
+    def send(self, task):
+        self.sent.append(task)
+
+    def recv(self):
+        if self.broken:
+            raise self.broken
+        return {"ok": self.sent[-1]}
+
+    def close(self):
+        self.closed = True
+
+
+class Process:
+    def __init__(self, *, target, args, daemon):
+        assert (target, daemon) == (workers.work, True)
+        self.args, self.alive, self.exitcode, self.said = args, False, None, []
+        self.pid = id(self)
+
+    def start(self):
+        self.alive = True
+
+    def is_alive(self):
+        return self.alive
+
+    def join(self, *seconds):
+        self.said.append("join")
+
+    def kill(self):
+        self.alive = False
+        self.said.append("kill")
+
+
+@pytest.fixture
+def begun(monkeypatch):
+    """All processes and the pipes to them, in order."""
+    made = []
+
+    def process(**given):
+        made[-1].process = Process(**given)
+        return made[-1].process
+
+    def pipe():
+        made.append(SimpleNamespace(ours=Pipe(), theirs=Pipe()))
+        return made[-1].ours, made[-1].theirs
+
+    monkeypatch.setattr(workers, "_CONTEXT", SimpleNamespace(Process=process, Pipe=pipe))
+    return made
+
+
+def test_a_process_begins_with_the_first_task_and_is_kept(begun):
+    worker = workers.Worker("groups", "ledgers", 1, 2.0)
+    assert worker.pid is None
+    assert not begun
+    assert [worker.do({"n": n}) for n in range(3)] == [{"ok": {"n": n}} for n in range(3)]
+    (only,) = begun
+    assert only.process.args == (only.theirs, "groups", "ledgers", 1, 2.0)
+    assert worker.pid == only.process.pid
+    assert only.theirs.closed
+    assert not only.ours.closed
+
+
+def test_a_process_that_died_in_between_is_replaced(begun):
+    worker = workers.Worker("g")
+    worker.do({})
+    begun[0].process.alive = False
+    worker.do({})
+    assert len(begun) == 2
+    assert begun[0].ours.closed
+    assert worker.pid == begun[1].process.pid
+
+
+def test_new_tables_are_answered_from_by_a_new_process_and_the_old_one_is_ended(begun):
+    worker = workers.Worker("old")
+    worker.do({})
+    worker.renew("new")
+    assert begun[0].process.alive  # a task under way is not disturbed
+    for _ in range(2):
+        worker.do({})
+    assert [each.process.args[1:] for each in begun] == [("old",), ("new",)]
+    assert not begun[0].process.alive
+    assert begun[0].process.said == ["join", "kill", "join"]
+
+
+@pytest.mark.parametrize("broken", [EOFError(), BrokenPipeError()])
+def test_a_process_that_ends_over_a_task_is_told_by_its_code_and_replaced(begun, broken):
+    worker = workers.Worker("g")
+    worker.do({})
+    begun[0].ours.broken, begun[0].process.exitcode = broken, -14
+    with pytest.raises(workers.Died) as died:
+        worker.do({})
+    assert died.value.code == -14
+    assert worker.pid is None
+    assert begun[0].ours.closed
+    worker.do({})
+    assert len(begun) == 2
+
+
+def test_a_worker_that_the_server_stops_over_a_task_has_no_code(begun):
+    worker = workers.Worker("g")
+    worker.do({})
+
+    def recv():
+        worker.stop()
+        raise EOFError
+
+    begun[0].ours.recv = recv
+    with pytest.raises(workers.Died) as died:
+        worker.do({})
+    assert died.value.code is None
+
+
+def test_all_are_renewed_with_the_same_limits_and_all_are_stopped(begun):
+    both = workers.Workers(2, groups={"a": 1}, ledgers={"a": "x"}, memory=5, deadline=7.0)
+    both._warmed()
+    both.renew({"b": 2}, {"b": "y"})
+    both._warmed()
+    given = [each.process.args[1:] for each in begun]
+    assert given == [({"a": 1}, {"a": "x"}, 5, 7.0)] * 2 + [({"b": 2}, {"b": "y"}, 5, 7.0)] * 2
+    assert [each.ours.sent for each in begun] == [[{"kind": "ready"}]] * 4
+    both.stop()
+    assert not any(each.process.alive for each in begun)
+    assert all(each.pid is None for each in both.all)
