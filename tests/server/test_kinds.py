@@ -119,6 +119,23 @@ def test_a_question_by_name_is_priced_for_free_and_charged_once(home, ask):
     wire.answer_from_dict(first.release)
 
 
+@pytest.mark.parametrize("delta", [0.0, 1e-8])
+@pytest.mark.parametrize("ask", QUESTIONS, ids=NAMES)
+def test_what_is_priced_is_answered_and_what_is_refused_has_no_price(home, ask, delta):
+    """Public facts decide both: nobody is shown a price for what is refused afterwards."""
+    asking = Asking(home)
+    spend = {"epsilon": 0.5, "delta": delta} if delta else {"epsilon": 0.5}
+    prepared = ask_of(home, ask, spend=spend)
+    try:
+        plan = Door(home, asking).explain(prepared.person, prepared.body)
+        refused = BudgetExceeded.code if plan["left"] is None else None  # "more than is left"
+    except DeniableError as error:
+        refused = error.code
+    outcome = asking.ask(prepared)
+    assert (None if outcome.error is None else outcome.error["code"]) == refused
+    assert bool(charges(home)) == (refused is None)
+
+
 @pytest.mark.parametrize("ask", QUESTIONS, ids=NAMES)
 def test_explaining_reads_no_rows(home, ask):
     prepared, door = ask_of(home, ask), Door(home, Asking(home))
