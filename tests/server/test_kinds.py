@@ -4,6 +4,7 @@ import csv
 import io
 import json
 import math
+import re
 
 import numpy as np
 import pytest
@@ -134,6 +135,17 @@ def test_what_is_priced_is_answered_and_what_is_refused_has_no_price(home, ask, 
     outcome = asking.ask(prepared)
     assert (None if outcome.error is None else outcome.error["code"]) == refused
     assert bool(charges(home)) == (refused is None)
+
+
+@pytest.mark.parametrize("ask", QUESTIONS, ids=NAMES)
+def test_an_answer_says_what_was_asked_and_why_it_has_no_error_where_it_has_none(home, ask):
+    release = wire.release_from_dict(Asking(home).ask(ask_of(home, ask)).release)
+    asked = release.provenance.question
+    assert asked != ask.get("sql")  # that would be another question
+    assert "\n" not in asked
+    assert not re.search("[0-9a-f]{32}", asked)  # nor how a ledger finds it again
+    for answer in release.answers.values():
+        assert answer.estimand or any(error is not None for error in answer.errors())
 
 
 @pytest.mark.parametrize("ask", QUESTIONS, ids=NAMES)

@@ -125,4 +125,5 @@ def _coefficients(fitted: Any) -> tuple[Mapping[str, tuple[object, ...]], Mappin
     if found is None or found.size != len(features):
         return {}, {}
     cells = tuple(float(each) for each in found.ravel())
-    return {"feature": tuple(features)}, {"coefficient": Noisy(cells=cells)}
+    told = Noisy(cells=cells, estimand="what the model learnt from noisy sums; it has no ±")
+    return {"feature": tuple(features)}, {"coefficient": told}
