@@ -76,8 +76,9 @@ class Door:
         if "fault" in said:
             self._house.log(person.name, "fault", cause=said["fault"])
             raise _opaque()
-        outcome = self.told(person, Outcome(state="refused", error=said["refused"]), what="price")
-        raise shown(outcome) or _opaque()
+        outcome = Outcome(state="refused", error=said["refused"])
+        self._log_cause(person, outcome)
+        raise shown(seen(person, outcome)) or _opaque()
 
     def people(self, person: Person, task: Task) -> str:
         """The group that a question is about."""
@@ -125,13 +126,17 @@ class Door:
         """Take a queued question to its end, which comes at a public step of time."""
         return self.told(ask.person, self._asking.run(ask))
 
-    def told(self, person: Person, outcome: Outcome, *, what: str = "ask") -> Outcome:
+    def told(self, person: Person, outcome: Outcome) -> Outcome:
         """An outcome as this person may see it, written to the log."""
-        self._house.log(person.name, what, state=outcome.state)
+        self._house.log(person.name, "ask", state=outcome.state)
+        self._log_cause(person, outcome)
+        return seen(person, outcome)
+
+    def _log_cause(self, person: Person, outcome: Outcome) -> None:
+        """For the curator: what the server itself lacks."""
         error = outcome.error
         if error is not None and error.get("code") in _CURATORS:
             self._house.log(person.name, "not ready", cause=error.get("title", ""))
-        return seen(person, outcome)
 
     async def pad(self, start: float) -> None:
         """Wait for the next public step of time."""
