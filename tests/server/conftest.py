@@ -140,7 +140,7 @@ def house(tmp_path):
 
     def open_it(*, budget=10.0, folder=None, processes=False, **options):
         home = folder or fill(tmp_path / "tables")
-        settings = settings_of(home, tmp_path / "anchors", workers=1, **options)
+        settings = settings_of(home, tmp_path / "anchors", **({"workers": 1} | options))
         home = House(settings, budget=None if budget is None else dp.epsilon(budget))
         opened.append(home)
         if not processes:

@@ -58,6 +58,14 @@ def test_serve_refuses_a_folder_without_tables(tmp_path, capsys):
     assert "there are no tables in" in capsys.readouterr().err
 
 
+def test_serve_says_that_a_file_is_no_folder_and_which_folder_is_meant(tmp_path, capsys):
+    fill(tmp_path / "tables")
+    assert main(["serve", str(tmp_path / "tables" / "visits.csv"), "--budget", "1"]) == 1
+    said = capsys.readouterr().err
+    assert "visits.csv is a file" in said
+    assert f"deniable serve {tmp_path / 'tables'}\n" in said
+
+
 def test_serve_prints_a_link_and_ends_cleanly(tmp_path):
     fill(tmp_path / "tables")
     command = [sys.executable, "-m", "deniable", "serve", str(tmp_path / "tables")]

@@ -78,7 +78,8 @@ def test_a_folder_of_rows_is_registered_priced_and_asked(empty):
         ({"unit": "column:nobody"}, "no privacy unit"),
         ({"rows": "0"}, "rows"),
         ({"rows": "many"}, "whole numbers"),
-        ({"epsilon": ""}, "budget"),
+        ({"epsilon": ""}, "no total budget was given"),
+        ({"epsilon": "", "delta": ""}, "no total budget was given"),
         ({"epsilon": "-1"}, "epsilon"),
         ({"epsilon": "inf"}, "epsilon"),
         ({"new_group": "../x"}, "a word"),
@@ -92,6 +93,30 @@ def test_what_cannot_be_served_is_refused_and_leaves_nothing(empty, typed, says)
     assert says in answer.text
     assert state(empty.folder) == before
     assert not empty.house.groups
+
+
+def test_a_form_says_what_to_do_in_the_words_of_the_form(empty):
+    (empty.folder / "other.csv").write_text("id,age\n1,2\n")
+    looked = empty.browser().post(PATH, data={"file": "other.csv", "action": "look"})
+    assert looked.status_code == 400
+    assert "tick the box" in looked.text
+    assert "--header" not in looked.text
+
+
+def test_a_budget_given_to_the_command_is_filled_in_and_may_be_changed(serve_house, tmp_path):
+    folder = tmp_path / "tables"
+    folder.mkdir()
+    pq.write_table(columns(), folder / "visits.parquet")
+    settings = settings_of(folder, tmp_path / "anchors", workers=1)
+    site = serve_house(House(settings, budget=dp.epsilon(2.5, delta=1e-7)))
+    with site.browser() as curator:
+        form = {"file": "visits.parquet", "action": "look"}
+        fresh = curator.post(PATH, data=form).text
+        typed = curator.post(PATH, data=form | {"epsilon": "4", "delta": ""}).text
+    assert 'name="epsilon" inputmode="decimal" size="8" value="2.5"' in fresh
+    assert 'name="delta" size="8" value="1e-07"' in fresh
+    assert 'name="epsilon" inputmode="decimal" size="8" value="4"' in typed
+    assert 'name="delta" size="8" value=""' in typed
 
 
 @pytest.mark.parametrize("served", ["path", "copy"])

@@ -229,11 +229,11 @@ def test_hostile_text_is_inert_in_pages_and_in_csv(site):
 
 
 def test_errors_of_the_server_itself_name_no_file_to_analysts(site, monkeypatch):
-    planner = site.house.planners.all[0]
     secret = {"code": "DP501", "title": "/srv/secret.ledger cannot be used", "cost": "nothing"}
     with site.api(site.analyst("prober")) as prober:
         for said in ({"refused": secret}, {"fault": "Traceback /srv/secret"}):
-            monkeypatch.setattr(planner, "do", lambda task, said=said: said)
+            for planner in site.house.planners.all:
+                monkeypatch.setattr(planner, "do", lambda task, said=said: said)
             answer = prober.post("/api/explain", json=BODY)
             assert answer.status_code == 503
             assert "secret" not in answer.text

@@ -260,3 +260,59 @@ def test_a_price_above_the_most_of_a_question_is_refused_with_the_price(house, t
     task = {"sql": "SELECT COUNT(*) AS n FROM visits", "spend": {"epsilon": 0.6}}
     with pytest.raises(dp.BudgetExceeded, match="at most"):
         door.explain(home.accounts.curator(), task)
+
+
+NAMES = ["Größe (cm)", "select", "all", 'a"b', "case", "from", "two words", "1st", "order", "date"]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_example_can_be_priced_whatever_columns_and_tables_are_called(house, tmp_path, name):
+    folder = tmp_path / "tables"
+    folder.mkdir()
+    key, number = json.dumps(name, ensure_ascii=False), json.dumps(f"{name} 2", ensure_ascii=False)
+    facts = f'[columns.{key}]\nkeys = ["a"]\n[columns.{number}]\ntype = "int"\nbounds = [0, 9]\n'
+    (folder / "select.toml").write_text('[unit]\nrelation = "add_remove"\n' + facts)
+    cells = [each.replace('"', '""') for each in (name, f"{name} 2")]
+    (folder / "select.csv").write_text('"{}","{}"\na,3\n'.format(*cells))
+    home = house(folder=folder)
+    asking, curator = Asking(home), home.accounts.curator()
+    examples = Views(home, asking).table("select", curator)["examples"]
+    assert len(examples) == 3
+    for each in examples:
+        task = {"sql": each["sql"], "spend": {"epsilon": 0.1}}
+        assert Door(home, asking).explain(curator, task)["cost"]["epsilon"] == 0.1
+
+
+def test_the_ask_page_shows_columns_and_what_is_known_of_an_error_in_no_programs_words(site):
+    site.analyst("words")
+    with site.browser("words") as browser:
+        form = {"sql": "SELECT city, AVG(age) AS a FROM visits GROUP BY city", "figure": "0.1"}
+        page = browser.post("/ask", data=form).text
+    price = page.partition('id="price"')[2]
+    assert "unknown in advance" in price
+    known = price.index("a ± ")  # beside the price, before what one has to open
+    assert known < price.index("<details>")
+    assert "explain(" not in price
+    assert "s.contributions" not in price
+    columns = page.partition("Columns of visits")[2].partition("</details>")[0]
+    assert "Oslo, Bergen" in columns
+    assert "0 to 120" in columns
+
+
+def test_a_chart_says_what_it_shows(site):
+    site.analyst("chart")
+    with site.browser("chart") as browser:
+        sql = "SELECT city, AVG(age) AS a, COUNT(*) AS n FROM visits GROUP BY city"
+        form = {"sql": sql, "figure": "0.5", "action": "release", "nonce": "1"}
+        found = browser.post("/ask", data=form).headers["location"]
+        page = browser.get(found).text
+    assert "<figcaption>a, with its 95 % confidence intervals</figcaption>" in page
+
+
+def test_prices_do_not_crowd_out_what_the_curator_has_to_see(house):
+    """Refused prices are free and frequent: the log is of what was done."""
+    home = house()
+    asking, curator = Asking(home), home.accounts.curator()
+    with pytest.raises(dp.DeniableError):
+        Door(home, asking).explain(curator, {"sql": "SELECT *", "spend": {"epsilon": 0.1}})
+    assert not home.logged()

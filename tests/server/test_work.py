@@ -2,7 +2,7 @@
 
 import math
 import time
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from types import SimpleNamespace
 
 import pytest
@@ -146,5 +146,29 @@ def test_who_waited_past_their_patience_still_gets_a_worker_that_is_free(late):
         _worked=lambda ask, worker, pace_, lease: begun.append(worker) or "done",
     )  # fmt: skip
     end = time.monotonic() - late
-    assert asking.Asking._taken(asking_, None, end) == "done"
+    assert asking.Asking._taken(asking_, SimpleNamespace(long=False), end) == "done"
     assert begun == free.all
+
+
+@pytest.mark.parametrize("count", [1, 2, 3])
+def test_long_tasks_leave_a_worker_for_short_ones(count):
+    """All workers but one; if there is one alone, a long task may have it."""
+    some, most = pool(count), max(1, count - 1)
+    for _ in range(2):  # what was held comes back
+        with ExitStack() as held:
+            for _ in range(most):
+                held.enter_context(some.one(patience=0, long=True))
+            with pytest.raises(dp.NotReady, match="busy"), some.one(patience=0, long=True):
+                pytest.fail("this is one too many")
+            for _ in range(count - most):
+                held.enter_context(some.one(patience=0))
+            with pytest.raises(dp.NotReady, match="busy"), some.one(patience=0):
+                pytest.fail("all have something to do")
+    with ExitStack() as held:
+        for _ in range(count):
+            held.enter_context(some.one(patience=0))
+        for _ in range(most + 1):  # no worker was free, so none of these is under way
+            with pytest.raises(dp.NotReady, match="busy"), some.one(patience=0, long=True):
+                pytest.fail("all have something to do")
+    with some.one(patience=0, long=True):
+        pass

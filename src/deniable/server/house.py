@@ -50,7 +50,7 @@ class House:
             groups=groups,
             ledgers=places,
         )
-        self.planners = Workers(1, memory=memory, deadline=10.0, groups=groups, ledgers=places)
+        self.planners = Workers(2, memory=memory, deadline=10.0, groups=groups, ledgers=places)
 
     # ---- what the curator changes while the server runs
 

@@ -53,7 +53,7 @@ def serve(
     scheme = "https" if certificate is not None else "http"
     link = house.accounts.issue(house.accounts.curator(), "link")
     say = sys.stderr.write
-    what = ", ".join(house.tables()) or f"no table yet (register one on the page) of {folder}"
+    what = ", ".join(house.tables()) or f"{folder}, where no table is registered yet,"
     say(f"serving {what} at {scheme}://{host}:{port}/\n")
     say(f"the curator signs in once with  {scheme}://{host}:{port}/join/{link}\n")
     sys.stderr.flush()
@@ -78,6 +78,12 @@ def made(folder: Path, **options: Any) -> Settings:
     steps = options.get("steps", STEPS)
     if not steps or list(steps) != sorted(set(steps)) or steps[0] <= 0:
         raise BadParameter.of("steps", steps, must="seconds above 0, in rising order")
+    if folder.is_file():
+        raise BadParameter(
+            f"{folder} is a file, and a folder is served",
+            why="the server keeps its ledger beside the tables",
+            fix=f"deniable serve {folder.parent}",
+        )
     if not folder.is_dir():
         raise BadParameter(f"there is no folder {folder}", fix="deniable serve FOLDER")
     home = folder.resolve()

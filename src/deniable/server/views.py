@@ -239,19 +239,27 @@ class Views:
 def examples(name: str, group: Group) -> list[dict[str, str]]:
     """Three questions to begin with, from the schema alone."""
     columns = group.schema.tables[name].columns
-    table = name if name.isidentifier() else '"' + name.replace('"', '""') + '"'
+    table = _sql_name(name)
     found = [("How many are there?", f"SELECT COUNT(*) AS n FROM {table}")]  # noqa: S608
     key = next((c for c, facts in columns.items() if facts.keys is not None), None)
     number = next(
         (c for c, f in columns.items() if f.low is not None and f.type in ("int", "float")), None
     )
     if key is not None:
-        sql = f"SELECT {key}, COUNT(*) AS n FROM {table} GROUP BY {key}"  # noqa: S608
+        sql = f"SELECT {_sql_name(key)}, COUNT(*) AS n FROM {table} GROUP BY {_sql_name(key)}"  # noqa: S608
         found.append((f"How many per {key.replace('_', ' ')}?", sql))
     if number is not None:
-        sql = f"SELECT AVG({number}) AS average FROM {table}"  # noqa: S608
+        sql = f"SELECT AVG({_sql_name(number)}) AS average FROM {table}"  # noqa: S608
         found.append((f"What is the average {number.replace('_', ' ')}?", sql))
     return [{"title": title, "sql": sql} for title, sql in found]
+
+
+def _sql_name(name: str) -> str:
+    """A name as one types it in SQL: in quotes where it would be read as something else."""
+    from sqlglot.tokens import Tokenizer
+
+    plain = name.isidentifier() and name.upper() not in Tokenizer.KEYWORDS
+    return name if plain else '"' + name.replace('"', '""') + '"'
 
 
 def code(question: str, release: Release, *, purpose: str = "", base: str = "...") -> str:

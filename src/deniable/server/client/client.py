@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Self
+from urllib.parse import quote
 
 from deniable import fixes
 from deniable.errors import BadParameter
@@ -43,12 +44,18 @@ class Client(ByName):
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
 
+    def __repr__(self) -> str:
+        return f"dp.connect({self._connection.url!r}, token=...)"
+
     @property
     def tables(self) -> dict[str, dict[str, Any]]:
         """Each table by name, with the public facts about its columns."""
         found = self._connection.get("/tables.json")["tables"]
         names = [each["name"] for each in found]
-        return {name: self._connection.get(f"/tables/{name}.json")["table"] for name in names}
+        return {
+            name: self._connection.get(f"/tables/{quote(name, safe='')}.json")["table"]
+            for name in names
+        }
 
     @property
     def left(self) -> Loss:

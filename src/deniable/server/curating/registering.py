@@ -210,6 +210,12 @@ def _source(house: House, where: Place) -> str:
 
 def _budget(fields: Fields) -> dict[str, float]:
     figures = {"epsilon": fields.get("epsilon", ""), "delta": fields.get("delta", "")}
+    if not figures["epsilon"]:
+        raise BadParameter(
+            "no total budget was given",
+            why="without a budget, enough questions would reveal every row",
+            fix="fill in ε, such as 3, and δ, such as 1e-7",
+        )
     try:
         record = {name: float(text.replace(",", ".")) for name, text in figures.items() if text}
     except ValueError:

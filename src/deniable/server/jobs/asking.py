@@ -26,7 +26,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import threading
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -53,10 +52,14 @@ from .outcomes import (
     stored,
 )
 from .pace import Pace
+from .turns import Turns
 from .workers import Died, Worker
 
 GRACE: Final = 10.0
 PATIENCE: Final = 60.0
+"""Seconds that a query waits in the queue; a kind that may take longer also waits longer."""
+WAITING: Final = 20
+"""Questions of one asker in the queue of a server process: each holds a thread of it."""
 _POLL: Final = 0.05
 _UNDER_WAY: Final = (
     "SELECT key, state, lease FROM asks WHERE asker = ? AND (state = 'reserved' OR visible > ?)"
@@ -90,6 +93,11 @@ class Ask:
         return self.person.name
 
     @property
+    def long(self) -> bool:
+        """Whether it may take longer than a query: a public fact of its kind."""
+        return kinds.patience(self.body) > 1
+
+    @property
     def digest(self) -> str:
         """Of the question: the same key with another one is a conflict."""
         text = json.dumps({name: self.body.get(name) for name in _FIELDS}, sort_keys=True)
@@ -101,7 +109,7 @@ class Asking:
 
     def __init__(self, house: House) -> None:
         self._house, self._database = house, house.database
-        self._turns: dict[str, threading.Lock] = {}
+        self._turns = Turns(most=WAITING)
         self.known = Known(house)
 
     # ---- one question
@@ -145,14 +153,14 @@ class Asking:
                 "INSERT INTO asks (asker, key, attempt, body, state, people, lease, question, "
                 "purpose, created) VALUES (?, ?, ?, ?, 'queued', ?, ?, ?, ?, ?)",
                 *(ask.asker, ask.key, ask.attempt, ask.digest, ask.people),
-                now() + PATIENCE + GRACE,
+                now() + _patience(ask) + GRACE,
                 *(_words(ask.body), ask.body.get("purpose") or "", now()),
             )
         return None
 
     def run(self, ask: Ask) -> Outcome:
         """Take a queued question to its end, once this asker's earlier ones have ended."""
-        end = time.monotonic() + PATIENCE
+        end = time.monotonic() + _patience(ask)
         try:
             while (outcome := self._taken(ask, end)) is None:
                 pass
@@ -165,7 +173,8 @@ class Asking:
     def _taken(self, ask: Ask, end: float) -> Outcome | None:
         """What a question came to at its turn; None if another server was quicker to take one."""
         with self._turn(ask, end) as pace:
-            with self._house.workers.one(patience=max(0.0, end - time.monotonic())) as worker:
+            left = max(0.0, end - time.monotonic())
+            with self._house.workers.one(patience=left, long=ask.long) as worker:
                 lease = self._reserve(ask)
                 if lease is None:
                     return None
@@ -179,17 +188,12 @@ class Asking:
 
         A turn ends at the step of the question before it, and the clock of the next starts then.
         """
-        turn = self._turns.setdefault(ask.asker, threading.Lock())
-        if not turn.acquire(timeout=PATIENCE):
-            raise another()
-        try:
+        with self._turns.of(ask.asker, patience=end - time.monotonic()):
             while self._under_way(ask.asker):  # at another server, or one that ended
                 if time.monotonic() > end:
                     raise another()
                 time.sleep(_POLL)
             yield Pace(steps=self._house.settings.steps)
-        finally:
-            turn.release()
 
     def _under_way(self, asker: str) -> bool:
         """Whether a question of theirs has not come to its end; those of dead servers do."""
@@ -375,3 +379,8 @@ class Asking:
 def _words(body: Mapping[str, object]) -> str:
     """A question as pages show it; SQL may hold NUL, which no database can."""
     return kinds.question_of(body).replace("\0", "\N{REPLACEMENT CHARACTER}")
+
+
+def _patience(ask: Ask) -> float:
+    """Seconds that a question waits in the queue before it is refused."""
+    return PATIENCE * kinds.patience(ask.body)

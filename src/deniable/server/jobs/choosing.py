@@ -35,6 +35,9 @@ CHOICES: Final[Mapping[str, Any]] = {
     "noisy_max": NoisyMax,
 }
 
+_LARGEST: Final = "the group with the largest number, or one whose number is not much smaller"
+_LARGE: Final = "groups in their order whose number is above the threshold, give or take the noise"
+
 
 def explained(session: Curator, query: Query, task: Mapping[str, Any], spend: Loss | None) -> Plan:
     """The cost, from public facts."""
@@ -42,7 +45,7 @@ def explained(session: Curator, query: Query, task: Mapping[str, Any], spend: Lo
     mechanism = _mechanism(vector, task, spend)
     ledger = session.ledger
     return Plan(
-        question=task["sql"],
+        question=_words(task),
         cost=mechanism.loss(Pure),
         errors={"answer": None},
         steps=[f"compute {vector.measure} for {len(vector.groups)} groups", repr(mechanism)],
@@ -67,9 +70,17 @@ def released(
     return replace(
         found,
         keys={name: (value,) for name, value in zip(vector.keys, group, strict=True)},
-        answers={"chosen": Noisy(cells=(True,))},
-        provenance=replace(found.provenance, question=task["sql"]),
+        answers={"chosen": Noisy(cells=(True,), estimand=_LARGEST)},
+        provenance=replace(found.provenance, question=_words(task)),
     )
+
+
+def _words(task: Mapping[str, Any]) -> str:
+    """The question as answers and certificates state it."""
+    if task.get("above") is None:
+        return f"the largest group of {task['sql']}"
+    above = task["above"]
+    return f"the first {above['answers']} groups above {above['threshold']:g} of {task['sql']}"
 
 
 def _vector(query: Query) -> Vector:
@@ -120,12 +131,12 @@ def _above(
     keys = {name: tuple(vector.groups[p][i] for p in above) for i, name in enumerate(vector.keys)}
     return Release(
         keys=keys,
-        answers={"above": Noisy(cells=(True,) * len(above))},
+        answers={"above": Noisy(cells=(True,) * len(above), estimand=_LARGE)},
         loss=mechanism.loss(Pure),
         mechanisms=(mechanism.to_dict(),),
         unit=session.unit,
         provenance=Provenance(
-            question=task["sql"],
+            question=_words(task),
             table=", ".join(session.tables),
             price=charges[-1].record["price"],  # type: ignore[arg-type]
             data_version=session.version,

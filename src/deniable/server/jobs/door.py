@@ -20,10 +20,16 @@ from deniable.server.house import House
 from .asking import Ask, Asking
 from .outcomes import Outcome, is_own, shown
 from .pace import step_after
+from .turns import Turns
 from .workers import Died
 
 _CURATORS: Final = {"DP401", "DP410", "DP501", "DP701"}
 """Errors about the server's own files and engines: they may name paths."""
+
+_PATIENCE: Final = 20.0
+"""Seconds that a price waits."""
+_WAITING: Final = 10
+"""Prices of one person that wait at once."""
 
 Task = Mapping[str, Any]
 
@@ -33,6 +39,7 @@ class Door:
 
     def __init__(self, house: House, asking: Asking) -> None:
         self._house, self._asking = house, asking
+        self._turns = Turns(most=_WAITING)
 
     # ---- free
 
@@ -47,7 +54,7 @@ class Door:
     def _planned(self, person: Person, task: Task, kind: str) -> dict[str, Any]:
         house = self._house
         limits.count(house.database, person.name, "price", most=house.settings.prices)
-        people = self.people(task)
+        people = self.people(person, task)
         shown = self._asking.known.line(people, person.asker)
         asked = {**task, "kind": kind, "people": people, "asker": person.asker, "shown": shown}
         plan: dict[str, Any] = self._free(person, asked)
@@ -55,8 +62,12 @@ class Door:
 
     def _free(self, person: Person, asked: Task) -> Any:
         """What a planner says; it reads no rows, so it may simply be ended."""
+        tried = asked["kind"] == "try"  # made-up rows take longer than a price
         try:
-            with self._house.planners.one(patience=20) as planner:
+            with (
+                self._turns.of(person.name, patience=_PATIENCE),
+                self._house.planners.one(patience=_PATIENCE, long=tried) as planner,
+            ):
                 said = planner.do(asked)
         except Died:
             raise BadParameter("this question takes too long to price") from None
@@ -65,10 +76,11 @@ class Door:
         if "fault" in said:
             self._house.log(person.name, "fault", cause=said["fault"])
             raise _opaque()
-        outcome = self.told(person, Outcome(state="refused", error=said["refused"]), what="price")
-        raise shown(outcome) or _opaque()
+        outcome = Outcome(state="refused", error=said["refused"])
+        self._log_cause(person, outcome)
+        raise shown(seen(person, outcome)) or _opaque()
 
-    def people(self, task: Task) -> str:
+    def people(self, person: Person, task: Task) -> str:
         """The group that a question is about."""
         groups = list(self._house.groups)
         if not groups:
@@ -83,8 +95,7 @@ class Door:
         sql = asked.get("sql") if asked else task["sql"]
         if sql is None:
             raise BadParameter("there are several groups of people: name a table", fix='"table"')
-        nobody = Person(name="", role="analyst")
-        return str(self._free(nobody, {"kind": "whose", "sql": sql}))
+        return str(self._free(person, {"kind": "whose", "sql": sql}))
 
     # ---- spending
 
@@ -92,7 +103,7 @@ class Door:
         """A question that may be asked, with its key."""
         house = self._house
         limits.count(house.database, person.name, "ask", most=house.settings.asks)
-        return Ask(person=person, key=key, people=self.people(task), body=task)
+        return Ask(person=person, key=key, people=self.people(person, task), body=task)
 
     async def ask(self, person: Person, key: str, task: Task) -> Outcome:
         """The answer to a question, at a public step of time after its turn came."""
@@ -115,13 +126,17 @@ class Door:
         """Take a queued question to its end, which comes at a public step of time."""
         return self.told(ask.person, self._asking.run(ask))
 
-    def told(self, person: Person, outcome: Outcome, *, what: str = "ask") -> Outcome:
+    def told(self, person: Person, outcome: Outcome) -> Outcome:
         """An outcome as this person may see it, written to the log."""
-        self._house.log(person.name, what, state=outcome.state)
+        self._house.log(person.name, "ask", state=outcome.state)
+        self._log_cause(person, outcome)
+        return seen(person, outcome)
+
+    def _log_cause(self, person: Person, outcome: Outcome) -> None:
+        """For the curator: what the server itself lacks."""
         error = outcome.error
         if error is not None and error.get("code") in _CURATORS:
             self._house.log(person.name, "not ready", cause=error.get("title", ""))
-        return seen(person, outcome)
 
     async def pad(self, start: float) -> None:
         """Wait for the next public step of time."""

@@ -62,6 +62,17 @@ def another() -> NotReady:
     return NotReady("another question of yours is being answered", fix="ask again later")
 
 
+class Crowded(NotReady):
+    """Too many at once."""
+
+    status = 429
+
+
+def crowded() -> NotReady:
+    """For who has enough questions waiting already."""
+    return Crowded("too many questions of yours are waiting", fix="ask again later")
+
+
 def cancelled() -> NotReady:
     """For a question that was taken out of the queue."""
     return NotReady("the question was cancelled before it was charged")
@@ -85,5 +96,5 @@ def shown(outcome: Outcome) -> DeniableError | None:
 
 def is_own(error: Mapping[str, str]) -> bool:
     """Whether an error is one of those above: public facts, in words meant for whoever asks."""
-    known = (another(), cancelled(), frozen(), shown(nothing_spent()))
+    known = (another(), crowded(), cancelled(), frozen(), shown(nothing_spent()))
     return error.get("title") in {each.what for each in known if each is not None}

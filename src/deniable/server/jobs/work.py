@@ -15,6 +15,7 @@ import signal
 import tempfile
 import traceback
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
@@ -120,7 +121,8 @@ class Room:
         plan = _explained(session, task)
         if group.most is not None:
             _check_most(plan, group.most)
-        return wire.plan_to_dict(plan)
+        notes = tuple(note for note in plan.notes if not note.startswith("s."))
+        return wire.plan_to_dict(replace(plan, notes=notes))  # not what a local session alone has
 
     def _ask(self, task: Task) -> object:
         group = self._groups[task["people"]]

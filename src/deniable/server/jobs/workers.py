@@ -1,6 +1,8 @@
 """A pool of worker processes: each takes one task at a time, and a dead one is replaced.
 
-Workers come from a fork server that has loaded the library but no data, so a new one is quick.
+Long tasks (by their kind, such as fits) have all workers but one at most, so that a short one waits
+for other short ones alone. Workers come from a fork server that has loaded the library but no data,
+so a new one is quick.
 """
 
 from __future__ import annotations
@@ -8,8 +10,9 @@ from __future__ import annotations
 import multiprocessing as mp
 import queue
 import threading
+import time
 from collections.abc import Iterator, Mapping
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, contextmanager, nullcontext, suppress
 from multiprocessing.connection import Connection
 from typing import Any, Final
 
@@ -113,6 +116,7 @@ class Workers:
         self._idle: queue.SimpleQueue[Worker] = queue.SimpleQueue()
         for worker in self.all:
             self._idle.put(worker)
+        self._long = threading.BoundedSemaphore(max(1, count - 1))
 
     def renew(self, groups: Mapping[str, Group], ledgers: Mapping[str, str]) -> None:
         """Answer from these tables from the next task on; tasks under way are not disturbed."""
@@ -120,16 +124,27 @@ class Workers:
             worker.renew(groups, ledgers, *self._limits)
 
     @contextmanager
-    def one(self, *, patience: float) -> Iterator[Worker]:
+    def one(self, *, patience: float, long: bool = False) -> Iterator[Worker]:
         """A worker for the block; NotReady if none is free in time."""
+        end = time.monotonic() + patience
+        with self._among_long(patience) if long else nullcontext():
+            try:
+                worker = self._idle.get(timeout=max(0.0, end - time.monotonic()))
+            except queue.Empty:
+                raise _busy() from None
+            try:
+                yield worker
+            finally:
+                self._idle.put(worker)
+
+    @contextmanager
+    def _among_long(self, patience: float) -> Iterator[None]:
+        if not self._long.acquire(timeout=patience):
+            raise _busy()
         try:
-            worker = self._idle.get(timeout=patience)
-        except queue.Empty:
-            raise NotReady("the server is busy", fix="ask again in a minute") from None
-        try:
-            yield worker
+            yield
         finally:
-            self._idle.put(worker)
+            self._long.release()
 
     def warm(self) -> None:
         """Start every process in the background, and let each open its tables."""
@@ -145,3 +160,7 @@ class Workers:
         """End every process."""
         for worker in self.all:
             worker.stop()
+
+
+def _busy() -> NotReady:
+    return NotReady("the server is busy", fix="ask again in a minute")

@@ -93,6 +93,7 @@ def _shown(request: Request, release: Release, about: dict[str, Any]) -> dict[st
         "question": question,
         "by_name": kind if (kind := about["question"].partition("(")[0]) in KINDS else "",
         "head": head,
+        "keys": len(release.keys),
         "rows": rows,
         "single": rows[0][0] if len(rows) == 1 and len(head) == 1 else None,
         "cost": release.cost.replace(", δ 0", ""),

@@ -141,8 +141,9 @@ def _shown(
     record = form_record(request, who, fields)
     if record is None:
         return page(request, "tables.html", app.views.tables(who))
-    examples = app.views.table(record["chosen"]["name"], who)["examples"]
-    more = {"examples": examples, "sql": fields.get("sql", ""), "made_up": fields.get("made_up")}
+    table = app.views.table(record["chosen"]["name"], who)
+    about = {name: table[name] for name in ("examples", "columns")}
+    more = about | {"sql": fields.get("sql", ""), "made_up": fields.get("made_up")}
     return page(request, "ask.html", record | more, status=status)
 
 
@@ -169,6 +170,9 @@ def form_record(request: Request, who: Person, fields: Mapping[str, Any]) -> dic
 def priced(record: Mapping[str, Any]) -> dict[str, Any]:
     """A plan in the words of the page."""
     plan = wire.plan_from_dict(record)
+    notes = [note.partition("; explain(")[0] for note in plan.notes]  # a page has a slider for that
+    unknown = [name for name, error in plan.errors.items() if error is None]
+    instead = [note for note in notes if note.startswith(tuple(unknown))] if unknown else []
     known = [
         {"name": name, "error": "unknown in advance" if e is None else f"± {digits(e, 'up')}"}
         for name, e in plan.errors.items()
@@ -178,5 +182,6 @@ def priced(record: Mapping[str, Any]) -> dict[str, Any]:
         "errors": known,
         "left": None if plan.left is None else remaining(plan.left, groups=False),
         "steps": plan.steps,
-        "notes": [f"what it means: {meaning(plan.cost)}", *plan.notes],
+        "instead": instead,
+        "notes": [f"what it means: {meaning(plan.cost)}", *(n for n in notes if n not in instead)],
     }

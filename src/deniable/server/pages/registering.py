@@ -65,16 +65,26 @@ def _shown(
         name: {"unit": str(group.unit), "tables": ", ".join(group.schema.tables)}
         for name, group in house.groups.items()
     }
+    stated = {} if house.budget is None else house.budget.figures()  # with `--budget`
+    usual = {name: f"{value:g}" for name, value in stated.items() if value}
     record = {
-        "typed": {name: fields.get(name, "") for name in _FIELDS},
+        "typed": {name: fields.get(name, usual.get(name, "")) for name in _FIELDS},
         "handle": _handle(house, fields) if found is not None else "",
         "files": registering.candidates(house),
         "folder": house.settings.folder.name,
         "columns": None if found is None else {name: c.type for name, c in found.items()},
         "groups": groups,
-        "problem": None if problem is None else problem.to_json(),
+        "problem": None if problem is None else _in_form(problem),
     }
     return page(request, "register.html", record, status=status)
+
+
+def _in_form(problem: DeniableError) -> dict[str, str]:
+    """An error with what to do on this page, where others would pass an option."""
+    record = problem.to_json()
+    if record.get("fix", "").startswith("--header"):
+        record["fix"] = "tick the box below if its first line contains column names"
+    return record
 
 
 def _handle(house: House, fields: dict[str, str]) -> str:

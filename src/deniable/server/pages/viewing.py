@@ -11,6 +11,7 @@ from fastapi.responses import FileResponse, RedirectResponse, Response
 import deniable
 from deniable.server.accounts import Person
 from deniable.server.api.people import is_fresh, maybe_signed_in, signed_in
+from deniable.server.jobs.kinds import KINDS
 from deniable.server.state import Record, app_of
 
 from . import charts
@@ -75,7 +76,12 @@ def _certificate(request: Request, _: Person | None) -> dict[str, Any]:
 
 def _limits(request: Request, _: Person | None) -> dict[str, Any]:
     settings = app_of(request).house.settings
-    return {"steps": list(settings.steps), "memory": settings.memory, "https": settings.https}
+    return {
+        "steps": list(settings.steps),
+        "longest": max(kind.patience for kind in KINDS.values()),
+        "memory": settings.memory,
+        "https": settings.https,
+    }
 
 
 def _health(_: Request, __: Person | None) -> dict[str, Any]:

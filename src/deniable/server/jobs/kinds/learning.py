@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Annotated, Any, ClassVar, Final, Literal
 
 from pydantic import Field, FiniteFloat
@@ -52,32 +53,20 @@ class Fit(Named):
     """The columns to learn from; none ticked means all others."""
 
     def explain(self, session: Curator, spend: Loss) -> Plan:
-        """The cost; how well a model predicts is not known in advance."""
-        from deniable.learn.fitting import check_estimator
-
-        check_estimator(self._made(), self.target)
-        spend = session.spending(spend)
-        ledger = session.ledger
-        return Plan(
-            question=self.title,
-            cost=spend,
-            errors={"prediction": None},
-            steps=[
-                "clip each row to the bounds of the schema",
-                f"fit {self.estimator} on noisy sums, all of whose noise is bought in advance",
-            ],
-            left=ledger.left_after(ledger.filter.price_of(spend)),
-        )
+        """The cost, and the noises; how well a model predicts is not known in advance."""
+        plan = session.explain_fit(self._made(), **self._facts(), spend=spend)
+        return replace(plan, question=self.title, errors={"prediction": None})
 
     def release(self, session: Curator, spend: Loss) -> Answer:
         """The fitted estimator."""
         from .models import written
 
         before = len(session.ledger.entries)
-        fitted = session.fit(
-            self._made(), target=self.target, features=self.features, spend=spend, table=self.table
-        )
+        fitted = session.fit(self._made(), **self._facts(), spend=spend)
         return Answer(release=self._released(session, fitted, before), attachment=written(fitted))
+
+    def _facts(self) -> dict[str, Any]:
+        return {"target": self.target, "features": self.features, "table": self.table}
 
     def _made(self) -> Any:
         kind = getattr(learn, self.estimator)
@@ -136,4 +125,5 @@ def _coefficients(fitted: Any) -> tuple[Mapping[str, tuple[object, ...]], Mappin
     if found is None or found.size != len(features):
         return {}, {}
     cells = tuple(float(each) for each in found.ravel())
-    return {"feature": tuple(features)}, {"coefficient": Noisy(cells=cells)}
+    told = Noisy(cells=cells, estimand="what the model learnt from noisy sums; it has no ±")
+    return {"feature": tuple(features)}, {"coefficient": told}

@@ -15,7 +15,7 @@ one value in [low, high], which is what the three methods assume.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated, Any, Literal
 
 import numpy as np
@@ -75,7 +75,7 @@ class Median(Named):
 
         def present(drawn: list[Any]) -> Any:
             cell = found.read(drawn[0])
-            told = Noisy(cells=(cell,), spread=found.spread, estimand=found.values.words)
+            told = Noisy(cells=(cell,), spread=found.spread, estimand=found.estimand)
             return {}, {"median": told}
 
         made = session.release(
@@ -84,7 +84,8 @@ class Median(Named):
             title=self.title,
             present=present,
         )
-        return Answer(release=made)
+        asked = replace(made.provenance, question=self.title)
+        return Answer(release=replace(made, provenance=asked))
 
     def _planned(self, session: Curator, query: Query, spend: Loss) -> _Planned:
         values = _values(query, self.quantile)
@@ -137,6 +138,11 @@ class _Planned:
     read: Callable[[Any], object] = lambda drawn: drawn
     notes: tuple[str, ...] = ()
 
+    @property
+    def estimand(self) -> str:
+        """What the answer is about; an answer without a ± says why."""
+        return self.values.words if self.spread else "; ".join((self.values.words, *self.notes))
+
 
 def _values(query: Query, quantile: float) -> _Values:
     rows = query.rows()
@@ -148,12 +154,13 @@ def _values(query: Query, quantile: float) -> _Values:
     if not low < high:
         raise MissingBounds(f"{number.of} has one possible value, so it has no median to find")
     each = "row's" if rows.unit.column is None else "person's average"
+    what = "median" if quantile == 0.5 else f"{quantile:g}-quantile"
     return _Values(
         rows=rows,
         statistic=Quantile(q=quantile),
         low=low,
         high=high,
-        words=f"the {quantile:g}-quantile of each {each} {number.of} in [{low:g}, {high:g}]",
+        words=f"the {what} of each {each} {number.of} in [{low:g}, {high:g}]",
     )
 
 
