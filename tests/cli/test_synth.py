@@ -4,6 +4,7 @@ import pyarrow.csv
 import pyarrow.parquet
 import pytest
 
+from deniable.errors import BadParameter
 from deniable.synthetic import load
 
 
@@ -38,6 +39,9 @@ def test_the_model_itself_can_be_kept(described, folder, say, read):
         ("out.csv", "--columns", "age,city"),  # nothing is offered
         ("out.doc", "--spend", "0.5", "--columns", "age,city"),
         ("people.parquet", "--spend", "0.5", "--columns", "age,city"),  # the data themselves
+        ("people.parquet", "--spend", "0.5", "--columns", "age,city", "--force"),
+        ("./people.parquet", "--spend", "0.5", "--columns", "age,city", "--force"),
+        ("out.csv", "--spend", "0.5", "--columns", "age,city", "--rows", "-5"),
         ("nowhere/out.csv", "--spend", "0.5", "--columns", "age,city"),
         ("out.csv", "--spend", "0.5", "--columns", "age,town"),
         ("out.csv", "--spend", "0.5", "--columns", "income"),  # no bounds
@@ -45,5 +49,27 @@ def test_the_model_itself_can_be_kept(described, folder, say, read):
     ],
 )
 def test_what_cannot_be_written_is_refused_before_it_is_paid_for(described, say, read, words):
-    say("synth", *words, code=1)
+    before = (described / "people.parquet").read_bytes()
+    assert "nothing was spent" in say("synth", *words, code=1).stderr
     assert spent(read) == 0
+    assert (described / "people.parquet").read_bytes() == before
+
+
+def test_what_to_spend_is_proposed_in_the_units_of_the_ledger(described, say, read):
+    words = ("synth", "out.csv", "--columns", "age,city", "--rows", "5")
+    refused = say(*words, code=1).stderr
+    proposed = refused.partition("fix:")[2].partition("    ")[0].split()
+    assert proposed == ["--spend", "0.25"]
+    assert read(*words, *proposed)["rows"] == 5
+
+
+def test_an_error_after_the_charge_does_not_say_that_nothing_was_spent(
+    described, say, read, monkeypatch
+):
+    def fails(*_: object) -> int:
+        raise BadParameter("the disk is full")
+
+    monkeypatch.setattr("deniable.cli.commands.synth._written", fails)
+    words = ("out.csv", "--spend", "0.5", "--columns", "age,city")
+    assert "nothing was spent" not in say("synth", *words, code=1).stderr
+    assert spent(read) == pytest.approx(0.5)

@@ -40,7 +40,8 @@ class Door(TyperGroup):
         try:
             return super().invoke(ctx)
         except DeniableError as error:
-            error.unpaid |= ctx.invoked_subcommand in ("ask", "bounds", "explain", "synth", "try")
+            spends = ctx.invoked_subcommand in ("ask", "bounds", "explain", "synth", "try")
+            error.unpaid |= spends and not ctx.meta.get("paid", False)
             talk.refused(error, json=ctx.meta.get("json", False))
             raise typer.Exit(1) from None
 

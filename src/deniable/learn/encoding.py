@@ -175,6 +175,12 @@ class Read:
         found = self.number(matrix, place)
         return np.where(self.number(matrix, flag[0]) > 0, np.nan, found) if flag else found
 
+    def all_values(self, matrix: Matrix, names: Sequence[str]) -> tuple[Floats, NDArray[np.bool_]]:
+        """Columns of numbers side by side, and which rows have all of them."""
+        found = [self.values(matrix, name) for name in names]
+        table = np.stack(found, axis=1) if found else np.zeros((len(matrix.points), 0))
+        return table, np.asarray(np.isfinite(table).all(axis=1), dtype=np.bool_)
+
     def cells(self, matrix: Matrix, encoding: Encoding) -> Features:
         """The cells of each row, as the encoding's space packs them."""
         codes = [
@@ -192,9 +198,13 @@ def by_value(cells: Listed | Intervals) -> bool:
 
 
 def read_rows(
-    about: About, columns: Mapping[str, Listed | Intervals], more: Sequence[Expression] = ()
+    about: About,
+    columns: Mapping[str, Listed | Intervals],
+    more: Sequence[Expression] = (),
+    *,
+    numbers: Mapping[str, Expression] | None = None,
 ) -> tuple[Rows, Read]:
-    """The bounded rows of a table: these columns, then `more` numbers, in order."""
+    """The bounded rows of a table: these columns, in cells or as numbers, then `more`, in order."""
     wanted: list[Expression] = []
     places: dict[str, tuple[int, ...]] = {}
     for name, cells in columns.items():
@@ -203,9 +213,9 @@ def read_rows(
             wanted.append(cell_of(about.column(name), cells))
             continue
         number = about.number(name, what="learning")
-        whole = about.source.column(name).missing in (None, DROP)
-        places[name] = (len(wanted), len(wanted) + 1) if whole else (len(wanted),)
-        wanted += [filled(number), _missing(number)] if whole else [number]
+        places[name] = _placed(wanted, number, drops=drops(about, name))
+    for name, number in (numbers or {}).items():
+        places[name] = _placed(wanted, number, drops=drops(about, name))
     wanted += more
     asked = [
         Aggregate(name=f"v{i}", function=Function.SUM, argument=each)
@@ -216,7 +226,19 @@ def read_rows(
     return rows, Read(numbers=rows.numbers, columns=places)
 
 
-def filled(number: Expression) -> Expression:
+def drops(about: About, name: str) -> bool:
+    """Whether the schema leaves out rows where this column is missing; else it has a stand-in."""
+    return about.source.column(name).missing in (None, DROP)
+
+
+def _placed(wanted: list[Expression], number: Expression, *, drops: bool) -> tuple[int, ...]:
+    """Where a number will be: its value, and where nothing stands in, 1 if it is missing."""
+    place = len(wanted)
+    wanted += [_filled(number), _missing(number)] if drops else [number]
+    return (place, place + 1) if drops else (place,)
+
+
+def _filled(number: Expression) -> Expression:
     """A number, in the middle of its bounds where it is missing."""
     low, high = float(number.domain.low), float(number.domain.high)  # type: ignore[arg-type]
     middle = low / 2 + high / 2

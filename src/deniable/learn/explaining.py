@@ -34,7 +34,7 @@ def explain_fit(
     name, held, ledger = type(estimator).__name__, found.held, session.ledger
     read = f"read {', '.join(found.features)} as {held.space.dimension} features"
     size = None if session.schema is None else session.schema.size
-    notes = (_quality(found, size), found.model.caveat)
+    notes = (_quality(found, size), _left_out(held.needs), found.model.caveat)
     return Plan(
         question=f"fit {name}" + (f" to predict {target}" if target else ""),
         cost=found.loss,
@@ -43,6 +43,13 @@ def explain_fit(
         left=ledger.left_after(ledger.price(found.plan, delta=found.delta)),
         notes=tuple(note for note in notes if note),
     )
+
+
+def _left_out(needs: Sequence[str]) -> str:
+    """Which rows the schema's `missing="drop"` leaves out of this fit."""
+    *others, last = needs or ("",)
+    named = f"{', '.join(others)} or {last}" if others else last
+    return f"rows with a missing {named} are left out" if named else ""
 
 
 def _noises(plan: Mechanism) -> list[str]:

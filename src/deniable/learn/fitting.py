@@ -19,7 +19,7 @@ from deniable.schema.binning import Listed
 from deniable.session import Session
 from deniable.statistics.building import About
 
-from .encoding import Encoding, Numbers, all_features, cells_of, encoded, filled, read_rows
+from .encoding import Encoding, Numbers, all_features, cells_of, drops, encoded, read_rows
 from .engine.budget import blocked
 from .engine.examples import Examples, Held
 from .engine.moments import TARGET
@@ -165,18 +165,20 @@ def regressed(
     encoding = encoded(about, features)
     weighted = session.unit.column is not None
     rows, read = read_rows(
-        about, dict(zip(encoding.names, encoding.bins, strict=True)), [filled(number)]
+        about, dict(zip(encoding.names, encoding.bins, strict=True)), numbers={target: number}
     )
 
     def examples(matrix: Matrix) -> Examples:
-        scaled = np.clip((read.number(matrix, -1) - middle) / half, -1.0, 1.0)
+        found, whole = read.all_values(matrix, [target])
+        scaled = np.clip((np.nan_to_num(found[:, 0]) - middle) / half, -1.0, 1.0)
         return Examples(
             x=read.cells(matrix, encoding),
             y=np.trunc(np.ldexp(scaled, TARGET)).astype(np.int64),
             w=matrix.weights if weighted else None,
-        )
+        ).where(whole, encoding.space.axis)
 
-    held = Held(examples, space=encoding.space, unit=session.unit, rows=rows)
+    needs = needed_whole(about, [target])
+    held = Held(examples, space=encoding.space, unit=session.unit, rows=rows, needs=needs)
     return held, encoding, (low, high)
 
 
@@ -192,8 +194,8 @@ def numbered(
     """Examples of real features scaled by the schema's bounds; how, and the classes if labelled."""
     from .models.scaling import scaling
 
-    columns = [as_number(about, name) for name in features]
-    bounds = [(float(c.domain.low), float(c.domain.high)) for c in columns]  # type: ignore[arg-type]
+    columns = {name: as_number(about, name) for name in features}
+    bounds = [(float(c.domain.low), float(c.domain.high)) for c in columns.values()]  # type: ignore[arg-type]
     scaled = scaling(
         len(features),
         bounds=tuple(np.array(ends) for ends in zip(*bounds, strict=True)),
@@ -201,25 +203,31 @@ def numbered(
         intercept=intercept,
         model="learning",
     )
-    wanted = [filled(column) for column in columns]
+    more: list[Expression] = []
     ranks, classes = np.zeros(1, dtype=np.int64), np.zeros(0)
     if labels:
         label, ranks, classes = _classes(about, needed(target, about))
-        wanted.append(label)
+        more = [label]
     weighted = session.unit.column is not None
-    rows, read = read_rows(about, {}, wanted)
+    rows, read = read_rows(about, {}, more, numbers=columns)
 
     def examples(matrix: Matrix) -> Examples:
-        values = [read.number(matrix, place) for place in range(len(features))]
+        values, whole = read.all_values(matrix, features)
         last = read.whole(matrix, -1) if labels else np.zeros(len(matrix.points), dtype=np.int64)
         return Examples(
-            x=scaled.rows(np.stack(values, axis=1)),
+            x=scaled.rows(values),
             y=ranks[np.clip(last, 0, len(ranks) - 1)],
             w=matrix.weights if weighted else None,
-        )
+        ).where(whole, scaled.space.axis)
 
-    held = Held(examples, space=scaled.space, unit=session.unit, rows=rows)
+    needs = needed_whole(about, features)
+    held = Held(examples, space=scaled.space, unit=session.unit, rows=rows, needs=needs)
     return held, Numbers(names=tuple(features)), scaled, classes
+
+
+def needed_whole(about: About, names: Sequence[str]) -> list[str]:
+    """Of columns that a model reads as numbers, those without which a row is left out."""
+    return [name for name in names if drops(about, name)]
 
 
 def as_number(about: About, name: str, *, role: str = "this feature") -> Expression:

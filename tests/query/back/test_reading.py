@@ -66,6 +66,14 @@ def test_a_csv_is_read_as_the_schema_says_and_nothing_is_guessed(tmp_path):
     assert found == [WANTED[0], (2, None, *WANTED[1][2:]), *WANTED[2:]]
 
 
+def test_whole_numbers_that_pandas_wrote_beside_missing_ones_are_read_from_its_csv(tmp_path):
+    frame = pd.DataFrame({"i": [1, None, 3, 2**40], "t": ["1.0", "2", "3.5", None]})
+    frame.to_csv(tmp_path / "rows.csv", index=False)
+    assert "\n3.0," in (tmp_path / "rows.csv").read_text(encoding="utf-8")
+    schema = dp.Schema(columns={"i": dp.column("int"), "t": dp.column("int")})
+    assert read(tmp_path / "rows.csv", schema) == [(1, 1), (3, None), (2**40, None), (None, 2)]
+
+
 FRAME = {
     "i": [1.0, 2.0, 3.0, 2.5],
     "x": [3.5, math.inf, -7.0, math.nan],

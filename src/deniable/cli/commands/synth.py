@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from deniable import parameters
 from deniable.cli import amounts, options, places, talk
 from deniable.errors import BadParameter
 
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
 
 
 def synth(
+    context: typer.Context,
     out: Annotated[
         Path, typer.Argument(help="people.csv, people.parquet, or people.synthetic (the model).")
     ],
@@ -41,12 +43,17 @@ def synth(
 ) -> None:
     """Write synthetic rows, and spend budget. Without --spend, say what to decide first."""
     _check(out, force=force)
+    if rows is not None:
+        parameters.whole("--rows", rows, least=0)
     place = places.find(schema, data=data, ledger=ledger, table=table)
+    _check_kept(out, place)
     paid = amounts.maybe("spend", spend)
-    if paid is None:
-        raise BadParameter("say what to spend", fix=f"deniable synth {out} --spend 1,1e-9")
     named = None if columns is None else [name.strip() for name in columns.split(",")]
     with place.open(budget=amounts.maybe("budget", budget), asker=asker) as session:
+        if paid is None:
+            share = amounts.typed(session.budget.share(0.25))
+            said = f"--spend {share}    besides what you typed: a quarter of the budget"
+            raise BadParameter("say what to spend", fix=said)
         wanted = session.synthesis(named, method=method, bins=bins, table=table)
         if not json:
             talk.say(wanted.explain(spend=paid))
@@ -59,6 +66,7 @@ def synth(
                 kept.save(path)
                 talk.say(f"interrupted; what was paid for is in {path}")
             raise
+        context.meta["paid"] = True
         record = {"file": str(out), "cost": made.loss.to_dict(), "left": session.left.to_dict()}
     count = _written(made, out, rows)
     talk.answer(
@@ -78,6 +86,17 @@ def _check(out: Path, *, force: bool) -> None:
         raise BadParameter(f"{out} exists", fix="--force to replace it, or another name")
     if not out.parent.is_dir():
         raise BadParameter(f"there is no folder {out.parent}")
+
+
+def _check_kept(out: Path, place: places.Place) -> None:
+    """Refuse to write over the rows, the schema or the ledger, whatever --force says."""
+    facts = place.facts()
+    kept = [place.schema, *place.sources(facts).values(), Path(place.ledger)]
+    if out.resolve() in {path.resolve() for path in kept}:
+        raise BadParameter(
+            f"{out} belongs to the table itself, and synthetic rows would replace it",
+            fix=f"another name: {out.stem}.synthetic{out.suffix}",
+        )
 
 
 def _written(made: Synthetic, out: Path, rows: int | None) -> int:

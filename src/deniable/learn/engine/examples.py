@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -50,6 +50,10 @@ class Examples:
             object.__setattr__(some, "_lengths", own)
             yield some
 
+    def where(self, kept: NDArray[np.bool_], axis: int) -> Examples:
+        """The rows that are kept; each is judged by itself."""
+        return self if kept.all() else _some(self, kept, axis)
+
     def taken(self, terms: NDArray[np.float64]) -> NDArray[np.float64]:
         """Whole numbers, one (or a row) per row, as much as the row weighs."""
         if self.w is None:
@@ -72,9 +76,14 @@ class Held:
         space: Space,
         unit: Unit,
         rows: Rows | None = None,
+        needs: Sequence[str] = (),
     ) -> None:
-        """`rows` are those of a session, and `read` makes examples of them; or of rows at hand."""
+        """`rows` are those of a session, and `read` makes examples of them; or of rows at hand.
+
+        `needs` are the columns without which `read` leaves a row out.
+        """
         self._read, self.space, self.unit, self._rows = read, space, unit, rows
+        self.needs = tuple(needs)
         self._then = self._alone if rows is None else rows.in_parts
         self._found: Examples | None = None
         self._batch: Integers | None = None
@@ -179,8 +188,9 @@ class Held:
 def _some(rows: Examples, places: NDArray[Any] | slice, axis: int = 0) -> Examples:
     """Some of the rows."""
     weights = None if rows.w is None else rows.w[places]
+    who = None if rows.who is None else rows.who[places]
     x = rows.x[:, places] if axis else rows.x[places]
-    return Examples(x=x, y=rows.y[places], w=weights)
+    return Examples(x=x, y=rows.y[places], w=weights, who=who)
 
 
 def _joined(parts: list[Examples], axis: int) -> Examples:

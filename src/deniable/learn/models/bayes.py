@@ -89,10 +89,11 @@ class GaussianNB(PrivateClassifier):
 
     def _log_joint(self, X: Any) -> Any:
         check_is_fitted(self, "var_")
-        rows = np.nan_to_num(numbers(self, X))
+        rows = np.clip(numbers(self, X), -1e150, 1e150)  # what is missing says nothing of the class
         return np.stack(
             [
-                np.log(prior) - 0.5 * (np.log(2 * np.pi * var) + (rows - mean) ** 2 / var).sum(1)
+                np.log(prior)
+                - 0.5 * np.nansum(np.log(2 * np.pi * var) + (rows - mean) ** 2 / var, axis=1)
                 for prior, mean, var in zip(self.class_prior_, self.theta_, self.var_, strict=True)
             ],
             axis=1,

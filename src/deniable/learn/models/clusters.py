@@ -108,10 +108,11 @@ class KMeans(TransformerMixin, ClusterMixin, PrivateEstimator):  # type: ignore[
         self.cluster_centers_ = self.cluster_centers_ * scaled.scale + scaled.middle
 
     def transform(self, X: Any) -> Any:
-        """The distance of each row to each centre."""
+        """The distance of each row to each centre, along the features that are not missing."""
         check_is_fitted(self, "cluster_centers_")
-        rows = np.nan_to_num(numbers(self, X))
-        return np.sqrt(((rows[:, None, :] - self.cluster_centers_) ** 2).sum(axis=2))
+        rows = np.clip(numbers(self, X), -1e150, 1e150)
+        apart = rows[:, None, :] - self.cluster_centers_
+        return np.sqrt(np.nansum(apart**2, axis=2))
 
     def predict(self, X: Any) -> Any:
         """The nearest centre of each row."""

@@ -11,14 +11,14 @@ import numpy as np
 
 from deniable import parameters
 from deniable.errors import BadParameter
-from deniable.learn.encoding import Numbers, filled, read_rows
+from deniable.learn.encoding import Numbers, read_rows
 from deniable.learn.engine.budget import Paid, Part, batched, check_work, sampled
 from deniable.learn.engine.examples import Examples, Held
 from deniable.learn.engine.made_up import check_by_row, unchangeable
 from deniable.learn.engine.made_up import numbers as returned
 from deniable.learn.engine.rowwise import margins
 from deniable.learn.engine.spaces import Dense, Floats, Integers, up
-from deniable.learn.fitting import as_number
+from deniable.learn.fitting import as_number, needed_whole
 from deniable.losses import Loss
 from deniable.mechanisms import Mechanism
 from deniable.query.rows import Matrix
@@ -107,19 +107,21 @@ class GradientDescent(PrivateEstimator):
         self.check_parameters()
         self._try_gradient(len(features))
         names = features if target is None else [*features, target]
-        columns = [as_number(about, name) for name in names]
-        rows, read = read_rows(about, {}, [filled(column) for column in columns])
+        columns = {name: as_number(about, name) for name in names}
+        rows, read = read_rows(about, {}, numbers=columns)
         weighted = session.unit.column is not None
 
         def examples(matrix: Matrix) -> Examples:
-            found = [read.number(matrix, place) for place in range(len(names))]
-            wanted = np.zeros(len(matrix.points)) if target is None else found.pop()
+            found, whole = read.all_values(matrix, names)
+            wanted = np.zeros(len(found)) if target is None else found[:, -1]
             weights, who = (matrix.weights, matrix.digests) if weighted else (None, None)
-            return Examples(x=np.stack(found, axis=1), y=wanted, w=weights, who=who)
+            x = found[:, : len(features)]
+            return Examples(x=x, y=wanted, w=weights, who=who).where(whole, 0)
 
         self.encoding_, self.features_ = Numbers(names=tuple(features)), list(features)
         space = Dense(dimension=self.dimension)
-        return Held(examples, space=space, unit=session.unit, rows=rows)
+        needs = needed_whole(about, names)
+        return Held(examples, space=space, unit=session.unit, rows=rows, needs=needs)
 
     def check_parameters(self) -> None:
         """Refuse parameters that no fit can have."""

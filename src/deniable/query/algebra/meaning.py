@@ -20,6 +20,8 @@ Value = Scalar | None
 # What text must look like to be cast; everything else is missing. Leading and trailing spaces are
 # allowed. Lengths are limited so that no engine can overflow.
 INT_TEXT: Final = r"^ *[+-]?[0-9]{1,18} *$"
+WHOLE_TEXT: Final = r"^ *[+-]?[0-9]{1,18}\.0{0,18} *$"
+"""A whole number with a point, as pandas writes those of a column with missing values."""
 FLOAT_TEXT: Final = r"^ *[+-]?([0-9]{1,30}(\.[0-9]{0,30})?|\.[0-9]{1,30})([eE][+-]?[0-9]{1,2})? *$"
 DATE_TEXT: Final = r"^ *[0-9]{4}-[0-9]{2}-[0-9]{2} *$"
 TIMESTAMP_TEXT: Final = (

@@ -14,6 +14,7 @@ from .meaning import (
     INT_TEXT,
     TIMESTAMP_TEXT,
     TRUE_TEXTS,
+    WHOLE_TEXT,
     Value,
     lower,
     number,
@@ -88,7 +89,8 @@ def add_minutes(x: dt.date, minutes: int) -> Value:
 def to_int(x: object) -> Value:
     """Floats are rounded with halves away from zero; missing beyond 64 bits."""
     if isinstance(x, str):
-        return int(x) if re.match(INT_TEXT, x) and "\n" not in x else None
+        whole = re.match(INT_TEXT, x) or re.match(WHOLE_TEXT, x)
+        return int(x.partition(".")[0]) if whole and "\n" not in x else None
     if isinstance(x, float):
         if not math.isfinite(x) or not -(2.0**63) <= x < 2.0**63:
             return None

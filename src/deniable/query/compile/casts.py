@@ -14,6 +14,7 @@ from deniable.query.algebra.meaning import (
     FLOAT_TEXT,
     INT_TEXT,
     TRUE_TEXTS,
+    WHOLE_TEXT,
 )
 
 from . import nodes as sql
@@ -34,8 +35,18 @@ def _to_int(dialect: Dialect, call: Call, x: Node) -> Node:
         case Kind.BOOL:
             return _number(x, dialect.whole(1), dialect.whole(0))
         case Kind.TEXT:
-            return _shaped(dialect, x, INT_TEXT, Kind.INT)
+            return _whole(dialect, x)
     return rounded(dialect, x)
+
+
+def _whole(dialect: Dialect, x: Node) -> Node:
+    """Digits; or digits, a point and zeros, which are left out before the cast."""
+    words = dialect.trimmed(sql.copy(x))
+    bare = sql.function("REGEXP_REPLACE", sql.copy(words), sql.text("[.]0*$"), sql.text(""))
+    return sql.case(
+        (dialect.matches(x, _bare(INT_TEXT)), dialect.parsed(words, Kind.INT)),
+        (dialect.matches(sql.copy(x), _bare(WHOLE_TEXT)), dialect.parsed(bare, Kind.INT)),
+    )
 
 
 def rounded(dialect: Dialect, x: Node) -> Node:
