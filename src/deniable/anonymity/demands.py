@@ -29,7 +29,7 @@ class Demands:
     * k and distinct ℓ are monotone: a union has at least as many rows and values as each part.
     * The others are not: 2 rows with values {a, b} have entropy ln 2, and joined with 100 rows of
       value a next to none. But a union of classes that *all* pass does pass: entropy is
-      concave and the earth mover's distance convex; for recursive (c, ℓ) see [MKGV07, §4]. That
+      concave and the earth mover's distance convex; for recursive (c, ℓ) see [MKGV07]. That
       is enough where nothing may be suppressed.
     """
 

@@ -53,7 +53,7 @@ class Pairs:
 
 
 def distinct(pairs: Pairs) -> Codes:
-    """How many different values each class holds [MKGV07, §4]."""
+    """How many different values each class holds [MKGV07]."""
     return np.diff(pairs.starts, append=pairs.classes.size)
 
 
@@ -127,7 +127,7 @@ def distance(
     tree: Sequence[Codes] = (),
     overall: Floats | None = None,
 ) -> Floats:
-    """Earth mover's distance of each class from the whole table [LLV07, §4].
+    """Earth mover's distance of each class from the whole table [LLV07].
 
     Ordered values: moving by one rank costs 1/(m − 1). A tree (for each level above the leaves, the
     node over each value): moving costs the level of the lowest common ancestor, over the height.

@@ -1,7 +1,7 @@
 """What a k-anonymous table still reveals: the attacks that ended its career.
 
-    homogeneity     a class whose members all have the same sensitive value [MKGV07, §2.1]
-    background      an attacker who can rule out a value or two about a person [MKGV07, §2.2]
+    homogeneity     a class whose members all have the same sensitive value [MKGV07]
+    background      an attacker who can rule out a value or two about a person [MKGV07]
     composition     two releases, each anonymous, of the same people [GKS08]
     minimality      knowing that the algorithm did no more than it had to [WFWP07]
 
@@ -164,7 +164,7 @@ def minimality(groups: Sequence[int], *, cases: int, l: int) -> list[Fraction]:
     A class of a published table joins groups that the attacker can tell apart (from a public list
     of who is in it), and holds so many `cases` of a sensitive value. If the algorithm joins groups
     only when the cases are more than 1/ℓ of one of them, then the joining itself says that they
-    were. Exact, over all ways to deal the cases to the members [WFWP07, §3].
+    were. Exact, over all ways to deal the cases to the members [WFWP07].
 
     Two people in one group, five in another, two cases, ℓ = 2: joined, everyone seems to be a case
     with probability 2/7. But they were joined:

@@ -1,4 +1,4 @@
-"""Private learning: estimators in the manner of scikit-learn, alone or through a session.
+"""Private learning: estimators with scikit-learn's interface, alone or through a session.
 
     models       estimators, one file per family
     engine       what they share: features on a lattice, exact sums, noise, price
@@ -7,7 +7,7 @@
     explaining   s.explain_fit
     selecting    s.select and s.tune
     convex       minimise a convex loss over a set
-    deep         networks of PyTorch, with gradients by Opacus
+    deep         PyTorch networks, with per-row gradients by Opacus
     effects      scores against ε or another setting, before you spend
 
 from deniable.learn import LogisticRegression

@@ -1,4 +1,4 @@
-"""Bounds on privacy loss: values with `+`, `*` and `<=`; used as a ceiling, a budget.
+"""Bounds on privacy loss, as values with `+`, `*` and `<=`; a loss used as a limit is a budget.
 
     _loss                                   the interface of every loss
     pure · approx · zcdp · gdp · renyi      a definition each, all valid in adaptive sessions

@@ -3,7 +3,7 @@
 Count losses from their origins: with g = Σ originᵢ − ε, D(z) = ΠE e^(z(Lᵢ − originᵢ)) and any c > 0
 at which it is finite,
 
-    δ(ε) = (1/2πi) ∫ e^(zg) D(z)/(z(z + 1)) dz   along Re z = c             [AGACKS23, Eq 14; ZDW22]
+    δ(ε) = (1/2πi) ∫ e^(zg) D(z)/(z(z + 1)) dz   along Re z = c                   [AGACKS23; ZDW22]
 
 **Never below the truth.** The trapezoid rule of step d on this line equals Σₘ e^(cmΛ) δ(ε + mΛ),
 Λ = 2π/d, by Poisson summation; every term is ≥ 0 and the one of m = 0 is δ(ε), so the *untruncated*

@@ -82,7 +82,7 @@ def pure_to_renyi(epsilon: float, order: float) -> float:
 def response_to_renyi(epsilon: float, order: float, *, truth: float) -> float:
     """The Rényi divergence of a loss that is ε with probability `truth`, −ε or 0.
 
-    Such is k-ary randomized response, with truth e^ε/(e^ε + k − 1) [KOV16, Eq 3], and staircase
+    Such is k-ary randomized response, with truth e^ε/(e^ε + k − 1) [KOV16], and staircase
     noise. P(−ε) = e^(−ε)·P(ε), as both sides are probabilities, so that with t = ε/2
     (α − 1)·D = ln(1 + 4·truth·e^(−t)·sinh(αt)·sinh((α − 1)t)).
 

@@ -5,7 +5,7 @@ the ε of all together at a total δ. The library itself never composes by these
 Zcdp, Gdp, Renyi or Profile do better.
 
 An (ε, δ₁)-private mechanism is dominated by randomized response that fails with probability δ₁ and
-then tells all [KOV15, Lemma 3.6]. With probability (1 − δ₁)ᵏ none of k fails, and what is left is
+then tells all [KOV15]. With probability (1 − δ₁)ᵏ none of k fails, and what is left is
 pure. So a theorem about pure mechanisms at δ′ holds at a total of 1 − (1 − δ₁)ᵏ(1 − δ′), which is
 at most kδ₁ + δ′; the theorem of 2010 is stated, and computed here, with kδ₁ + δ′.
 

@@ -1,4 +1,4 @@
-"""Answers, and what can be said of them.
+"""Answers, with their ±, their cost and their certificate.
 
     _release       the answer, its ±, its loss, its provenance
     provenance     where an answer came from: question, charge, budget, version

@@ -6,7 +6,7 @@
     two_servers   additive shares for two servers that do not collude
     rounds        the public facts of one round
     wire          messages, byte by byte
-    graph         who masks with whom, and how many shares tell a secret
+    graph         who masks with whom, and how many shares reveal a secret
     vectors       a party's numbers, read exactly and clipped
     turns         steps that are taken once, whatever threads ask
     keys          key agreement, masks, sealed letters

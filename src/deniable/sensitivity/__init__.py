@@ -1,4 +1,4 @@
-"""From data to values that one unit can move only so far; algorithms that a session runs.
+"""Statistics that one unit can change only so much, and algorithms that a session runs.
 
     columns             one number per row, whatever the rows hold
     clip                public bounds: clipped sums, counts and means on a lattice

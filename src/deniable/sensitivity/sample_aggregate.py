@@ -86,7 +86,7 @@ def sample_and_aggregate_median(
 
     The exponential mechanism finds a number with half of the answers on either side; one unit
     moves one answer across it, which changes that score by at most 1.
-    [Smi11, Alg. 2]
+    [Smi11]
     """
     parts, unit = parameters.whole("parts", parts), _unit(people, unit)
     _check_rows(rows, people)

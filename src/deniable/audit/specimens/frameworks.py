@@ -45,7 +45,7 @@ def _propose_test() -> Specimen:
         name="propose-test-release with the textbook threshold",
         wrong_because="ln(2/δ)/2ε is passed by accident with probability ½√(δ/2), not δ",
         holds="the threshold ln(1/2δ)/ε₁; the whole is (ε₁ + ε₂, δ), also when it refuses",
-        source="[DL09, Prop. 3]",
+        source="[DL09]",
         first=(0.0, 0.0),
         second=(1000.0, 0.0),
         claim={"epsilon": 1.0, "delta": delta},

@@ -70,7 +70,7 @@ class LaplacePair(Pair):
     """Laplace noise of scale b against itself moved by Δ: `ratio` a = Δ/b.
 
     L is a with chance ½, −a with chance e^(−a)/2, and in between has density e^((l−a)/2)/4.
-    M(z) = [(1 + z) e^(za) + z e^(−(1+z)a)]/(1 + 2z).               [ZDW22, Table 1]
+    M(z) = [(1 + z) e^(za) + z e^(−(1+z)a)]/(1 + 2z).               [ZDW22]
     """
 
     name: ClassVar[str] = "laplace"
@@ -138,10 +138,10 @@ class LaplacePair(Pair):
 class BoundedRangePair(Pair):
     """Any mechanism whose log-ratios span at most ε: the exponential mechanism, Gumbel noisy max.
 
-    Worst cases are two-point losses {t, t − ε}, 0 ≤ t ≤ ε [DDR20, Lemma 3.2], and which t is worst
+    Worst cases are two-point losses {t, t − ε}, 0 ≤ t ≤ ε [DDR20], and which t is worst
     depends on the threshold; when questions may follow answers, so may t. The pair therefore has
     the envelope sup over t of the δ(x) of each: (e^(ε/2) − e^(x/2))²/(e^ε − 1), |x| ≤ ε, which is
-    convex in e^x and so the curve of a pair that dominates them all  [ZDW22, Prop 8]. Its loss has
+    convex in e^x and so the curve of a pair that dominates them all [ZDW22]. Its loss has
     density e^((ε+l)/2)/(2(e^ε − 1)) on [−ε, ε], without atoms.
     M(z) = e^(ε/2) sinh((z + ½)ε)/((z + ½)(e^ε − 1)).
 

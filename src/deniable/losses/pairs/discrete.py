@@ -167,7 +167,7 @@ class AtomsPair(AtomicPair):
 class ApproxPair(AtomicPair):
     """The worst of all (ε, δ)-private mechanisms: randomized response that sometimes tells all.
 
-    L = ∞ with chance δ; else ε with odds e^ε : 1 against −ε.         [KOV15, Thm 3.1 and Lemma 3.6]
+    L = ∞ with chance δ; else ε with odds e^ε : 1 against −ε.         [KOV15]
     """
 
     name: ClassVar[str] = "approx"
@@ -252,7 +252,7 @@ class ThreePoints(AtomicPair):
 class ResponsePair(ThreePoints):
     """k-ary randomized response: the truth with odds e^ε : 1 against each other answer.
 
-    Under P: ε with chance e^ε/(e^ε+k−1), −ε with 1/(e^ε+k−1), else 0.        [KOV16, Eq 3]
+    Under P: ε with chance e^ε/(e^ε+k−1), −ε with 1/(e^ε+k−1), else 0.        [KOV16]
     """
 
     name: ClassVar[str] = "response"
@@ -277,7 +277,7 @@ class StaircasePair(ThreePoints):
     """Staircase noise: steps of width Δ that fall by e^(−ε), each with its top `fraction` γ.
 
     L is ±ε or 0, by symmetry with P(L = −ε) = e^(−ε)·P(L = ε); the total variation
-    P(|X| ≤ Δ/2) = (1 − e^(−ε))·P(L = ε) grows with the shift, so the shift Δ is worst.  [GV14]
+    P(|X| ≤ Δ/2) = (1 − e^(−ε))·P(L = ε) grows with the shift, so the shift Δ is worst.  [GV16]
     """
 
     name: ClassVar[str] = "staircase"

@@ -34,7 +34,7 @@ class SkellamPair(AtomicPair):
     whole numbers of at most `shift` in sum. *Proof.* Let f be the trade-off function of one number
     moved by 1 [DRS22]. Move a vector to its neighbour one entry and one step at a time: each of the
     at most `shift` moves is tested no better than f, so the whole is tested no better than f
-    composed with itself (1 − f of 1 − f of …) `shift` times [DRS22, Lemma A.5]. For one number that
+    composed with itself (1 − f of 1 − f of …) `shift` times [DRS22]. For one number that
     composition is attained: p is log-concave, the best test rejects above a threshold (with a coin
     at the threshold), and the power of that test under a move by d is its size with the threshold
     lowered by d, coin included.                                                                ∎

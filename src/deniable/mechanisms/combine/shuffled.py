@@ -26,7 +26,7 @@ class Shuffled(Mechanism):
 
     Releases   the reports of n people in a random order
     Privacy    ε₀-DP, as the reports are; and (ε, δ)-DP with a far smaller ε: the others' reports
-               hide each one's                                              [FMT23, Thm 3.2]
+               hide each one's                                              [FMT23]
     Error      that of `of.estimate` on the reports
     Assumes    everyone sends one report by the same randomizer; units are replaced and n is public;
                the shuffler is trusted to shuffle and to look away

@@ -23,7 +23,7 @@ class OpenEndedTreeCounter(Epochs):
     """Open-ended tree counter: running totals with pure ε of a stream whose length is not known.
 
     Releases   in epochs of f, 2f, 4f, … steps, the totals of a binary tree counter for that epoch,
-               added to the last totals of the epochs before                [CSS11, §4]
+               added to the last totals of the epochs before                [CSS11]
     Privacy    ε-DP, ε = Δ₁/b, however long it runs: every epoch's counter is ε-DP for a unit that
                moves its epoch by Δ₁, and aₑ·ε-DP for a share aₑ of that; Σ aₑ ≤ 1. Priced as
                randomized response, the worst of all ε-DP mechanisms        [KOV15]

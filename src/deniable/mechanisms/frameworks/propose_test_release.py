@@ -22,7 +22,7 @@ class ProposeTestRelease(Mechanism):
     """ProposeTestRelease: answer with noise for a proposed local sensitivity, if that is safe.
 
     Releases   f(x) + Lap(b/ε₂) if D(x) + Lap(1/ε₁) > ln(1/2δ)/ε₁, else None
-    Privacy    (ε₁ + ε₂, δ)-DP, also when it refuses                          [DL09, Prop. 3]
+    Privacy    (ε₁ + ε₂, δ)-DP, also when it refuses                          [DL09]
     Error      as Laplace of scale b/ε₂, when it answers; it answers with probability ½ or more
                if D ≥ ln(1/2δ)/ε₁
     Assumes    D(x) is at most the number of units by which x differs from the nearest data whose

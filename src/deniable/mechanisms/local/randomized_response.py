@@ -28,7 +28,7 @@ class RandomizedResponse(LocalMechanism):
     """Randomized response: tell the truth with a known probability, else any category at random.
 
     Releases   the true category with probability λ, else one of all k uniformly
-    Privacy    ε-DP for each person, λ = (e^ε − 1)/(e^ε − 1 + k)             [War65; KOV16, Eq 3]
+    Privacy    ε-DP for each person, λ = (e^ε − 1)/(e^ε − 1 + k)             [War65; KOV16]
                with `entries` = g, each of a person's g answers is given at ε/g
                (α − 1)·D_α = ln((e^(αε) + e^((1−α)ε) + k − 2)/(e^ε + k − 1)), and ρ = sup D_α/α
     Error      a count estimated from n reports errs by √(n·p(1 − p))/λ or so: see `estimate`

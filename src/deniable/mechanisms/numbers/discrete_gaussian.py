@@ -105,7 +105,7 @@ class DiscreteGaussian(WholeNoise):
         return discrete_gaussian(Fraction(self.sigma), count)
 
     def quantile(self, tail: float) -> float:
-        """Summed if terms are few; else by P(|Z| ≥ k + 1) ≤ P(|N| ≥ k)  [CKS20, Prop 25]."""
+        """Summed if terms are few; else by P(|Z| ≥ k + 1) ≤ P(|N| ≥ k)  [CKS20]."""
         reach = -self.sigma * NormalDist().inv_cdf(tail / 2)
         if self.sigma > 1e4:
             return float(math.ceil(reach) + 1)

@@ -24,7 +24,7 @@ class Laplace(RealNoise):
     """Laplace: add double-exponential noise to a number or to each number of an array.
 
     Releases   f(x) + Lap(b)ᵈ, rounded to a lattice
-    Privacy    ε-DP, ε = Δ₁/b                                               [DMNS06, Thm 1]
+    Privacy    ε-DP, ε = Δ₁/b                                      [DMNS06; DR14, Thm 3.6]
                (ε − 1 + e⁻ᵋ)-zCDP: see `zcdp`;
                one number moved by Δ₁ is the worst case for vectors: see `pairs`
     Error      |noise| ≤ b·ln(1/β) with probability 1 − β, per coordinate
@@ -79,7 +79,7 @@ class Laplace(RealNoise):
         return rounding.up(epsilon, -1.0, math.exp(-epsilon))
 
     def renyi(self, order: float) -> float:
-        """ln[α/(2α−1)·e^((α−1)ε) + (α−1)/(2α−1)·e^(−αε)] / (α − 1)    [Mir17, Table II]."""
+        """ln[α/(2α−1)·e^((α−1)ε) + (α−1)/(2α−1)·e^(−αε)] / (α − 1)    [Mir17, Prop 6]."""
         if math.isinf(order):
             return self.pure()
         epsilon, less = self.pure(), order - 1

@@ -30,7 +30,7 @@ class Staircase(Additive):
 
     Releases   f(x) + X, where X has density ∝ e^(−kε) at distances [k, k + γ)·Δ from 0, and
                ∝ e^(−(k+1)ε) at [k + γ, k + 1)·Δ; rounded to a lattice of width 2⁻²⁰·Δ
-    Privacy    ε-DP                                                         [GV14]
+    Privacy    ε-DP                                                         [GV16]
     Error      |X| ≤ t with probability 1 − β, in closed form; E|X| = Δ·e^(ε/2)/(e^ε − 1) is the
                least of all ε-DP noise, against Δ/ε for Laplace
     Assumes    Δ ≥ max |f(x) − f(x′)| over neighbours; one number, not a vector
@@ -64,7 +64,7 @@ class Staircase(Additive):
 
     @property
     def high_cells(self) -> int:
-        """γ in lattice cells, at least one: γ = 1/(1 + e^(ε/2)) minimises E|X|  [GV14]."""
+        """γ in lattice cells, at least one: γ = 1/(1 + e^(ε/2)) minimises E|X|  [GV16]."""
         return max(1, round(CELLS / (1 + math.exp(self.epsilon / 2))))
 
     def pure(self) -> float:

@@ -27,8 +27,7 @@ class BestOf(Mechanism):
     """BestOf: repeat a private mechanism K times, K random, and release only the best answer.
 
     Releases   the (score, answer) of highest score among K runs, K ~ Geometric(stop), K ≥ 1
-    Privacy    3ε-DP if one run is ε-DP                                     [LT19, Thm 3.5; PS22,
-               Cor. 3]
+    Privacy    3ε-DP if one run is ε-DP                                     [LT19; PS22, Cor. 3]
                Rényi: r(α) + 2(1 − 1/α̂)·r(α̂) + 2·ln(1/stop)/α̂ + ln(1/stop)/(α − 1), any α̂ ≥ 1
                [PS22, Thm 2]
     Error      the best of 1/stop runs on average; the scores are the runs' own

@@ -20,9 +20,8 @@ class PermuteAndFlip(Selection):
 
     Releases   the first i, in random order, whose coin exp(ε(uᵢ − u*)/2Δ) falls heads, u* = max u;
                the same law as argmaxᵢ uᵢ + Exp(2Δ/ε)                         [DKSSWXZ21]
-    Privacy    ε-DP; its loss is not of bounded range, so no ε²/8-zCDP      [MS20, Thm 1]
-    Error      never worse than Exponential; within (2Δ/ε)·ln(m/β) with probability 1 − β   [MS20,
-               Thm 4]
+    Privacy    ε-DP; its loss is not of bounded range, so no ε²/8-zCDP      [MS20]
+    Error      never worse than Exponential; within (2Δ/ε)·ln(m/β) with probability 1 − β   [MS20]
     Assumes    Δ ≥ max |uᵢ(x) − uᵢ(x′)| over neighbours and candidates; candidates are public
     Numerics   exact: real exponential noise, compared lazily
 

@@ -2,7 +2,7 @@
 
 For Gaussian noise the best strategy A for queries W minimises tr(WᵀW·X⁻¹) over X = AᵀA with 1 on
 the diagonal, a convex problem. At the optimum X = D⁻¹ᐟ²·(D¹ᐟ²·WᵀW·D¹ᐟ²)¹ᐟ²·D⁻¹ᐟ² where D is the
-fixed point of d ← diag((D¹ᐟ²·WᵀW·D¹ᐟ²)¹ᐟ²) [DMRST22, Thm 3.2]. A is X's root, rounded to whole
+fixed point of d ← diag((D¹ᐟ²·WᵀW·D¹ᐟ²)¹ᐟ²) [DMRST22]. A is X's root, rounded to whole
 numbers: *that* matrix is used, and the norms of its columns are computed in integers.
 """
 
