@@ -15,7 +15,7 @@ from pathlib import Path
 import deniable as dp
 from deniable.ledger import open_ledger
 from deniable.ledger.entry import Entry, sealed
-from deniable.ledger.state import State
+from deniable.ledger.trust import State
 
 ROWS = dp.rows()
 BUDGET = dp.epsilon(1e9, delta=1e-6)
