@@ -29,16 +29,7 @@ from . import answers, chain, show
 from .answers import Recalled
 from .books import Books
 from .entry import Entry, Standing, fits, opened, sealed, stated
-from .halts import (
-    Failures,
-    Halts,
-    named,
-    not_shown,
-    not_stopped,
-    refuse_alike,
-    refused,
-    storable,
-)
+from .halts import Failures, Halts, named, not_shown, not_stopped, refuse_alike, refused, storable
 from .header import units_differ
 from .stores.store import CommitUnsure, Lookups, Row, Store, Writing, reached, refuse_seed
 from .trust import State, broken, intact, refuse_foreign
