@@ -11,6 +11,7 @@ import time
 from dataclasses import dataclass
 
 import deniable as dp
+from bench._figures import measured
 
 
 @dataclass(frozen=True)
@@ -19,18 +20,20 @@ class Case:
     steps: tuple  # (kind, parameters, times)
     delta: float
     truth: float
+    digits: int = 7  # decimals of the truth that are known
 
 
 SGD = (("sampled", (0.01, 1.1), 10_000),)
 CASES = (
-    Case("1000 × Gaussian σ=20", (("gaussian", (20.0,), 1000),), 1e-6, 8.306225049955),
-    Case("10⁴ × sampled Gaussian q=.01 σ=1.1", SGD, 1e-6, 5.806935026565),
-    Case("100 × Laplace ε=.1", (("laplace", (0.1,), 100),), 1e-6, 4.692667414679),
+    Case("1000 × Gaussian σ=20", (("gaussian", (20.0,), 1000),), 1e-6, 8.306225049955, 10),
+    Case("10⁴ × sampled Gaussian q=.01 σ=1.1", SGD, 1e-6, 5.806935026565, 10),
+    Case("100 × Laplace ε=.1", (("laplace", (0.1,), 100),), 1e-6, 4.692667414679, 10),
     Case(
         "50 Laplace + 50 Gaussian + 10 sampled",
         (("laplace", (0.1,), 50), ("gaussian", (20.0,), 50), ("sampled", (0.01, 1.1), 10)),
         1e-6,
         3.605310315322,
+        10,
     ),
     Case("500 × Laplace ε=1", (("laplace", (1.0,), 500),), 1e-5, 258.3045712),
     Case("500 × any pure ε=1", (("pure", (1.0,), 500),), 1e-5, 311.7676046),
@@ -188,6 +191,13 @@ def timed(function, *arguments):
     return answer, best
 
 
+def note(name, found, off, seconds, *, digits):
+    """Keep an answer, its time, and how far it is above the truth, as far as that is known."""
+    measured(name, found, "")
+    measured(f"{name}, off", off if abs(off) >= 10**-digits else 0.0, "")
+    measured(f"{name}, time", seconds * 1e3, "ms")
+
+
 def calibrate_ours():
     """The least σ that meets ε = 2 at δ = 1e-6 for 1000 steps at q = .01, from above."""
     return dp.calibrate(
@@ -211,7 +221,7 @@ def calibrate_google():
 
 
 def main():
-    """Print one table a case, and the calibration; return what was measured."""
+    """Print one table per case, and the calibration; return what was measured."""
     results = {}
     for case in CASES:
         print(f"\n{case.name}: ε at δ = {case.delta:g}; truth {case.truth:.9f}")
@@ -226,6 +236,7 @@ def main():
             mine = results.get((case.name, "deniable"))
             ratio = f"×{seconds / mine[1]:.1f}" if mine else ""
             off = epsilon - case.truth
+            note(f"{case.name}, {name}", epsilon, off, seconds, digits=case.digits)
             print(f"  {name:<20} {epsilon:15.9f}  {off:+9.1e}  {seconds * 1e3:9.2f} ms  {ratio}")
     print("\nσ for ε = 2, δ = 1e-6, 1000 steps at q = .01; truth 1.029021")
     for name, search in (("deniable", calibrate_ours), ("dp-accounting PLD", calibrate_google)):
@@ -235,6 +246,7 @@ def main():
             print(f"  {name:<20} not run: {type(error).__name__}: {str(error)[:60]}")
             continue
         results["calibration", name] = (sigma, seconds)
+        note(f"σ for ε = 2, {name}", sigma, sigma - 1.029021, seconds, digits=6)
         print(f"  {name:<20} {sigma:15.9f}  {sigma - 1.029021:+9.1e}  {seconds * 1e3:9.2f} ms")
     return results
 

@@ -15,6 +15,7 @@ from pathlib import Path
 
 import numpy as np
 
+from bench._figures import measured
 from deniable import local
 from deniable.sampling.public import PublicRandom
 
@@ -30,6 +31,7 @@ def main():
         theirs = peers(k)
         ours = mine(k, values)
         for name, seconds, users in theirs:
+            measured(f"{k} categories, {name}", seconds, "CPU s for a million users")
             ratio = seconds / ours
             print(f"  {name:<22}{seconds:12,.1f} s (from {users:,} users): {ratio:,.0f} × slower")
     many()
@@ -49,6 +51,8 @@ def mine(k, values):
         _ = estimate.projected
         seconds = time.process_time() - start
         raw, cut = errors(p, values, true, estimate, times=max(1, 20_000 // k))
+        measured(f"{k} categories, {type(p).__name__}", seconds, "CPU s")
+        measured(f"{k} categories, {type(p).__name__}, error", raw, "mean squared error per user")
         print(
             f"  {type(p).__name__:<22}{seconds:12.2f} s (clients {middle - start:.2f}); "
             f"{p.length} bytes; MSE/n {raw:.3f} ({raw / BEST:.3f} of the optimum {BEST:.3f}); "

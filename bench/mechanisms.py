@@ -13,6 +13,7 @@ import warnings
 import numpy as np
 
 import deniable as dp
+from bench._figures import measured
 from deniable.sampling import PublicRandom
 
 EPSILON, DELTA = 1.0, 1e-6
@@ -21,10 +22,10 @@ SCORES = PublicRandom(1).generator.normal(50, 3, 1_000).round()
 
 
 def main():
-    """Print a table a mechanism."""
+    """Print one table per mechanism."""
     warnings.simplefilter("ignore")
     for title, rows, error in TABLES:
-        print(f"\n{title}\n{'':4}{'':<14}{'µs a call':>12}{'error':>12}")
+        print(f"\n{title}\n{'':4}{'':<14}{'µs per call':>12}{'error':>12}")
         ours = None
         for name, make in rows.items():
             try:
@@ -34,6 +35,9 @@ def main():
                 continue
             micros, off = measure(call, error)
             ours = ours or (micros, off)
+            kept = f"{title.partition(', ε')[0]}, {name.partition(' (')[0]}"
+            measured(f"{kept}, time", micros, "µs")
+            measured(f"{kept}, error", off, "mean absolute error")
             beside = (
                 ""
                 if name == "deniable"
@@ -43,7 +47,7 @@ def main():
 
 
 def measure(call, error):
-    """Microseconds a call, and the mean error."""
+    """Microseconds per call, and the mean error."""
     answers = [call() for _ in range(CALLS)]
     times = []
     for _ in range(5):

@@ -13,6 +13,7 @@ import time
 import numpy as np
 from scipy import stats
 
+from bench._figures import measured
 from deniable.sampling import Lattice, discrete_laplace, rounded_laplace
 from deniable.sampling.gaussian import discrete_gaussian, rounded_gaussian
 from deniable.sampling.select import gumbel_max, noisy_max
@@ -39,7 +40,8 @@ def main():
     singles()
     selection()
     timing()
-    print(f"\nimport deniable  {import_time() * 1e3:.0f} ms of CPU beyond an empty interpreter")
+    imported = measured("import deniable", import_time() * 1e3, "ms")
+    print(f"\nimport deniable  {imported:.0f} ms of CPU beyond an empty interpreter")
 
 
 def least(work, repeats=5):
@@ -59,8 +61,10 @@ def table(title, *, unit):
     print(f"\n{title:<34}{names}  {unit}")
 
 
-def row(name, ours, theirs=None, insecure=None):
+def row(name, ours, theirs=None, insecure=None, unit="ns"):
     """One line: the ratios are above 1 where we are faster."""
+    for who, figure in (("deniable", ours), ("OpenDP", theirs), ("NumPy", insecure)):
+        measured(f"{name} {who}", figure, unit)
 
     def number(value):
         return f"{value:,.1f}" if value is not None else "-"
@@ -76,21 +80,21 @@ def row(name, ours, theirs=None, insecure=None):
 
 def integers():
     """Vectors of integer noise."""
-    table("integer noise, vectors", unit="ns a number")
+    table("integer noise, vectors", unit="ns per number")
     generator = np.random.default_rng()
     for scale in SCALES:
         ours = least(lambda s=scale: discrete_laplace(s, LONG)) / LONG * 1e9
         naive = least(lambda s=scale: np.rint(generator.laplace(0, s, LONG)).astype(np.int64))
-        row(f"Laplace, scale {scale:g}", ours, peer("laplace", int, scale), naive / LONG * 1e9)
+        row(f"whole Laplace {scale:g}", ours, peer("laplace", int, scale), naive / LONG * 1e9)
     for scale in SCALES:
         ours = least(lambda s=scale: discrete_gaussian(s, LONG)) / LONG * 1e9
         naive = least(lambda s=scale: np.rint(generator.normal(0, s, LONG)).astype(np.int64))
-        row(f"Gaussian, sigma {scale:g}", ours, peer("gaussian", int, scale), naive / LONG * 1e9)
+        row(f"whole Gaussian {scale:g}", ours, peer("gaussian", int, scale), naive / LONG * 1e9)
 
 
 def floats():
     """Vectors of floats: split on a lattice, noise, join."""
-    table("float values plus noise, vectors", unit="ns a number")
+    table("float values plus noise, vectors", unit="ns per number")
     generator = np.random.default_rng()
     values = generator.normal(size=LONG) * 1e3
     for scale in SCALES:
@@ -98,7 +102,7 @@ def floats():
 
         ours = least(lambda s=scale, g=grid: on_lattice(rounded_laplace, g, s, values)) / LONG * 1e9
         naive = least(lambda s=scale: values + generator.laplace(0, s, LONG)) / LONG * 1e9
-        row(f"Laplace, scale {scale:g}", ours, peer("laplace", float, scale), naive)
+        row(f"floats plus Laplace {scale:g}", ours, peer("laplace", float, scale), naive)
     for scale in SCALES:
         grid = Lattice.for_scale(scale)
 
@@ -106,7 +110,7 @@ def floats():
             least(lambda s=scale, g=grid: on_lattice(rounded_gaussian, g, s, values)) / LONG * 1e9
         )
         naive = least(lambda s=scale: values + generator.normal(0, s, LONG)) / LONG * 1e9
-        row(f"Gaussian, sigma {scale:g}", ours, peer("gaussian", float, scale), naive)
+        row(f"floats plus Gaussian {scale:g}", ours, peer("gaussian", float, scale), naive)
 
 
 def on_lattice(sampler, grid, scale, values):
@@ -115,7 +119,7 @@ def on_lattice(sampler, grid, scale, values):
 
 
 def peer(kind, number, scale):
-    """OpenDP's nanoseconds a number on a vector."""
+    """OpenDP's nanoseconds per number on a vector."""
     if opendp is None:
         return None
     release = opendp_noise(kind, number, scale, vector=True)
@@ -136,8 +140,8 @@ def opendp_noise(kind, number, scale, *, vector):
 
 
 def singles():
-    """One number a call."""
-    table("one number a call, scale 10", unit="µs a call")
+    """One number per call."""
+    table("one number per call, scale 10", unit="µs per call")
     many = range(2000)
 
     def microseconds(call):
@@ -153,17 +157,19 @@ def singles():
             release = opendp_noise(kind, int, 10.0, vector=False)
             theirs = microseconds(lambda release=release: release(0))
         mine = microseconds(lambda ours=ours: ours(10.0, 1))
-        row(name, mine, theirs, microseconds(lambda naive=naive: naive(0, 10.0)))
+        insecure = microseconds(lambda naive=naive: naive(0, 10.0))
+        row(f"one {name} number", mine, theirs, insecure, unit="µs")
         fresh = iter(range(1, 10**6))
         row(
-            f"{name}, a new scale each call",
+            f"one {name} number, a new scale",
             microseconds(lambda ours=ours, fresh=fresh: ours(10 + next(fresh) / 2**20, 1)),
+            unit="µs",
         )
 
 
 def selection():
     """The best of many candidates."""
-    table("selection", unit="ns a candidate")
+    table("selection", unit="ns per candidate")
     scores = np.random.default_rng().normal(size=LONG)
     few = scores[:CANDIDATES].tolist()
     theirs = {"exponential": None, "gumbel": None}
@@ -203,6 +209,7 @@ def timing():
             calls.append((f"{kind.title()}, scale 10, OpenDP", lambda r=release: r(0)))
     for name, call in calls:
         result = correlation(call)
+        measured(f"time and noise, {name}", result.statistic, "rank correlation")
         print(f"{name:<34}{result.statistic:>10.4f}   ({result.pvalue:.1g})")
 
 

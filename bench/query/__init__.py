@@ -3,6 +3,7 @@
     python -m bench.query                  1 M and 10 M rows, a person's ten rows and single rows
     python -m bench.query 1000000          one size
     python -m bench.query 1000000 quick    without peers
+    python -m bench.query 1000000 OpenDP   beside this peer alone
 
 Cold is a whole process; `after start-up` is a question asked after the imports and one tiny
 question, in the same process, from opening the file to the answer. Both are CPU seconds, of child
@@ -14,6 +15,8 @@ processes with the same bounding written by hand.
 
 import statistics
 
+from bench._figures import measured as kept
+
 from . import twin
 from .measuring import COLD, EPSILON, FOLDER, WARM, exact, run, table
 from .systems import EXPLAIN, OPENED, OURS, PEERS, PLAIN, System
@@ -23,6 +26,7 @@ SIZES = ("1000000", "10000000")
 LARGE = 1_000_000
 DUCKDB = System(name="plain DuckDB, no privacy", code=PLAIN, releases=10)
 DENIABLE = System(name="deniable", code=OURS, releases=10)
+UNITS = {"cold": "CPU s", "mb": "MB", "warm": "CPU s", "count": "rows", "mean": "amount"}
 LUCK = {"count": 0.9, "mean": 0.9}
 # What we set out to reach: CPU seconds and megabytes.
 COLD_SMALL, WARM_LARGE, LARGE_MB, OVER_PLAIN, EXPLAIN_MS = 1.5, 1.2, 250.0, 1.3, 50.0
@@ -31,12 +35,13 @@ COLD_SMALL, WARM_LARGE, LARGE_MB, OVER_PLAIN, EXPLAIN_MS = 1.5, 1.2, 250.0, 1.3,
 def main(*arguments):
     """Print a table for each unit and size, then growth, `explain`, and what was aimed at."""
     FOLDER.mkdir(exist_ok=True)
-    quick = "quick" in arguments
-    sizes = [int(each) for each in arguments if each != "quick"] or [int(each) for each in SIZES]
+    sizes = [int(each) for each in arguments if each.isdigit()] or [int(each) for each in SIZES]
+    words = {each for each in arguments if not each.isdigit()}
+    peers = [each for each in PEERS if not words or each.name.split()[0] in words]
     ours = {}
     for person in (True, False):
         for size in sizes:
-            ours[person, size] = compared(size, person=person, peers=() if quick else PEERS)
+            ours[person, size] = compared(size, person=person, peers=peers)
     asked = run(DENIABLE, table(sizes[0]), EXPLAIN, person=True)
     print(f"explain: {asked['first'] * 1000:.1f} ms the first time, {asked['least'] * 1000:.1f} ms")
     aims(ours, asked["first"] * 1000)
@@ -47,16 +52,17 @@ def compared(size, *, person, peers):
     """One table; gives our figures, with plain DuckDB's time as `floor`."""
     path = table(size)
     truth = exact(path, most_rows=MOST_ROWS if person else None)
-    whom = "ten rows a person" if person else "single rows"
+    whom = "ten rows per person" if person else "single rows"
     print(f"{size:,} rows, {whom} protected, ε = {EPSILON:g}")
     print(
         f"  {'':<26}{'cold':>8}{'MB':>7}{'after start-up':>16}{'×DuckDB':>9}"
         f"{'count RMS':>11}{'mean error':>12}{'releases':>10}"
     )
     floor = measured(DUCKDB, path, truth, person=person)
-    show(DUCKDB, floor, floor, counts=False)
+    named = f"{size} {'people' if person else 'rows'}"
+    show(DUCKDB, floor, floor, counts=False, whom=named)
     ours = measured(DENIABLE, path, truth, person=person)
-    show(DENIABLE, ours, floor, counts=True)
+    show(DENIABLE, ours, floor, counts=True, whom=named)
     lost = []
     for peer in peers:
         why = "" if person or peer.rows else "not run: it protects people"
@@ -69,7 +75,7 @@ def compared(size, *, person, peers):
             print(f"  {peer.name:<26}  {why}")
             continue
         counts = peer.counts or not person
-        show(peer, found, floor, counts=counts)
+        show(peer, found, floor, counts=counts, whom=named)
         lost += losses(peer, found, ours, counts=counts, person=person)
     print("".join(f"  lost: {line}\n" for line in lost))
     opened = run(DENIABLE, path, OPENED, person=person, times=DENIABLE.releases)
@@ -96,9 +102,11 @@ def measured(system, path, truth, *, person):
     }
 
 
-def show(system, found, floor, *, counts):
-    """One line."""
+def show(system, found, floor, *, counts, whom):
+    """One line; its figures are noted."""
     warm, ratio, count, mean, releases = "–", "–", "", "", ""
+    for what, unit in UNITS.items():
+        kept(f"{whom}, {system.name.split()[0]}, {what}", found[what], unit)
     if found["warm"] is not None:
         warm, ratio = f"{found['warm']:.3f}", f"{found['warm'] / floor['warm']:.2f}"
     if system is not DUCKDB:

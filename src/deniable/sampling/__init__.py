@@ -17,7 +17,7 @@
 Every sampler takes `source=`; left out, it draws from `current()`. Every sampler is exact: floats
 decide where their error cannot matter, and exact arithmetic on further bits of the same uniform
 decides the rest. Parameters are checked before a word is drawn. Except in those rare cases, every
-draw takes the same work, so its time reveals nothing about the noise.
+draw takes the same work, so its time says next to nothing of the noise.
 """
 
 from __future__ import annotations
