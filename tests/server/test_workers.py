@@ -125,7 +125,8 @@ def test_a_worker_that_the_server_stops_over_a_task_has_no_code(begun):
 
 
 def test_all_are_renewed_with_the_same_limits_and_all_are_stopped(begun):
-    both = workers.Workers(2, groups={"a": 1}, ledgers={"a": "x"}, memory=5, deadline=7.0)
+    limits = {"memory": 5, "deadline": 7.0}
+    both = workers.Workers(2, groups={"a": 1}, ledgers={"a": "x"}, **limits)
     both._warmed()
     both.renew({"b": 2}, {"b": "y"})
     both._warmed()
