@@ -10,7 +10,7 @@ import pytest
 
 import deniable as dp
 from deniable.mechanisms.numbers import Gaussian, Laplace
-from deniable.release.certificate import _MOST_ROWS, _answer
+from deniable.release.certificate import _MOST_ROWS, OPENED, _answer, _claim, _loss, _registry
 from deniable.schema import Schema, bounds
 from deniable.session import open as open_session
 
@@ -119,3 +119,48 @@ def test_a_short_answer_is_stated_row_by_row_and_a_long_one_by_its_hash(count):
     else:
         digest = hashlib.sha256(text.encode()).hexdigest()
         assert found == {"rows": count, "sha256 of r.to_csv()": digest}
+
+
+def released(loss, **facts):
+    """What a certificate reads of a release."""
+    where = {"question": "how many", "time": "2026-11-18T05:00:00", "version": "1", "budget": {}}
+    given = {"loss": loss, "unit": dp.rows(), "free": None, "provenance": SimpleNamespace(**where)}
+    return SimpleNamespace(**(given | facts))
+
+
+def test_the_registry_has_the_figures_of_a_loss_and_none_of_a_curve():
+    for loss, figures in (
+        (dp.epsilon(0.5, delta=1e-7), {"epsilon": 0.5, "delta": 1e-7}),
+        (dp.rho(0.25), {"rho": 0.25}),
+        (Gaussian(sigma=2.0).loss(dp.losses.Renyi), None),
+    ):
+        held = _registry(released(loss), [])["deployment"]
+        assert held["privacy_loss"]["privacy_parameters"] == figures
+        assert held["privacy_loss"]["privacy_unit"] == "Row-level"
+        assert held["model"]["model_name"] == "Central"
+        assert held["implementation"]["mechanisms"] == "none; deniable 1"
+        assert held["product"]["publication_date"] == "2026-11-18"
+    person = released(dp.rho(1.0), unit=dp.person("id", rows=2))
+    found = _registry(person, [{"mechanism": "laplace"}, {"mechanism": "gaussian"}] * 2)
+    held = found["deployment"]
+    assert held["privacy_loss"]["privacy_unit"] == "User-level"
+    assert held["implementation"]["mechanisms"] == "gaussian, laplace; deniable 1"
+
+
+def test_what_was_paid_at_an_opening_and_what_all_releases_may_cost_is_claimed():
+    assert not {"paid", "all_releases_together"} & set(_claim(released(dp.rho(0.1))))
+    opened = _claim(released(dp.rho(0.1), free=OPENED))
+    assert opened["paid"].startswith(OPENED)
+    with_budget = released(dp.rho(0.1))
+    with_budget.provenance.budget = dp.rho(2.0).to_dict()
+    assert _claim(with_budget)["all_releases_together"].startswith("at most ρ 2")
+
+
+def test_a_loss_is_shown_at_usual_deltas_and_at_that_of_the_budget():
+    loss = Gaussian(sigma=2.0).loss(dp.losses.Gdp)
+    usual = _loss(loss, {})["epsilon_at_delta"]
+    assert list(usual) == ["1e-05", "1e-06", "1e-07", "1e-09"]
+    assert "1e-08" in _loss(loss, {"delta": 1e-8})["epsilon_at_delta"]
+    for delta, shown in usual.items():
+        truth = loss.epsilon_at(float(delta))
+        assert truth <= float(shown) <= truth * 1.01

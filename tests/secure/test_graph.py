@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import deniable as dp
-from deniable.secure import Round
+from deniable.secure import Round, graph
 from deniable.secure.graph import EVERYONE, Shape, around, failing, ring, shape_of
 
 from .rounds import Play
@@ -203,3 +203,14 @@ def test_a_sum_on_a_ring_by_chance_is_exact():
     gone = ((), (), (3, 77), (), ())
     kept = sum(i for i in range(200) if i not in (3, 77))
     assert play.total(gone).tolist() == [kept, -kept]
+
+
+def test_no_ring_by_chance_is_as_dense_as_the_sure_one_or_the_densest_that_is_tried(monkeypatch):
+    facts = (1000, 50, 50, 2**-40)
+    found = graph.by_chance.__wrapped__(*facts, most=102)
+    assert found == graph.Shape(degree=36, threshold=18)
+    assert graph.by_chance.__wrapped__(*facts, most=36) is None
+    monkeypatch.setattr(graph, "DENSEST", 37)
+    assert graph.by_chance.__wrapped__(*facts, most=102) == found
+    monkeypatch.setattr(graph, "DENSEST", 36)
+    assert graph.by_chance.__wrapped__(*facts, most=102) is None

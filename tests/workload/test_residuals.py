@@ -80,3 +80,29 @@ def test_bad_requests_are_refused():
         workload.marginals({"a": 10**5, "b": 10**5}, ways=2)
     with pytest.raises(BadParameter):
         workload.marginals({"a": 2}, ways=1).release([1, 2, 3], spend=dp.mu(1.0))
+
+
+def test_each_residual_gets_loss_by_how_much_its_noise_adds_to_the_variances_of_the_tables():
+    """Of all tables together, per unit of squared noise as long as one unit's move."""
+    w = workload.marginals(SIZES, ways=2)
+    vectors = w._vectors("gaussian", Bounds(l1=1, l2=1))
+    still = [dp.Gaussian(sigma=1e-9)] * len(vectors)
+    for i, vector in enumerate(vectors):
+        noises = [*still[:i], dp.Gaussian(sigma=vector.l2 or 1e-9), *still[i + 1 :]]
+        plan = w._planned(noises, "gaussian", dp.mu(1.0))
+        total = sum(deviation**2 for deviation in plan.tables.values())
+        assert vector.weight == pytest.approx(total, rel=1e-6, abs=1e-12)
+
+
+def test_no_other_division_of_the_loss_has_smaller_errors():
+    w = workload.marginals(SIZES, ways=2)
+    plan = w.plan(spend=dp.mu(1.0))
+    sigmas = np.array(plan.noise.deviations)
+    moves = np.array([vector.l2 for vector in w._vectors("gaussian", Bounds(l1=1, l2=1))])
+    for i in np.flatnonzero(moves):
+        for factor in (0.9, 1.1):
+            moved = sigmas.copy()
+            moved[i] *= factor
+            moved *= math.sqrt(((moves / moved) ** 2).sum() / ((moves / sigmas) ** 2).sum())
+            other = w._planned([dp.Gaussian(sigma=s) for s in moved], "gaussian", dp.mu(1.0))
+            assert other.rmse > plan.rmse * (1 - 1e-6)

@@ -12,6 +12,7 @@ from tests import goodness
 import deniable as dp
 from deniable.mechanisms import SparseVector
 from deniable.mechanisms.streams import _race
+from deniable.mechanisms.streams.sparse_vector import checked_query
 from deniable.sampling.seeded import SeededSource
 from deniable.sampling.source import using
 
@@ -122,6 +123,19 @@ def test_one_answer_is_right_beyond_the_stated_error_at_every_confidence(bits, a
 def test_bad_queries_are_refused(bad):
     with pytest.raises(dp.BadParameter):
         dp.AboveThreshold(epsilon=1.0).release([0.0, bad], threshold=1.0)
+
+
+@pytest.mark.parametrize("kind", [np.int8, np.uint64, np.float32, np.array, int, float, Fraction])
+def test_a_query_is_one_number_of_any_kind(kind):
+    found = checked_query(kind(3))
+    assert found == 3
+    assert not isinstance(found, np.ndarray | np.integer)
+
+
+@pytest.mark.parametrize("bad", [True, np.bool_(True), np.array([3]), np.array(math.nan), 3j, [3]])
+def test_what_is_not_one_number_is_not_a_query(bad):
+    with pytest.raises(dp.BadParameter, match="finite number"):
+        checked_query(bad)
 
 
 def test_flags_are_flags():

@@ -124,3 +124,15 @@ def test_one_in_a_cell_is_worth_a_step_of_a_weight(exponent, denominator):
     given = {"name": "t", "measure": Measure.SUM, "moves": NOWHERE}
     tally = Tally(lattice=lattice, denominator=denominator, **given)
     assert tally.unit == Fraction(2) ** exponent / denominator
+
+
+@pytest.mark.parametrize(
+    ("power", "exponent"), [(931, 900), (932, None), (-929, -960), (-990, -960)]
+)
+def test_the_coarsest_and_the_finest_lattice_are_those_that_lattices_allow(power, exponent):
+    ends = value(0.0, 2.0**power)
+    if exponent is None:
+        with pytest.raises(UnsupportedQuery, match="too far from 0"):
+            on_lattice(ends, centre=0.0, squared=False)
+    else:
+        assert on_lattice(ends, centre=0.0, squared=False)[0] == Lattice(exponent=exponent)
