@@ -10,10 +10,10 @@ import datetime as dt
 import numpy as np
 import pandas as pd
 import pytest
+from tests.statistics.every_workload import FIRST, PERSON, ROWS, SCHEMA, WORKLOADS
 
 import deniable as dp
 from deniable.audit import replay
-from tests.statistics.every_workload import FIRST, PERSON, ROWS, SCHEMA, WORKLOADS
 
 REPLACE = dp.rows(relation="replace")
 UNITS = {

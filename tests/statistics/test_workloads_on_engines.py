@@ -7,10 +7,11 @@ and measures how far each value that would get noise moved: not at all.
 import pandas as pd
 import psycopg
 import pytest
+from tests.statistics.every_workload import FIRST, PERSON, ROWS, SCHEMA, WORKLOADS, visits
 
 import deniable as dp
 from deniable.audit import replay
-from tests.statistics.every_workload import FIRST, PERSON, ROWS, SCHEMA, WORKLOADS, visits
+
 
 def _to_postgres(server, table):
     kinds = "who bigint, age bigint, sex text, city text, pay float8, day date, at timestamp"
