@@ -18,6 +18,7 @@ from deniable.synthetic.inference import (
     noisy_total,
     tree_cells,
 )
+from deniable.synthetic.inference.fitting import Calibrated
 from deniable.synthetic.inference.junction import Edge, Tree
 
 
@@ -75,6 +76,32 @@ def test_the_fit_is_that_of_the_whole_table(cliques):
             assert np.allclose(
                 found.model.marginal(columns), marginal(expected, columns), atol=3e-4
             )
+
+
+@settings(max_examples=30, deadline=None)
+@given(
+    st.lists(st.sets(st.integers(0, 4), min_size=1, max_size=3), min_size=1, max_size=5),
+    st.integers(0, 2**32),
+)
+def test_tables_agree_after_any_change_and_old_ones_stay_as_they_were(cliques, seed):
+    """Against the whole table, multiplied by the same factors and divided by its sum."""
+    draw, sizes = np.random.default_rng(seed), (2, 3, 2, 4, 3)
+    tree = junction_tree(sizes, cliques)
+    old = Calibrated.of(tree, Model.uniform(sizes).over(tree).tables)
+    kept = [each.copy() for each in old.tables]
+    whole, changed = np.full(sizes, 1 / np.prod(sizes)), {}
+    for at in draw.permutation(len(tree.cliques))[: draw.integers(1, len(tree.cliques) + 1)]:
+        clique, factor = tree.cliques[at], np.exp(draw.normal(0, 3, old.tables[at].shape))
+        changed[int(at)] = old.tables[at] * factor
+        order = np.argsort(clique)
+        shape = [n if a in clique else 1 for a, n in enumerate(sizes)]
+        whole = whole * factor.transpose(order).reshape(shape)
+    new = old.grown(tree, changed)
+    for clique, table in zip(tree.cliques, new.tables, strict=True):
+        assert np.allclose(table, marginal(whole / whole.sum(), clique))
+    for edge, table in zip(tree.edges, new.shared, strict=True):
+        assert np.allclose(table, marginal(whole / whole.sum(), edge.separator))
+    assert all((a == b).all() for a, b in zip(old.tables, kept, strict=True))
 
 
 def test_a_warm_start_ends_where_a_cold_one_does():

@@ -10,11 +10,12 @@ from deniable.schema.binning import Listed
 from deniable.sensitive import compute
 from deniable.synthetic.counting import Hidden
 from deniable.synthetic.domain import Domain
-from deniable.synthetic.inference import Measurement, Model
+from deniable.synthetic.inference import Measurement, Model, Partition
 from deniable.synthetic.purse import Purse
 from deniable.synthetic.run import Run, View
 
 DOMAIN = Domain(cells={n: Listed(type="text", keys=("a", "b")) for n in "xyz"})
+JOINED = Partition(np.array([0, 0]))
 TOTALS = [1.0, 1e6, *(10.0**k for k in range(12, 24)), 2.0**43, 2.0**63, 1e100, 1e300]
 
 
@@ -73,3 +74,25 @@ def test_scores_tell_candidates_apart_on_tables_of_any_size(rows, worth):
     (best, second), moved = scores(run, {(0, 1): (1000, 10.0), (0, 2): (1000, 10.0)})
     # ‖counts − n/4‖₁ is n for equal columns and 0.68 n for others: 0.32 n rows apart.
     assert (best - second) / moved == pytest.approx(0.32 * rows, rel=1e-3)
+
+
+def test_counts_in_groups_are_added_up_once_and_anew_after_a_fold():
+    read = []
+
+    def counts():
+        read.append(1)
+        return np.array([3, 4, 5, 6])
+
+    run = run_on({}, 18.0)
+    value = dp.Sensitive(counts, l1=1, l2=1, whole=True, shape=4)
+    run.marginals = {(0, 1): Hidden(columns=(0, 1), value=value, worth=1.0, shape=(2, 2))}
+    rows, columns = View((0, 1), (JOINED, None)), View((0, 1), (None, JOINED))
+    for _ in range(3):
+        assert compute(run.hidden(rows).value).tolist() == [8, 10]
+        assert compute(run.hidden(columns).value).tolist() == [7, 11]
+    assert len(read) == 2
+    run._seen = [Measurement(columns=(0,), counts=np.array([50.0, 1.0]), sigma=3.0)]
+    run.fold()
+    assert run.hidden(View((0, 1))).shape == (1, 2)
+    assert compute(run.hidden(View((0, 1))).value).tolist() == [8, 10]
+    assert compute(run.hidden(columns).value).tolist() == [18]

@@ -45,6 +45,8 @@ class Asked(Generic[T_co]):
     worth: float
     estimand: str = ""
     exactly: str = "count the cells exactly"
+    over: str = "the workload"
+    """What the stated root mean squared error is a mean over."""
     measure: Callable[[Loss], Measurement[Estimates]] = field(repr=False)
     present: Callable[[Asked[Any], Measurement[Estimates], Release], T_co] = field(repr=False)
 
@@ -75,7 +77,7 @@ class Asked(Generic[T_co]):
             ],
             left=session.ledger.left_after(sum(prices, start=Price.zero)),
             notes=(
-                f"root mean squared error over the workload: {mean}",
+                f"root mean squared error over {self.over}: {mean}",
                 *([f"{plan.strategy}: {why}"] if (why := plan.instead(self.worth)) else []),
                 f"± from {least} to {most} (95 % confidence)",
                 *([self.estimand] if self.estimand else []),
