@@ -10,11 +10,13 @@ from __future__ import annotations
 import marshal
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 
 from deniable import parameters
 from deniable.errors import DeniableError, LedgerFailure
 from deniable.losses.filters import Filter, Price
 from deniable.mechanisms import Mechanism
+from deniable.mechanisms._priced import Prices
 from deniable.mechanisms.combine import Composed
 
 from .entry import KINDS, Entry, Record, Standing, fits
@@ -199,6 +201,11 @@ def price_of(mechanism: Mechanism, filter: Filter, delta: object) -> Price:  # n
         return filter.price(mechanism)
     given = parameters.fraction_below_one("delta", delta)
     return filter.block(mechanism.epsilon_at(given), given)
+
+
+def prices(filter: Filter) -> Prices[Price]:  # noqa: A002
+    """What each mechanism costs by itself, worked out once."""
+    return Prices(partial(price_of, filter=filter, delta=None))
 
 
 def totals(entry: Entry) -> tuple[Price, Price]:

@@ -238,6 +238,11 @@ def named(asker: object) -> str:
     return asker
 
 
+def named_or_none(asker: object) -> str | None:
+    """The same, where nobody need be named."""
+    return None if asker is None else named(asker)
+
+
 def refuse_alike(asker: str, others: list[str]) -> None:
     """An error if another name differs from this one in case or width alone."""
     if any(other != asker and _folded(other) == _folded(asker) for other in others):

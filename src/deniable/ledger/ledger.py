@@ -15,13 +15,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import suppress
-from functools import partial
 
 from deniable.errors import BadParameter, BudgetExceeded, LedgerFailure
 from deniable.losses import Loss
 from deniable.losses.filters import Price
 from deniable.mechanisms import Mechanism
-from deniable.mechanisms._priced import Prices
 from deniable.parameters import called
 from deniable.units import Unit
 
@@ -29,7 +27,17 @@ from . import answers, chain, show
 from .answers import Recalled
 from .books import Books
 from .entry import Entry, Standing, fits, opened, sealed, stated
-from .halts import Failures, Halts, named, not_shown, not_stopped, refuse_alike, refused, storable
+from .halts import (
+    Failures,
+    Halts,
+    named,
+    named_or_none,
+    not_shown,
+    not_stopped,
+    refuse_alike,
+    refused,
+    storable,
+)
 from .header import units_differ
 from .stores.store import CommitUnsure, Lookups, Row, Store, Writing, reached, refuse_seed
 from .trust import State, broken, intact, refuse_foreign
@@ -47,7 +55,7 @@ class Ledger(Books):
         self._unwritten: set[str | None] = set()
         """Askers whose stop could not be written: stopped in this process all the same."""
         super().__init__(store)
-        self._prices = Prices(partial(chain.price_of, filter=self.filter, delta=None))
+        self._prices = chain.prices(self.filter)
 
     # ---- spending
 
@@ -76,7 +84,7 @@ class Ledger(Books):
         price = self.price(mechanism, delta=delta)
         record = {
             "kind": "charge",
-            "asker": _checked(asker),
+            "asker": named_or_none(asker),
             "question": question,
             "what": what or None,
             "mechanisms": [mechanism.to_dict()],
@@ -104,7 +112,7 @@ class Ledger(Books):
     ) -> Price:
         """What asking would charge now: nothing for a stored answer that this asker sees free."""
         if question is not None:
-            found, shared = self._found(question, _checked(asker))
+            found, shared = self._found(question, named_or_none(asker))
             if found is not None and (found.paid or not shared):
                 return Price.zero
         return self.price(mechanism)
@@ -113,7 +121,7 @@ class Ledger(Books):
         """Raise as a charge of this price would; nothing is written."""
         last, state = self._now()
         self._refuse_stopped(last, asker)
-        self._paid(price, _checked(asker), last, state)
+        self._paid(price, named_or_none(asker), last, state)
 
     @called('s.ledger.share("ann", amount=dp.epsilon(0.5))')
     def share(self, asker: str, *, amount: Loss) -> Entry:
@@ -172,14 +180,14 @@ class Ledger(Books):
         self, question: str, *, asker: str | None = None, what: str = ""
     ) -> Recalled | None:
         """The same, with the charge by which this asker pays for it and whether it is new."""
-        found, shared = self._found(question, _checked(asker))
+        found, shared = self._found(question, named_or_none(asker))
         if found is None or found.paid or not shared:
             return found
         return found._replace(paid=self._repeat(found, asker, what), new=True)
 
     def stored(self, question: str, *, asker: str | None = None) -> Recalled | None:
         """What `recalled` would show, for the session alone to look at: nothing is charged."""
-        return self._found(question, _checked(asker))[0]
+        return self._found(question, named_or_none(asker))[0]
 
     def _found(self, question: str, asker: str | None) -> tuple[Recalled | None, bool]:
         """The stored answer, and whether this asker has a share."""
@@ -278,7 +286,7 @@ class Ledger(Books):
         self, asker: str | None = None, *, seen: Failures | None = None
     ) -> tuple[Entry, Failures]:
         """The same, with the failures whose causes are erased."""
-        record = {"kind": "resume", "asker": _checked(asker)}
+        record = {"kind": "resume", "asker": named_or_none(asker)}
         shown = self._shown.get(asker) if seen is None else {each.stop for each in seen}
         failures = Failures()
 
@@ -387,7 +395,3 @@ class Ledger(Books):
             why=f"it costs {self.filter.spent(price)}, and {left} is left of your share",
             fix="ask for less: a smaller spend, or a wider ±; or ask the curator for more",
         )
-
-
-def _checked(asker: object) -> str | None:
-    return None if asker is None else named(asker)

@@ -8,7 +8,7 @@ import sys
 from abc import abstractmethod
 from collections.abc import Callable
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, lru_cache
 from numbers import Integral
 from typing import Any, ClassVar, TypeAlias
 
@@ -286,6 +286,7 @@ def tail_of_each(confidence: float, coordinates: int) -> float:
     return -math.expm1(share / parameters.whole("coordinates", coordinates))
 
 
+@lru_cache(maxsize=1024, typed=True)  # a price asks for its ε again and again
 def ratio_up(numerator: float, denominator: float) -> float:
     """The least float that is not below the exact quotient of two positive numbers."""
     try:
