@@ -13,15 +13,14 @@ from tests import goodness
 
 from deniable.errors import BadParameter
 from deniable.sampling import SystemSource, lazy
-from deniable.sampling.lazy import Exponential, Gaussian, Gumbel, Laplace, StudentTwo, sign
+from deniable.sampling.lazy import Exponential, Gaussian, Laplace, StudentTwo, sign
 
-KINDS = [Exponential, Laplace, Gumbel, Gaussian, StudentTwo]
+KINDS = [Exponential, Laplace, Gaussian, StudentTwo]
 THIRD = Fraction(1, 3)
 SHARED = HealthCheck.function_scoped_fixture  # the fixture is a class, made new each time
 LAWS = {
     Exponential: stats.expon,
     Laplace: stats.laplace,
-    Gumbel: stats.gumbel_r,
     Gaussian: stats.norm,
     StudentTwo: stats.t(2),
 }
@@ -39,8 +38,7 @@ def truth(kind, words):
         return mpmath.sqrt(-2 * mpmath.log(u[0])) * mpmath.cospi(u[1])
     if kind is StudentTwo:
         return (2 * u[0] - 1) / mpmath.sqrt(2 * u[0] * (1 - u[0]))
-    exponential = -mpmath.log(u[0])
-    return exponential if kind is Exponential else -mpmath.log(exponential)
+    return -mpmath.log(u[0])
 
 
 word = st.one_of(
@@ -65,7 +63,7 @@ def test_estimates_and_bounds_contain_the_number(kind, first, second, scripted):
 @pytest.mark.statistical
 @pytest.mark.parametrize("kind", KINDS)
 def test_lazy_numbers_have_their_law(kind):
-    """False alarm below 1e-8 for each of five laws; 1.4 times the scale is caught."""
+    """False alarm below 1e-8 for each of four laws; 1.4 times the scale is caught."""
     numbers = [kind() for _ in range(20_000)]
     drawn = np.array([x.estimate if x.error < 1 else x.bounds(64)[0] / 2**64 for x in numbers])
     assert goodness.law(drawn, LAWS[kind].cdf) > 1e-8

@@ -17,7 +17,7 @@ UNIT = dp.rows()
 
 def count(session, sql="SELECT COUNT(*) AS n FROM people"):
     """How many rows the engine finds, without noise."""
-    from deniable.query.execute import execute
+    from tests.query.executing import execute
 
     plan = session.sql(sql).integers
     return int(execute(plan, tables=session.tables).numbers[plan.tallies[0].name][0])

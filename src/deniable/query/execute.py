@@ -10,13 +10,16 @@ from __future__ import annotations
 
 from collections.abc import Generator, Mapping, Sequence
 from contextlib import ExitStack
-from typing import Any, Final, Self
+from functools import cached_property
+from threading import RLock
+from typing import TYPE_CHECKING, Any, Final, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from deniable.query.aggregates import Measure
-from deniable.sampling import Source
-from deniable.sampling.source import chosen
+from deniable.sampling.source import current
+from deniable.sensitive import Sensitive
 from deniable.session.tables import Table
 
 from .algebra import Kind, Scalar
@@ -26,6 +29,9 @@ from .compile import Statement, statements
 from .compile.relations import PERSON
 from .each_row import each_row
 from .integers import Cells, Group, IntegerPlan
+
+if TYPE_CHECKING:
+    from .allocate.part import Part
 
 _SECRET_BITS: Final = 128
 _LIMIT: Final = 2**63 - 1
@@ -39,10 +45,8 @@ class Execution:
     their groups is keyed anew every time.
     """
 
-    def __init__(
-        self, plan: IntegerPlan, *, tables: Mapping[str, Table], source: Source | None = None
-    ) -> None:
-        self._plan, self._tables, self._source = plan, tables, source
+    def __init__(self, plan: IntegerPlan, *, tables: Mapping[str, Table]) -> None:
+        self._plan, self._tables = plan, tables
         self._held = ExitStack()
 
     def __enter__(self) -> Self:
@@ -55,7 +59,7 @@ class Execution:
             self._engine = held.enter_context(
                 kind(needed(self._plan.question.relation, self._tables))
             )
-            secret = f"{chosen(self._source).integer(_SECRET_BITS):032x}"
+            secret = f"{current().integer(_SECRET_BITS):032x}"
             self._asked = self._compiled(secret)
             self._engine.check([each.text for each in self._asked])
             self._held = held.pop_all()
@@ -70,6 +74,92 @@ class Execution:
 
     def __exit__(self, *_: object) -> None:
         self._held.close()
+
+
+class Reading:
+    """A plan's whole numbers, read from the engine once, when they are first needed.
+
+    Entering it makes the engine ready, before a charge; `found` is for values that a session
+    computes, after it. Whoever asks several times enters it first, before the charge, and the
+    engine stays ready. Of two threads the second waits while the first reads, and finds what it
+    has read; no lock is held any longer, so that an interrupt at any line leaves none behind.
+    """
+
+    def __init__(self, plan: IntegerPlan, *, tables: Mapping[str, Table]) -> None:
+        self.plan, self._tables = plan, tables
+        self._alone = RLock()
+        self._ready: Execution | None = None
+        self._found: ExactCells | None = None
+        self._entered = 0
+
+    def _execution(self) -> Execution:
+        return Execution(self.plan, tables=self._tables)
+
+    @property
+    def _known(self) -> bool:
+        return self._found is not None
+
+    def __enter__(self) -> Self:
+        with self._alone:
+            if not self._known and self._ready is None:
+                self._ready = self._execution().__enter__()
+            self._entered += 1
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        with self._alone:
+            self._entered -= 1
+            if self._ready is not None and not self._entered:
+                left, self._ready = self._ready, None
+                left.__exit__()
+
+    def found(self) -> ExactCells:
+        """The whole numbers of every group."""
+        with self._alone:
+            if self._found is None:
+                assert self._ready is not None, "not entered"
+                self._found = ExactCells(self._ready.run())
+            return self._found
+
+    def vector(
+        self, part: Part, groups: Sequence[Group], keys: Sequence[object] | None = None
+    ) -> Sensitive[NDArray[np.int64]]:
+        """What gets noise, for these groups in this order; a group that was not found has 0."""
+        return Sensitive(
+            lambda: self.found().aligned(part, groups),
+            l1=part.vector.l1,
+            l2=part.vector.l2,
+            linf=part.linf,
+            whole=True,
+            shape=(len(groups), *part.shape),
+            keys=keys,
+            unit=self.plan.unit,
+            ready=[self],
+        )
+
+
+class ExactCells:
+    """What one reading found; algorithms ask it for the same vectors again and again."""
+
+    def __init__(self, cells: Cells) -> None:
+        self.cells = cells
+        self._numbers: list[tuple[Part, NDArray[np.int64]]] = []
+
+    @cached_property
+    def _places(self) -> dict[Group, int]:
+        return {group: i for i, group in enumerate(self.cells.groups)}
+
+    def aligned(self, part: Part, groups: Sequence[Group]) -> NDArray[np.int64]:
+        """What gets noise, for these groups in this order; a group that was not found has 0."""
+        found = next((numbers for held, numbers in self._numbers if held is part), None)
+        if found is None:
+            found = part.numbers(self.cells)
+            self._numbers.append((part, found))
+        if groups is self.cells.groups or tuple(groups) == self.cells.groups:  # public, as a rule
+            return found.copy()
+        padded = np.concatenate([found, np.zeros((1, *found.shape[1:]), dtype=np.int64)])
+        taken: NDArray[np.int64] = padded[[self._places.get(group, -1) for group in groups]]
+        return taken
 
 
 class RowByRow(Execution):
@@ -100,14 +190,6 @@ class RowByRow(Execution):
         numbers = [f"v{j}" for j in range(len(asked.tallies))]
         persons = ["w", PERSON] if self._plan.weight > 1 else []
         return asked.text, [*(f"k{i}" for i in asked.keys), *numbers, *persons]
-
-
-def execute(
-    plan: IntegerPlan, *, tables: Mapping[str, Table], source: Source | None = None
-) -> Cells:
-    """Make ready and run at once, where nothing is charged."""
-    with Execution(plan, tables=tables, source=source) as ready:
-        return ready.run()
 
 
 def compiled_for(plan: IntegerPlan, engine: Engine, *, secret: str) -> tuple[Statement, ...]:

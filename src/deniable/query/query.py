@@ -35,13 +35,14 @@ from deniable.query.answer import answer
 from deniable.query.integers import Group, IntegerPlan, in_integers
 from deniable.query.public import public_answer
 from deniable.query.refuse import paid_before, too_much
-from deniable.query.vectors import Reading, Vector, vectors
+from deniable.query.vectors import Vector, vectors
 from deniable.release import Plan, Release
 from deniable.schema import Schema
 from deniable.sensitive import Sensitive
 from deniable.session import Session, budgets
 
 if TYPE_CHECKING:
+    from deniable.query.execute import Reading
     from deniable.query.rows import Rows
     from deniable.query.scatter import Written
 
@@ -330,6 +331,8 @@ class Query:
         )
 
     def _reading(self) -> Reading:
+        from deniable.query.execute import Reading
+
         return Reading(self.integers, tables=self.session.tables)
 
     def _shown(self, release: Release, allocation: Allocation) -> Release:

@@ -22,9 +22,8 @@ from numpy.typing import NDArray
 
 from deniable.query.algebra import Key
 from deniable.query.backends.engine import AT_ONCE, engine_for, tables_of
-from deniable.query.execute import RowByRow, canonical
+from deniable.query.execute import Reading, RowByRow, canonical
 from deniable.query.integers import IntegerPlan
-from deniable.query.vectors import Reading
 from deniable.sensitive import Sensitive
 from deniable.units import Unit
 

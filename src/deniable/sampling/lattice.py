@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from deniable.errors import BadParameter
-from deniable.parameters import non_negative, rational, real, value_as_fraction, whole
+from deniable.parameters import rational, real, value_as_fraction, whole
 
 Integers = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -106,20 +106,6 @@ class Lattice:
         if sides == 1:
             return max(abs(least), abs(most))
         return most - least if always else max(most, 0) - min(least, 0)
-
-    def l1_after_rounding(self, l1: float | Fraction, *, dimension: int) -> Fraction:
-        """Δ₁/g + d: a bound in grid steps when a vector is rounded after it was summed.
-
-        Each of two neighbours' coordinates moves by at most half a step: d·(½ + ½) together.
-        """
-        non_negative("l1", l1)
-        return self.steps(l1) + whole("dimension", dimension)
-
-    def l2_after_rounding(self, l2: float | Fraction, *, dimension: int) -> Fraction:
-        """Δ₂/g + √d, the root rounded up: the triangle inequality for vectors of half steps."""
-        non_negative("l2", l2)
-        root = math.isqrt((whole("dimension", dimension) << 80) - 1) + 1
-        return self.steps(l2) + Fraction(root, 1 << 40)
 
     def split(self, values: ArrayLike, *, missing: float = 0.0) -> tuple[Integers, Floats]:
         """Grid points and rests in [−½, ½], with value/g = point + rest exactly.

@@ -105,31 +105,6 @@ class Laplace(LazyReal):
         return (-hi, -lo) if self._negative else (lo, hi)
 
 
-class Gumbel(LazyReal):
-    """Standard Gumbel, −ln(−ln U)."""
-
-    __slots__ = ("_uniform",)
-
-    def __init__(self, source: Source | None = None) -> None:
-        self._uniform = Uniform(chosen(source))
-        size, error = _minus_log(self._uniform)
-        if error < size / 2:  # |d ln x| ≤ 2·error/size there
-            self.estimate = -math.log(size)
-            self.error = 2 * error / size + LOG_ERROR * (abs(self.estimate) + 1)
-        else:
-            self.estimate, self.error = 0.0, math.inf
-
-    def bounds(self, bits: int) -> tuple[int, int]:
-        """Bounds of −ln E, from bounds of E = −ln U that are right to 2⁻ᵇⁱᵗˢ of E."""
-        inner = bits + 2
-        lo, hi = self._uniform.log_bounds(inner)
-        while lo >> (bits + 2) == 0:
-            inner += 64
-            lo, hi = self._uniform.log_bounds(inner)
-        one = 1 << inner
-        return -log_bounds(Fraction(hi, one), bits)[1], -log_bounds(Fraction(lo, one), bits)[0]
-
-
 class Gaussian(LazyReal):
     """Standard normal, √(−2 ln U)·cos πV [BM58]."""
 

@@ -1,26 +1,16 @@
 """Answers without noise: what neighbours are compared by."""
 
+from tests.query.whole.asking import without_noise
+
 import deniable as dp
 from deniable.curator import open as open_curator
-from deniable.session.drawing import watched
-
-
-class _Exact:
-    """A replay in which numbers come without noise, and all keys that anybody has."""
-
-    def charged(self, entry):
-        pass
-
-    def answer(self, draw, value, compute):
-        exact = compute()
-        return sorted(exact[0]) if isinstance(exact, tuple) else exact
 
 
 def exact(source, sql, **options):
     """The rows of an answer without noise; a failure over the data is raised."""
     given = {"unit": dp.rows(), "budget": dp.epsilon(100, delta=1e-6)} | options
     session = open_curator(source, **given)
-    with watched(_Exact()):
+    with without_noise():
         return session.sql(sql).release(spend=dp.epsilon(1)).rows()
 
 

@@ -3,10 +3,10 @@
 import duckdb
 import psycopg
 import pytest
+from tests.query.executing import execute
 
 import deniable as dp
 from deniable.query.aggregates import Measure
-from deniable.query.execute import execute
 from deniable.query.integers import KEPT_OF_BOTH, WEIGHT
 
 FACTS = dp.Schema(

@@ -118,7 +118,7 @@ def test_how_a_numeric_is_written_does_not_decide_which_groups_its_person_keeps(
     server, monkeypatch
 ):
     """Else the row that is grouped first would, and it may be first because of others."""
-    monkeypatch.setattr(execute, "chosen", lambda _: SimpleNamespace(integer=lambda _: 7))
+    monkeypatch.setattr(execute, "current", lambda: SimpleNamespace(integer=lambda _: 7))
     tables = {"people": dp.Schema(columns={"k": dp.keys(range(1, 10))}), "visits": dp.Schema()}
     asked = "SELECT k, COUNT(DISTINCT id) AS n FROM people GROUP BY k"
     unit = dp.person("id", rows=18, groups=2)

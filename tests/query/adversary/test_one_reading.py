@@ -7,13 +7,14 @@ import duckdb
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from tests.query.executing import execute
 
 import deniable as dp
 from deniable.curator import open as open_curator
 from deniable.query.aggregates import Measure
 from deniable.query.backends import engine_for
 from deniable.query.backends.engine import needed
-from deniable.query.execute import compiled_for, execute
+from deniable.query.execute import compiled_for
 
 ROWS, TIMES = 400, 6
 COLUMNS = "1 AS id, CASE WHEN i % 3 = 0 THEN 'a' ELSE 'b' END AS g, "

@@ -4,11 +4,11 @@ import numpy as np
 import pyarrow as pa
 import pytest
 from tests import goodness
+from tests.query.executing import execute
 
 import deniable as dp
 from deniable.errors import DeniableError
 from deniable.query.answer import answer
-from deniable.query.execute import execute
 
 ROWS = 300
 BUDGET = dp.epsilon(1e6)

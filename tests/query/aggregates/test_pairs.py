@@ -4,13 +4,13 @@ import numpy as np
 import pyarrow as pa
 import pytest
 from tests import goodness
+from tests.query.executing import execute
 
 import deniable as dp
 from deniable.errors import DeniableError, MissingBounds
 from deniable.query.aggregates.pairs import _both
 from deniable.query.algebra import Aggregate, Function, Read, call, literal
 from deniable.query.answer import answer
-from deniable.query.execute import execute
 
 ALARM = 1e-8
 SQL = "SELECT COVAR_POP(x, y) AS p, COVAR_SAMP(x, y) AS s, CORR(x, y) AS r FROM t"

@@ -6,11 +6,11 @@ import numpy as np
 import pyarrow as pa
 import pytest
 from tests import goodness
+from tests.query.executing import execute
 
 import deniable as dp
 from deniable.query.allocate import weighing
 from deniable.query.allocate.basis import side_by_side
-from deniable.query.execute import execute
 
 ENDS = [(0, 100), (-3, 0), (-50, 50), (-10, 100), (7, 12), (-12, -7), (0, 1)]
 UNITS = [dp.rows(relation="replace"), dp.person("u", rows=3, relation="replace")]

@@ -5,8 +5,8 @@ import itertools
 from types import MappingProxyType
 
 import pyarrow as pa
+from tests.query.executing import execute
 
-from deniable.query import execute as running
 from deniable.query.algebra import Project, Read, Scan
 from deniable.query.backends import engine_for
 from deniable.query.compile import Relations
@@ -79,7 +79,7 @@ def scan_of(table, person=None):
 
 def cells_of(question, tables, **options):
     plan = in_integers(question, **options)
-    return plan, running.execute(plan, tables={table.name: table for table in tables})
+    return plan, execute(plan, tables={table.name: table for table in tables})
 
 
 def _into_postgres(address, types, rows):

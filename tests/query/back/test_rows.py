@@ -4,9 +4,9 @@
 import dataclasses
 
 import pytest
+from tests.query.executing import execute
 
 import deniable as dp
-from deniable.query.execute import execute
 from deniable.query.integers import WEIGHT, in_integers
 from deniable.query.sql.select import question_from_sql
 

@@ -3,6 +3,7 @@
 import duckdb
 import pyarrow as pa
 import pytest
+from tests.query.executing import execute
 
 import deniable as dp
 from deniable.curator import open as open_curator
@@ -11,7 +12,7 @@ from deniable.query.backends import engine_for
 from deniable.query.backends.engine import needed
 from deniable.query.compile import nodes as sql
 from deniable.query.compile.duckdb import DuckDB
-from deniable.query.execute import compiled_for, execute
+from deniable.query.execute import compiled_for
 
 BORDERS = sorted(
     {s * 2**b + d for s in (-1, 1) for b in (7, 8, 15, 16, 31, 32) for d in (-1, 0, 1)}

@@ -7,11 +7,11 @@ import os
 
 import numpy as np
 import pytest
+from tests.query.executing import execute
 
 import deniable as dp
 from deniable.audit import audit
-from deniable.query.execute import execute
-from deniable.query.vectors import ExactCells
+from deniable.query.execute import ExactCells
 
 from .hostile import FACTS, Data, Pair
 from .judging import Case, accepted, judge, weigh

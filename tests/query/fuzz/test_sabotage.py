@@ -4,7 +4,7 @@ import pytest
 from sqlglot import exp
 
 import deniable as dp
-from deniable.query import integers, vectors
+from deniable.query import execute, integers
 from deniable.query.compile import contributions, reading
 from deniable.query.compile import nodes as sql
 from deniable.query.compile.dialect import Dialect
@@ -84,7 +84,7 @@ def wrong_relation(patch):
 
 
 def only_keys_found(patch):
-    honest = vectors.ExactCells.aligned
+    honest = execute.ExactCells.aligned
 
     def shrunk(found, part, groups):
         cells = found.cells
@@ -96,7 +96,7 @@ def only_keys_found(patch):
         ]
         return honest(found, part, there)
 
-    patch.setattr(vectors.ExactCells, "aligned", shrunk)
+    patch.setattr(execute.ExactCells, "aligned", shrunk)
 
 
 SABOTAGES = [

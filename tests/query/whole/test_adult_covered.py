@@ -6,12 +6,12 @@ The engine adds up once; the noise is drawn, and the answer made of it, once for
 import numpy as np
 import pytest
 from tests import goodness
+from tests.query.executing import execute
 from tests.query.whole.asking import adult, without_noise
 
 import deniable as dp
 from deniable.query.answer import answer
-from deniable.query.execute import execute
-from deniable.query.vectors import ExactCells
+from deniable.query.execute import ExactCells
 
 REPETITIONS = 12_000
 ALARM = 1e-8

@@ -8,13 +8,13 @@ import numpy as np
 import pyarrow as pa
 import pytest
 from tests import goodness
+from tests.query.executing import execute
 from tests.query.whole.asking import without_noise
 
 import deniable as dp
 from deniable.curator import open as open_curator
 from deniable.query.answer import answer
-from deniable.query.execute import execute
-from deniable.query.vectors import ExactCells
+from deniable.query.execute import ExactCells
 
 REPETITIONS, ALARM = 3000, 1e-8
 

@@ -4,12 +4,12 @@ import numpy as np
 import pyarrow as pa
 import pytest
 from tests import goodness
+from tests.query.executing import execute
 from tests.query.whole.asking import without_noise
 from tests.query.whole.sized import ASKED, ENDS, LN20, REPLACE, Z95, N, opened, table
 
 import deniable as dp
 from deniable.errors import BadParameter
-from deniable.query.execute import execute
 
 
 def ends_of(release, name="q"):

@@ -15,7 +15,7 @@ from tests.interrupting import Interrupt, alone
 
 import deniable as dp
 from deniable.errors import DataFailure
-from deniable.query import rows, vectors
+from deniable.query import execute, rows
 from deniable.session.sources.pandas_frames import PandasFrame
 
 SCHEMA = dp.Schema(columns={"x": dp.bounds(0, 8, type="int", missing=0)})
@@ -116,7 +116,7 @@ def matrix(query):
 
 @pytest.mark.parametrize("make", [numbers, matrix])
 def test_wherever_a_reading_is_interrupted_another_thread_can_ask(make):
-    ours = (vectors.__file__, rows.__file__)
+    ours = (execute.__file__, rows.__file__)
 
     def once(at):
         s = opened({"data": ROWS})

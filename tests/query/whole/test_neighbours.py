@@ -11,10 +11,10 @@ import pyarrow as pa
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from tests.query.executing import execute
 
 import deniable as dp
 from deniable.mechanisms import QuantileSearch
-from deniable.query.execute import execute
 
 ENDS = [(-3.0, 1.0), (0.0, 10.0), (5.0, 6.0)]
 UNITS = [

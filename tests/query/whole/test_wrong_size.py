@@ -8,11 +8,11 @@ import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.query.executing import execute
 from tests.query.whole.sized import ASKED, ENDS, LN20, REPLACE, N, opened, table
 
 import deniable as dp
 from deniable.errors import BadParameter
-from deniable.query.execute import execute
 
 SIZES = [1, 2, N - 1, N, 10**6, 2**53]
 

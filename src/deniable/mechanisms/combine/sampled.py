@@ -7,7 +7,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,14 +24,32 @@ from deniable.sampling.lattice import Lattice
 from deniable.sensitive import Sensitive
 from deniable.units import Relation
 
-T = TypeVar("T")
-
 _INT64 = np.iinfo(np.int64)
 _FAR = 2.0**62
 
 
+class OfSample(Mechanism):
+    """A mechanism on a sample of the rows: what it shows errs as M does, and covers what M does."""
+
+    draws_units: ClassVar[bool] = True
+    norm: ClassVar[Norm] = "linf"
+
+    of: Mechanism
+
+    def error(self, confidence: float = 0.95) -> float:
+        """That of M."""
+        return self.shown_error(confidence, whole=False)
+
+    def _check_covers(self, value: Sensitive[Any]) -> None:
+        self.of.check(value)
+
+    def shown_error(self, confidence: float, *, whole: bool) -> float:
+        """That of M."""
+        return self.of.shown_error(confidence, whole=whole)
+
+
 @dataclass(frozen=True, kw_only=True)
-class Sampled(Mechanism):
+class Sampled(OfSample):
     """Sampled: a mechanism on a Poisson sample; also m.sampled(rate=q).
 
     Releases   M(x_S), each unit in S with probability q, independently; nobody sees S
@@ -64,8 +82,6 @@ class Sampled(Mechanism):
     """
 
     name: ClassVar[str] = "sampled"
-    draws_units: ClassVar[bool] = True
-    norm: ClassVar[Norm] = "linf"
 
     of: Mechanism
     rate: float
@@ -132,17 +148,6 @@ class Sampled(Mechanism):
             return sampled(inner, rate=self.rate, relation=relation) if inner is not None else None
         return super().pairs()
 
-    def error(self, confidence: float = 0.95) -> float:
-        """That of M."""
-        return self.shown_error(confidence, whole=False)
-
-    def _check_covers(self, value: Sensitive[T]) -> None:
-        self.of.check(value)
-
-    def shown_error(self, confidence: float, *, whole: bool) -> float:
-        """That of M."""
-        return self.of.shown_error(confidence, whole=whole)
-
     def reading(self, form: Form) -> Callable[[Any], Any]:
         """Rows, each of the form that is declared; with a `statistic` rows of any form.
 
@@ -165,7 +170,7 @@ class Sampled(Mechanism):
 
 
 @dataclass(frozen=True, kw_only=True)
-class SampledWithoutReplacement(Mechanism):
+class SampledWithoutReplacement(OfSample):
     """Sampled without replacement: a mechanism on m of n units, all choices equally likely.
 
     Releases   M(x_S), S uniform among the sets of m units; nobody sees S
@@ -179,8 +184,6 @@ class SampledWithoutReplacement(Mechanism):
     """
 
     name: ClassVar[str] = "sampled_without_replacement"
-    draws_units: ClassVar[bool] = True
-    norm: ClassVar[Norm] = "linf"
     relation: ClassVar[Relation | None] = Relation.REPLACE
 
     of: Mechanism
@@ -228,17 +231,6 @@ class SampledWithoutReplacement(Mechanism):
         return amplify.without_replacement(
             epsilon, delta=delta, size=self.size, population=self.population
         )
-
-    def error(self, confidence: float = 0.95) -> float:
-        """That of M."""
-        return self.shown_error(confidence, whole=False)
-
-    def _check_covers(self, value: Sensitive[T]) -> None:
-        self.of.check(value)
-
-    def shown_error(self, confidence: float, *, whole: bool) -> float:
-        """That of M."""
-        return self.of.shown_error(confidence, whole=whole)
 
     def reading(self, form: Form) -> Callable[[Any], Any]:
         """Rows, each of the form that is declared; with a `statistic` rows of any form."""
