@@ -5,11 +5,12 @@ import re
 
 import pytest
 
-from deniable.errors import BudgetExceeded, DeniableError
+from deniable.errors import BudgetExceeded, DeniableError, MixedLosses
 from deniable.server import wire
 from deniable.server.jobs.asking import Asking
 from deniable.server.jobs.door import Door
 from deniable.server.jobs.kinds import KINDS
+from deniable.server.pages.asking import for_page, priced
 
 from .test_asking import charges
 from .test_kinds import NAMES, QUESTIONS, ask_of, home  # noqa: F401  (a fixture)
@@ -57,3 +58,19 @@ def test_every_form_for_a_query_begins_with_one_that_can_be_priced(site, kind):
         priced = browser.post("/ask/named", data={"kind": kind, "sql": html.unescape(query)} | more)
     assert priced.status_code == 200
     assert 'class="priced"' in priced.text
+
+
+def test_a_form_says_where_to_fill_in_a_delta_that_is_missing(home):  # noqa: F811
+    fit = next(each for each in QUESTIONS if each["kind"] == "fit")
+    prepared = ask_of(home, fit, spend={"epsilon": 0.5})
+    with pytest.raises(MixedLosses) as caught:
+        Door(home, Asking(home)).explain(prepared.person, prepared.body)
+    assert "fill in a δ" in for_page(caught.value, prepared.person, "visits")["fix"]
+
+
+def test_a_price_that_has_no_error_says_why_beside_it(home):  # noqa: F811
+    prepared = ask_of(home, next(each for each in QUESTIONS if each.get("method") == "smooth"))
+    plan = Door(home, Asking(home)).explain(prepared.person, prepared.body)
+    shown = priced(plan)
+    assert shown["instead"] == ["the ± depends on the data, so it may not be shown"]
+    assert not set(shown["instead"]) & set(shown["notes"])
