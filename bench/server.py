@@ -40,7 +40,7 @@ type = "int"
 bounds = [0, 100]
 missing = "drop"
 """
-SHARE, SPEND, ROUNDS = 0.5, 0.01, 5
+SPEND, ROUNDS, WARM, IDLE = 0.01, 5, 3, 10
 
 
 def main(analysts=50, questions=10):
@@ -57,11 +57,21 @@ def main(analysts=50, questions=10):
         )
         started(folder, home)
         shutil.rmtree(folder / ".deniable", ignore_errors=True)
-        budget = dp.epsilon(analysts * SHARE * 1.01)
+        budget = dp.epsilon(analysts * share(questions) * 1.01)
         run(House(replace(settings, steps=tuple(i / 100 for i in range(1, 30_000))), budget=budget),
             analysts, questions)  # fmt: skip
     finally:
         shutil.rmtree(home, ignore_errors=True)
+
+
+def in_a_round(questions):
+    """Questions of one analyst between two looks at the memory."""
+    return max(1, questions // ROUNDS)
+
+
+def share(questions):
+    """What pays for all that any analyst asks here: so no refusal is one of the budget."""
+    return SPEND * (WARM + IDLE + ROUNDS * in_a_round(questions) + 1)
 
 
 def run(house, analysts, questions):
@@ -69,7 +79,7 @@ def run(house, analysts, questions):
     tokens = []
     for number in range(analysts):
         person = house.accounts.add(f"analyst {number}")
-        house.ledgers["people"].share(person.name, amount=dp.epsilon(SHARE))
+        house.ledgers["people"].share(person.name, amount=dp.epsilon(share(questions)))
         tokens.append(house.accounts.issue(person, "token"))
     server = uvicorn.Server(uvicorn.Config(create(house), port=0, log_level="warning"))
     thread = threading.Thread(target=server.run, daemon=True)
@@ -85,12 +95,12 @@ def run(house, analysts, questions):
 def loaded(pool, house, server, thread, url, tokens, questions):
     analysts = len(tokens)
     try:
-        asked(pool, url, tokens[:1], 3, first=2000)  # every process is up
-        idle = asked(pool, url, tokens[:1], 10, first=1000)
+        asked(pool, url, tokens[:1], WARM, first=2000)  # every process is up
+        idle = asked(pool, url, tokens[:1], IDLE, first=3000)
         told("one analyst, idle server", *idle)
         held, parts = [memory(house)], []
         for number in range(ROUNDS):
-            each = max(1, questions // ROUNDS)
+            each = in_a_round(questions)
             parts.append(asked(pool, url, tokens, each, first=200 * (number + 1)))
             held.append(memory(house))
         asks, prices, refused = ([x for part in parts for x in part[i]] for i in range(3))
@@ -100,7 +110,7 @@ def loaded(pool, house, server, thread, url, tokens, questions):
                                       "objects of the web process")):  # fmt: skip
             shown = " → ".join(f"{each[place]:,.0f}" for each in held)
             print(f"{what:<42}{shown}")
-        check(house, analysts)
+        check(house, analysts, share(questions))
     finally:
         server.should_exit = True
         thread.join(60)
@@ -201,13 +211,13 @@ def memory(house):
     return pages[0] * 4096 / 1e6, sum(pages[1:]) * 4096 / 1e6, len(gc.get_objects())
 
 
-def check(house, analysts):
+def check(house, analysts, reserved):
     """Every answer was charged, no share was passed, and the ledger is whole."""
     ledger = house.ledgers["people"]
     ledger.verify()
     charges = sum(e.kind == "charge" for e in ledger.entries)
     ((stored,),) = house.database.rows("SELECT COUNT(*) FROM asks WHERE state = 'stored'")
-    most = SHARE * (1 + 2**-40)  # the resolution of ceilings
+    most = reserved * (1 + 2**-40)  # the resolution of ceilings
     over = [a for a, s in ledger.shares().items() if ledger.filter.spent(s.used).epsilon > most]
     print(f"{'charges, stored answers, shares passed':<42}{charges:8}, {stored}, {len(over)}")
     assert charges == stored  # all questions differ

@@ -37,7 +37,7 @@ def test_a_curator_registers_mends_saves_and_invites(chromium, clinic, script): 
     page.select_option("#unit", "column:patient")
     page.fill("#rows", "2")
     page.fill("#epsilon", "3")
-    picture(page, "server-register")
+    picture(page, "server-register", whole=True)
     page.click("button:has-text('Register')")
     assert "no public list of values" in page.inner_text("main")
     page.click("button:has-text('Fill in float, 0, 100 for age'), button:has-text('0 to 100')")

@@ -1,13 +1,16 @@
 """Every kind of question by name: its price is kept, and its answer can be read by itself."""
 
+import html
 import re
 
 import pytest
 
-from deniable.errors import BudgetExceeded, DeniableError
+from deniable.errors import BudgetExceeded, DeniableError, MixedLosses
 from deniable.server import wire
 from deniable.server.jobs.asking import Asking
 from deniable.server.jobs.door import Door
+from deniable.server.jobs.kinds import KINDS
+from deniable.server.pages.asking import for_page, priced
 
 from .test_asking import charges
 from .test_kinds import NAMES, QUESTIONS, ask_of, home  # noqa: F401  (a fixture)
@@ -39,3 +42,35 @@ def test_an_answer_says_what_was_asked_and_why_it_has_no_error_where_it_has_none
     assert not re.search("[0-9a-f]{32}", asked)  # nor how a ledger finds it again
     for answer in release.answers.values():
         assert answer.estimand or any(error is not None for error in answer.errors())
+
+
+@pytest.mark.parametrize(
+    "kind", [name for name, made in KINDS.items() if "sql" in made.model_fields]
+)
+def test_every_form_for_a_query_begins_with_one_that_can_be_priced(site, kind):
+    site.analyst("starts")
+    with site.browser("starts") as browser:
+        empty = browser.get("/ask/named", params={"kind": kind}).text
+        (link,) = re.findall(r'href="(/ask/named[?][^"]*sql=[^"]*)"', empty)
+        filled = browser.get(html.unescape(link)).text
+        (query,) = re.findall(r'<textarea id="sql"[^>]*>([^<]+)<', filled)
+        more = {"threshold": "10", "method": "smooth", "figure": "0.1", "table": "visits"}
+        priced = browser.post("/ask/named", data={"kind": kind, "sql": html.unescape(query)} | more)
+    assert priced.status_code == 200
+    assert 'class="priced"' in priced.text
+
+
+def test_a_form_says_where_to_fill_in_a_delta_that_is_missing(home):  # noqa: F811
+    fit = next(each for each in QUESTIONS if each["kind"] == "fit")
+    prepared = ask_of(home, fit, spend={"epsilon": 0.5})
+    with pytest.raises(MixedLosses) as caught:
+        Door(home, Asking(home)).explain(prepared.person, prepared.body)
+    assert "fill in a δ" in for_page(caught.value, prepared.person, "visits")["fix"]
+
+
+def test_a_price_that_has_no_error_says_why_beside_it(home):  # noqa: F811
+    prepared = ask_of(home, next(each for each in QUESTIONS if each.get("method") == "smooth"))
+    plan = Door(home, Asking(home)).explain(prepared.person, prepared.body)
+    shown = priced(plan)
+    assert shown["instead"] == ["the ± depends on the data, so it may not be shown"]
+    assert not set(shown["instead"]) & set(shown["notes"])

@@ -8,9 +8,11 @@ import pytest
 
 import deniable as dp
 from deniable.server.house import House
+from deniable.server.jobs.asking import Asking
 from deniable.server.jobs.work import Room, said
 
 from .conftest import ROWS, fill, settings_of
+from .test_asking import ask_of, charges
 
 FILTERS = ["age > 30", "30 < age", "NOT age <= 30", "age >= 31", "age > 30 AND age > 30"]
 COUNTS = ["COUNT(*)", "count(*)", "COUNT(1)", "SUM(1)"]
@@ -91,3 +93,19 @@ def test_prices_progress_health_and_ledgers_are_the_same_bytes_on_neighbouring_t
     both = first[1].keys() & second[1].keys()
     assert {each: first[1][each] for each in both} == {each: second[1][each] for each in both}
     assert first[2:] == second[2:]
+
+
+def test_that_rows_changed_is_not_told_unless_the_curator_declares_a_new_version(house, tmp_path):
+    """A question asked again has its stored answer, also after somebody was added to the file."""
+    home = house()
+    asking, answers = Asking(home), []
+    for key, rows in (("key-00001", ROWS), ("key-00002", [*ROWS, (999, 50, "Oslo")])):
+        fill(tmp_path / "tables", rows=rows)
+        home.reload()
+        room = Room(home.groups, {"people": home._place("people")})
+        for worker in home.workers.all:
+            worker.do = lambda task, room=room: said(room, task)
+        answers.append(asking.ask(ask_of(home, key=key)).release["answers"])
+    assert answers[0] == answers[1]
+    assert len(charges(home)) == 1
+    assert not home.closed

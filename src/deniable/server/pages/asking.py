@@ -11,7 +11,14 @@ from urllib.parse import quote
 from fastapi import APIRouter, Form, Request
 from fastapi.responses import RedirectResponse, Response
 
-from deniable.errors import BadParameter, DeniableError, MissingBounds, MissingRule, UnknownKeys
+from deniable.errors import (
+    BadParameter,
+    DeniableError,
+    MissingBounds,
+    MissingRule,
+    MixedLosses,
+    UnknownKeys,
+)
 from deniable.release.numbers import digits, meaning, remaining
 from deniable.server import wire
 from deniable.server.accounts import Person, secret
@@ -99,6 +106,8 @@ def for_page(error: DeniableError, who: Person, table: str) -> dict[str, str]:
     record = error.to_json()
     if error.code in _FACTS and who.role == "curator":
         record |= {"fix": "state it in the schema", "to": f"/curator/tables/{quote(table)}/schema"}
+    elif error.code == MixedLosses.code and "δ" in error.what:
+        record |= {"fix": "fill in a δ, such as 1e-9; it comes out of your share, which needs one"}
     elif error.code in _FACTS:
         record |= {"fix": "ask about other columns, or ask the curator to state it in the schema"}
     return record
@@ -172,7 +181,7 @@ def priced(record: Mapping[str, Any]) -> dict[str, Any]:
     plan = wire.plan_from_dict(record)
     notes = [note.partition("; explain(")[0] for note in plan.notes]  # a page has a slider for that
     unknown = [name for name, error in plan.errors.items() if error is None]
-    instead = [note for note in notes if note.startswith(tuple(unknown))] if unknown else []
+    instead = [n for n in notes if n.startswith((*unknown, "the ±"))] if unknown else []
     known = [
         {"name": name, "error": "unknown in advance" if e is None else f"± {digits(e, 'up')}"}
         for name, e in plan.errors.items()

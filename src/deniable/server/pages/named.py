@@ -53,9 +53,11 @@ def described(_: Someone) -> Response:
 
 
 @router.get("/ask/named")
-def form(request: Request, who: Someone, kind: str = "ranges", table: str = "") -> Response:
-    """The form for one kind of question."""
-    return _shown(request, who, {"kind": kind, "table": table})
+def form(
+    request: Request, who: Someone, kind: str = "ranges", table: str = "", sql: str = ""
+) -> Response:
+    """The form for one kind of question, empty or with the query of an example."""
+    return _shown(request, who, {"kind": kind, "table": table, "sql": sql})
 
 
 @router.post("/ask/named")
@@ -124,8 +126,10 @@ def _shown(
     group = app.house.group_of(record["chosen"]["name"])
     columns = [c for c in record["chosen"]["columns"] if c != group.unit.column]
     delta = app.house.ledgers[group.name].budget.figures().get("delta", 0.0)
+    examples = app.views.table(record["chosen"]["name"], who)["examples"]
     more = {
         "kind": kind,
+        "examples": [each for each in examples if each["asks"] == KINDS[kind].starts_from],
         "kinds": {name: _WORDS.get(name, name) for name in KINDS},
         "about": (KINDS[kind].__doc__ or "").partition("\n")[0],
         "fields": forms.fields(kind, columns, fields),

@@ -37,6 +37,9 @@ class Named(BaseModel, ABC):
     patience: ClassVar[int] = 1
     """By how much its deadline is longer than that of a query."""
 
+    starts_from: ClassVar[str] = ""
+    """What its query asks for, if it has one: groups, or an average."""
+
     kind: str
     table: Name | None = None
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field, FiniteFloat
 
@@ -17,9 +17,11 @@ from ._kind import Answer, Named, Sql
 class Choose(Named):
     """Which group has the largest number: the query gives one number per group."""
 
+    starts_from: ClassVar[str] = "groups"
+
     kind: Literal["choose"] = "choose"
     sql: Sql
-    """One number per group, such as SELECT city, COUNT(*) AS n FROM visits GROUP BY city."""
+    """One number per group: SELECT city, COUNT(*) AS n FROM visits GROUP BY city, for example."""
     mechanism: Literal["permute_and_flip", "exponential", "noisy_max"] = "permute_and_flip"
 
     def explain(self, session: Curator, spend: Loss) -> Plan:
@@ -37,6 +39,8 @@ class Choose(Named):
 
 class Above(Named):
     """Which groups have a number above a threshold: the first so many, by sparse vector."""
+
+    starts_from: ClassVar[str] = "groups"
 
     kind: Literal["above"] = "above"
     sql: Sql

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,6 +43,8 @@ _BITS = 40
 
 class Median(Named):
     """The median (or another quantile) of the values that one AVG of a query is about."""
+
+    starts_from: ClassVar[str] = "average"
 
     kind: Literal["median"] = "median"
     sql: Sql
