@@ -24,7 +24,7 @@ from deniable.schema import Column
 from deniable.schema.arrays import dimensions, floats, step_of
 from deniable.schema.binning import Intervals, Listed
 from deniable.schema.columns import DROP
-from deniable.schema.edges import HALF_OCTAVES, binning_of
+from deniable.schema.edges import HALF_OCTAVES, binning_of, stating
 from deniable.session import Session
 from deniable.statistics.building import About, ask
 
@@ -114,15 +114,15 @@ def finer(column: Column) -> list[Intervals]:
     return [made]
 
 
-def cells_of(column: Column, name: str) -> Listed | Intervals:
+def cells_of(column: Column, name: str, *, role: str = "a feature") -> Listed | Intervals:
     """The cells of a column, with one for what is missing unless a value stands in for it."""
     if column.keys is None and column.low is None and column.type != "bool":
         raise MissingBounds(
-            f"`{name}` has neither bounds nor keys, so it cannot be a feature",
+            f"`{name}` has neither bounds nor keys, so it cannot be {role}",
             why="cells made from the data would show what is in the data",
             fix=(
-                f'schema=dp.Schema(columns={{"{name}": dp.bounds(LOW, HIGH)}})',
-                "features=[...] without it",
+                f'schema=dp.Schema(columns={{"{name}": {stating(column.type)}}})',
+                *(["features=[...] without it"] if role == "a feature" else []),
             ),
         )
     return binning_of(column, null=_own(column))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -137,14 +137,15 @@ def classified(
 
 def _classes(about: About, target: str) -> tuple[Expression, NDArray[np.int64], NDArray[Any]]:
     """The cell of the target, the class that each cell is (−1: none), and the sorted classes."""
-    labels = cells_of(about.source.column(target), target)
+    labels = cells_of(about.source.column(target), target, role="a target")
     if not isinstance(labels, Listed):
+        listed = f'schema=dp.Schema(columns={{"{target}": dp.keys([...])}})'
         raise UnknownKeys(
             f"`{target}` has no list of classes",
             why="labels read from the data would show that somebody has a rare one",
             fix=(
-                f'schema=dp.Schema(columns={{"{target}": dp.keys([...])}})',
                 "s.fit(Ridge(), ...)    to predict a number between its bounds",
+                *([listed] if labels.type != "float" else []),
             ),
         )
     classes = np.asarray(labels.keys)
@@ -230,7 +231,10 @@ def needed_whole(about: About, names: Sequence[str]) -> list[str]:
     return [name for name in names if drops(about, name)]
 
 
-def as_number(about: About, name: str, *, role: str = "this feature") -> Expression:
+_FEATURE: Final = "this feature"
+
+
+def as_number(about: About, name: str, *, role: str = _FEATURE) -> Expression:
     """A column with bounds, for a model that reads numbers; refused where it has none."""
     column = about.source.column(name)
     if column.type not in ("int", "float") and column.low is None:
@@ -238,7 +242,7 @@ def as_number(about: About, name: str, *, role: str = "this feature") -> Express
             f"this model reads {role} as a number, and `{name}` is {column.type}",
             why="keys have no order and no distance",
             fix=(
-                "features=[...] with numbers alone",
+                *(["features=[...] with numbers alone"] if role == _FEATURE else []),
                 "LogisticRegression or GradientBoosting, which learn from keys and predict them",
             ),
         )

@@ -100,7 +100,7 @@ def _check_kind(model: PrivateEstimator, about: About, target: str) -> None:
     """Refuse a model whose predictions are never right, or never near."""
     from .models._estimator import PrivateClassifier
 
-    labelled = isinstance(cells_of(about.source.column(target), target), Listed)
+    labelled = isinstance(cells_of(about.source.column(target), target, role="a target"), Listed)
     if labelled and not isinstance(model, PrivateClassifier):
         raise BadParameter(
             f"{type(model).__name__} predicts numbers, and `{target}` has classes",

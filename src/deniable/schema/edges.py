@@ -102,7 +102,7 @@ def _of_values(column: Column, bins: Bins | None) -> Listed | Intervals:
         raise MissingBounds(
             "a column needs bounds or a list of values to be divided into cells",
             why="cells made from the data would show what is in the data",
-            fix="dp.bounds(0, 100), or dp.keys([...])",
+            fix=stating(column.type),
         )
     low, high = (step_of(end, column.type) for end in (column.low, column.high))
     if bins is None:
@@ -115,6 +115,22 @@ def _of_values(column: Column, bins: Bins | None) -> Listed | Intervals:
             fix="fewer bins, or edges inside the bounds",
         )
     return made
+
+
+def stating(kind: str) -> str:
+    """What a schema says of a column of this type, so that it has cells.
+
+    >>> stating("text"), stating("float")
+    ('dp.keys([...])', 'dp.bounds(0, 100)')
+    """
+    if kind == "text":
+        return "dp.keys([...])"
+    ends = {
+        "date": "date(2000, 1, 1), date(2030, 1, 1), type='date'",
+        "timestamp": "datetime(2000, 1, 1), datetime(2030, 1, 1), type='timestamp'",
+        "int": "0, 100, type='int'",
+    }
+    return f"dp.bounds({ends.get(kind, '0, 100')})"
 
 
 def _several_magnitudes(low: float, high: float, kind: str) -> bool:

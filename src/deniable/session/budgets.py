@@ -7,7 +7,7 @@ from functools import partial
 from typing import Final
 
 from deniable import fixes
-from deniable.errors import BadParameter, DeltaTooLarge, MixedLosses, NotAdaptive
+from deniable.errors import BadParameter, BudgetExceeded, DeltaTooLarge, MixedLosses, NotAdaptive
 from deniable.fixes import Fix
 from deniable.losses import Approx, Loss, Pure
 from deniable.mechanisms import Mechanism
@@ -49,6 +49,8 @@ def spend(amount: object, *, budget: Loss) -> Loss:
         fix = fixes.amount("spend", "epsilon", amount if number else 0.1)
         raise BadParameter.of("spend", amount, must="a privacy loss", fix=fix)
     _above_nothing("spend", amount)
+    if isinstance(amount, Approx) and isinstance(budget, Approx):
+        _check_share(amount, budget)
     if type(amount) is type(budget) or (isinstance(amount, Pure) and isinstance(budget, Approx)):
         return amount
     counts, offered = budget.symbol, amount.symbol
@@ -62,6 +64,16 @@ def spend(amount: object, *, budget: Loss) -> Loss:
         why="losses add up only within one definition of privacy",
         fix=_worth(amount, budget) or f"open the session with a budget in {offered}",
     )
+
+
+def _check_share(amount: Approx, budget: Approx) -> None:
+    """Refuse a δ above the ceiling's: noise that small costs a far larger ε at the ceiling's δ."""
+    if amount.delta > budget.delta * (1 + 1e-9):
+        raise BudgetExceeded(
+            f"the budget's δ is {budget.delta:.3g}, and you tried to spend δ = {amount.delta:.3g}",
+            why="δ is the chance that the promise fails, and the budget bounds it for all releases",
+            fix=fixes.amount("spend", "epsilon", amount.epsilon, delta=f"{budget.delta / 10:.1g}"),
+        )
 
 
 def alone(mechanism: Mechanism, *, budget: Loss) -> Loss:

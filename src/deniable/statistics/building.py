@@ -115,6 +115,8 @@ def keys_by(about: About, by: By | None) -> list[Key]:
 
 def distinct_columns(about: About, what: str, names: Sequence[str]) -> list[str]:
     """The names of columns, refused if one is unknown or two are of one column."""
+    if isinstance(names, str):
+        raise BadParameter.of("columns", names, must="a list of columns", fix=f'["{names}"]')
     if not isinstance(names, Sequence):
         raise BadParameter.of(what, names, must="names of columns", fix=f'{what}=["age"]')
     listed = list(names)

@@ -16,7 +16,7 @@ from deniable.fixes import Fix
 from deniable.schema import Column
 from deniable.schema.binning import Intervals, Listed
 from deniable.schema.columns import DROP
-from deniable.schema.edges import Bins, binning_of
+from deniable.schema.edges import Bins, binning_of, stating
 
 from .inference import Clique
 
@@ -106,13 +106,14 @@ def _check_bounded(columns: Mapping[str, Column]) -> None:
     ]
     if lacking:
         others = [name for name in columns if name not in lacking]
+        stated = ", ".join(f'"{name}": {stating(columns[name].type)}' for name in lacking)
         raise MissingBounds(
             f"{', '.join(f'`{name}`' for name in lacking)}: a column needs bounds or a list of "
             "values to be divided into cells",
             why="cells made from the data would show what is in the data",
             fix=(
                 Fix(
-                    "dp.bounds(0, 100) or dp.keys([...]) in the schema",
+                    f"schema=dp.Schema(columns={{{stated}}})",
                     command="deniable set, with --bounds or --keys, for each",
                 ),
                 *([_only(others)] if others else []),
@@ -166,8 +167,10 @@ def _check_lists(marginals: Sequence[object]) -> None:
 def workload_of(domain: Domain, marginals: object, *, largest: int) -> list[Clique]:
     """Marginals that were asked for: names of columns, or a number for all of so many columns."""
     if isinstance(marginals, int) and not isinstance(marginals, bool):
-        ways = parameters.whole("marginals", marginals)
-        ways = min(ways, len(domain.names))
+        ways, columns = parameters.whole("marginals", marginals), len(domain.names)
+        if ways > columns:
+            most = f"at most {columns}, the number of columns"
+            raise BadParameter.of("marginals", ways, must=most, fix=f"marginals={columns}")
         count = math.comb(len(domain.names), ways)
         if count > _MOST_ASKED:
             raise BadParameter(

@@ -328,6 +328,9 @@ def marginals(
     >>> plan.strategy, {"/".join(k): round(v, 2) for k, v in plan.tables.items()}
     ('residuals', {'sex/race': 1.36, 'sex/income': 1.51, 'race/income': 1.36})
     """
+    if not isinstance(sizes, Mapping):
+        must = "the number of values by column"
+        raise BadParameter.of("sizes", sizes, must=must, fix='{"sex": 2, "race": 5}')
     found = {str(name): parameters.whole(f"sizes[{name!r}]", n) for name, n in sizes.items()}
     if not found:
         raise BadParameter("marginals need at least one column", fix='{"sex": 2, "race": 5}')

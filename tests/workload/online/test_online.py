@@ -187,3 +187,21 @@ def test_the_plus_minus_of_a_model_holds_for_all_tested_answers_at_once():
     assert sum(tested) >= 121
     assert len(corrected) > 150
     assert sum(corrected) >= len(corrected) * 121 / 150
+
+
+@pytest.mark.parametrize("bad", [(5, 3), (0, CELLS), (0, 1, 2), "all"])
+@pytest.mark.parametrize(
+    "ask",
+    [
+        lambda counts, queries: workload.arriving(counts, queries, number=2, spend=dp.epsilon(0.5)),
+        lambda counts, queries: workload.multiplicative_weights(
+            counts, queries, epsilon=0.5, updates=2, threshold=10.0
+        ),
+    ],
+    ids=["arriving", "weights"],
+)
+def test_a_list_with_something_that_is_not_a_range_costs_nothing(bad, ask):
+    s = opened(dp.epsilon(1.0))
+    with pytest.raises(BadParameter):
+        s.run(ask(hidden(np.zeros(CELLS, int), s), [(0, 1), bad]))
+    assert s.spent.epsilon == 0

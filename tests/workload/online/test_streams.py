@@ -138,3 +138,15 @@ def test_whole_totals_are_covered_exactly_as_often_as_stated(epsilon, confidence
         assert law[k <= half].sum() >= confidence - 1e-9
     assert (found.errors == found.plan.errors).all()
     assert (found.times(0.01).error(confidence) == found.error(confidence) * 0.01).all()
+
+
+def test_a_list_of_values_that_the_counter_does_not_cover_costs_nothing():
+    for w in (workload.stream(), workload.stream(steps=3)):
+        s = dp.open({"t": pd.DataFrame({"a": [1]})}, unit=dp.rows(), budget=dp.epsilon(1.0))
+        apart = [dp.Sensitive(lambda: 3, l1=1, whole=True) for _ in range(3)]
+        with pytest.raises(SensitivityMismatch, match="by 3 together") as told:
+            s.run(w.on(apart, spend=dp.epsilon(0.5)))
+        assert ("or a counter of sensitivity" in told.value.fix) == (w.steps == 3)
+        with pytest.raises(BadParameter, match=r"dp\.Sensitive numbers"):
+            s.run(w.on([apart[0], 3], spend=dp.epsilon(0.5)))
+        assert s.spent.epsilon == 0

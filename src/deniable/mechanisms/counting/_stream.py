@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from fractions import Fraction
-from typing import Any, ClassVar, TypeAlias
+from typing import Any, ClassVar, Final, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +21,8 @@ from deniable.sensitive import Sensitive
 
 Floats: TypeAlias = NDArray[np.float64]
 Integers: TypeAlias = NDArray[np.int64]
+
+_ENDLESS: Final = 2**40  # steps of a counter for streams of any length
 
 
 class Counter(PricedAs):
@@ -99,17 +101,7 @@ class _Counting(Interaction):
             moved += bound
         else:
             streams[value.stream] = max(bound, streams.get(value.stream, Fraction(0)))
-        covered = float(getattr(self._counter, "sensitivity"))  # noqa: B009  each counter has one
-        total = moved + sum(streams.values())
-        if total > Fraction(covered):
-            raise SensitivityMismatch(
-                f"one unit may move the values of this stream by {float(total):g} together, and "
-                f"{type(self._counter).__name__} covers {covered:g} over all steps",
-                why="a unit that is counted at every step shows in every step",
-                fix=f'dp.Sensitive(..., l1={float(bound):g}, stream="arrivals")    '
-                "if one unit moves all steps together by at most that\n"
-                f"or a counter of sensitivity={float(bound) * self._counter.steps:g}",
-            )
+        check_covered(self._counter, moved + sum(streams.values()), bound)
         self._moved, self._streams = moved, streams
 
     def ask(self, value: Any) -> float:
@@ -119,3 +111,31 @@ class _Counting(Interaction):
             raise BadParameter("a counter takes one whole number per step")
         self._left -= 1
         return self._total(int(number))
+
+
+def check_covered(counter: Counter, total: Fraction, bound: Fraction) -> None:
+    """Refuse values that one unit moves by `total` together, if the counter covers less."""
+    covered = float(getattr(counter, "sensitivity"))  # noqa: B009  each counter has one
+    if total <= Fraction(covered):
+        return
+    larger = float(bound) * counter.steps
+    raise SensitivityMismatch(
+        f"one unit may move the values of this stream by {float(total):g} together, and "
+        f"{type(counter).__name__} covers {covered:g} over all steps",
+        why="a unit that is counted at every step shows in every step",
+        fix=f'dp.Sensitive(..., l1={float(bound):g}, stream="arrivals")    '
+        "if one unit moves all steps together by at most that"
+        + (f"\nor a counter of sensitivity={larger:g}" if counter.steps < _ENDLESS else ""),
+    )
+
+
+def moved_together(values: Sequence[Sensitive[Any]]) -> Fraction:
+    """How far one unit may move all of these together, in L1."""
+    alone, streams = Fraction(0), dict[str, Fraction]()
+    for value in values:
+        bound = Fraction(value.bound("l1") or 0)
+        if value.stream is None:
+            alone += bound
+        else:
+            streams[value.stream] = max(bound, streams.get(value.stream, Fraction(0)))
+    return alone + sum(streams.values())

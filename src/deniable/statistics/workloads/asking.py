@@ -167,15 +167,16 @@ def flat(counts: Vector) -> Any:
     return value.then(np.ravel, **bounds, whole=True, shape=value.form.size)
 
 
-def cells_of(about: About, column: str, *, bins: Any) -> Listed | Intervals:
+def cells_of(about: About, column: str, *, bins: Any, kept: bool = False) -> Listed | Intervals:
     """The cells of a column.
 
     Missing values count as the value that the schema states for them. Without one they are left out
-    if `bins` is given, and have a cell of their own if not.
+    if `bins` is given, and have a cell of their own if not, or if all rows are to be `kept`: where
+    several tables are counted at once, a row that one leaves out would be missing in all.
     """
     facts = about.source.column(column)
     stated = facts.missing is not None and facts.missing != DROP
-    null: Any = None if stated else "own" if bins is None else "drop"
+    null: Any = None if stated else "own" if kept or bins is None else "drop"
     try:
         return binning_of(facts, bins=bins, null=null)
     except DeniableError as error:

@@ -31,8 +31,13 @@ def marginals(
 ) -> Asked[Release]:
     """All k-way tables of several columns, which agree with each other."""
     names = distinct_columns(about, "marginals", columns)
-    ways = min(parameters.whole("ways", ways), len(names))
-    cells = {name: cells_of(about, name, bins=_if_numeric(about, name, bins)) for name in names}
+    if parameters.whole("ways", ways) > len(names):
+        most = f"at most {len(names)}, the number of columns"
+        raise BadParameter.of("ways", ways, must=most, fix=f"ways={len(names)}")
+    cells = {
+        name: cells_of(about, name, bins=_if_numeric(about, name, bins), kept=True)
+        for name in names
+    }
     sizes = sorted((c.count for c in cells.values()), reverse=True)
     _check_size("marginals", math.comb(len(names), ways), math.prod(sizes[:ways]))
     w = workload.marginals({name: c.count for name, c in cells.items()}, ways=ways)

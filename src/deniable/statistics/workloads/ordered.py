@@ -39,12 +39,12 @@ _LENGTHS: Final = {
 def ranges(about: About, column: str, *, bins: Bins | None = None) -> Asked[Ranges]:
     """Every range of a column with an order, from one release."""
     about.column(column)
+    facts = about.source.column(column)
+    if facts.type == "text":
+        raise _no_order(column, listed=facts.keys is not None)
     cells = cells_of(about, column, bins=_fine(about, column) if bins is None else bins)
     if not cells.ordered:
-        raise BadParameter(
-            f"`{column}` has no order, so it has no ranges",
-            fix=f's.histogram("{column}", spend=dp.epsilon(0.1))',
-        )
+        raise _no_order(column, listed=True)
     query = counted(about, {column: cells}, [(0,)])
     (vector,) = query.vectors()
     w = workload.ranges(cells.count)
@@ -69,6 +69,13 @@ def ranges(about: About, column: str, *, bins: Bins | None = None) -> Asked[Rang
         estimand=estimand_of(query),
         measure=measuring(about, w, vector),
         present=present,
+    )
+
+
+def _no_order(column: str, *, listed: bool) -> BadParameter:
+    ask = f's.histogram("{column}", ' if listed else f's.top_k("{column}", k=10, '
+    return BadParameter(
+        f"`{column}` has no order, so it has no ranges", fix=f"{ask}spend=dp.epsilon(0.1))"
     )
 
 
@@ -161,7 +168,7 @@ class Steps:
             now = dt.datetime.now(dt.UTC).replace(tzinfo=None)
             return sum(end <= (now if moments else now.date()) for end in self.edges[1:])
         if not isinstance(through, dt.date) or (isinstance(through, dt.datetime) and not moments):
-            raise BadParameter.of("through", through, must="a date", fix="date(2025, 1, 31)")
+            raise BadParameter.of("through", through, must="a date", fix=_as_date(through))
         if isinstance(through, dt.datetime) and through.tzinfo is not None:
             raise BadParameter.of("through", through, must="a moment in UTC, without a time zone")
         if not isinstance(through, dt.datetime):  # that day is over
@@ -169,6 +176,15 @@ class Steps:
             through = min(through, dt.date.max - day) + day
             through = dt.datetime.combine(through, dt.time()) if moments else through
         return sum(end <= through for end in self.edges[1:])
+
+
+def _as_date(through: object) -> str:
+    """A date that is meant by a text, as Python writes it; else an example."""
+    try:
+        day = dt.date.fromisoformat(str(through)[:10])
+    except ValueError:
+        day = dt.date(2025, 1, 31)
+    return f"through=date({day.year}, {day.month}, {day.day})"
 
 
 def steps_of(about: About, column: str, *, every: Every, of: str | None) -> Steps:

@@ -6,7 +6,7 @@ release that serves every range. Which is better is known before the first one a
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable, Iterator
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -49,10 +49,12 @@ def arriving(
     """Answers to at most `number` ranges (first, last) of cells, for a session to run.
 
     If `queries` is a generator it is sent each `Answer`, and may choose the next range by it. All
-    of the loss is charged before the first query.
+    of the loss is charged before the first query; a list is checked before that.
     """
     number = parameters.whole("number", number)
     cells = size_of(counts)
+    if isinstance(queries, Sequence):
+        check_all(queries[:number], cells)
     bounds = bounds_of(counts, cells)
     w = ranges(cells)
     single = _singles(number, bounds.l1, spend, filter)
@@ -65,6 +67,12 @@ def arriving(
         return (yield from _one_by_one(opened, counts, queries, number, half))
     drawn = yield chosen.steps(counts)
     return _read(w.estimates(plan, chosen.read(drawn)), queries, number)
+
+
+def check_all(queries: Sequence[object], cells: int) -> None:
+    """Refuse before the charge a list in which something is not a range of the cells."""
+    for asked in queries:
+        checked(asked, cells)
 
 
 def _singles(

@@ -8,8 +8,9 @@ so much faster that its price is bounded.
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable
+from collections.abc import Generator, Iterable, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any, Final
 
 import numpy as np
@@ -27,7 +28,7 @@ from deniable.mechanisms import (
     SquareRootCounter,
     UnboundedCounter,
 )
-from deniable.mechanisms.counting._stream import Counter
+from deniable.mechanisms.counting._stream import Counter, check_covered, moved_together
 from deniable.parameters import called
 from deniable.sensitive import Sensitive
 from deniable.workload.linear import Asked, a_loss
@@ -166,6 +167,7 @@ class Stream:
         Values that one unit moves by at most `l1` together are declared with a common `stream=`,
         and `sensitivity` is that of the first. If `values` is a generator it is sent each total.
         """
+        listed = list(values) if isinstance(values, Sequence) else []
         coming = iter(values)
         first = next_of(coming, None)
         if not isinstance(first, Sensitive):
@@ -174,6 +176,11 @@ class Stream:
         if moved is None:
             raise BadParameter("a stream needs an L1 bound on its values", fix=_FIX)
         made = self.counter(spend=spend, sensitivity=moved, filter=filter)
+        for each in listed:
+            if not isinstance(each, Sensitive):
+                raise BadParameter.of("values", each, must="dp.Sensitive numbers", fix=_FIX)
+        together = moved_together(listed[: made.steps])
+        check_covered(made, together, Fraction(first.bound("l1") or 0))
 
         def asked() -> Generator[Any, Any, Estimates]:
             opened, totals = (yield made), list[float]()

@@ -12,7 +12,7 @@ data; this is for models that are nearly right to begin with, and for a loss tha
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable
+from collections.abc import Generator, Iterable, Sequence
 from functools import partial
 from typing import Any, Final
 
@@ -25,7 +25,7 @@ from deniable.sensitive import Sensitive
 from deniable.workload.strategies.chosen import bounds_of, size_of
 from deniable.workload.strategies.exact import HELD
 
-from .known import Answer, checked, next_of, summed
+from .known import Answer, check_all, checked, next_of, summed
 
 _OF_TOTAL: Final = 1 / 16
 _LEAST: Final = 1e-9  # of the total: what a range, or all cells at their least, still hold
@@ -51,6 +51,8 @@ def multiplicative_weights(
     epsilon = parameters.positive("epsilon", epsilon)
     threshold = parameters.positive("threshold", threshold)
     cells = size_of(counts)
+    if isinstance(queries, Sequence):
+        check_all(queries, cells)
     l1 = bounds_of(counts, cells).l1
     counting = Laplace.calibrate(epsilon=epsilon * _OF_TOTAL, sensitivity=l1)
     testing = SparseVector(
