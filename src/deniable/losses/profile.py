@@ -246,9 +246,10 @@ class Falling:
         with _turn.lock:
             i = bisect_left(self._said, (at,))
             left = self._said[i - 1][1] if i else math.inf
-            after, right = self._said[i] if i < len(self._said) else (math.inf, 0.0)
-            if after == at:  # another thread was quicker
-                return right
+            after = self._said[i] if i < len(self._said) else None
+            if after is not None and after[0] == at:  # another thread was quicker
+                return after[1]
+            right = 0.0 if after is None else after[1]
             kept = min(max(bound, right), left)
             self._said.insert(i, (at, kept))
             return kept
