@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 import deniable as dp
 from deniable.losses import Profile, pricing
-from deniable.losses.falling import Falling
 from deniable.losses.pairs import ApproxPair, GaussianPair, LaplacePair, Pairs, sampled
+from deniable.losses.profile import Falling
 
 TOLERANCE = 1e-6
 places = st.lists(st.floats(0, 20), min_size=2, max_size=60)
@@ -37,6 +37,13 @@ def test_noisy_bounds_are_held_to_fall_and_stay_bounds_within_the_tolerance(aske
     assert falling == sorted(falling, reverse=True)
     for x, bound in said.items():
         assert truth(x) <= bound <= truth(x) * (1 + TOLERANCE)
+
+
+def test_what_was_said_first_stands():
+    curve = Falling()
+    assert [curve.held(1.0, 0.5), curve.held(1.0, 0.6), curve.held(1.0, 0.4)] == [0.5, 0.5, 0.5]
+    assert curve.known(1.0) == 0.5
+    assert [curve.held(math.inf, 0.1), curve.held(math.inf, 0.0)] == [0.1, 0.1]
 
 
 def test_threads_agree_on_one_curve():
