@@ -3,19 +3,14 @@
 from __future__ import annotations
 
 import math
-import os
-import threading
-from bisect import bisect_left
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from deniable import parameters
-from deniable.calibration import looseness
 from deniable.errors import BadParameter, NoBound
 
 from . import convert, picture, pricing, rounding
@@ -32,9 +27,9 @@ class Profile(Loss):
     """A list of mechanisms, each by the pairs of distributions that dominate it, with its count.
 
     δ(ε) of the list is computed for the product of the pairs, in each direction by itself; what is
-    returned is never below it, at most about 1e-6 above in ε (`contour`), and never rises with ε
-    (`Falling`). The answers to earlier mechanisms may choose later *questions*; the mechanisms
-    themselves are fixed in advance: a Profile is not a filter.                     [ZDW22, Thm 10]
+    returned is never below it and at most about 1e-6 above in ε (`contour`, `grid`). The answers to
+    earlier mechanisms may choose later *questions*; the mechanisms themselves are fixed in advance:
+    a Profile is not a filter.                                                      [ZDW22, Thm 10]
 
     >>> from deniable.losses.pairs import GaussianPair, LaplacePair, Pairs
     >>> hundred = 100 * Profile.of(Pairs.symmetric(LaplacePair(ratio=0.1)))
@@ -129,13 +124,6 @@ class Profile(Loss):
         return epsilon
 
     def _delta(self, epsilon: float) -> float:
-        if looseness.get() != 1:  # in a search bounds are rougher, and nobody sees them
-            return self._delta_at(epsilon)
-        curve = _curve(self.counts)
-        known = curve.known(epsilon)
-        return curve.held(epsilon, self._delta_at(epsilon)) if known is None else known
-
-    def _delta_at(self, epsilon: float) -> float:
         mu = self._gaussian()
         if mu is not None:
             return convert.gdp_to_delta(mu, epsilon)
@@ -202,65 +190,9 @@ class Profile(Loss):
         return cls(tuple((Pairs.from_dict(step), step["times"]) for step in steps))
 
 
-@lru_cache(maxsize=256)
-def _curve(counts: tuple[tuple[Pairs, int], ...]) -> Falling:
-    """What was said of δ(ε) of this list: equal lists have one curve."""
-    del counts
-    return Falling()
-
-
 def _merged(pairs: Iterable[tuple[Pair, int]]) -> list[tuple[Pair, int]]:
     """One entry for each pair that differs."""
     counts: dict[Pair, int] = {}
     for pair, times in pairs:
         counts[pair] = counts.get(pair, 0) + times
     return list(counts.items())
-
-
-class Falling:
-    """Bounds on a curve that falls, held to fall as the curve does.
-
-    δ(ε) never rises. The bounds that engines give for it are each within a tolerance above it, so
-    that of two that are close, the later may be the larger by as much. Here each new bound is held
-    between those already given on its left and on its right. It stays a bound: what bounds the
-    curve at a smaller ε bounds it here. It stays within the tolerance: so is what it may be raised
-    to, on its right, where the curve is no higher.
-
-    >>> curve = Falling()
-    >>> [curve.held(1.0, 0.5), curve.held(3.0, 0.2), curve.held(2.0, 0.6), curve.held(2.5, 0.1)]
-    [0.5, 0.2, 0.5, 0.2]
-    """
-
-    def __init__(self) -> None:
-        self._said: list[tuple[float, ...]] = []
-        """Pairs of ε and a bound, in the order of ε."""
-
-    def known(self, at: float) -> float | None:
-        """What was said here; None if nothing was."""
-        with _turn.lock:
-            said = self._said[(i := bisect_left(self._said, (at,))) : i + 1]
-        return said[0][1] if said and said[0][0] == at else None
-
-    def held(self, at: float, bound: float) -> float:
-        """The bound, no higher than any on its left and no lower than any on its right."""
-        with _turn.lock:
-            i = bisect_left(self._said, (at,))
-            left = self._said[i - 1][1] if i else math.inf
-            after = self._said[i] if i < len(self._said) else None
-            if after is not None and after[0] == at:  # another thread was quicker
-                return after[1]
-            right = 0.0 if after is None else after[1]
-            kept = min(max(bound, right), left)
-            self._said.insert(i, (at, kept))
-            return kept
-
-
-class _Turn:
-    """One writer at a time; a forked child inherits no lock that a thread of its parent held."""
-
-    def __init__(self) -> None:
-        self.lock = threading.Lock()
-
-
-_turn = _Turn()
-os.register_at_fork(after_in_child=lambda: setattr(_turn, "lock", threading.Lock()))
