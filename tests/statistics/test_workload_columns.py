@@ -1,5 +1,7 @@
 """Columns and amounts that a workload cannot take, and rows that it must not lose."""
 
+import datetime as dt
+
 import pandas as pd
 import pytest
 
@@ -97,3 +99,33 @@ def test_no_more_delta_is_spent_than_the_budget_has():
         with pytest.raises(BudgetExceeded, match=r"δ = 0\.01(.|\n)*delta=1e-07"):
             ask()
     assert s.spent.epsilon == 0
+
+
+@pytest.mark.parametrize(
+    ("facts", "edges", "low", "high"),
+    [
+        (dp.bounds(0, 100), [0.0, 25.0, 50.0, 100.0], 0.0, 50.0),
+        (dp.bounds(0, 100, type="int"), [0, 25, 50, 101], 0, 50),
+        (
+            dp.bounds(dt.date(2025, 1, 1), dt.date(2025, 4, 10), type="date"),
+            [dt.date(2025, 1, 1), dt.date(2025, 1, 26), dt.date(2025, 2, 20), dt.date(2025, 4, 11)],
+            dt.date(2025, 1, 1),
+            dt.date(2025, 2, 20),
+        ),
+    ],
+    ids=["float", "int", "date"],
+)
+def test_a_range_without_its_upper_end_divides_no_cell_if_that_is_an_edge(facts, edges, low, high):
+    days = [dt.date(2025, 1, 1) + dt.timedelta(days=i) for i in range(100)]
+    values = days if facts.type == "date" else [float(i) for i in range(100)]
+    table = pd.DataFrame({"x": values * 10})
+    schema = dp.Schema(columns={"x": facts})
+    s = dp.open(table, unit=dp.rows(), budget=dp.epsilon(1e4), schema=schema)
+    found = s.ranges("x", bins=edges, spend=dp.epsilon(2e3))
+    value, error = found.between(low, high, inclusive="left")
+    assert value == pytest.approx(500, abs=1)  # noise of scale 1e-3
+    assert error < 3
+    assert found.between(low, high)[1] > 100
+    assert found.between(low, low, inclusive="left") == (0.0, 0.0)
+    with pytest.raises(BadParameter, match="inclusive must be one of"):
+        found.between(low, high, inclusive="right")

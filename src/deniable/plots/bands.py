@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -11,6 +12,8 @@ from . import style
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
+_LONG: Final = 9  # characters of a label that fits beside five others
 
 
 def band(
@@ -32,6 +35,29 @@ def band(
     ax.set_ylabel(y)
     style.thousands(ax.yaxis)
     return ax
+
+
+def in_cells(
+    labels: Sequence[str],
+    values: ArrayLike,
+    errors: ArrayLike,
+    *,
+    title: str,
+    x: str,
+    y: str,
+    caption: str = "",
+    ax: Axes | None = None,
+) -> Axes:
+    """Values of cells in their own order, of which a few are labelled."""
+    places = np.arange(len(labels))
+    made = band(places, values, errors, title=title, x=x, y=y, caption=caption, ax=ax)
+    few = np.unique(np.linspace(0, len(labels) - 1, 6).astype(int))
+    shown = [labels[place] for place in few]
+    made.set_xticks(few.tolist(), shown)
+    if max(map(len, shown)) > _LONG:
+        for label in made.get_xticklabels():
+            label.set(rotation=30, ha="right")
+    return made
 
 
 def layer(

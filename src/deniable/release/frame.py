@@ -133,7 +133,7 @@ def _harmless(cell: object) -> object:
     return f"'{cell}" if isinstance(cell, str) and cell.startswith(_FORMULA) else cell
 
 
-def _width(text: str) -> int:
+def terminal_width(text: str) -> int:
     """How many columns of a terminal a text takes: 2 for a wide character, 0 for an accent."""
     return sum(
         0 if unicodedata.combining(c) else 1 + (unicodedata.east_asian_width(c) in "WF")
@@ -151,14 +151,14 @@ def box(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     │ Oslo │ 41 ± 3 │
     └──────┴────────┘
     """
-    widths = [max(_width(row[i]) for row in (head, *rows)) for i in range(len(head))]
+    widths = [max(terminal_width(row[i]) for row in (head, *rows)) for i in range(len(head))]
 
     def rule(left: str, middle: str, right: str) -> str:
         return left + middle.join("─" * (width + 2) for width in widths) + right
 
     def line(row: Sequence[str]) -> str:
         pairs = zip(row, widths, strict=True)
-        cells = (f" {cell}{' ' * (width - _width(cell))} " for cell, width in pairs)
+        cells = (f" {cell}{' ' * (width - terminal_width(cell))} " for cell, width in pairs)
         return "│" + "│".join(cells) + "│"
 
     top = [rule("┌", "┬", "┐"), line(head), rule("├", "┼", "┤")]

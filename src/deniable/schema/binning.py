@@ -233,7 +233,7 @@ class Ranged(Binning):
         if self.type != "float" and self.filled:
             first, last = self.spans
             return [self._name(a, b) for a, b in zip(first.tolist(), last.tolist(), strict=True)]
-        shown = [repr(float(end)).removesuffix(".0") for end in self._ends()]
+        shown = _shown(self._ends())
         closing = [")"] * (self.size - 1) + ["]"]
         return [f"[{a}, {b}{c}" for a, b, c in zip(shown, shown[1:], closing, strict=False)]
 
@@ -372,3 +372,18 @@ def _ranked(ranks: Integers, kind: str) -> Floats | Integers:
     if kind == "int64":
         return ranks
     return np.where(ranks < 0, np.int64(-(2**63)) - ranks, ranks).view(np.float64)
+
+
+def _shown(ends: Sequence[float]) -> list[str]:
+    """Edges in six digits; in all of theirs where that would make two alike, or need an exponent.
+
+    >>> _shown([0.0, 2**0.5, 0.1 + 0.2 + 2]), _shown([1.0, 1.0000001])
+    (['0', '1.41421', '2.3'], ['1', '1.0000001'])
+    """
+    exact = [repr(float(end)).removesuffix(".0") for end in ends]
+    short = [f"{end:.6g}" for end in ends]
+    shown = [
+        a if float(end).is_integer() or "e" in a + b else b
+        for a, b, end in zip(exact, short, ends, strict=True)
+    ]
+    return shown if len(set(shown)) == len(shown) else exact

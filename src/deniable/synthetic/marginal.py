@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deniable import cards
+from deniable.release.frame import terminal_width
 from deniable.release.numbers import digits
 
 from .domain import Domain
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 
 _TAIL: Final = 0.05
 _SHOWN: Final = 20
+_CAPTION: Final = "a synthetic model; 95 % confidence, from the measured marginals"
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -38,6 +40,8 @@ class Marginal:
     labels: tuple[tuple[str, ...], ...]
     counts: NDArray[np.float64]
     error: NDArray[np.float64] | None
+    in_order: bool = False
+    """One column, whose cells follow each other as numbers and dates do."""
 
     def to_pandas(self) -> pd.DataFrame:
         """A row per cell."""
@@ -50,16 +54,30 @@ class Marginal:
 
     def plot(self, *, ax: Axes | None = None) -> Axes:
         """The model's counts as a chart, with 95 % confidence intervals where they are known."""
-        from deniable.plots.answers import answers
+        from deniable.plots.answers import MOST_BARS, answers
+        from deniable.plots.bands import in_cells
 
         cells = list(product(*self.labels))
         errors = np.full(len(cells), math.nan) if self.error is None else self.error.ravel()
+        if self.in_order and len(cells) > MOST_BARS:  # the largest bars alone would lose the order
+            title, caption = f"rows by {self.columns[0]}", _CAPTION
+            flat = self.counts.ravel()
+            return in_cells(
+                self.labels[0],
+                flat,
+                errors,
+                title=title,
+                x=self.columns[0],
+                y="rows",
+                caption=caption,
+                ax=ax,
+            )
         return answers(
             dict(zip(self.columns, zip(*cells, strict=True), strict=True)),
             self.counts.ravel().tolist(),
             errors.tolist(),
             name="rows",
-            caption="a synthetic model; 95 % confidence, from the measured marginals",
+            caption=_CAPTION,
             ax=ax,
         )
 
@@ -79,8 +97,13 @@ class Marginal:
     def __repr__(self) -> str:
         head = [*self.columns, "count", "± (95 % confidence)"]
         lines = [head, *self._lines()]
-        wide = [max(len(line[i]) for line in lines) for i in range(len(head))]
-        shown = ["  ".join(t.ljust(w) for t, w in zip(line, wide, strict=True)) for line in lines]
+        wide = [max(terminal_width(line[i]) for line in lines) for i in range(len(head))]
+        shown = [
+            "  ".join(
+                t + " " * (w - terminal_width(t)) for t, w in zip(line, wide, strict=True)
+            ).rstrip()
+            for line in lines
+        ]
         more = self.counts.size - _SHOWN
         return "\n".join([*shown, *([f"… {more:,} more cells"] if more > 0 else [])])
 
@@ -115,6 +138,7 @@ def marginal_of(
         labels=tuple(tuple(domain.cells[domain.names[a]].labels) for a in clique),
         counts=counts,
         error=error,
+        in_order=len(clique) == 1 and domain.cells[domain.names[clique[0]]].ordered,
     )
 
 

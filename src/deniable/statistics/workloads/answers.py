@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 from dataclasses import dataclass, field, fields
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Literal
 
 import numpy as np
 
@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 Value = int | float | dt.date | dt.datetime
-
-_LONG: Final = 9  # characters of a label that fits beside five others
 
 _A: Final = {
     "int": "a whole number",
@@ -58,13 +56,23 @@ class Ranges:
         return self.release.certificate()
 
     @called("r.between(20, 40)")
-    def between(self, low: Value, high: Value, *, confidence: float = 0.95) -> tuple[float, float]:
-        """How many rows have a value from `low` to `high` (both included), and the ±.
+    def between(
+        self,
+        low: Value,
+        high: Value,
+        *,
+        confidence: float = 0.95,
+        inclusive: Literal["both", "left"] = "both",
+    ) -> tuple[float, float]:
+        """How many rows have a value from `low` to `high`, and the ±.
 
-        Where an end lies inside a cell the cell's count is divided in proportion, and the ± grows
-        by what that may miss, as far as the noisy count of the cell says.
+        Both ends are included; with `inclusive="left"` the upper one is not. Where an end lies
+        inside a cell the cell's count is divided in proportion, and the ± grows by what that may
+        miss, as far as the noisy count of the cell says. A real number that is the edge of two
+        cells lies inside the upper one: leave it out if you mean the cells below it.
         """
-        first, last, inside = self._place(low, high)
+        parameters.one_of("inclusive", inclusive, ("both", "left"))
+        first, last, inside = self._place(low, high, open_above=inclusive == "left")
         if first is None or last is None:
             return 0.0, 0.0
         value, half = self.estimates.between(first, last, confidence=confidence)
@@ -74,16 +82,21 @@ class Ranges:
             half += max(share, 1 - share) * max(own + noise, 0.0)
         return value * self.worth, half * self.worth
 
-    def _place(self, low: Value, high: Value) -> tuple[int | None, int | None, dict[int, float]]:
+    def _place(
+        self, low: Value, high: Value, *, open_above: bool
+    ) -> tuple[int | None, int | None, dict[int, float]]:
         """The cells that a range meets, and which part of a cell that is cut lies inside."""
         kind = self.cells.type
         ends = [_end("low", low, kind), _end("high", high, kind)]
         if not ends[0] <= ends[1]:
             raise BadParameter.of("high", high, must="at least low")
+        if open_above:
+            below = np.nextafter(ends[1], -np.inf) if kind == "float" else np.ceil(ends[1]) - 1
+            ends[1] = float(below)
         if kind == "int":  # whole numbers from 3.5 to 9.2 are those from 4 to 9
             ends = [float(np.ceil(ends[0])), float(np.floor(ends[1]))]
-            if ends[0] > ends[1]:
-                return None, None, {}
+        if ends[0] > ends[1]:
+            return None, None, {}
         if isinstance(self.cells, Listed):
             steps = np.array([step_of(key, kind) for key in self.cells.keys], dtype=np.float64)
             met = np.flatnonzero((steps >= ends[0]) & (steps <= ends[1]))
@@ -127,13 +140,14 @@ class Ranges:
     @called("r.plot()")
     def plot(self, *, ax: Axes | None = None) -> Axes:
         """The noisy counts of the cells in order, with a band for their ±."""
-        from deniable.plots.bands import band
+        from deniable.plots.bands import in_cells
 
-        values = self.estimates.cells * self.worth
-        places = np.arange(len(values))
-        made = band(
-            places,
-            values,
+        labels = [str(each) for each in self.cells.labels]
+        if self.cells.type in ("date", "timestamp"):
+            labels = [each.lstrip("[").split(" ")[0].rstrip(",)]") for each in labels]
+        return in_cells(
+            labels,
+            self.estimates.cells * self.worth,
             self.estimates.errors * self.worth,
             title=self.release.provenance.question,
             x=next(iter(self.release.keys)),
@@ -141,15 +155,6 @@ class Ranges:
             caption=f"{self.release.caption} per cell",
             ax=ax,
         )
-        few = np.unique(np.linspace(0, len(values) - 1, 6).astype(int))
-        labels = [str(self.cells.labels[i]) for i in few]
-        if self.cells.type in ("date", "timestamp"):
-            labels = [each.lstrip("[").split(" ")[0].rstrip(",)]") for each in labels]
-        made.set_xticks(few.tolist(), labels)
-        if max(map(len, labels)) > _LONG:
-            for label in made.get_xticklabels():
-                label.set(rotation=30, ha="right")
-        return made
 
     def __str__(self) -> str:
         return str(self.release)
