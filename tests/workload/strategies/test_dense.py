@@ -47,7 +47,13 @@ def test_so_many_rounds_are_made_at_most_and_a_fifth_for_more_than_a_few_queries
     queries, rounds, monkeypatch
 ):
     made, spectrum = [], dense._spectrum
-    monkeypatch.setattr(dense, "_spectrum", lambda *given: made.append(1) or spectrum(*given))
+
+    def counted(*given):
+        made.append(1)
+        assert len(made) <= rounds
+        return spectrum(*given)
+
+    monkeypatch.setattr(dense, "_spectrum", counted)
     monkeypatch.setattr(dense, "_ROUNDS", 20)
     monkeypatch.setattr(dense, "_FEW", 3)
     monkeypatch.setattr(dense, "_CLOSE", 0.0)  # never close enough
