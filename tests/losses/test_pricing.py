@@ -263,3 +263,13 @@ def test_a_bound_from_one_moment_is_of_all_mechanisms_together(c, gap):
     assert pricing._chernoff(several, c, gap) == pytest.approx(
         pricing._chernoff(one, c, gap), abs=1e-9
     )
+
+
+@pytest.mark.parametrize("delta", [1e-3, 1e-6, 1e-9])
+@pytest.mark.parametrize("pair", [LaplacePair(ratio=0.7), LaplacePair(ratio=3.0)], ids=str)
+def test_a_pair_by_itself_is_priced_by_its_own_formula(pair, delta, monkeypatch):
+    """No search by contours comes near: it would be as sound, and slower and looser."""
+    monkeypatch.setattr(pricing, "Saddle", lambda pairs: pytest.fail("a contour was begun"))
+    found = pricing.epsilon_at([(pair, 1)], delta)
+    assert pair.delta_alone(found) <= delta
+    assert pair.delta_alone(found * (1 - 1e-6)) > delta

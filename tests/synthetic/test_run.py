@@ -5,8 +5,9 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from deniable.synthetic import run as run_module
 from deniable.synthetic.inference.partition import Partition
-from deniable.synthetic.run import Run, View
+from deniable.synthetic.run import Measurement, Run, View
 
 SIZES = (3, 4, 6)
 HALVES = Partition(np.array([0, 0, 1, 1]))
@@ -45,3 +46,25 @@ def test_a_folded_marginal_is_kept_by_how_many_counts_it_has():
     run = SimpleNamespace(_folded=folded, folds=(None, None, None), marginals=found_of)
     assert Run.hidden(run, View((0, 1), (None, HALVES))) == (None, HALVES)
     assert kept == [((0, 1), 12)]
+
+
+def test_what_was_measured_is_kept_folded_or_not(monkeypatch):
+    """Column 0 has public zeros, so its cells stay; those of column 1 are added up by group."""
+    bare = SimpleNamespace(cliques=[])
+    monkeypatch.setattr(run_module, "junction_tree", lambda shape, cliques: bare)
+    monkeypatch.setattr(run_module, "Model", lambda tree, tables: (tree, tables))
+    first, second = (
+        Measurement(columns=(a,), counts=np.arange(4.0) + a, sigma=1.0, law="gaussian", grain=1.0)
+        for a in (0, 1)
+    )
+    model = SimpleNamespace(marginal=lambda columns: np.ones(4), tree=bare)
+    run = SimpleNamespace(
+        fixed=[(0,)], folds=(None, None), sizes=(4, 4), model=model, _seen=[first, second],
+        _groups=lambda measured: HALVES,
+    )  # fmt: skip
+    Run.fold(run)
+    assert run.folds[0] is None
+    assert run.folds[1].partition is HALVES
+    assert run._seen[0] is first
+    assert run._seen[1].counts.tolist() == [3.0, 7.0]
+    assert run._seen[1].terms.tolist() == [2.0, 2.0]

@@ -5,7 +5,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from deniable.workload.strategies import Bounds, Dense
+from deniable.workload.strategies import Bounds, Dense, dense
 from deniable.workload.strategies.dense import MOST_QUERIES, of_queries
 
 MATRIX = np.array([[1, 2, 0], [1, 0, 1_000_003], [-1, 3, 999_983], [5, 0, 7]])
@@ -40,3 +40,29 @@ def test_queries_are_asked_themselves_only_if_they_are_few_whole_and_serve_all()
     many = np.eye(MOST_QUERIES + 1)
     assert of_queries(many, bounds) is None
     assert of_queries(many[1:], bounds) is not None
+
+
+@pytest.mark.parametrize(("queries", "rounds"), [(2, 20), (3, 20), (4, 4)])
+def test_so_many_rounds_are_made_at_most_and_a_fifth_for_more_than_a_few_queries(
+    queries, rounds, monkeypatch
+):
+    made, spectrum = [], dense._spectrum
+
+    def counted(*given):
+        made.append(1)
+        assert len(made) <= rounds
+        return spectrum(*given)
+
+    monkeypatch.setattr(dense, "_spectrum", counted)
+    monkeypatch.setattr(dense, "_ROUNDS", 20)
+    monkeypatch.setattr(dense, "_FEW", 3)
+    monkeypatch.setattr(dense, "_CLOSE", 0.0)  # never close enough
+    dense._optimal(np.random.default_rng(1).normal(size=(queries, 6)))
+    assert len(made) == rounds
+
+
+def test_rounds_end_where_nothing_better_is_left(monkeypatch):
+    made, spectrum = [], dense._spectrum
+    monkeypatch.setattr(dense, "_spectrum", lambda *given: made.append(1) or spectrum(*given))
+    dense._optimal(np.eye(4))
+    assert len(made) == 1
