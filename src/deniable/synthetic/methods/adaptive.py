@@ -155,7 +155,7 @@ def rounds_for(rho: float, columns: int) -> float:
 
 def cells_for(rho: float, most: int) -> int:
     """How large the model may become: what a larger one could show is lost in more noise."""
-    return max(1, round(most * min(1.0, math.cbrt(max(rho, _LITTLE)))))
+    return max(1, round(most * min(1.0, 2 * math.cbrt(max(rho, _LITTLE)))))
 
 
 def candidates_of(workload: Sequence[Clique]) -> dict[Clique, int]:
