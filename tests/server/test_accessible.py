@@ -66,12 +66,14 @@ def test_axe_would_find_something(look, adult, ben):  # noqa: F811
     assert {"label", "color-contrast"} <= {name for name, _ in faults(page)}
 
 
-def test_nothing_moves_when_the_price_arrives(look, adult, ben):  # noqa: F811
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("sql", [BY_CITY, "SELECT MEDIAN(age) AS middle FROM adult"])
+def test_nothing_moves_when_the_price_arrives(look, adult, ben, sql, size):  # noqa: F811
     """The page keeps room for a price and its ±: what one is about to press stays in place."""
-    page = look(ben)
+    page = look(ben, size=size)
     page.goto(f"{adult.url}/ask")
     top = "document.querySelector('#release').getBoundingClientRect().top"
     before = page.evaluate(top)
-    page.fill("#sql", BY_CITY)
+    page.fill("#sql", sql)
     page.wait_for_selector(".priced")
     assert page.evaluate(top) == before

@@ -10,6 +10,7 @@ from deniable.server import folder as folder_
 from deniable.server.house import House
 from deniable.server.jobs.asking import Asking
 from deniable.server.jobs.door import Door
+from deniable.server.pages.asking import for_page
 from deniable.server.views import Views
 
 from .conftest import SCHEMA, fill, settings_of
@@ -316,3 +317,32 @@ def test_prices_do_not_crowd_out_what_the_curator_has_to_see(house):
     with pytest.raises(dp.DeniableError):
         Door(home, asking).explain(curator, {"sql": "SELECT *", "spend": {"epsilon": 0.1}})
     assert not home.logged()
+
+
+@pytest.mark.parametrize(
+    ("sql", "advised", "never"),
+    [
+        ("SELECT AVG(id) AS a FROM visits", "SELECT COUNT(DISTINCT id)", "state it"),
+        ("SELECT SUM(1 / dose) AS a FROM visits", "CLAMP(", "state it"),
+        ("SELECT note, COUNT(*) AS n FROM visits GROUP BY note", "state it in the schema", "dp."),
+        ("SELECT SUM(weight) AS w FROM visits", "state it in the schema", "dp."),
+    ],
+)
+@pytest.mark.parametrize("person", ["curator", "ann"])
+def test_a_page_advises_what_helps_in_the_words_of_a_page(
+    house, tmp_path, sql, advised, never, person
+):
+    """A fact is stated in the schema; what is wrong with the question is mended in the question."""
+    more = '[columns.note]\ntype = "text"\n[columns.weight]\ntype = "float"\n'
+    more += '[columns.dose]\ntype = "float"\nbounds = [0.0, 9.0]\nmissing = "drop"\n'
+    folder = fill(tmp_path / "tables", schema=SCHEMA + more)
+    (folder / "visits.csv").write_text("id,age,city,note,weight,dose\n1,2,Oslo,x,7,2\n")
+    home = house(folder=folder)
+    who = home.accounts.curator() if person == "curator" else ask_of(home, name=person).person
+    with pytest.raises(dp.DeniableError) as caught:
+        Door(home, Asking(home)).explain(who, {"sql": sql, "spend": {"epsilon": 0.1}})
+    shown = for_page(caught.value, who, "visits")
+    assert advised in shown["fix"]
+    assert never not in shown["fix"]
+    assert not re.search(r"\bs[.]", shown["fix"] + shown.get("hint", ""))
+    assert ("to" in shown) == (person == "curator" and "state it" in shown["fix"])

@@ -77,6 +77,7 @@ class Question(BaseModel):
         return {
             "sql": self.sql,
             "ask": None if self.ask is None else self.ask.model_dump(),
+            "table": self.table,
             "spend": None if self.spend is None else self.spend.figures(),
             "within": self.within,
             "size": self.size,

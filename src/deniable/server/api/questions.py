@@ -8,7 +8,6 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Header, HTTPException, Path, Request
 from fastapi.responses import Response
 
-from deniable.server.accounts import Person
 from deniable.server.jobs.door import raised
 from deniable.server.jobs.outcomes import Outcome
 from deniable.server.state import Record, app_of
@@ -30,27 +29,25 @@ router = APIRouter(
 @router.post("/explain")
 def explain(request: Request, question: Question, who: Someone) -> dict[str, Any]:
     """What an answer would cost and how good it would be. Free; no rows are read."""
-    return app_of(request).door.explain(who, question.task() | {"table": question.table})
+    return app_of(request).door.explain(who, question.task())
 
 
 @router.post("/try")
 def rehearse(request: Request, question: Question, who: Someone) -> dict[str, Any]:
     """An answer on made-up rows. Free; it describes no real people."""
-    task = question.task() | {"table": question.table}
-    return {"made_up": True, "release": app_of(request).door.rehearse(who, task)}
+    return {"made_up": True, "release": app_of(request).door.rehearse(who, question.task())}
 
 
 @router.post("/ask", responses={409: {"model": Problem}, 424: {"model": Problem}})
 async def ask(request: Request, question: Question, who: Someone, key: Key) -> dict[str, Any]:
     """The answer, charged before it is computed, and at most once per key."""
-    task = question.task() | {"table": question.table}
-    return told(raised(await app_of(request).door.ask(who, key, task)), who)
+    return _record(raised(await app_of(request).door.ask(who, key, question.task())))
 
 
 @router.post("/jobs", status_code=202, responses={409: {"model": Problem}})
 async def begin(request: Request, question: Question, who: Someone, key: Key) -> Response:
     """Ask in the background: look it up under its key, or cancel it before it is charged."""
-    app, task = app_of(request), question.task() | {"table": question.table}
+    app, task = app_of(request), question.task()
     prepared = await asyncio.to_thread(app.door.prepared, who, key, task)
     found = await asyncio.to_thread(app.asking.enqueue, prepared)
     if found is None:
@@ -63,7 +60,7 @@ async def begin(request: Request, question: Question, who: Someone, key: Key) ->
 async def look(request: Request, key: KeyPath, who: Someone) -> dict[str, Any]:
     """How far a question is: queued, running, stored (with its answer) or lost."""
     app = app_of(request)
-    return told(await asyncio.to_thread(app.job, who, key), who)
+    return _record(await asyncio.to_thread(app.job, who, key))
 
 
 @router.delete("/jobs/{key}")
@@ -74,7 +71,7 @@ def cancel(request: Request, key: KeyPath, who: Someone) -> dict[str, Any]:
     return {"key": key, "state": "cancelled"}
 
 
-def told(outcome: Outcome, _: Person) -> dict[str, Any]:
+def _record(outcome: Outcome) -> dict[str, Any]:
     """An outcome as JSON."""
     state = "running" if outcome.state == "reserved" else outcome.state
     return {"state": state, "release": outcome.release, "error": outcome.error}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+import re
 from collections.abc import Mapping
 from typing import Annotated, Any
 from urllib.parse import quote
@@ -34,7 +35,8 @@ from .render import page
 router = APIRouter()
 Field = Annotated[str, Form(max_length=10_000)]
 _FACTS = {MissingBounds.code, MissingRule.code, UnknownKeys.code}
-"""Errors about a fact that the schema lacks."""
+"""Errors about a fact that the schema lacks, or the question."""
+_CALLED = re.compile(r's\.sql\("(.*?)"\)')
 
 
 @router.get("/ask.json")
@@ -102,15 +104,23 @@ async def looked_at(
 
 
 def for_page(error: DeniableError, who: Person, table: str) -> dict[str, str]:
-    """An error as a page shows it: facts are added to a schema there, and not in Python."""
+    """An error as a page shows it: what to do is said in the words of the page, not of Python."""
     record = error.to_json()
-    if error.code in _FACTS and who.role == "curator":
-        record |= {"fix": "state it in the schema", "to": f"/curator/tables/{quote(table)}/schema"}
+    fix = record.get("fix", "")
+    if error.code in _FACTS and "columns={" in fix:
+        record |= _stated(who, table) | {"hint": ""}
     elif error.code == MixedLosses.code and "δ" in error.what:
         record |= {"fix": "fill in a δ, such as 1e-9; it comes out of your share, which needs one"}
-    elif error.code in _FACTS:
-        record |= {"fix": "ask about other columns, or ask the curator to state it in the schema"}
+    else:
+        record["fix"] = _CALLED.sub(r"\1", fix)
     return record
+
+
+def _stated(who: Person, table: str) -> dict[str, str]:
+    """Who adds a fact to a schema, and where."""
+    if who.role == "curator":
+        return {"fix": "state it in the schema", "to": f"/curator/tables/{quote(table)}/schema"}
+    return {"fix": "ask about other columns, or ask the curator to state it in the schema"}
 
 
 def _task(request: Request, fields: Mapping[str, str]) -> dict[str, Any]:
