@@ -51,7 +51,8 @@ def minimize(
     `method` is
 
     regularised    the regularised exponential mechanism, by a sampler with certified error: needs
-                   a δ; best for smooth losses, for thousands of rows
+                   a δ; best for smooth losses, for thousands of rows. Where rows reach the corner
+                   of hinge or absolute loss it takes many steps: `explain` says how long
     exponential    the exponential mechanism: of pure ε on a grid in up to three dimensions, by the
                    same sampler if you spend a δ
     descent        noisy gradient descent: any size, and any function
