@@ -120,7 +120,7 @@ def explain(
     >>> plan = explain("logistic", columns=10, size=1000, domain=Ball(1.0), lipschitz=1.0,
     ...                spend=dp.epsilon(1.0, delta=1e-6))
     >>> round(plan.errors["excess"], 4)
-    0.0287
+    0.0283
     """
     problem = Problem.of(
         loss=loss,
