@@ -110,11 +110,12 @@ def curves():
             print(f"  slope in {axis}, {method}: {slopes[0]:+.2f} measured, {slopes[1]:+.2f} bound")
 
 
-def hard(repeats=12):
+def hard(repeats=24):
     """Slopes where noise decides: the sum of all rows is as long as the noise of its direction.
 
-    Rows are ±u, so that Σ = s·u with s = √d/ε. Within the unit ball hinge loss is 1 − a·x, and the
-    excess of the mean at x is (s/n)·(1 − u·x): the instance behind the lower bound of [BST14].
+    Rows are ±u, so that Σ = s·u with s = √d/ε. On a ball of radius 0.9 hinge loss is 1 − a·x, and
+    the excess of the mean at x is (s/n)·(0.9 − u·x): the instance behind the lower bound of
+    [BST14].
     """
     print("\nrows ±u that add up to √d/ε·u: excess of the mean hinge loss, slopes on log scales")
     for method in ("descent", "stochastic", "regularised"):
@@ -133,10 +134,10 @@ def hard_excess(method, n, d, repeats):
     u = np.ones(d) / math.sqrt(d)
     up = round((n + math.sqrt(d)) / 2)
     labels = np.arange(n) < up
-    facts = {"domain": Ball(1.0), "lipschitz": 1.0, "spend": SPEND, "method": method, "size": n}
+    facts = {"domain": Ball(0.9), "lipschitz": 1.0, "spend": SPEND, "method": method, "size": n}
     rows = np.tile(u, (n, 1))
     found = [minimize("hinge", data=(rows, labels), **facts).x for _ in range(repeats)]
-    return float(np.mean([(2 * up - n) / n * (1 - u @ x) for x in found]))
+    return float(np.mean([(2 * up - n) / n * (0.9 - u @ x) for x in found]))
 
 
 def plot(path="convex.png", sizes=(300, 1000, 3000, 10_000, 30_000, 100_000), columns=10):

@@ -85,6 +85,41 @@ def test_short_rows_take_fewer_steps():
     assert steps[0] > 2 * steps[1] > 4 * steps[2]
 
 
+@pytest.mark.parametrize("domain", [Ball(0.9), Box(-0.3, 0.5), Simplex()], ids=str)
+@pytest.mark.parametrize("name", NAMES)
+def test_rows_that_bend_nowhere_on_the_set_cost_no_steps(domain, name):
+    """Every row that bends somewhere counts, and none whose corner is out of reach."""
+    generator, made = PublicRandom(10).generator, link(name, blur=0.01)
+    points = np.trunc(generator.uniform(-0.6, 0.6, size=(60, 3)) / STEP)
+    targets = np.zeros(60) if made.labels else generator.normal(size=60) * 3
+    held = Rows(points=points, targets=targets, link=made)
+    target = Target(rows=held, domain=domain, weight=1.0, ridge=2.0)
+    corners = np.array([domain.farthest(x) for x in generator.normal(size=(300, 3))])
+    shares = np.linspace(0, 1, 21)[:, None, None]
+    inside = (shares * corners[1:] + (1 - shares) * corners[:-1]).reshape(-1, 3)
+    bent = made.curvature(points @ inside.T * STEP - targets[:, None]).max(axis=1) > 0
+    squares = ((points * STEP) ** 2).sum(axis=1)
+    assert target.mass >= squares[bent].sum()
+    least, most = domain.ends(points * STEP)
+    assert (points @ inside.T * STEP >= least[:, None] - 1e-9).all()
+    assert (points @ inside.T * STEP <= most[:, None] + 1e-9).all()
+    if name in ("hinge", "absolute"):
+        assert target.mass < 0.9 * squares.sum()
+
+
+@pytest.mark.statistical
+def test_a_loss_that_is_linear_on_the_set_is_drawn_in_a_few_steps():
+    """Hinge loss of rows that never reach its corner: a normal law, moved and restricted."""
+    held = Rows(points=np.full((40, 1), 0.9 / STEP), targets=np.zeros(40), link=link("hinge"))
+    target = Target(rows=held, domain=Ball(1.0), weight=0.1, ridge=4.0)
+    walk = Chain(target=target, mixing=1e-9, arithmetic=1e-10)
+    assert target.mass == 0
+    assert walk.lattice.steps < 30
+    law = Interval(held, weight=0.1, ridge=4.0, low=-1.0, high=1.0)
+    drawn = [float(walk.draw()[0]) for _ in range(200)]
+    assert goodness.law(drawn, law.chance) > ALARM
+
+
 @pytest.mark.parametrize("domain", [Ball(0.5), Box(-0.4, 0.1), Simplex()], ids=str)
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("ridge", [0.5, 2000.0])

@@ -67,6 +67,10 @@ class Domain(ABC):
         """The point of the set that lies farthest in a direction."""
 
     @abstractmethod
+    def ends(self, rows: Floats) -> tuple[Floats, Floats]:
+        """About the least and the largest a·x on the set, for each row a."""
+
+    @abstractmethod
     def normal(self, center: Integers, sigma: float, width: float) -> Integers:
         """A normal draw around a center, restricted to the set, in steps of `width`."""
 
@@ -143,6 +147,11 @@ class Ball(Domain):
         """On the sphere."""
         length = float(np.linalg.norm(direction))
         return direction * (self.radius / length) if length else np.zeros_like(direction)
+
+    def ends(self, rows: Floats) -> tuple[Floats, Floats]:
+        """By the row's length."""
+        far = self.radius * np.linalg.norm(rows, axis=1)
+        return -far, far
 
     def normal(self, center: Integers, sigma: float, width: float) -> Integers:
         """One block of all coordinates."""
@@ -237,6 +246,11 @@ class Box(Domain):
         """A corner."""
         return np.where(direction > 0, self.high, self.low)
 
+    def ends(self, rows: Floats) -> tuple[Floats, Floats]:
+        """At two opposite corners."""
+        middle, half = self._sides(rows.shape[1])
+        return rows @ middle - np.abs(rows) @ half, rows @ middle + np.abs(rows) @ half
+
     def normal(self, center: Integers, sigma: float, width: float) -> Integers:
         """One block per coordinate."""
         middle, half = self._sides(center.size)
@@ -313,6 +327,10 @@ class Simplex(Domain):
         corner = np.zeros_like(direction)
         corner[int(np.argmax(direction))] = self.total
         return corner
+
+    def ends(self, rows: Floats) -> tuple[Floats, Floats]:
+        """At two corners."""
+        return self.total * rows.min(axis=1), self.total * rows.max(axis=1)
 
     def normal(self, center: Integers, sigma: float, width: float) -> Integers:
         """Each but one coordinate restricted to [0, total]; the last is what the sum leaves.

@@ -44,6 +44,11 @@ class Link(ABC):
     blur: float = 0.0
     """At most how far φ lies below the loss it is named after."""
 
+    @property
+    def bends(self) -> tuple[float, float]:
+        """The ends of the z between which φ is not linear."""
+        return -math.inf, math.inf
+
     @abstractmethod
     def value(self, z: Array) -> Array:
         """φ(z)."""
@@ -107,6 +112,12 @@ class Bent(Link):
     def sharpest(self) -> float:  # type: ignore[override]
         """1/h."""
         return 1 / self.scale
+
+    @property
+    def bends(self) -> tuple[float, float]:
+        """Where v is within the ends."""
+        low, high = sorted((end - self.offset) * self.sign for end in (self.low, self.high))
+        return low, high
 
     def _v(self, z: Array) -> Array:
         return self.offset + self.sign * z

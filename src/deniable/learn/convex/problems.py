@@ -210,6 +210,7 @@ class Problem:
             bound = _excess(way, least=self.size, most=self.size, confidence=0.95)
             mean = _excess(way, least=self.size, most=self.size)
             notes += (f"expected: at most {digits(mean, 'up')} above the least mean loss",)
+            notes += _pace(way, self.size)
         steps.append(_words(way, self.name))
         return Plan(
             question=f"minimize {self.name} on {self.domain}, {self.method}",
@@ -349,6 +350,16 @@ def _too_long() -> BadParameter:
         why="its number of steps is fixed by a theorem",
         fix='method="descent"',
     )
+
+
+def _pace(way: Way, size: int) -> tuple[str, ...]:
+    """How long a sampler runs: corners, rounded over a small width, take many steps."""
+    if not isinstance(way, ConvexExponential):
+        return ()
+    steps, took = way.pace(size).steps, digits(max(way.seconds(size), 0.1), "up")
+    said = f"time: up to {steps:,} pairs of draws, about {took} s of CPU; less where rows are short"
+    corners = link(way.loss_name, blur=way.blur).blur > 0
+    return (said + (", or far from the corner of the loss on all of the set" if corners else ""),)
 
 
 def _words(way: Way, name: str) -> str:

@@ -11,12 +11,12 @@ little: `coins` decides them from a few rows.
 
 Rejections p is about the mean of the proposals that are made with p. As restricting a normal law to
            a convex set narrows it [BL76], E[E(x)] ≤ b·Σ‖aᵢ‖²·max φ″/2(1/η + m), also at a boundary
-           or in a corner, and η is chosen so that this is at most half of `_EAGER`: by Jensen the
-           expected number of proposals is at most e^(_EAGER/2), for all rows and from every state,
-           up to how well p was found and what is spared of m. (At their mode instead of their mean,
-           proposals in a corner of many dimensions would all lie on one side of p, and none would
-           be kept.) p is found by Newton's steps from the last one: most pairs of draws need one
-           pass over the rows.
+           or in a corner, where the sum is over the rows that bend somewhere on K. η is chosen so
+           that this is at most half of `_EAGER`: by Jensen the expected number of proposals is at
+           most e^(_EAGER/2), for all rows and from every state, up to how well p was found and what
+           is spared of m. (At their mode instead of their mean, proposals in a corner of many
+           dimensions would all lie on one side of p, and none would be kept.) p is found by
+           Newton's steps from the last one: most pairs of draws need one pass over the rows.
 
 Distance   π has the logarithmic Sobolev constant m, also on K [BE85], and each pair of draws
            divides the Kullback–Leibler divergence from π by (1 + ηm)² [CCSW22]. The start is the
@@ -81,9 +81,17 @@ class Target:
 
     @cached_property
     def mass(self) -> float:
-        """At least Σ‖aᵢ‖²."""
-        points = self.rows.points.ravel(order="K")
-        return float(points @ points) * STEP**2 * (1 + 2.0**-20)
+        """Σ‖aᵢ‖² of the rows that have a curvature somewhere on K.
+
+        A corner that a·x − t reaches nowhere on K bends nothing: the tangent is the loss there.
+        """
+        points = self.rows.points
+        first, last = self.rows.link.bends
+        if math.isfinite(first):
+            least, most = (end * STEP - self.rows.targets for end in self.domain.ends(points))
+            points = points[(most >= first) & (least <= last)]
+        flat = points.ravel(order="K")
+        return float(flat @ flat) * STEP**2 * (1 + 2.0**-20)
 
 
 @dataclass(frozen=True, kw_only=True)
