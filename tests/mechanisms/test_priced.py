@@ -1,14 +1,17 @@
 """Prices that are remembered are those that would be worked out now."""
 
+import inspect
 from dataclasses import dataclass, field
 
 import pytest
 
 import deniable as dp
+from deniable import mechanisms
 from deniable.calibration import looseness
 from deniable.ledger import open_ledger
 from deniable.mechanisms import Composed, Mechanism
 from deniable.mechanisms._priced import Prices
+from deniable.secure.aggregating import InParties
 
 
 @dataclass(eq=False)
@@ -20,6 +23,18 @@ class Changing(Mechanism):
 
     def pure(self):
         return self.epsilon
+
+    def draw(self, value):
+        return value
+
+
+class Bare(Mechanism):
+    """No dataclass."""
+
+    norm = "l1"
+
+    def pure(self):
+        return 1.0
 
     def draw(self, value):
         return value
@@ -70,12 +85,33 @@ def test_what_may_change_is_priced_each_time(wrapped):
     assert prices(mechanism) == pytest.approx(2 * before)
 
 
+def test_what_a_mechanism_carries_beside_its_parameters_is_not_kept():
+    noise = mechanisms.SkellamShares(of=mechanisms.Skellam(variance=100.0), parties=3)
+    parties = InParties(of=noise.of, parties=3, adding=sum, length=1)
+    prices = Prices(lambda each: each.pure())
+    prices(parties)
+    assert not prices._known
+    prices(noise)
+    assert list(prices._known) == [noise]
+
+
+def test_deniables_own_mechanisms_are_values_that_never_change():
+    named = [getattr(mechanisms, name) for name in mechanisms.__all__]
+    kinds = [kind for kind in named if isinstance(kind, type) and issubclass(kind, Mechanism)]
+    made = [kind for kind in kinds if not inspect.isabstract(kind)]
+    assert len(made) > 25
+    for kind in made:
+        assert kind.__dataclass_params__.frozen, kind
+        assert kind.__dataclass_params__.eq, kind
+
+
 def test_parameters_without_a_hash_are_priced_each_time():
     mechanism = Listed()
     prices = Prices(lambda each: each.pure())
     assert prices(mechanism) == 1.0
     mechanism.epsilons[0] = 2.0
     assert prices(mechanism) == 2.0
+    assert prices(Bare()) == 1.0
 
 
 def test_rough_prices_of_a_search_are_not_remembered():

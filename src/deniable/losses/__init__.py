@@ -4,7 +4,6 @@
     pure · approx · zcdp · gdp · renyi      a definition each, all valid in adaptive sessions
     profile                                 the whole loss distribution, for lists fixed in advance
     pairs · contour · pricing · picture     how a profile is computed, and drawn
-    falling                                 bounds on δ(ε) that fall as it does
     convert                                 from one definition to another, a theorem each
     amplify                                 what sampling and shuffling save
     disjoint                                parallel composition over public parts

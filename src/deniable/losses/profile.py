@@ -5,20 +5,17 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from deniable import parameters
-from deniable.calibration import looseness
 from deniable.errors import BadParameter, NoBound
 
 from . import convert, picture, pricing, rounding
 from ._loss import Facts, Loss
 from .approx import Approx
-from .falling import Falling
 from .gdp import Gdp
 from .pairs import GaussianPair, Pair, Pairs
 from .pure import Pure
@@ -30,9 +27,9 @@ class Profile(Loss):
     """A list of mechanisms, each by the pairs of distributions that dominate it, with its count.
 
     δ(ε) of the list is computed for the product of the pairs, in each direction by itself; what is
-    returned is never below it, at most about 1e-6 above in ε (`contour`), and never rises with ε
-    (`falling`). The answers to earlier mechanisms may choose later *questions*; the mechanisms
-    themselves are fixed in advance: a Profile is not a filter.                     [ZDW22, Thm 10]
+    returned is never below it and at most about 1e-6 above in ε (`contour`, `grid`). The answers to
+    earlier mechanisms may choose later *questions*; the mechanisms themselves are fixed in advance:
+    a Profile is not a filter.                                                      [ZDW22, Thm 10]
 
     >>> from deniable.losses.pairs import GaussianPair, LaplacePair, Pairs
     >>> hundred = 100 * Profile.of(Pairs.symmetric(LaplacePair(ratio=0.1)))
@@ -127,13 +124,6 @@ class Profile(Loss):
         return epsilon
 
     def _delta(self, epsilon: float) -> float:
-        if looseness.get() != 1:  # in a search bounds are rougher, and nobody sees them
-            return self._delta_at(epsilon)
-        curve = _curve(self.counts)
-        known = curve.known(epsilon)
-        return curve.held(epsilon, self._delta_at(epsilon)) if known is None else known
-
-    def _delta_at(self, epsilon: float) -> float:
         mu = self._gaussian()
         if mu is not None:
             return convert.gdp_to_delta(mu, epsilon)
@@ -198,13 +188,6 @@ class Profile(Loss):
         if not isinstance(steps, list):
             raise BadParameter.of("steps", steps, must="the list that Profile.to_dict wrote")
         return cls(tuple((Pairs.from_dict(step), step["times"]) for step in steps))
-
-
-@lru_cache(maxsize=256)
-def _curve(counts: tuple[tuple[Pairs, int], ...]) -> Falling:
-    """What was said of δ(ε) of this list: equal lists have one curve."""
-    del counts
-    return Falling()
 
 
 def _merged(pairs: Iterable[tuple[Pair, int]]) -> list[tuple[Pair, int]]:

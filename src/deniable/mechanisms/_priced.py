@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable
+from dataclasses import fields
 from typing import TYPE_CHECKING, Final, Generic, TypeVar
 
 from deniable.calibration import looseness
@@ -92,8 +93,12 @@ class Prices(Generic[T]):
 
 
 def _never_changes(mechanism: Mechanism) -> bool:
-    if not all(type(each).__module__.startswith("deniable.") for each in mechanism.within()):
-        return False
+    """Whether it is a value of deniable's own through and through, all of which tells it apart."""
+    for each in mechanism.within():
+        if not type(each).__module__.startswith("deniable."):
+            return False
+        if not all(part.compare for part in fields(each)):  # type: ignore[arg-type]
+            return False
     try:
         hash(mechanism)
     except TypeError:
