@@ -1,9 +1,9 @@
 """How far apart two distributions are, as differential privacy measures it; exact for finite ones.
 
-    max_divergence      ε-DP bounds it by ε, and (ε, δ)-DP its δ-approximate version   [DR14, §3.5]
+    max_divergence      ε-DP bounds it by ε, and (ε, δ)-DP its δ-approximate version   [DR14]
     hockey_stick        (ε, δ)-DP bounds it by δ                                       [BBG18]
     renyi_divergence    Rényi differential privacy bounds it at one order              [Mir17, VH14]
-    privacy_loss        ln P/Q of one mechanism at one output                          [DR14, §3.5]
+    privacy_loss        ln P/Q of one mechanism at one output                          [DR14]
 
 A distribution is a mapping from outcomes to probabilities, or a list of probabilities. Numbers are
 taken as the fractions they are: give `Fraction(1, 3)` where 1/3 is meant. Results are never below

@@ -73,7 +73,7 @@ def claim_of(
 class EpsilonDelta:
     """ε and δ for one unit; a group of k counts on (kε, δ(e^kε − 1)/(e^ε − 1)).
 
-    By induction: what one unit more may add is e^ε times what is there, and δ [Vad17, Lemma 2.2].
+    By induction: what one unit more may add is e^ε times what is there, and δ [Vad17].
     """
 
     limit: float
@@ -113,7 +113,7 @@ class EpsilonDelta:
 
 @dataclass(frozen=True)
 class Gaussian:
-    """μ of Gaussian differential privacy; a group of k counts on kμ [DRS22, Thm 2.14]."""
+    """μ of Gaussian differential privacy; a group of k counts on kμ [DRS22]."""
 
     limit: float
     group: int

@@ -5,7 +5,7 @@ If y of n reports support a category that c people are in, E y = c·p + (n − c
 
     ĉ = (y − n·q)/(p − q),    Var ĉ = (c·p(1 − p) + (n − c)·q(1 − q))/(p − q)²
 
-for every protocol here [WBLJ17, Thm 2]. Both terms count: heavy categories vary by p(1 − p).
+for every protocol here [WBLJ17]. Both terms count: heavy categories vary by p(1 − p).
 
 Where only a of the n people were asked, chosen at random, y counts among these a and ĉ is scaled by
 n/a. The choice adds (n/a)·c(n − c)/n·(n − a)/(n − 1), the variance of sampling without replacement.

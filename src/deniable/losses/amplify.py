@@ -23,7 +23,7 @@ from .rounding import down, product, up
 def poisson(epsilon: float, *, delta: float = 0.0, rate: float) -> tuple[float, float]:
     """(ln(1 + q(e^ε − 1)), qδ): each unit takes part with probability q, independently.
 
-    For units added or removed, and a sample nobody sees                          [BBG18, Thm 8].
+    For units added or removed, and a sample nobody sees                                 [BBG18].
 
     >>> round(poisson(1.0, rate=0.1)[0], 4)
     0.1586

@@ -30,7 +30,7 @@ def pure_to_zcdp(epsilon: float) -> float:
     Randomized response dominates every ε-private mechanism [KOV15]. With t = ε/2 and
     s = 2α − 1 its divergence is (α − 1)·D = ln cosh(st) − ln cosh(t), and α(α − 1) = (s² − 1)/4. As
     u ↦ ln cosh √u is concave, the difference is at most (s²t² − t²)·tanh(t)/2t = α(α − 1)·ε·tanh t.
-    Equality as α → 1, so no smaller ρ will do. The bound ε²/2 is [BS16, Prop 3.3].
+    Equality as α → 1, so no smaller ρ will do. The bound ε²/2 is [BS16, Prop 1.4].
     """
     return product(epsilon, math.tanh(epsilon / 2))
 
@@ -67,7 +67,7 @@ def _log_upper_tail(x: float) -> float:
 def pure_to_renyi(epsilon: float, order: float) -> float:
     """The Rényi divergence of randomized response, which dominates all ε-private mechanisms.
 
-    D_α = ln((e^{αε} + e^{(1−α)ε})/(1 + e^ε))/(α − 1)                [KOV15; Mir17, Prop 5]
+    D_α = ln((e^{αε} + e^{(1−α)ε})/(1 + e^ε))/(α − 1)                        [KOV15; Mir17]
     """
     order = check_order(order)
     if math.isinf(epsilon):
@@ -230,7 +230,7 @@ def zcdp_to_approx_classic(rho: float, delta: float) -> float:
 
 
 def zcdp_to_approx(rho: float, delta: float) -> float:
-    """The least ε over all orders, each converted as Rényi divergence αρ      [CKS20, Cor 13].
+    """The least ε over all orders, each converted as Rényi divergence αρ              [CKS20].
 
     >>> round(zcdp_to_approx_classic(0.5, 1e-6), 3), round(zcdp_to_approx(0.5, 1e-6), 3)
     (5.757, 5.222)
@@ -251,7 +251,7 @@ _ALL_ORDERS = (-30.0, 60.0)
 
 
 def zcdp_to_delta(rho: float, epsilon: float) -> float:
-    """The least δ over all orders, each converted as Rényi divergence αρ      [CKS20, Cor 13]."""
+    """The least δ over all orders, each converted as Rényi divergence αρ              [CKS20]."""
     if rho == 0 or math.isinf(rho):
         return 1.0 if rho else 0.0
 
@@ -359,7 +359,7 @@ def gdp_to_epsilon(mu: float, delta: float) -> float:
 
 
 def approx_group_delta(epsilon: float, delta: float, size: int) -> float:
-    """δ·(e^{kε} − 1)/(e^ε − 1) at kε for groups of k: δ grows faster than k  [Vad17, Lemma 2.2]."""
+    """δ·(e^{kε} − 1)/(e^ε − 1) at kε for groups of k: δ grows faster than k  [Vad17]."""
     if delta == 0 or size == 1:
         return delta
     growth = (size - 1) * epsilon
@@ -372,7 +372,7 @@ def approx_group_delta(epsilon: float, delta: float, size: int) -> float:
 
 
 def renyi_group(divergence: float, doublings: int) -> float:
-    """3^c·r at order α ≥ 2 for groups of up to 2^c, from r at order 2^c·α       [Mir17, Prop 2]."""
+    """3^c·r at order α ≥ 2 for groups of up to 2^c, from r at order 2^c·α               [Mir17]."""
     return up(3**doublings * divergence)
 
 

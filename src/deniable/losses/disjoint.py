@@ -21,7 +21,7 @@ L = TypeVar("L", bound=Loss)
 def parallel(losses: Iterable[L], *, unit: Unit, parts_per_unit: int | None = None) -> L:
     """What one unit loses when each mechanism reads one part of a public, disjoint partition.
 
-    add/remove   the g largest losses, where a unit is in at most g parts          [McS09, Thm 4]
+    add/remove   the g largest losses, where a unit is in at most g parts                 [McS09]
     replace      the 2g largest: a unit may leave g parts and enter g others
 
     The parts must be public and fixed in advance: taken from the data they leak themselves. g is

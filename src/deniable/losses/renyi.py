@@ -92,8 +92,7 @@ class Renyi(Loss):
     def at(self, order: float) -> float:
         """The divergence at any order up to the largest known: exact on the grid, else above it.
 
-        It increases with the order, and (α − 1)·D_α is convex in α: chords lie above [VH14, Thm 3
-        and Cor 2].
+        It increases with the order, and (α − 1)·D_α is convex in α: chords lie above [VH14].
         """
         order = convert.check_order(order)
         above = bisect.bisect_left(self.orders, order)

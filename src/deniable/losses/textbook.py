@@ -135,7 +135,7 @@ def zcdp_classic(epsilon: float, *, times: int, delta: float, each_delta: float 
 
 
 def zcdp_tight(epsilon: float, *, times: int, delta: float, each_delta: float = 0.0) -> float:
-    """ρ = kε·tanh(ε/2), then the best order                                   [CKS20, Cor 13]."""
+    """ρ = kε·tanh(ε/2), then the best order                                           [CKS20]."""
     epsilon, times, delta = _checked(epsilon, times, delta, each_delta)
     return convert.zcdp_to_approx(up(times * convert.pure_to_zcdp(epsilon)), delta)
 

@@ -43,7 +43,7 @@ class Zcdp(OneFigure):
         return convert.zcdp_to_delta(self.rho, epsilon)
 
     def _group(self, size: int) -> Self:
-        """k²ρ                                                                  [BS16, Prop 1.9]."""
+        """k²ρ                                                                            [BS16]."""
         return self._times(size * size)
 
     def _converters(self) -> Mapping[type[Loss], Callable[[], Loss]]:

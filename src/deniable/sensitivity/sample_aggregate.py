@@ -3,7 +3,7 @@
 Each unit is put into one of k public parts by a keyed hash of who it is, so that one unit touches
 one part and moves nobody else; the answers of the parts are clipped to a range and averaged. One
 unit changes one answer: the average moves by at most (high − low)/k, whatever the function does.
-[NRS07, Sec. 4]
+[NRS07]
 
 The function may fail, return NaN or find no rows: that part answers with the middle of the range.
 It is run on rows of other people, so it must be the curator's own, and must remember nothing from

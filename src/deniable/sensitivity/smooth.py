@@ -1,7 +1,7 @@
 """Smooth bounds on local sensitivity: when the worst case over all data is too pessimistic.
 
 S(x) = max over k ≥ 0 of e^(−βk)·A_k(x), with A_k as in `local`, is a β-smooth bound on local
-sensitivity [NRS07, Def. 2.2, Lemma 2.3]. k = 0 counts. The search stops where e^(−βk)·max A no
+sensitivity [NRS07]. k = 0 counts. The search stops where e^(−βk)·max A no
 longer beats what was found, as no A_k exceeds high − low.
 """
 

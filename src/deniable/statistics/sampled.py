@@ -4,7 +4,7 @@ Each unit is in one part, chosen by a coin of its own (all rows of a person go t
 hash), so one unit changes the answer of one part, whatever the function makes of it, if it
 remembers no other; of two parts if it is replaced. A quarter of the loss finds the sign and the
 order of magnitude that most answers have (`sensitivity.sample_range`). The rest pays for the
-average of the answers, clipped to a range of that magnitude [NRS07, Sec. 4].
+average of the answers, clipped to a range of that magnitude [NRS07].
 
 Both steps use the same parts and answers: given the parts, each step is private by itself.
 """

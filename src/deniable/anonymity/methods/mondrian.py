@@ -6,7 +6,7 @@ generation are cut at once, so the work is a few sorts for each generation.
 
 Guaranteed: every class meets the demands, and no class could be cut further along any axis at its
 most even cut. Not guaranteed: the least loss. Finding that is NP-hard [MW04]; for multidimensional
-cuts too [LDR06, Thm 1].
+cuts too [LDR06].
 """
 
 from __future__ import annotations

@@ -31,7 +31,7 @@ def exhaustive(queries: Floats, answers: Floats) -> tuple[Floats, float]:
     If all 2ⁿ subset questions were answered within E, the true table has a misfit of at most E, so
     the one found has too, and it differs from the truth in at most 4E rows: both counts over the
     rows where the found one is 1 and the true one 0 (and the other way round) are within 2E
-    [DN03; DR14, Thm 8.1].
+    [DN03; DR14].
     """
     best, found = np.inf, np.zeros(queries.shape[1])
     for block in _blocks(all_subsets(queries.shape[1]), queries.shape[0]):

@@ -2,7 +2,7 @@
 
 The properties are those of threat modelling [DWSPJ11]: each names what an attacker must not be able
 to do; pseudonymity and unobservability stand beside them [PH10]. The requirements are what a
-definition of privacy must stand up to [DR14, §1.1]. The principles are those of fair information
+definition of privacy must stand up to [DR14]. The principles are those of fair information
 practice [OECD80]: no technique meets them for you. Verdicts are about the ways of publishing; the
 measured figures stand above them in the report.
 """

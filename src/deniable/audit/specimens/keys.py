@@ -104,7 +104,7 @@ def _group() -> Specimen:
         name="group privacy (kε, kδ)",
         wrong_because="for three people (1, 0.01) is said to become (3, 0.03)",
         holds="(kε, δ·(e^(kε) − 1)/(e^ε − 1)): δ = 0.111 here, and it is reached",
-        source="[DR14, Thm 2.2; Vad17, Lemma 2.2]",
+        source="[DR14; Vad17]",
         first=0,
         second=3,
         claim={"epsilon": 3.0, "delta": 0.03},

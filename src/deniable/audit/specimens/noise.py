@@ -83,7 +83,7 @@ def _classic() -> Specimen:
         name="classic Gaussian at ε = 20",
         wrong_because="σ = √(2·ln(1.25/δ))/ε is proved for ε < 1 and fails above 8.42",
         holds="the analytic Gaussian mechanism, at any ε",
-        source="[BW18, Sec. 2]",
+        source="[BW18]",
         wrong=lambda: (
             _gaussian_delta(math.sqrt(2 * math.log(1.25 / 1e-5)) / 20, 20.0),
             1e-5,
@@ -123,7 +123,7 @@ def _laws() -> list[Specimen]:
             name="ratio at most e^ε with probability 1 − δ",
             wrong_because="(ε, δ) is read as a bound on how often the loss passes ε",
             holds="δ bounds the hockey-stick divergence; losses pass ε more often",
-            source="[DR14, Lemma 3.17]",
+            source="[DR14]",
             wrong=lambda: (_passes(1.0, 1e-5), 1e-5),
             right=lambda: (
                 _gaussian_delta(analytic_gaussian_sigma(1.0, delta=1e-5, sensitivity=1.0), 1.0),

@@ -83,7 +83,7 @@ def _exponential() -> list[Specimen]:
             name="exponential mechanism with half the sensitivity",
             wrong_because="the score −2|q − r| moves by 2, not by 1, when q moves by 1",
             holds="Δu = 2Δq",
-            source="[MT07, Thm 6]",
+            source="[MT07]",
             first=0,
             second=1,
             claim={"epsilon": 1.0},

@@ -1,4 +1,4 @@
-"""Specimens: sparse vectors as published and corrected [LSL17, Fig. 1 and 2]."""
+"""Specimens: sparse vectors as published and corrected [LSL17]."""
 
 from __future__ import annotations
 

@@ -195,7 +195,7 @@ class ApproxPair(AtomicPair):
         return math.inf if self.delta else convert.pure_to_renyi(self.epsilon, order)
 
     def group(self, size: int) -> ApproxPair:
-        """(kε, δ(e^(kε) − 1)/(e^ε − 1)) for k units  [Vad17, Lemma 2.2]."""
+        """(kε, δ(e^(kε) − 1)/(e^ε − 1)) for k units  [Vad17]."""
         if size == 1:
             return self
         count = float(size) if size < 2**1000 else math.inf

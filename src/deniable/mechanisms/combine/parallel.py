@@ -23,7 +23,7 @@ class Parallel(Mechanism):
 
     Releases   the list of answers, one a part
     Privacy    a unit in at most g parts loses the sum of the g largest losses (2g under replace),
-               figure by figure                                             [McS09, Thm 4]
+               figure by figure                                             [McS09]
     Error      of one answer: the largest of the parts'
     Assumes    the parts are public and fixed in advance, and the unit's limits are enforced
     Numerics   sums of losses are exact and rounded up once

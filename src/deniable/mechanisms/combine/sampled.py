@@ -54,8 +54,8 @@ class Sampled(OfSample):
 
     Releases   M(x_S), each unit in S with probability q, independently; nobody sees S
     Privacy    the mixtures of M's dominating pair, in both directions      [ZDW22, Thm 11]
-               (ε, δ) → (ln(1 + q(e^ε − 1)), qδ)                            [BBG18, Thm 8]
-               Gaussian noise in Rényi divergence                           [MTZ19, Thm 4]
+               (ε, δ) → (ln(1 + q(e^ε − 1)), qδ)                            [BBG18]
+               Gaussian noise in Rényi divergence                           [MTZ19]
                replaced units: the mixtures of M's noise moved to either side, for Gaussian and
                Laplace noise; ε → ln((1 − q + q e^ε)/(1 − q + q e^(−ε))) for the rest, and
                (ε, δ) → (ln(1 + q(e^(2ε) − 1)), qδ(1 + e^ε))

@@ -25,7 +25,7 @@ class Catastrophe(Mechanism):
 
     Releases   x with probability δ; otherwise M(x), or None if no mechanism is given
     Privacy    δ(ε) = δ + (1 − δ)·δ_M(ε), and (0, δ)-DP without M: the definition allows it
-               [DR14, Sec. 2.3]
+               [DR14]
     Error      none, when disaster strikes; else that of M
     Assumes    what M assumes
     Numerics   the coin is exact

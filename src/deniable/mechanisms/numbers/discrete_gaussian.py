@@ -29,7 +29,7 @@ class DiscreteGaussian(WholeNoise):
     """Discrete Gaussian: add normal-shaped whole noise to a whole number or to each of an array.
 
     Releases   f(x) + Z, P(Z = z) ∝ exp(−z²/2σ²)
-    Privacy    ρ-zCDP, ρ = Δ₂²/2σ²                                          [CKS20, Thm 14]
+    Privacy    ρ-zCDP, ρ = Δ₂²/2σ²                                          [CKS20]
                (ε, δ) by its own sum over whole numbers; it is not μ-GDP
     Error      |Z| ≤ k with probability 1 − β, k from the sum over whole numbers
     Assumes    f is in whole numbers and Δ₂ ≥ max ‖f(x) − f(x′)‖₂ over neighbours; an array is taken

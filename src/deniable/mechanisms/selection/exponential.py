@@ -19,7 +19,7 @@ class Exponential(Selection):
     """Exponential: pick a candidate with probability growing exponentially in its score.
 
     Releases   i with probability ∝ exp(ε·uᵢ/2Δ); ∝ exp(ε·uᵢ/Δ) if monotonic
-    Privacy    ε-DP                                                       [MT07, Thm 6]
+    Privacy    ε-DP                                                       [MT07]
                its privacy losses span at most ε: ρ-zCDP with ρ = ln(sinh(t)/t) + t/tanh(t) − 1,
                t = ε/2, which is below ε²/8; Rényi as tight               [DDR20; CR21]
     Error      the score is within (2Δ/ε)·ln(m/β) of the best of m with probability 1 − β

@@ -25,7 +25,7 @@ class IntervalExponential(Selection):
     """IntervalExponential: pick a number in [low, high] with probability growing with its score.
 
     Releases   r on a public grid with probability ∝ exp(ε·u(r)/2Δ); ∝ exp(ε·u(r)/Δ) if monotonic
-    Privacy    ε-DP; below ε²/8-zCDP, as its privacy losses span at most ε  [MT07, Thm 6; DDR20]
+    Privacy    ε-DP; below ε²/8-zCDP, as its privacy losses span at most ε  [MT07; DDR20]
     Error      the score is within (2Δ/ε)·ln(m/β) of the best with probability 1 − β, where 1/m is
                the share of the interval that has the best score
     Assumes    Δ ≥ max |u(r, x) − u(r, x′)| over neighbours and r; low and high are public

@@ -38,7 +38,7 @@ class QuantileSearch(Mechanism):
                with probability ∝ exp(ε₁·u/2Δ), u = − the distance of 0 from D over the cell; then
                D at its lower edge, and the counts of blocks of cells beside it that double in size
                with the distance, with Laplace noise
-    Privacy    ε-DP: ε₁ = 2ε/5 for cells [MT07, Thm 6], ε/5 and 2ε/5 for the numbers [DMNS06]; the
+    Privacy    ε-DP: ε₁ = 2ε/5 for cells [MT07], ε/5 and 2ε/5 for the numbers [DMNS06]; the
                cells cost below ε₁²/8 in zCDP, as their privacy losses span ε₁  [DDR20]
     Error      the rank is within (2Δ/ε₁)·ln(m/β) of the best of m cells with probability 1 − β
     Assumes    L1 ≤ sensitivity over neighbours, all rows together; counts are whole numbers ≥ 0

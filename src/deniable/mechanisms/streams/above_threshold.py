@@ -19,8 +19,7 @@ class AboveThreshold(Mechanism):
     """AboveThreshold: the first query of a stream that is above a threshold, or None.
 
     Releases   the first i with qᵢ + Lap(2Δ/ε₂) ≥ T + Lap(Δ/ε₁); Lap(Δ/ε₂) if monotonic
-    Privacy    ε-DP, ε = ε₁ + ε₂, however long the stream                      [DR14, Thm 3.23;
-               LSL17, Thm 2]
+    Privacy    ε-DP, ε = ε₁ + ε₂, however long the stream               [DR14, Thm 3.23; LSL17]
     Error      all of k answers are right about queries further than error(confidence, queries=k)
                from T
     Assumes    Δ ≥ max |qᵢ(x) − qᵢ(x′)| over neighbours; queries may depend on earlier answers

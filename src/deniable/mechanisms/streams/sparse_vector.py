@@ -28,14 +28,14 @@ class SparseVector(Mechanism):
 
     Releases   for each query in turn whether qᵢ + Lap(2cΔ/ε₂) ≥ T + Lap(Δ/ε₁); stops after c yes.
                If monotonic: Lap(cΔ/ε₂). With values: also qᵢ + Lap(cΔ/ε₃) of those above
-    Privacy    ε-DP, ε = ε₁ + ε₂ (+ ε₃), however long the stream       [LSL17, Thm 2, Alg. 1, 7]
+    Privacy    ε-DP, ε = ε₁ + ε₂ (+ ε₃), however long the stream       [LSL17]
     Error      all of k answers are right about queries further than error(confidence, queries=k)
                from T
     Assumes    Δ ≥ max |qᵢ(x) − qᵢ(x′)| over neighbours; queries may depend on earlier answers;
                monotonic: adding a unit moves no query down, or none up
     Numerics   exact: real noise, compared lazily; values are on a lattice
 
-    ε₁ : ε₂ = 1 : (2c)^⅔, or 1 : c^⅔ if monotonic, is the split of least error  [LSL17, Sec. 4.2];
+    ε₁ : ε₂ = 1 : (2c)^⅔, or 1 : c^⅔ if monotonic, is the split of least error  [LSL17];
     with values ε₃ is half of ε. The threshold's noise is drawn once and kept; a query's value is
     drawn anew.
 

@@ -3,7 +3,7 @@
 Minimise   L(p) = ½·Σ wⱼ·‖N·p_j − yⱼ‖²,   wⱼ = 1/σⱼ²
 
 over distributions p that factorise over the measured cliques, by mirror descent: multiply p by
-exp(−a·wⱼ·(N·p_j − yⱼ)) on every measured clique and normalise [MSM19, Alg. 1]. Normalising is one
+exp(−a·wⱼ·(N·p_j − yⱼ)) on every measured clique and normalise [MSM19]. Normalising is one
 pass over the tree, inwards and outwards. A step is taken if L falls by at least half of what its
 gradient promises; else it is tried again at half its length.
 """

@@ -1,7 +1,7 @@
 """Junction trees: from the marginals that were measured to cliques that can be computed with.
 
 A distribution that is a product of factors on the measured cliques is also a product of marginals
-on the maximal cliques of a triangulated graph, divided by marginals on separators [KF09, Ch. 10].
+on the maximal cliques of a triangulated graph, divided by marginals on separators [KF09].
 Which triangulation is found by eliminating, again and again, the column whose neighbours make the
 smallest table.
 """
@@ -89,7 +89,7 @@ def junction_tree(sizes: Sequence[int], measured: Iterable[Iterable[int]]) -> Tr
     made = _Graph(sizes, measured).cliques()
     cliques = tuple(ordered(_columns(mask), sizes) for mask in made)
     shared = [[(a & b).bit_count() for b in made] for a in made]
-    # Prim: the spanning tree of largest separators is a junction tree [KF09, Ch. 10].
+    # Prim: the spanning tree of largest separators is a junction tree [KF09].
     nearest = dict.fromkeys(range(1, len(made)), 0)
     edges = []
     while nearest:

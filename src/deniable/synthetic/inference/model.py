@@ -1,7 +1,7 @@
 """A distribution over all columns, kept as one table of probabilities per clique of a tree.
 
 The tables are *calibrated*: two neighbours agree on the columns they share. Then the distribution
-is the product of the tables divided by that of the separators [KF09, Ch. 10], and any marginal
+is the product of the tables divided by that of the separators [KF09], and any marginal
 can be read off without making the whole table, which may have 10¹⁶ cells and more.
 """
 

@@ -9,7 +9,7 @@ independent given the separator. If ranks followed the rows' order they would be
 ranks were shuffled, combinations would be as uneven as those of independent draws. So rows that are
 alike are put beside each other, and the i-th has the rank of the fractional part of V + i·α among
 those of its group: a Kronecker sequence, every run of which is spread evenly over [0, 1) if α is as
-far from fractions as the golden ratio is [Nie92, Ch. 3]. So every kind of row gets its share of the
+far from fractions as the golden ratio is [Nie92]. So every kind of row gets its share of the
 new cells, up to a few rows. Each clique has an α of its own: two that took the same one would find
 many columns' rows in the same order, and tie their columns together.
 """
