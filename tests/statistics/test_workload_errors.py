@@ -77,7 +77,7 @@ def tables(*columns):
 
     Ages are in tens, as they have bins; nothing else has.
     """
-    codes = {"sex": 3, "city": 4, "age": 10}
+    codes = {"sex": 3, "city": 4, "age": 11}
     places = {
         "sex": TABLE.sex.map({"F": 0, "M": 1}),
         "city": TABLE.city.map({name: i for i, name in enumerate(CITIES)}),
