@@ -68,6 +68,17 @@ def test_what_is_explained_is_what_is_released():
     asked.release(spend=dp.epsilon(3.0)).plot()
 
 
+@pytest.mark.parametrize(
+    ("parts", "warned"), [(None, False), (400, False), (100, False), (99, True)]
+)
+def test_plan_and_answer_warn_where_parts_are_too_few_to_find_the_range(parts, warned):
+    asked = opened(people()).sample_and_aggregate(np.median, "pay", parts=parts)
+    for said in (asked.explain(spend=dp.epsilon(1.0)), asked.release(spend=dp.epsilon(1.0))):
+        assert ("too few at this spend" in str(said)) == warned
+        assert ("use 200 parts" in str(said)) == warned
+    assert all(asked.explain(spend=dp.epsilon(1.0)).notes)
+
+
 def test_the_plus_minus_covers_the_noise():
     """100 releases at 95 %: fewer than 76 covered has odds below 1e-9."""
     table = pd.DataFrame({"pay": np.full(600, 20.0), "age": 1})

@@ -26,6 +26,7 @@ class Plan:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "errors", MappingProxyType(dict(self.errors)))
+        object.__setattr__(self, "notes", tuple(filter(None, self.notes)))
 
     def _expected(self) -> str:
         known = [f"{name} ± {digits(e, 'up')}" for name, e in self.errors.items() if e is not None]

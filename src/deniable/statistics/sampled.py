@@ -89,6 +89,7 @@ class Sampled:
                 f"± {digits(100 * share, 'up')} % of the answers' magnitude, a power of two",
                 "± twice that where answers lie on both sides of 0",
                 f"needs many more units than {parts:,}: a part without rows has no answer",
+                self._few(search, parts),
                 _COVERS,
             ),
         )
@@ -107,14 +108,16 @@ class Sampled:
         (place,) = found.answers["value"].cells
         low, high = range_at(int(place))  # type: ignore[call-overload]
         try:
-            averaged = self._averaged(answers, rest, low, high)
+            averaged = self._averaged(answers, rest, low, high, few=self._few(search, parts))
         except DeniableError as error:
             paid_before(error, found, "find the magnitude")
             raise
         both = averaged.after(found)
         return replace(both, provenance=replace(both.provenance, question=self.title))
 
-    def _averaged(self, answers: _Answers, rest: Loss, low: float, high: float) -> Release:
+    def _averaged(
+        self, answers: _Answers, rest: Loss, low: float, high: float, *, few: str
+    ) -> Release:
         lattice = Lattice.for_bounds(low, high, bits=_BITS)
         start = lattice.point(low)
         steps = self._sides * (lattice.point(high) - start)
@@ -130,7 +133,7 @@ class Sampled:
             words = (
                 f"the average over {answers.parts:,} parts, of answers clipped to "
                 f"[{low:g}, {high:g}], a range found privately; {_COVERS}"
-            )
+            ) + (few and f"; {few}")
             return {}, {"value": Noisy(cells=(value,), spread=spread, estimand=words)}
 
         step = noise.on(answers.then(total, l1=steps, whole=True))
@@ -156,8 +159,21 @@ class Sampled:
         else:
             epsilon = first.epsilon  # type: ignore[attr-defined]
         search = PermuteAndFlip(epsilon=epsilon, sensitivity=sides)
-        usual = math.ceil(_PARTS * _OF_SEARCH * sides / epsilon)
-        return search, rest, self.parts or min(max(usual, _FEWEST), _MOST)
+        return search, rest, self.parts or min(max(self._usual(search), _FEWEST), _MOST)
+
+    def _usual(self, search: PermuteAndFlip) -> int:
+        """In how many parts the magnitude is found almost surely, and half as many suffice."""
+        return math.ceil(_PARTS * _OF_SEARCH * self._sides / search.epsilon)
+
+    def _few(self, search: PermuteAndFlip, parts: int) -> str:
+        """A warning where the search may well find a wrong range; else nothing."""
+        usual = self._usual(search)
+        if 2 * parts >= usual:
+            return ""
+        return (
+            f"{parts:,} parts are too few at this spend: the range may be wrong by orders of "
+            f"magnitude, which the ± does not cover; use {usual:,} parts, or spend more"
+        )
 
     def _price(self, search: PermuteAndFlip, rest: Loss) -> Price:
         ledger = self.about.session.ledger
