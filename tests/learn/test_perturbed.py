@@ -334,7 +334,7 @@ def test_solvers_learn_and_are_charged_once(solver, budget):
     session = dp.open(frame, unit=dp.rows(), budget=budget, schema=facts)
     model = LogisticRegression(solver=solver)
     if solver == "objective" and not isinstance(budget, dp.Approx):
-        with pytest.raises(dp.MixedLosses, match="objectives with noise"):
+        with pytest.raises(dp.MixedLosses, match="objective perturbation"):
             session.fit(model, target="t", spend=budget)
         assert not session.ledger.entries
         return

@@ -22,7 +22,7 @@ def test_evaluation_has_every_yardstick():
     assert {"age", "height", "joined", "score"} == set(found.means)
     assert 0 <= found.correlations <= 2
     assert set(found.classifier) == {"synthetic", "real"}
-    assert "not for publication" in repr(found)
+    assert "do not publish it" in repr(found)
     assert found.to_dict()["rows"] == 400
     with pytest.raises(dp.UnknownName):
         y.evaluate(frame.drop(columns="age"))

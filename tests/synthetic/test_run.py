@@ -36,16 +36,22 @@ def test_a_view_adds_up_the_cells_of_a_group():
     assert merged.tolist() == [[1.0, 5.0], [9.0, 13.0], [17.0, 21.0]]
 
 
-def test_a_folded_marginal_is_kept_by_how_many_counts_it_has():
+def test_counts_of_a_view_are_kept_whole_and_in_groups_by_how_many_there_are():
     kept = []
-    folded = SimpleNamespace(
-        get=lambda columns: None, put=lambda columns, found, size: kept.append((columns, size))
+    latest = SimpleNamespace(
+        get=lambda view: None, put=lambda view, found, size: kept.append((view, found, size))
     )
-    found = SimpleNamespace(shape=(3, 4), merged=lambda partitions: partitions)
-    found_of = {(0, 1): SimpleNamespace(merged=lambda parts: found)}
-    run = SimpleNamespace(_folded=folded, folds=(None, None, None), marginals=found_of)
-    assert Run.hidden(run, View((0, 1), (None, HALVES))) == (None, HALVES)
-    assert kept == [((0, 1), 12)]
+    grouped = SimpleNamespace(shape=(3, 2))
+    whole = SimpleNamespace(shape=(3, 4), merged={(None, HALVES): grouped}.get)
+    run = SimpleNamespace(
+        _hidden=latest,
+        _parts_of=lambda view: ("folds of", view.columns),
+        marginals={(0, 1): SimpleNamespace(merged={("folds of", (0, 1)): whole}.get)},
+    )
+    view = View((0, 1), (None, HALVES))
+    assert Run.hidden(run, view) is grouped
+    assert kept == [(View((0, 1)), whole, 12), (view, grouped, 6)]
+    assert Run.hidden(run, View((0, 1))) is whole
 
 
 def test_what_was_measured_is_kept_folded_or_not(monkeypatch):

@@ -62,7 +62,7 @@ def effect(
 ) -> Effect:
     """Fit with each value of one setting, and score: `effect(model, X, y, epsilon=[0.1, 1, 3])`.
 
-    For data that protect nobody, made up or public: every fit is on all of X, and none is counted.
+    Only for public or made-up data: every fit uses all of X, and none is charged.
     """
     from sklearn.base import clone
 

@@ -86,11 +86,13 @@ def _quality(found: Prepared, size: int | None) -> str:
     if size is None:
         excess = found.model.expected_excess(found, size=1)
         if excess is not None:
-            return "a public number of rows, dp.Schema(size=...), would tell the excess loss"
+            return (
+                "state the number of rows in dp.Schema(size=...) to see a bound on the excess loss"
+            )
     else:
         excess = found.model.expected_excess(found, size=size)
         if excess is not None:
-            return f"expected excess loss per row: at most {excess:.2g}, above the least penalised"
+            return f"expected excess loss per row: at most {excess:.2g} above the penalised minimum"
     return (
         "no formula says how good it will be: try it on public or made-up rows with "
         "deniable.learn.effect(model, X, y, epsilon=[0.1, 1, 3])"

@@ -90,7 +90,7 @@ def check_estimator(estimator: object, target: str | None) -> None:
         kind = estimator if isinstance(estimator, type) else type(estimator)
         ours = issubclass(kind, PrivateEstimator)
         raise BadParameter(
-            f"{kind.__name__} is a class, and an object of it is needed"
+            f"{kind.__name__} is a class; s.fit needs an instance"
             if ours
             else f"{kind.__module__}.{kind.__name__} is not an estimator of deniable.learn",
             why="" if ours else "it would fit without noise",
@@ -98,7 +98,7 @@ def check_estimator(estimator: object, target: str | None) -> None:
         )
     if estimator.epsilon is not None or estimator.delta is not None:
         raise BadParameter(
-            "spend= says what this fit may cost, and so do epsilon and delta of the estimator",
+            "the estimator sets epsilon or delta, but s.fit takes its privacy loss from spend=",
             fix=f"s.fit({type(estimator).__name__}(), ..., spend=dp.epsilon(1.0, delta=1e-6))",
         )
     if target is not None and not estimator.has_target:
@@ -286,5 +286,5 @@ def _check_features(features: Sequence[str], target: str | None, session: Sessio
     if session.unit.column in features:
         raise BadParameter(
             f"`{session.unit.column}` identifies people, so it cannot be a feature",
-            why="a model of identities describes single persons",
+            why="a model that learns from identifiers memorises individuals",
         )

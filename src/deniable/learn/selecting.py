@@ -236,7 +236,7 @@ def _check_model(model: Any, read: Columns) -> None:
         raise BadParameter(
             f"what {type(model).__name__} predicts for a row changes with the rows beside it",
             why="a row may move a score by its own prediction alone",
-            fix="a model that keeps its means and ranks from when it was fitted",
+            fix="a model that stores its statistics when fitted, and uses those to predict",
         )
 
 

@@ -92,7 +92,7 @@ class Synthetic:
 
     @cached_property
     def _seed(self) -> int:
-        """Of the rows that are drawn without a seed: two calls that differed would be mixed up."""
+        """The seed where none is given; drawn once, so that repeated calls return the same rows."""
         return int(below(2**62)[0])
 
     def _start(self, seed: int | None) -> int:

@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from ._synthetic import Synthetic
 
 PRIVATE: Final = (
-    "the synthetic means are; every other figure was computed from the real rows without noise: "
-    "for the curator, not for publication"
+    "only the synthetic means are private; every other figure uses the real rows without noise, so "
+    "do not publish it"
 )
 _MARGINALS: Final = 200
 _RANGES: Final = 200

@@ -38,13 +38,17 @@ def planned(
         errors[name] = _reach(noise) * hidden.worth
         if size:
             off = mean_size(noise) * hidden.worth * domain.size_of(clique) / (2 * size)
-            notes.append(f"{name}: noise alone moves about {min(off, 1.0):.2g} of its rows")
+            notes.append(
+                f"{name}: noise alone misplaces about {100 * min(off, 1.0):.2g} % of the rows"
+            )
     more = len(notes) - _SHOWN
     notes = notes[:_SHOWN] + ([f"… {more} more marginals"] if more > 0 else [])
     if method in ("tree", "adaptive"):
-        notes.append("which other marginals are measured, and how well, depends on what is found")
+        notes.append(
+            "further marginals are chosen during the run, so their errors are not known in advance"
+        )
     if asked.session.unit.column is not None:
-        notes.append(f"at most {asked.session.unit.rows} rows per person count")
+        notes.append(f"a person counts as at most {asked.session.unit.rows} rows")
     return Plan(
         question=f"synthetic rows of {asked.about.source.name}, method {method}",
         cost=spend,

@@ -110,7 +110,8 @@ class Synthesis:
             method = "marginals" if self.marginals is not None else self._usual()
         if method == "marginals" and self.marginals is None:
             raise BadParameter(
-                'method="marginals" needs to know which', fix='marginals=[["age", "income"]]'
+                'method="marginals" needs marginals=, the columns to count together',
+                fix='marginals=[["age", "income"]]',
             )
         if method in ("independent", "tree") and self.marginals is not None:
             raise BadParameter(
@@ -129,7 +130,7 @@ class Synthesis:
             if method not in ("tree", "adaptive"):
                 raise BadParameter(
                     f'bins="private" does not go with method="{method}"',
-                    why="cells are found while columns are measured, before anything else is",
+                    why="private bins come from noisy counts of columns, measured first",
                     fix='method="tree" or method="adaptive"',
                 )
         return method

@@ -104,9 +104,11 @@ class IntervalEstimates(Estimates):
         starts, ends = np.asarray(first), np.asarray(last)
         whole = starts.dtype.kind in "iu" and ends.dtype.kind in "iu"
         if not whole or starts.shape != ends.shape or not (starts <= ends).all():
-            raise BadParameter("first and last must be whole numbers, as many of each, in order")
+            raise BadParameter(
+                "first and last must be integers of the same shape, each first at most its last"
+            )
         if starts.size and not (starts.min() >= 0 and ends.max() < len(self.cells)):
-            raise BadParameter(f"cells have the numbers 0 to {len(self.cells) - 1:,}")
+            raise BadParameter(f"cells are numbered 0 to {len(self.cells) - 1:,}")
         return np.asarray(self._below[ends + 1] - self._below[starts])
 
     @cached_property

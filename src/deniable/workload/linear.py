@@ -110,7 +110,7 @@ class Linear(Workload):
         """The variances of the answers that are listed."""
 
     def step(self, strategy: Strategy) -> float:
-        """What answers are multiples of, whatever is drawn; 0 if of nothing."""
+        """The lattice step of the answers: all are multiples of it; 0 if there is none."""
         del strategy
         return 0.0
 

@@ -76,7 +76,7 @@ class WorkloadPlan:
         """Why this strategy: the errors of the next best ones."""
         others = {} if self.chosen is None else self.chosen.others
         near = [f"{name} {error * worth:.3g}" for name, error in list(others.items())[:3]]
-        return f"it errs least; others: {', '.join(near)}" if near else ""
+        return f"smallest root mean squared error; next best: {', '.join(near)}" if near else ""
 
     def __str__(self) -> str:
         noise = "Laplace" if self.law == "laplace" else "Gaussian"

@@ -1,9 +1,9 @@
 """Split a loss over vectors of whole numbers that are released together.
 
 Every vector gets noise of its own scale. Losses of independent noise add (Σ Δⱼ/bⱼ for Laplace,
-Σ (Δⱼ/σⱼ)² for Gaussian), so any split of the loss is sound; which one is best is a question of
-taste in errors. With wⱼ for how much the squared error of vector j matters, in units of what one
-person can move it,
+Σ (Δⱼ/σⱼ)² for Gaussian), so any split of the loss is sound; which one is best depends
+on how errors are weighed. With wⱼ for how much the squared error of vector j matters, in units of
+what one unit can move it,
 
     Laplace     Σ wⱼ/εⱼ²  subject to Σ εⱼ = ε     is least at εⱼ ∝ wⱼ^⅓
     Gaussian    Σ wⱼ/μⱼ²  subject to Σ μⱼ² = μ²   is least at μⱼ² ∝ wⱼ^½
@@ -126,7 +126,7 @@ def together(noise: Sequence[Noise]) -> Composed:
 
 
 def _badness(vectors: Sequence[Vector], noise: Sequence[Noise]) -> float:
-    """Σ w·(±/Δ₁)²: errors at 95 %, in units of what one person can move."""
+    """Σ w·(±/Δ₁)²: errors at 95 %, in units of what one unit can move."""
     try:
         return sum(v.weight * (_reach(m) / v.l1) ** 2 for v, m in zip(vectors, noise, strict=True))
     except OverflowError:

@@ -82,6 +82,10 @@ class Domain(ABC):
         """About the mean of a normal law around a center that is restricted to the set."""
         return self.project(center)
 
+    def completed(self, point: Floats) -> Floats:
+        """A point whose free coordinates are these."""
+        return point
+
     def norm(self, coordinates: int) -> float:
         """How far the farthest point is from 0."""
         return float(np.linalg.norm(self.center(coordinates))) + self.reach(coordinates)
@@ -321,6 +325,10 @@ class Simplex(Domain):
         last = int(np.flatnonzero(falling > excess)[-1])
         found: Floats = np.maximum(point - excess[last], 0.0)
         return found
+
+    def completed(self, point: Floats) -> Floats:
+        """The first coordinate is what the others leave."""
+        return np.insert(point[1:], 0, self.total - point[1:].sum())
 
     def farthest(self, direction: Floats) -> Floats:
         """A corner."""

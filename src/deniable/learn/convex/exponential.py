@@ -35,8 +35,9 @@ class ConvexExponential(Mechanism):
     Releases   x with density ∝ exp(−b·ΣF(x; rowᵢ) − m‖x − o‖²/2) on K, o its center
     Privacy    the ideal law is ε₀-DP, ε₀ = bΔD                        [MT07; proved below]
                and μ-GDP, μ = bΔ/√m                                    [GLL22]
-               what is drawn is within t of it in total variation, for every data set: so
-               (ε, δ)-DP with δ = δ₀(ε) + (1 + e^ε)·t, δ₀ the less of the two ideal ones
+               what is drawn is within t of it in total variation, for every data set, and then
+               rounded by a public rule: so (ε, δ)-DP with δ = δ₀(ε) + (1 + e^ε)·t, δ₀ the less of
+               the two ideal ones
     Error      E[ΣF(x)] − min ΣF ≤ (d + m·r²/2)/b, r the distance of the farthest point from o
     Assumes    one unit changes ∇ΣF by at most Δ in L2, everywhere on K: rows are clipped to the
                Lipschitz bound M, and Δ is M if a unit comes or goes and 2M if it is replaced
@@ -53,7 +54,8 @@ class ConvexExponential(Mechanism):
     (The ridge is the same on both sides, and plays no part.) Gaussian: both exponents are
     m-strongly convex and differ by a bΔ-Lipschitz function; the theorem says that telling the two
     laws apart is no easier than telling N(0, 1) from N(bΔ/√m, 1).
-    Variation: P′(S) ≤ P(S) + t ≤ e^ε·Q(S) + δ₀ + t ≤ e^ε·(Q′(S) + t) + δ₀ + t.
+    Variation: P′(S) ≤ P(S) + t ≤ e^ε·Q(S) + δ₀ + t ≤ e^ε·(Q′(S) + t) + δ₀ + t. Here P′ and Q′ are
+    the laws before rounding: as the rule is the same for all rows, it cannot make more of them.
     Error: for a convex U on a convex set of dimension d, E[U] − min U ≤ d under the density ∝ e⁻ᵁ
     [KL18]; and the ridge adds at most m·r²/2 at the minimum.
 

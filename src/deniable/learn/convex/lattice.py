@@ -1,12 +1,14 @@
 """The lattice on which the proximal sampler walks, and what it adds to the distance at most.
 
-Points lie on a lattice of width g, and what is certified is the rounded point. Let t be the most by
-which, from any x in K and for any rows, the ideal pair of draws, rounded, and the pair drawn from
-the rounded x differ in total variation. Replacing ideal pairs by drawn ones, one after the other,
-changes the law by at most t each: by T·t over a run. t is the sum of the following, where d are
-the coordinates, a = 1/η + m, D is the diameter of K and i its inner radius. Rounding moves a point
-by at most r = g√d/2, or g·d/2 on a simplex, where one coordinate is what the others leave.
-Densities p and ∝ p·eʰ on K differ by at most κ/2 if |h| ≤ κ.
+Points lie on a lattice of width g. That depends on the rows, so it must not be seen: the last point
+is spread over its cell again, and only then rounded, to a grid that is public (Release, below).
+
+Let t be the most by which, from any x in K and for any rows, the ideal pair of draws, rounded, and
+the pair drawn from the rounded x differ in total variation. Replacing ideal pairs by drawn ones,
+one after the other, changes the law by at most t each: by T·t over a run. t is the sum of the
+following, where d are the coordinates, a = 1/η + m, D is the diameter of K and i its inner radius.
+Rounding moves a point by at most r = g√d/2, or g·d/2 on a simplex, where one coordinate is what the
+others leave. Densities p and ∝ p·eʰ on K differ by at most κ/2 if |h| ≤ κ.
 
 Means     x and y are rounded: each moves a normal mean, or the exponent by a linear function, by
           r: r/√(2πη) each (the second by [GLL22]). Rounding o changes the exponent by rmD at most.
@@ -27,11 +29,20 @@ Simplex   With the total s, c is moved along the plane's normal, to at most 2s +
           set towards the opposite corner shows that these hold at most 2gd·(d/s + √2·L″), where
           L″ ≤ bn + mD + aD + S is the slope of the exponent.
 Digits    `restricted` stops after 40 of them: 2⁻⁴⁰ of the same kind of term, within the spare room.
+Release   The last state is R(X) for an X whose law has the slope L″, given the last y. Add to it an
+          X′ that is uniform in a cell, that of coordinates 1, 2, … on a simplex: instead of f, the
+          density of R(X) + X′ is a mean of f over points up to 2r away, which changes the law by
+          2rL″ at most, but for cells that K cuts. Those lie within 2r of a side of a ball or box,
+          and within 2g, or 2gd in two of the coordinates, of a side of a simplex. By contraction,
+          as above, they hold at most 2r(d/i + 2L″), and 12r(d/s + √2·L″). In all that is less than
+          four times what a pair adds. So the real point is as near to π as is certified, and
+          rounding it to multiples of G, which is public, is a map that is the same for all rows.
+          One more binary digit of X′ than the difference of the two widths decides it.
 
 All of this is at most r·(1/√η + 8(bn + mD) + 16(aD + S)) for every set: `_harm`. g is so small a
-power of two that T times this is at most what is allowed. As far as 61 bits suffice for points they
-are machine words, and beyond that whole numbers of Python: no digits are lost, and no point is too
-far out.
+power of two that T + 4 times this is at most what is allowed. As far as 61 bits suffice for points
+they are machine words, and beyond that whole numbers of Python: no digits are lost, and no point is
+too far out.
 """
 
 from __future__ import annotations
@@ -42,11 +53,16 @@ from functools import cached_property
 
 import numpy as np
 
+from deniable.sampling import below
+
 from .domains import Domain, Simplex
 from .objectives import Link
+from .restricted import Floats, Integers
 
 _EAGER, _EAGER_AT_CORNERS = 6.0, 8.0  # few rows are at a corner: the bound is further from the rule
 _BITS = 61  # of a machine word that holds a point; differences have one more
+_SHOWN = 48  # binary digits of the largest point, as it is released: floats hold them
+_RELEASE = 4  # pairs that add as much to the distance as the release does
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -82,7 +98,8 @@ class Lattice:
     @cached_property
     def width(self) -> float:
         """g, a power of two: fine enough, and at least as fine as 61 bits allow."""
-        enough = math.floor(math.log2(self.arithmetic / (self.steps * self._harm)))
+        pairs = self.steps + _RELEASE
+        enough = math.floor(math.log2(self.arithmetic / (pairs * self._harm)))
         return 2.0 ** min(self._span - _BITS, enough - 1)
 
     @property
@@ -93,7 +110,23 @@ class Lattice:
     @property
     def missed(self) -> float:
         """At most what the lattice adds to the distance, over a run."""
-        return self.steps * self._harm * self.width
+        return (self.steps + _RELEASE) * self._harm * self.width
+
+    @property
+    def grain(self) -> float:
+        """G, a power of two from public facts alone: what is released are multiples of it."""
+        return 2.0 ** (math.frexp(self.domain.norm(self.coordinates))[1] - _SHOWN)
+
+    def released(self, state: Integers) -> Floats:
+        """The real point that a state stands for, in whole multiples of G: the nearest."""
+        coarser = math.frexp(self.grain)[1] - math.frexp(self.width)[1]
+        bits = max(1, 1 - coarser)
+        digits, shift = below(1 << bits, state.size).tolist(), coarser + bits
+        middle = (1 << (shift - 1)) - (1 << (bits - 1))
+        found = [
+            ((x << bits) + u + middle) >> shift for x, u in zip(state.tolist(), digits, strict=True)
+        ]
+        return np.array(found, dtype=np.float64) * self.grain
 
     @property
     def bend(self) -> float:

@@ -31,7 +31,9 @@ Coins      Exact, in floats where those decide, see `coins`: they add nothing to
            provided that NumPy's exp and logaddexp are right to 2⁻⁴⁶ of max(1, result). That is
            assumed: NumPy documents 2⁻⁵⁰, and `sampling.floats` tests exp on this machine.
 
-Lattice    Points lie on a lattice; `lattice` bounds what that adds to the distance.
+Lattice    Points lie on a lattice; `lattice` bounds what that adds to the distance. Its width, like
+           η and T, depends on the rows. Whoever saw it would learn about them, so what is returned
+           lies on another lattice, which is public.
 """
 
 from __future__ import annotations
@@ -55,6 +57,7 @@ from .restricted import Floats, Integers, whole
 
 _SLOPE_BITS = 22
 _CHUNK = 1 << 15  # rows whose products with slopes add up exactly: 15 + 16 + 22 bits
+_FEW = 1 << 24  # rows whose products add up to less than 2⁶³: 24 + 16 + 22 bits
 _NEAR = 60  # looks for p, at most
 _NEWTON = 6  # of which so many by Newton's steps
 _AGED = 16  # pairs of draws after which the curvature may be computed again
@@ -103,13 +106,13 @@ class Chain:
     arithmetic: float
 
     def draw(self) -> Floats:
-        """A point whose law is within `mixing` + `arithmetic` of the target, in total variation."""
+        """A point whose law is within `mixing` + `arithmetic` of the target, publicly rounded."""
         check_floats()
         state, place = self._center, None
         for _ in range(self.lattice.steps):
             state, place = self._next(state, place)
-        point = state * self.width
-        return self.target.domain.project(np.asarray(point, dtype=np.float64))
+        domain = self.target.domain
+        return domain.project(domain.completed(self.lattice.released(state)))
 
     # ---- what is fixed before the first draw
 
@@ -200,7 +203,8 @@ class Chain:
         z = rows.points @ (x * STEP) - rows.targets
         slopes = np.rint(rows.link.slope(z) * 2.0**_SLOPE_BITS)
         sums = _exact_sums(rows.points, slopes)
-        steep = target.weight * STEP * 2.0**-_SLOPE_BITS * sums + target.ridge * (x - target.center)
+        slope = target.weight * STEP * 2.0**-_SLOPE_BITS * sums.astype(np.float64)
+        steep = slope + target.ridge * (x - target.center)
         return _Place(point=point, x=x, z=z, slopes=slopes, sums=sums, slope=steep, age=age)
 
     def _newton(self, place: _Place, sharp: float) -> Floats:
@@ -263,10 +267,11 @@ class _Place:
 
 def _exact_sums(points: Array, slopes: Floats) -> Integers:
     """Σ slopeᵢ·aᵢ in whole numbers: every partial sum of a chunk is below 2⁵³."""
-    total = np.zeros(points.shape[1], dtype=np.int64)
+    kind = np.dtype(np.int64 if len(points) <= _FEW else object)
+    total = np.zeros(points.shape[1], dtype=kind)
     for start in range(0, len(points), _CHUNK):
         part = slice(start, start + _CHUNK)
-        total += (slopes[part] @ points[part]).astype(np.int64)
+        total += whole(slopes[part] @ points[part], kind)
     return total
 
 

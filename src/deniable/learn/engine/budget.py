@@ -74,15 +74,13 @@ def check_work(*, passes: float, numbers: float) -> None:
     """Refuse what would take hours, by public facts, before it is paid for."""
     if passes > MOST_PASSES:
         raise BadParameter(
-            f"this fit would pass over the rows {passes:,.0f} times, and at most {MOST_PASSES:,} "
-            "passes are made",
+            f"this fit would read the rows {passes:,.0f} times; the limit is {MOST_PASSES:,}",
             why="every pass takes time after the charge, and each gets less of the loss",
             fix="fewer steps",
         )
     if numbers > MOST_NUMBERS:
         raise BadParameter(
-            f"this fit would add noise to {numbers:,.0f} numbers, and at most "
-            f"{MOST_NUMBERS:,} get it",
+            f"this fit would add noise to {numbers:,.0f} numbers; the limit is {MOST_NUMBERS:,}",
             why="each of them takes time after the charge",
             fix="fewer steps, features, classes, bins or clusters",
         )
@@ -148,8 +146,8 @@ def needs_delta(loss: Loss, what: str) -> None:
     """Refuse a definition in which nothing is proved of `what` but (ε, δ)."""
     if not (isinstance(loss, Approx) and loss.delta > 0):
         raise MixedLosses(
-            f"{what} have a price in ε and δ, and none in the definition of this budget",
-            why="their privacy loss is not that of one Gaussian noise",
+            f"the privacy of {what} is proved only in (ε, δ), and this spend has no δ",
+            why="no bound in ε alone, ρ or μ is known for it",
             fix=(
                 "dp.open(..., budget=dp.epsilon(1.0, delta=1e-6))",
                 "full batches or disjoint ones, which every budget can pay for",

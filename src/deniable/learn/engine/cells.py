@@ -103,7 +103,7 @@ class Cells:
         return made
 
     def packed(self, codes: list[Integers]) -> Features:
-        """x, from the code of each column; a code that is none counts as the nearest."""
+        """x, packed from one code per column; codes out of range are clipped."""
         lines = []
         for block in self._blocks:
             joint = np.zeros(len(codes[block[0]]), dtype=np.int64)

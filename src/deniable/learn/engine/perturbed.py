@@ -75,7 +75,7 @@ class Perturbation:
         if not self.inside:
             l2 = output_l2(sensitivity=self.sensitivity, ridge=self.ridge(loss))
             return plan([Part(share=1.0, l2=l2, numbers=self.space.dimension)], mu=gaussian(loss))
-        needs_delta(loss, "minima of objectives with noise")
+        needs_delta(loss, "objective perturbation")
         assert isinstance(loss, Approx)
         made = ObjectivePerturbation.calibrate(
             coordinates=self.space.dimension,

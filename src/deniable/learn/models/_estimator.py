@@ -228,7 +228,7 @@ class PrivateClassifier(ClassifierMixin, PrivateEstimator):  # type: ignore[misc
     classes_: NDArray[Any]
 
     def __sklearn_tags__(self) -> Tags:
-        """Of a few dozen rows nothing can be learnt in private."""
+        """Scores are poor on the few dozen rows of scikit-learn's own checks."""
         tags = super().__sklearn_tags__()
         tags.classifier_tags.poor_score = True
         return tags
@@ -263,7 +263,7 @@ class PrivateRegressor(RegressorMixin, PrivateEstimator):  # type: ignore[misc]
     """Predicts a number between public bounds."""
 
     def __sklearn_tags__(self) -> Tags:
-        """Of a few dozen rows nothing can be learnt in private."""
+        """Scores are poor on the few dozen rows of scikit-learn's own checks."""
         tags = super().__sklearn_tags__()
         tags.regressor_tags.poor_score = True
         return tags

@@ -157,5 +157,5 @@ class GradientBoosting(ScoringClassifier):
 
 
 def _clearness(rows: float, noise: float) -> float:
-    """How many times 80 times the noise of a cell there are rows, and at least 1."""
+    """Rows divided by 80 times the noise of a cell, at least 1."""
     return max(rows / (80 * noise), 1.0)

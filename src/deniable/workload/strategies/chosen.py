@@ -108,7 +108,8 @@ def bounds_of(counts: Sensitive[Any], cells: int) -> Bounds:
     l1, l2 = counts.bound("l1"), counts.bound("l2")
     if counts.form.shape != (cells,) or not counts.form.whole:
         raise BadParameter(
-            f"the workload is about {cells} whole numbers, and the value is declared otherwise",
+            f"this workload needs {cells:,} whole numbers, and the value is declared otherwise",
+            why="its shape must be the number of cells, and its entries whole",
             fix=f"dp.Sensitive(..., l1=1, whole=True, shape={cells})",
         )
     if l1 is None or l2 is None:

@@ -21,7 +21,7 @@ from typing import Any, Final, Self, TypeAlias
 import numpy as np
 
 from deniable.errors import BadParameter
-from deniable.mechanisms import Mechanism, QuantileSearch, Step
+from deniable.mechanisms import QuantileSearch, Step
 from deniable.sensitive import Sensitive
 from deniable.workload.split import (
     Noise,
@@ -30,7 +30,6 @@ from deniable.workload.split import (
     law_of,
     scaled,
     spread_of,
-    together,
 )
 from deniable.workload.tails import Law
 
@@ -64,11 +63,6 @@ class Noises:
     def law(self) -> Law:
         """The law of them all."""
         return law_of(self.noise)
-
-    @property
-    def mechanism(self) -> Mechanism:
-        """All of them as one mechanism: what is charged."""
-        return self.noise[0] if len(self.noise) == 1 else together(self.noise)
 
     @property
     def spreads(self) -> tuple[float, ...]:
@@ -127,10 +121,10 @@ class Noises:
 
 
 def finite(noise: Noise) -> Noise:
-    """The noise, or an error where it is so wide that its variance is no finite number."""
+    """The noise; refused where its scale is so large that the variance would overflow."""
     if not isinstance(noise, QuantileSearch) and spread_of(noise) > _WIDEST:
         raise BadParameter(
-            f"the noise would be {spread_of(noise):.0e} wide, which no error can be computed of",
+            f"the noise scale would be {spread_of(noise):.0e}: too large to compute its error",
             fix="spend=dp.epsilon(0.1)",
         )
     return noise
