@@ -214,7 +214,7 @@ def test_more_work_than_public_limits_allow_is_refused_for_free(model):
     session = dp.open(FEW, unit=dp.rows(), budget=dp.mu(1.0), schema=SMALL)
     options = {"target": "income"} if isinstance(model, ScoringClassifier) else {}
     for ask in (session.fit, session.explain_fit):
-        with pytest.raises(dp.BadParameter, match="the limit is|at most") as seen:
+        with pytest.raises(dp.BadParameter, match=r"the limit is|at most") as seen:
             ask(model, features=["age", "hours_per_week"], spend=dp.mu(0.5), **options)
         assert seen.value.cost == "nothing was spent"
     assert not session.ledger.entries
