@@ -173,3 +173,18 @@ def test_classes_and_embeddings_are_tried_on_values_within_their_bounds():
 
     model = net(Looked(), loss=crossed, size=4, steps=2)
     assert set(session.fit(model, target="y", spend=dp.mu(1.0)).predict(frame)) <= {0, 1, 2}
+
+
+def test_what_a_module_writes_down_of_rows_is_not_in_the_model():
+    class Curious(torch.nn.Linear):
+        def forward(self, x):
+            self.last, self.seen = x, getattr(self, "seen", 0) + len(x)
+            return super().forward(x)
+
+    given = Curious(2, 1).double()
+    made = net(steps=3)
+    made.module = given
+    session = dp.open(table(), unit=dp.rows(), budget=dp.mu(1.0), schema=FACTS)
+    model = session.fit(made, target="y", spend=dp.mu(1.0))
+    assert not {"last", "seen"} & vars(model.module_).keys()
+    assert not {"last", "seen"} & vars(model.module).keys()

@@ -13,6 +13,7 @@ import deniable as dp
 from deniable.audit import replay
 from deniable.errors import BadParameter, BudgetExceeded, MissingBounds, UnknownName
 from deniable.sensitivity.sample_range import RANGES, range_at, range_scores
+from deniable.statistics import sampled as sampled_module
 
 SCHEMA = dp.Schema(
     columns={
@@ -196,3 +197,28 @@ def test_a_function_gets_its_own_part_and_reaches_no_other(unit):
     )
     assert reached
     assert all(reached)
+
+
+@pytest.mark.parametrize("columns", [["pay"], ["pay", "age"]])
+def test_the_order_in_which_an_engine_hands_over_rows_changes_no_answer(columns, monkeypatch):
+    """It may depend on other people's rows, and a function may look at it: here at the first."""
+    asked = opened(people(300), UNITS[2]).sample_and_aggregate(lambda a: float(a.flat[0]), columns)
+    handed = {}
+    monkeypatch.setattr(
+        sampled_module, "_values", lambda rows, matrix: (matrix.points, np.full(len(matrix), True))
+    )
+
+    class Handed:
+        def __init__(self, order):
+            rng = np.random.default_rng(5)
+            points = rng.integers(0, 1000, (300, len(columns))).astype(float)
+            self.points = (points if len(columns) > 1 else points[:, 0])[order]
+            self.digests = rng.integers(0, 2**63, 300, dtype=np.uint64)[order]
+
+        def __len__(self):
+            return len(self.points)
+
+    for turn, order in enumerate((np.arange(300), np.random.default_rng(6).permutation(300))):
+        handed[turn] = sampled_module._Answers(asked, 7)._of(Handed(order))
+    assert handed[0].tolist() == handed[1].tolist()
+    assert len(set(handed[0])) > 1

@@ -199,7 +199,9 @@ class NeuralNetwork(GradientDescent):
                 each.grad = slope[start : start + each.numel()].view_as(each).clone()
                 start += each.numel()
             optimizer.step()
-        self.module_ = self._trained.to_standard_module()
+        # A copy of what was given, with what was learnt: whatever else `forward` wrote down goes.
+        self.module_ = copy.deepcopy(self.module)
+        self.module_.load_state_dict(self._trained.to_standard_module().state_dict())
         del self._trained
 
     def _terms(self, rows: Any) -> Any:

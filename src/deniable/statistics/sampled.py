@@ -192,10 +192,11 @@ def sampled(
 ) -> Sampled:
     """Any function of columns, on disjoint parts of the rows; refused here if it cannot be asked.
 
-    The function gets an array of the values of a part: of one column, or a table with a line per
-    row. Rows with a missing value are left out. It runs on rows of other people, so it must be the
-    curator's own, and must remember nothing from part to part: a model that goes on learning would
-    carry one person into all later answers. What it raises, and NaN, count as no answer.
+    The function gets an array of the values of a part, sorted: of one column, or a table with a
+    line per row. Rows with a missing value are left out. It runs on rows of other people, so it
+    must be the curator's own, and must remember nothing from part to part: a model that goes on
+    learning would carry one person into all later answers. What it raises, and NaN, count as no
+    answer.
     """
     if not callable(function):
         raise BadParameter.of("function", function, must="a function of an array", fix="np.median")
@@ -226,7 +227,8 @@ class _Answers:
             else:
                 placed = matrix.digests[kept] % self.parts
             points = points[kept]
-            order = np.argsort(placed, kind="stable")
+            # Sorted by value: how an engine orders a part's rows may depend on other people's.
+            order = np.lexsort((*np.atleast_2d(points.T)[::-1], placed))
             ends = np.searchsorted(placed[order], np.arange(1, self.parts))
             split = np.split(points[order], ends)
             found = [_one(self._asked.function, part.copy()) for part in split]

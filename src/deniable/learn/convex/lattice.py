@@ -34,10 +34,11 @@ Release   The last state is R(X) for an X whose law has the slope L″, given th
           density of R(X) + X′ is a mean of f over points up to 2r away, which changes the law by
           2rL″ at most, but for cells that K cuts. Those lie within 2r of a side of a ball or box,
           and within 2g, or 2gd in two of the coordinates, of a side of a simplex. By contraction,
-          as above, they hold at most 2r(d/i + 2L″), and 12r(d/s + √2·L″). In all that is less than
-          four times what a pair adds. So the real point is as near to π as is certified, and
-          rounding it to multiples of G, which is public, is a map that is the same for all rows.
-          One more binary digit of X′ than the difference of the two widths decides it.
+          as above (for a box along each side by itself), they hold at most 2r(d/i + 2L″), and on a
+          simplex 12r(d/s + √2·L″). In all that is less than four times what a pair adds. So the
+          real point is as near to π as is certified, and rounding it to multiples of G, which is
+          public, is a map that is the same for all rows. One more binary digit of X′ than the
+          difference of the two widths decides it.
 
 All of this is at most r·(1/√η + 8(bn + mD) + 16(aD + S)) for every set: `_harm`. g is so small a
 power of two that T + 4 times this is at most what is allowed. As far as 61 bits suffice for points

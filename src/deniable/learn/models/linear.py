@@ -14,6 +14,7 @@ from deniable.errors import MissingBounds
 from deniable.learn.engine.budget import Paid, Part
 from deniable.learn.engine.examples import Examples, Held
 from deniable.learn.engine.moments import TARGET, measured, parts
+from deniable.learn.engine.rowwise import margins
 from deniable.learn.engine.spaces import Floats
 from deniable.learn.fitting import regressed
 from deniable.session import Session
@@ -121,7 +122,7 @@ class Ridge(PrivateRegressor):
         encoding = getattr(self, "encoding_", None)
         if encoding is not None:
             return encoding.margins(X, self.coef_) + self.intercept_
-        return numbers(self, X) @ self.coef_ + self.intercept_
+        return margins(numbers(self, X), self.coef_) + self.intercept_
 
 
 class LinearRegression(Ridge):

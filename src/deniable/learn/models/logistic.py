@@ -14,6 +14,7 @@ from deniable.learn.engine.budget import Paid, Part
 from deniable.learn.engine.descent import Descent, descend
 from deniable.learn.engine.examples import Examples, Held
 from deniable.learn.engine.perturbed import Perturbation
+from deniable.learn.engine.rowwise import margins
 from deniable.learn.fitting import Prepared, classified
 from deniable.losses import Loss
 from deniable.mechanisms import Mechanism
@@ -181,7 +182,7 @@ class LogisticRegression(ScoringClassifier):
         self.coef_, self.intercept_ = np.atleast_2d(slopes.T), np.atleast_1d(constant)
 
     def _scores(self, X: Any) -> Any:
-        scores = numbers(self, X) @ self.coef_.T + self.intercept_
+        scores = margins(numbers(self, X), self.coef_.T) + self.intercept_
         return scores[:, 0] if len(self.classes_) == 2 else scores
 
 

@@ -145,10 +145,10 @@ class RealNoise(Additive):
             nearest = float(np.rint(steps))
             point, rest = nearest * width, steps - nearest
         noise = self._rounded(self._exact_spreads[1], np.array([rest]))
-        far = math.inf if noise.dtype == object else noise.astype(np.float64).item()
+        far = int(noise.item())
         if abs(far) > _EXACT:
-            return np.array([self._joined(Fraction(point) / Fraction(width) + noise.item())])
-        total = point + far * width
+            return np.array([self._joined(Fraction(point) / Fraction(width) + far)])
+        total = point + float(far) * width
         return np.array([min(max(total, -_LARGEST), _LARGEST)])
 
     def _exactly(self, value: Fraction) -> float:
