@@ -89,7 +89,7 @@ def test_the_excess_stays_below_what_was_expected(solver):
     """6 fits; the bound is several times the mean, of which the test would see a wrong factor."""
     session, frame = opened()
     plan = session.explain_fit(LogisticRegression(solver=solver), target="t", spend=BUDGET)
-    bound = float(re.search(r"at most (\S+),", str(plan))[1])
+    bound = float(re.search(r"at most (\S+) above", str(plan))[1])
     fits = [
         opened()[0].fit(LogisticRegression(solver=solver), target="t", spend=BUDGET)
         for _ in range(6)
