@@ -226,10 +226,14 @@ class Saddle:
             self._known[c] = math.fsum(times * pair.rough_log_mgf(c) for pair, times in self.pairs)
         return self._known[c]
 
+    def lowest(self, gap: float) -> float:
+        """The c at which the integrand is least on the real axis."""
+        return minimise(lambda c: self.log_d(c) + c * gap - math.log(c * (1 + c)), floor=-1000.0)
+
     def at(self, epsilon: float) -> Tilt:
         """The tilt for an ε."""
         gap = self.gap(epsilon)
-        c = minimise(lambda c: self.log_d(c) + c * gap - math.log(c * (1 + c)), floor=-1000.0)
+        c = self.lowest(gap)
         bound = self.log_d(c) + c * gap + log_chernoff(c)
         return self._gentle(c, gap, min(-1.0, bound))
 
@@ -258,6 +262,8 @@ class Saddle:
         most = max(6.0, 14 - math.log(sum(times for _, times in self.pairs)))
         for share in (0.85, 0.7, 0.55, 0.4, 0.3, 0.2, 0.14, 0.1):
             smaller = share * c
+            if self._below(smaller, gap, log_delta) >= best.window:
+                break
             log_d = self.log_d(smaller)
             if log_d + smaller * gap > log_delta + most:
                 break
@@ -266,11 +272,8 @@ class Saddle:
         return best
 
     def _window(self, c: float, gap: float, log_delta: float) -> float:
-        """Λ with e^(cΛ) δ(ε + Λ) below SLACK · δ by Chernoff at sc, and so the aliases below ε.
-
-        Of those e^(−cΛ)(1 − 2e^(ε−Λ)) is taken off, which costs digits if it is far above δ.
-        """
-        need = -log_delta - math.log(SLACK) + math.log(4 + c * c)
+        """Λ with e^(cΛ) δ(ε + Λ) below SLACK · δ by Chernoff at sc, and so the aliases below ε."""
+        need = _need(c, log_delta)
         # No loss is further up; and an alias at the highest atom would be smoothed with it.
         smeared = 12 * math.sqrt(2 * SMOOTHING / (c * (1 + c)))
         above = rounding.from_ticks(self.highest - self.origin) + gap + smeared
@@ -279,9 +282,21 @@ class Saddle:
             for s in (1.02, 1.05, 1.1, 1.25, 1.5, 2.0, 3.0)
         ]
         enough = [x for x in (above, *right) if math.isfinite(x)] or [4 * need / c]
+        return max(self._below(c, gap, log_delta), min(enough))
+
+    def _below(self, c: float, gap: float, log_delta: float) -> float:
+        """Λ at which the aliases below ε are negligible: the smaller c, the wider.
+
+        Of those e^(−cΛ)(1 − 2e^(ε−Λ)) is taken off, which costs digits if it is far above δ.
+        """
+        need = _need(c, log_delta)
         epsilon = max(0.0, rounding.from_ticks(self.origin) - gap)
-        left = max((need + epsilon + 1) / (1 + c), (-log_delta - 4) / c)
-        return max(min(left, need / c), min(enough))
+        return min(max((need + epsilon + 1) / (1 + c), (-log_delta - 4) / c), need / c)
+
+
+def _need(c: float, log_delta: float) -> float:
+    """By how many logarithms an alias is to be smaller than 1."""
+    return -log_delta - math.log(SLACK) + math.log(4 + c * c)
 
 
 def log_chernoff(c: float) -> float:

@@ -55,7 +55,7 @@ def epsilon_at(pairs: List, delta: float, *, least: float = 0.0) -> float:
     if _sum_at_nothing(pairs) <= left:
         return 0.0
     saddle = Saddle(pairs)
-    if least and _chernoff(pairs, saddle.at(least).c, saddle.gap(least)) <= target:
+    if least and _chernoff(saddle, least) <= target:
         return least
     tilt, start = saddle.within(target)
     # ε may move by SMOOTHING, or by as much of each 100; in a search by more, but not of a small ε.
@@ -117,8 +117,9 @@ def delta_at(pairs: List, epsilon: float) -> float:
         return infinite
     engine, most = _alone(pairs), infinite + _sum_at_nothing(pairs)
     if engine is None:
-        pairs, bound = _trimmed_at(pairs, epsilon)
-        infinite, saddle = infinite_mass(pairs), Saddle(pairs)
+        saddle, bound = _trimmed_at(pairs, epsilon)
+        pairs = saddle.pairs
+        infinite = infinite_mass(pairs)
         if bound < _NOTHING:
             return min(1.0, most, math.nextafter(infinite, 1.0))
         engine = _fine_enough(saddle, epsilon, SMOOTHING * looseness.get() / 4)
@@ -127,20 +128,20 @@ def delta_at(pairs: List, epsilon: float) -> float:
     return min(1.0, math.nextafter(total * (1 + 8 * ULP), 1.0))
 
 
-def _trimmed_at(pairs: List, epsilon: float) -> tuple[List, float]:
+def _trimmed_at(pairs: List, epsilon: float) -> tuple[Saddle, float]:
     """The list trimmed by far less than its δ(ε), and ln of a bound on that for finite losses.
 
     What may be trimmed follows from a bound on δ(ε), and Chernoff's is better for a trimmed list.
     """
     already, most = infinite_mass(pairs), min(1.0, _sum_at_nothing(pairs))
     while True:
-        trimmed, log_bound = _trimmed(pairs, most), -math.inf
+        trimmed = _trimmed(pairs, most)
+        saddle, log_bound = Saddle(trimmed), -math.inf
         if epsilon < largest_loss(trimmed):
-            saddle = Saddle(trimmed)
-            log_bound = _chernoff(trimmed, saddle.at(epsilon).c, saddle.gap(epsilon))
+            log_bound = _chernoff(saddle, epsilon)
         bound = math.exp(min(0.0, log_bound)) + max(0.0, infinite_mass(trimmed) - already)
         if bound == 0 or bound > most / 10:
-            return trimmed, log_bound
+            return saddle, log_bound
         most = bound
 
 
@@ -176,9 +177,11 @@ _NOTHING = -745.0
 """ln of the least double."""
 
 
-def _chernoff(pairs: List, c: float, gap: float) -> float:
-    """ln of a bound on δ at `gap` below the origin, from the moment at c alone."""
-    moments = [(pair.log_mgf(np.array([complex(c)])), times) for pair, times in pairs]
+def _chernoff(saddle: Saddle, epsilon: float) -> float:
+    """ln of a bound on δ(ε), from the moment at the saddle alone."""
+    gap = saddle.gap(epsilon)
+    c = saddle.lowest(gap)
+    moments = [(pair.log_mgf(np.array([complex(c)])), times) for pair, times in saddle.pairs]
     log_d = math.fsum(times * float(v[0].real + e[0]) for (v, e), times in moments)
     return log_d + c * gap + log_chernoff(c) + 1e-12 * (1 + abs(log_d) + c * abs(gap))
 

@@ -32,6 +32,10 @@ class GaussianPair(Pair):
         value = self.mu**2 / 2 * z * (z + 1)
         return value, 8 * ULP * np.abs(value)
 
+    def rough_log_mgf(self, c: float) -> float:
+        """The same, of a real number."""
+        return self.mu**2 / 2 * c * (c + 1)
+
     def decay(self, c: float, t: float) -> float:
         """|M(c + it)| = M(c) e^(−μ²t²/2)."""
         del c
@@ -98,6 +102,10 @@ class LaplacePair(Pair):
             (np.abs(1 + z) + np.abs(back)) / np.abs(1 + 2 * z),
             32 * ULP * (1 + np.minimum(np.abs(back / z), 1.0) * np.abs(1 + 2 * z) * a),
         )
+
+    def rough_log_mgf(self, c: float) -> float:
+        """The same, of a real number."""
+        return math.log((1 + c + c * math.exp(-(1 + 2 * c) * self.ratio)) / (1 + 2 * c))
 
     def masses(self, edges: Reals) -> Cells:
         """Interval masses of the density, and the two atoms at ±a."""
