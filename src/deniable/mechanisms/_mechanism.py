@@ -273,9 +273,11 @@ class Mechanism(ABC):
         """This mechanism and every mechanism among its parameters, however deep."""
         yield self
         named = getattr(self, "__dataclass_fields__", ())
-        held = [getattr(self, name) for name in named if hasattr(self, name)]
+        held = [getattr(self, name, None) for name in named]
         while held:
             part = held.pop(0)
+            if type(part) in _PLAIN:
+                continue  # asked before every charge: looking no further is most of the time
             if isinstance(part, Mechanism):
                 yield from part.within()
             elif isinstance(part, tuple | list):
@@ -311,6 +313,9 @@ class Mechanism(ABC):
             for each in mechanisms.__all__:  # each makes itself known when it is imported
                 getattr(mechanisms, each)
         return Mechanism.registry.get(str(name))
+
+
+_PLAIN = frozenset({float, int, bool, str, type(None)})
 
 
 def _plain(value: object) -> object:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from abc import abstractmethod
 from collections.abc import Callable
 from dataclasses import fields
@@ -83,24 +84,19 @@ class Prices(Generic[T]):
             return self._rule(mechanism)
         try:
             return self._known[mechanism]
-        except (KeyError, TypeError):  # TypeError: its parameters have no hash
+        except TypeError:  # its parameters have no hash
+            return self._rule(mechanism)
+        except KeyError:
             price = self._rule(mechanism)
-        if _never_changes(mechanism):
+        if all(_never_changes(type(each)) for each in mechanism.within()):
             if len(self._known) >= _MOST:
                 self._known.clear()
             self._known[mechanism] = price
         return price
 
 
-def _never_changes(mechanism: Mechanism) -> bool:
-    """Whether it is a value of deniable's own through and through, all of which tells it apart."""
-    for each in mechanism.within():
-        if not type(each).__module__.startswith("deniable."):
-            return False
-        if not all(part.compare for part in fields(each)):  # type: ignore[arg-type]
-            return False
-    try:
-        hash(mechanism)
-    except TypeError:
-        return False
-    return True
+@functools.cache
+def _never_changes(kind: type[Mechanism]) -> bool:
+    """Whether these are values of deniable's own, all of which tells them apart."""
+    own = kind.__module__.startswith("deniable.")
+    return own and all(part.compare for part in fields(kind))  # type: ignore[arg-type]
