@@ -11,7 +11,7 @@ from deniable.errors import (
 from deniable.mechanisms import Exponential, Mechanism, Step
 from deniable.mechanisms.combine import Parallel, SampledWithoutReplacement
 from deniable.mechanisms.streams import SparseVector
-from deniable.session.neighbours import check_proved
+from deniable.session.asked import check_proved
 
 
 def test_nothing_is_asked_while_a_value_is_computed():

@@ -142,8 +142,7 @@ def test_noise_is_widened_until_a_claim_is_met_and_hardly_farther(law):
         widths = []
 
         def meets(plan, wanted=wanted, widths=widths):
-            (part, _), *_ = plan.parts
-            widths.append(spread_of(part))
+            widths.append(spread_of(plan))
             return widths[-1] >= wanted
 
         (noise,) = _met(start, meets)

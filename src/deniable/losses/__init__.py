@@ -1,7 +1,7 @@
 """Bounds on privacy loss, as values with `+`, `*` and `<=`; a loss used as a limit is a budget.
 
     _loss                                   the interface of every loss
-    pure · approx · zcdp · gdp · renyi      a definition each, all valid in adaptive sessions
+    approx · zcdp · gdp · renyi             definitions, all valid in adaptive sessions
     profile                                 the whole loss distribution, for lists fixed in advance
     pairs · contour · pricing · picture     how a profile is computed, and drawn
     convert                                 from one definition to another, a theorem each
@@ -21,17 +21,16 @@ There is no accountant: the kind of a loss is the accountant, and composition is
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, overload
+from typing import TYPE_CHECKING
 
 from deniable import parameters
 from deniable.loading import on_first_use
 
 from . import convert, rounding
 from ._loss import Facts, Loss
-from .approx import Approx
+from .approx import Approx, Pure, epsilon
 from .disjoint import parallel
 from .gdp import Gdp
-from .pure import Pure
 from .renyi import Renyi
 from .zcdp import Zcdp
 
@@ -56,17 +55,6 @@ __all__ = [
     "rho",
     "rounding",
 ]
-
-
-@overload
-def epsilon(epsilon: float) -> Pure: ...
-@overload
-def epsilon(epsilon: float, *, delta: float) -> Approx: ...
-@parameters.called("dp.epsilon(1.0) or dp.epsilon(1.0, delta=1e-7)")
-def epsilon(epsilon: float, *, delta: float | None = None) -> Pure | Approx:
-    """ε of pure, or with a δ of approximate, differential privacy."""
-    epsilon = parameters.non_negative("epsilon", epsilon)
-    return Pure(epsilon) if delta is None else Approx(epsilon, delta=delta)
 
 
 @parameters.called("dp.rho(0.1)")

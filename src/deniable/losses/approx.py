@@ -1,4 +1,4 @@
-"""Approximate differential privacy: e^ε, but for a δ of probability."""
+"""Pure differential privacy, e^ε; and approximate: but for a δ of probability."""
 
 from __future__ import annotations
 
@@ -6,12 +6,59 @@ import dataclasses
 import math
 from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
-from typing import ClassVar, Self
+from typing import ClassVar, Self, overload
 
 from deniable import parameters
 
 from . import convert, rounding
-from ._loss import Facts, Loss, Stated, conversions, figure_or_infinite, no_bound
+from ._loss import (
+    Facts,
+    Loss,
+    OneFigure,
+    Stated,
+    conversions,
+    figure_or_infinite,
+    no_bound,
+)
+
+
+@parameters.made("dp.Pure(1.0)")
+@dataclasses.dataclass(frozen=True)
+class Pure(OneFigure):
+    """ε-differential privacy                                                         [DMNS06].
+
+    Composition adds: ε₁ + ε₂, also when the second mechanism is chosen after the first answer.
+
+    >>> 3 * Pure(0.5)
+    Pure(epsilon=1.5)
+    >>> Pure(1.0).delta_at(1.0)
+    0.0
+    """
+
+    epsilon: float
+
+    kind = "pure"
+    definition = "pure differential privacy (ε)"
+    symbols: ClassVar = {"epsilon": "ε"}
+
+    @classmethod
+    def from_facts(cls, facts: Facts) -> Self:
+        """The ε that is proved."""
+        return cls._proved(facts.pure())
+
+    def _epsilon(self, delta: float) -> float:
+        return epsilon_of_response(self.epsilon, 0.0, delta)
+
+    def _delta(self, epsilon: float) -> float:
+        return delta_of_response(self.epsilon, 0.0, epsilon)
+
+    def _group(self, size: int) -> Self:
+        """kε: a path of k neighbours                                            [DR14, Thm 2.2]."""
+        return self._times(size)
+
+    def _converters(self) -> Mapping[type[Loss], Callable[[], Loss]]:
+        facts = Stated(epsilon=self.epsilon)
+        return conversions(facts, "approx", "zcdp", "gdp", "renyi", "profile")
 
 
 @parameters.made("dp.Approx(1.0, delta=1e-7)")
@@ -116,6 +163,17 @@ class Approx(Loss):
         facts = Stated(epsilon=self.epsilon, delta=self.delta)
         kinds = ("profile",) if self.delta else ("pure", "zcdp", "gdp", "renyi", "profile")
         return conversions(facts, *kinds)
+
+
+@overload
+def epsilon(epsilon: float) -> Pure: ...
+@overload
+def epsilon(epsilon: float, *, delta: float) -> Approx: ...
+@parameters.called("dp.epsilon(1.0) or dp.epsilon(1.0, delta=1e-7)")
+def epsilon(epsilon: float, *, delta: float | None = None) -> Pure | Approx:
+    """ε of pure, or with a δ of approximate, differential privacy."""
+    epsilon = parameters.non_negative("epsilon", epsilon)
+    return Pure(epsilon) if delta is None else Approx(epsilon, delta=delta)
 
 
 def delta_of_response(epsilon: float, delta: float, at: float) -> float:

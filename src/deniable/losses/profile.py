@@ -15,10 +15,9 @@ from deniable.errors import BadParameter, NoBound
 
 from . import convert, picture, pricing, rounding
 from ._loss import Facts, Loss
-from .approx import Approx
+from .approx import Approx, Pure
 from .gdp import Gdp
 from .pairs import GaussianPair, Pair, Pairs
-from .pure import Pure
 from .zcdp import Zcdp
 
 

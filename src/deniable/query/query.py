@@ -127,10 +127,8 @@ class Query:
         if allocation.selection is not None:
             return session.ledger.price(allocation.mechanism)
         self._check_size()
-        noise = allocation.noise
-        mechanism = noise[0] if len(noise) == 1 else allocation.mechanism
-        asked = self._numbers_asked(allocation)
-        found = session.fingerprint(mechanism, question=asked)
+        mechanism = allocation.mechanism
+        found = session.fingerprint(mechanism, question=self._numbers_asked(allocation))
         return session.ledger.due(mechanism, question=found)
 
     @parameters.called('q.release_to("answer.parquet", spend=dp.epsilon(0.1))')

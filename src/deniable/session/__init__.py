@@ -2,10 +2,9 @@
 
     opening        dp.open: the data, the privacy unit and the budget
     _session       Session: release, run, open, spent, left
-    asked          checks of the steps that are requested
+    asked          checks of the steps that are requested, and for whom their price is proved
     handles        opened mechanisms: paid once, used many times
     streams        those that count over time, and go on after a restart
-    neighbours     for which privacy units a mechanism's price is proved
     drawing        compute and draw: the lines that touch people's values
     elsewhere      noise drawn in Spark's executors, where an answer is too large to collect
     sources        files, frames and connections as tables: one file per kind

@@ -29,11 +29,10 @@ from deniable.sensitive import Sensitive
 from deniable.units import Unit
 
 from . import asked, budgets, drawing, show
-from .asked import Columns, checked, columns_of, made_ready, released, together
+from .asked import Columns, check_proved, checked, columns_of, made_ready, released, together
 from .drawing import Broken
 from .elsewhere import Commission, Work, standing, unwritten
 from .handles import Handles
-from .neighbours import check_proved
 from .tables import Table
 
 T = TypeVar("T")

@@ -23,7 +23,7 @@ from typing import Final, TypeAlias
 from deniable.calibration import analytic_gaussian_sigma, calibrate
 from deniable.losses import Approx, Gdp, Loss, Pure, Zcdp
 from deniable.losses.filters import ApproxFilter, Filter
-from deniable.mechanisms import Gaussian, Laplace, QuantileSearch
+from deniable.mechanisms import Gaussian, Laplace, Mechanism, QuantileSearch
 from deniable.mechanisms.combine import Composed
 
 from .search import usual_reach
@@ -120,9 +120,9 @@ def _wider(noise: Noise, factor: float) -> Noise:
     return replace(noise, epsilon=noise.epsilon / factor)
 
 
-def together(noise: Sequence[Noise]) -> Composed:
+def together(noise: Sequence[Noise]) -> Mechanism:
     """All of them as one mechanism: what is charged."""
-    return Composed.of(*((m, 1) for m in noise))
+    return noise[0] if len(noise) == 1 else Composed.of(*((m, 1) for m in noise))
 
 
 def _badness(vectors: Sequence[Vector], noise: Sequence[Noise]) -> float:
@@ -195,7 +195,7 @@ def _gaussian(
     return _met(start, lambda plan: _within(plan, spend, filter))
 
 
-def _within(plan: Composed, spend: Loss, filter: Filter | None) -> bool:  # noqa: A002
+def _within(plan: Mechanism, spend: Loss, filter: Filter | None) -> bool:  # noqa: A002
     if isinstance(filter, ApproxFilter) and plan.renyi(filter.order) > filter.divergence:
         return False
     match spend:
@@ -220,7 +220,7 @@ def _shares(vectors: Sequence[Vector], power: float) -> list[float]:
     return [part / 2**20 for part in parts]
 
 
-def _met(start: tuple[Noise, ...], meets: Callable[[Composed], bool]) -> tuple[Noise, ...]:
+def _met(start: tuple[Noise, ...], meets: Callable[[Mechanism], bool]) -> tuple[Noise, ...]:
     """Formulas end within a few roundings of what is asked: widen until it is met."""
     noise, step = start, 2.0**-52
     while not meets(together(noise)):

@@ -30,17 +30,10 @@ steps nearly doubles δ. That is why the order is fixed when the filter is made.
 
 from __future__ import annotations
 
-import math
-
-from deniable.errors import BadParameter, NotAdaptive
-from deniable.losses._loss import Loss
-from deniable.losses.approx import Approx
-
-from ._filter import Filter
+from ._filter import Filter, Price, filter_for
 from .approx import ApproxFilter
 from .odometer import Odometer
 from .one_figure import GdpFilter, PureFilter, ZcdpFilter
-from .price import Price
 from .renyi import RenyiFilter
 
 __all__ = [
@@ -54,31 +47,3 @@ __all__ = [
     "ZcdpFilter",
     "filter_for",
 ]
-
-
-def filter_for(budget: Loss, *, order: float | None = None, reserve: float | None = None) -> Filter:
-    """The filter that enforces a budget: made once, when a ledger opens.
-
-    `order` and `reserve` are for Approx budgets. Without them, the order is the one that admits the
-    most Gaussian noise (the largest ρ = r/α), and a quarter of δ is reserved for blocks: a block's
-    cost depends on ln(1/δ_b) only, and the order loses ln(4/3)/(α − 1) of ε, about 1 %.
-
-    >>> filter_for(Approx(1.0, delta=1e-6)).order
-    23.0
-    """
-    if getattr(budget, "kind", "") not in Filter.kinds:
-        raise NotAdaptive(
-            f"a {type(budget).__name__} cannot be a running ceiling",
-            why="it composes lists fixed in advance; which list this is, is chosen as one goes",
-            fix="dp.epsilon(…), dp.epsilon(…, delta=…), dp.rho(…) or dp.mu(…)",
-        )
-    if math.isinf(budget.epsilon_at(0.5)):
-        raise BadParameter.of("budget", budget, must="finite", why="∞ would admit everything")
-    if isinstance(budget, Approx):
-        return ApproxFilter.opened(budget, order=order, reserve=reserve)
-    if order is not None or reserve is not None:
-        raise BadParameter(
-            "order and reserve belong to a budget with a δ",
-            fix="dp.epsilon(…, delta=…)",
-        )
-    return Filter.kinds[budget.kind](budget=budget)  # type: ignore[call-arg]

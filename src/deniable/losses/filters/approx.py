@@ -6,6 +6,7 @@ import dataclasses
 import functools
 import math
 from collections.abc import Mapping
+from typing import Self
 
 from deniable import parameters
 from deniable.calibration import last_met
@@ -15,9 +16,8 @@ from deniable.losses._loss import Facts, Loss, Stated, no_bound
 from deniable.losses.approx import Approx
 from deniable.losses.renyi import divergences
 
-from ._filter import Filter
+from ._filter import Filter, Price
 from .one_figure import difference
-from .price import Price
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -39,8 +39,9 @@ class ApproxFilter(Filter):
             raise BadParameter.of("reserve", self.reserve, must="at most the budget's δ")
 
     @classmethod
-    def opened(cls, budget: Approx, *, order: float | None, reserve: float | None) -> ApproxFilter:
+    def opened(cls, budget: Loss, *, order: float | None, reserve: float | None) -> Self:
         """With the defaults that `filter_for` describes."""
+        assert isinstance(budget, Approx)
         reserve = (
             budget.delta / 4 if reserve is None else parameters.non_negative("reserve", reserve)
         )

@@ -12,8 +12,8 @@ from deniable.losses import rounding
 from deniable.losses._loss import Facts
 from deniable.losses.approx import Approx
 
+from ._filter import Price
 from .approx import ApproxFilter
-from .price import Price
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)

@@ -8,12 +8,11 @@ from typing import Final
 
 from deniable.losses import rounding
 from deniable.losses._loss import Facts, no_bound
+from deniable.losses.approx import Pure
 from deniable.losses.gdp import Gdp
-from deniable.losses.pure import Pure
 from deniable.losses.zcdp import Zcdp
 
-from ._filter import Filter
-from .price import Price
+from ._filter import Filter, Price
 
 _NOTHING: Final = 2.0**-40
 

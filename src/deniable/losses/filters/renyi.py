@@ -9,9 +9,8 @@ from deniable.losses import rounding
 from deniable.losses._loss import Facts, no_bound
 from deniable.losses.renyi import Renyi, divergences
 
-from ._filter import Filter
+from ._filter import Filter, Price
 from .one_figure import difference
-from .price import Price
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)

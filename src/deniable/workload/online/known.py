@@ -19,10 +19,11 @@ from deniable.errors import BadParameter
 from deniable.losses import Loss
 from deniable.losses.filters import Filter
 from deniable.mechanisms import Step
+from deniable.mechanisms.combine import Composed
 from deniable.sensitive import Sensitive
 from deniable.workload.intervals import IntervalEstimates, ranges
 from deniable.workload.plans import half_width
-from deniable.workload.split import Noise, Vector, deviation, noise_under, together
+from deniable.workload.split import Noise, Vector, deviation, noise_under
 from deniable.workload.strategies.chosen import bounds_of, size_of
 from deniable.workload.strategies.exact import block_sums
 from deniable.workload.tails import LAWS, Law
@@ -62,7 +63,7 @@ def arriving(
     plan = w.planned(chosen, spend=spend)
     if single is not None and deviation(single[0]) <= plan.rmse:
         noise, law = single
-        opened = yield together([noise] * number)
+        opened = yield Composed.of((noise, number))
         half = float(half_width(deviation(noise), law, 0.95, step=1.0))
         return (yield from _one_by_one(opened, counts, queries, number, half))
     drawn = yield chosen.steps(counts)
