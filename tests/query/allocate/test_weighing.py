@@ -1,10 +1,22 @@
 """Which vectors a question needs, and how much the error of each of them matters."""
 
+import collections
+
 import pytest
 
 import deniable as dp
 from deniable.errors import BadParameter, UnknownName
-from deniable.query.algebra import Aggregate, Function, Key, Output, Question, Read, Scan, call
+from deniable.query.algebra import (
+    Aggregate,
+    Function,
+    Key,
+    Output,
+    Question,
+    Read,
+    Scan,
+    call,
+    literal,
+)
 from deniable.query.allocate.weighing import _tree, emphasis, parts_of, touched
 from deniable.query.integers import in_integers
 from deniable.workload.search import FEWEST_CELLS, MOST_GROUPS, Search
@@ -131,3 +143,77 @@ def test_numbers_that_are_divided_or_told_together_are_fine():
     folded = parts_of(plan(COUNT, SUM, cells=3), "laplace")
     assert [part.basis.folded for part in folded] == [True]
     assert [part.fine for part in folded] == [True]
+
+
+VAR = Aggregate(name="v", function=Function.VAR_POP, argument=X.column)
+SOME = [
+    Aggregate(name=f"c{i}", function=Function.COUNT, where=call("lt", K.column, literal(i)))
+    for i in (3, 9)
+]
+
+
+@pytest.mark.parametrize("law", ["laplace", "gaussian"])
+@pytest.mark.parametrize(
+    ("aggregates", "weights"),
+    [
+        ((AVG,), {"count": 1 / 4, "sum": 1.0}),
+        ((VAR,), {"count": 1 / 16, "sum": 1 / 4, "squares": 1.0}),
+        ((AVG, COUNT), {"count": 1 + 1 / 4, "sum": 1.0}),
+        ((AVG, VAR), {"count": 1 / 4 + 1 / 16, "sum": 1 + 1 / 4, "squares": 1.0}),
+    ],
+)
+def test_a_tally_weighs_the_squares_of_what_answers_have_of_it(law, aggregates, weights):
+    """Where signs are not known, the mean over them."""
+    found = parts_of(plan(*aggregates, cells=3), law, fold=False)
+    assert {p.tallies[0].measure.value: p.weight for p in found} == pytest.approx(weights)
+
+
+@pytest.mark.parametrize(
+    ("emphasis", "folded"), [(0.1, True), (3.9, True), (4.1, False), (50, False)]
+)
+def test_gaussian_counts_share_a_vector_while_that_has_the_smaller_sum_of_roots(emphasis, folded):
+    """With weights 1 and e it is √(1 + 2e) beside 1 + √e: smaller up to e = 4."""
+    found = parts_of(plan(COUNT, SOME[0], cells=3), "gaussian", {"n": emphasis})
+    assert [part.basis.folded for part in found] == ([True] if folded else [False, False])
+    if folded:
+        assert found[0].basis.forth == ((512, -256), (0, 256))
+
+
+@pytest.mark.parametrize(("emphasis", "folded"), [(0.1, True), (54, True), (55, False)])
+def test_laplace_counts_share_a_vector_while_that_has_the_smaller_sum_of_roots(emphasis, folded):
+    """With weights 1 and e it is ∛(1 + 2e) beside 1 + ∛e: smaller up to ∛e = (3 + √21)/2."""
+    found = parts_of(plan(COUNT, SOME[0], cells=3), "laplace", {"n": emphasis})
+    assert [part.basis.folded for part in found] == ([True] if folded else [False, False])
+
+
+@pytest.mark.parametrize("law", ["laplace", "gaussian"])
+@pytest.mark.parametrize("aggregates", [(COUNT, *SOME), (COUNT, *SOME, AVG), (*SOME, AVG, VAR)])
+@pytest.mark.parametrize("emphasis", [{}, {"n": 9.0}, {"c3": 9.0}])
+def test_every_tally_is_released_once(law, aggregates, emphasis):
+    made = plan(*aggregates, cells=3)
+    found = parts_of(made, law, emphasis)
+    told = collections.Counter(tally.name for part in found for tally in part.tallies)
+    asked = {tally.name for tally in made.tallies}
+    assert set(told.values()) == {1}
+    assert set(told) - asked <= {getattr(made.hidden, "name", None)}
+    assert asked <= set(told)
+
+
+def test_what_cannot_move_weighs_no_more_for_it():
+    made = plan(COUNT, SUM, unit=dp.rows(relation="replace"))
+    assert made.tallies[0].moves.l1 == 0
+    assert [len(part.tallies) for part in parts_of(made, "gaussian")] == [1, 1]
+
+
+def test_a_histogram_that_is_an_answer_is_released_as_it_is():
+    """Also where a quantile could be read off it."""
+    small = Read(name="s", source="s", facts=dp.bounds(0, 299, type="int", missing=0))
+    bins = Aggregate(
+        name="h", function=Function.HISTOGRAM, argument=small.column, bin=0, edges=tuple(range(301))
+    )
+    middle = Aggregate(name="q", function=Function.QUANTILE, argument=small.column, q=0.5)
+    for aggregates in ((bins,), (bins, middle)):
+        relation = Scan(table="t", reads=(small,))
+        made = in_integers(Question(unit=dp.rows(), relation=relation, aggregates=aggregates))
+        for law in ("laplace", "gaussian"):
+            assert _tree(made, made.tallies[0], law) == Tree(cells=300, branching=(300,))
