@@ -106,3 +106,22 @@ def test_no_other_division_of_the_loss_has_smaller_errors():
             moved *= math.sqrt(((moves / moved) ** 2).sum() / ((moves / sigmas) ** 2).sum())
             other = w._planned([dp.Gaussian(sigma=s) for s in moved], "gaussian", dp.mu(1.0))
             assert other.rmse > plan.rmse * (1 - 1e-6)
+
+
+@pytest.mark.parametrize("part", [(), ("a",), ("a", "b")])
+@pytest.mark.parametrize("far", [5, 2**62, 2**63 - 1])
+def test_residuals_are_exact_and_cells_are_held_where_they_might_overflow(part, far):
+    """Against whole numbers of any width: n·x less the sum along each column of the part."""
+    w = workload.marginals({"a": 3, "b": 5}, ways=2)
+    counts = np.random.default_rng(3).choice([-far, far, 0, 1], 15)
+    most = 2**62 // (15 * 2 ** len(part))
+    table = np.array([min(max(int(x), -most), most) for x in counts], dtype=object).reshape(3, 5)
+    if "b" not in part:
+        table = table.sum(axis=1, keepdims=True)
+    if "a" not in part:
+        table = table.sum(axis=0, keepdims=True)
+    for axis, column in enumerate("ab"):
+        if column in part:
+            table = table.shape[axis] * table - table.sum(axis=axis, keepdims=True)
+    found = w.residual(counts, columns=("a", "b"), part=part)
+    assert found.tolist() == table.ravel().tolist()
