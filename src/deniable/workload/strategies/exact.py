@@ -90,10 +90,10 @@ def convolve(kernel: Integers, signal: Integers, *, shift: int) -> Integers:
     assert 0 <= shift <= MOST_SHIFT, "more digits are dropped than there are"
     length = len(kernel)
     turned = fft.rfft(kernel.astype(np.float64))
-    rest, base = signal.copy(), 1 << DIGIT
+    rest, half = signal.copy(), 1 << DIGIT - 1
     carry, kept = np.zeros(length, dtype=np.int64), []
     for place in range(_DIGITS):
-        digit = ((rest + base // 2) & (base - 1)) - base // 2 if place < _DIGITS - 1 else rest
+        digit = ((rest + half) & (2 * half - 1)) - half if place < _DIGITS - 1 else rest
         rest = (rest - digit) >> DIGIT
         real = np.rint(fft.irfft(turned * fft.rfft(digit.astype(np.float64)), n=length))
         product = real.astype(np.int64)
