@@ -52,10 +52,10 @@ def test_plans_list_running_totals_and_estimates_cells_or_totals(make, spend):
     cells = np.arange(40.0)
     found = make(40).estimates(plan, cells)
     if make is workload.prefixes:
-        assert found.values.tolist() == np.cumsum(cells).tolist()
+        assert np.array_equal(found.values, np.cumsum(cells))
         assert found.deviations == pytest.approx(np.sqrt(prefixes))
     else:
-        assert found.values.tolist() == cells.tolist()
+        assert np.array_equal(found.values, cells)
         assert found.deviations == pytest.approx(np.sqrt(strategy.cell_variances(deviations)))
 
 
