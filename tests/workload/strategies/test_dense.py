@@ -27,6 +27,29 @@ def test_no_rounding_lowers_a_bound(most):
     assert moved**2 <= (Fraction(most) * part) ** 2 * (square + 2 * 10**7)
 
 
+def test_no_rounding_lowers_a_bound_beyond_2_to_the_53_where_every_float_is_whole():
+    """Products of any size, with bits dropped and without; seeded."""
+    source, dropped = np.random.default_rng(1), set()
+    for _ in range(400):
+        entries, rows = int(source.integers(1, 41)), int(source.integers(1, 8))
+        matrix = source.integers(-(2**entries), 2**entries, (rows, 3))
+        matrix[0, 0] = 1
+        most = float(source.uniform(1, 2)) * 2.0 ** int(source.integers(0, 60))
+        strategy = Dense(cells=3, bounds=Bounds(l1=most, l2=most), matrix=matrix)
+        (vector,) = strategy.vectors
+        columns = [[abs(int(x)) for x in column] for column in matrix.T]
+        part, extra = Fraction(most) / 2**strategy.shift, rows if strategy.shift else 0
+        dropped.add(extra > 0)
+        l1 = part * max(map(sum, columns)) + extra
+        assert l1 <= Fraction(vector.l1) <= l1 * Fraction(1 + 2.0**-50)
+        square = max(sum(x * x for x in column) for column in columns)
+        least = part**2 * square  # (l2 − √rows)² ≥ least, without roots of fractions
+        moved = Fraction(vector.l2) ** 2 + extra - least
+        assert Fraction(vector.l2) ** 2 >= max(least, Fraction(extra))
+        assert moved**2 >= 4 * Fraction(vector.l2) ** 2 * extra
+    assert dropped == {False, True}
+
+
 def test_queries_are_asked_themselves_only_if_they_are_few_whole_and_serve_all():
     bounds = Bounds()
     found = of_queries(np.array([[1.0, 1.0, 0.0], [0.0, 0.0, 0.0], [1.0, 1.0, 0.0]]), bounds)
