@@ -150,3 +150,13 @@ def test_a_list_of_values_that_the_counter_does_not_cover_costs_nothing():
         with pytest.raises(BadParameter, match=r"dp\.Sensitive numbers"):
             s.run(w.on([apart[0], 3], spend=dp.epsilon(0.5)))
         assert s.spent.epsilon == 0
+
+
+@pytest.mark.parametrize("bound", [{"linf": 1}, {"l2": 1}, {"l1": 1}])
+def test_a_stated_sensitivity_stands_in_for_a_bound_in_l1(bound):
+    value = dp.Sensitive(lambda: 3, whole=True, **bound)
+    if "l1" not in bound:
+        with pytest.raises(BadParameter, match="needs an L1 bound"):
+            workload.stream(steps=3).on([value], spend=dp.rho(0.5))
+    made = next(workload.stream(steps=3).on([value], spend=dp.rho(0.5), sensitivity=2))
+    assert made.sensitivity == 2
