@@ -89,3 +89,22 @@ def test_rounds_end_where_nothing_better_is_left(monkeypatch):
     monkeypatch.setattr(dense, "_spectrum", lambda *given: made.append(1) or spectrum(*given))
     dense._optimal(np.eye(4))
     assert len(made) == 1
+
+
+@pytest.mark.parametrize(
+    ("bits", "shift"), [(0, 0), (30, 0), (31, 9), (40, 18), (61, 39), (62, 40), (63, 40), (200, 40)]
+)
+def test_bits_are_dropped_where_one_unit_moves_the_product_beyond_36(bits, shift):
+    """The longest column has 5 bits: 28 of all are kept, and 40 dropped at most."""
+    matrix = np.array([[16, 0], [0, 1]])
+    strategy = Dense(cells=2, bounds=Bounds(l1=2.0**bits, l2=2.0**bits), matrix=matrix)
+    assert strategy.shift == shift
+    counts = np.array([2**45, -3])
+    assert strategy.encode(counts, 0).tolist() == [2**49 >> shift, -3 >> shift]
+    noisy = [np.array([6.0, -2.0])]
+    assert strategy.decode(noisy, [1.0]).tolist() == pytest.approx(
+        [6 / 16 * 2**shift, -2 * 2**shift]
+    )
+    assert strategy.cell_variances([3.0]).tolist() == pytest.approx(
+        [(3 * 2**shift / 16) ** 2, (3 * 2**shift) ** 2]
+    )

@@ -109,10 +109,11 @@ def convolve(kernel: Integers, signal: Integers, *, shift: int) -> Integers:
 def times(matrix: Integers, cells: Integers, *, shift: int = 0) -> Integers:
     """⌊matrix·cells/2ˢ⌋, exact or clipped to ±2⁶², for any cells; rows are ≤ 2⁶¹ long in L1.
 
-    Cells are cut into parts so short that the products of a row and a part stay below 2⁶².
+    Cells are cut into parts so short that the products of a row and a part stay below 2⁶², and that
+    the last one begins at bit 42 or above: s is at most that.
     """
     longest = matrix.shape[1] * int(np.abs(matrix).max(initial=0))
-    bits = min(62 - longest.bit_length(), 32)
+    bits = min(62 - longest.bit_length(), 31)
     assert bits > 0, "a row is too long for exact products"
     parts, rest = [], np.clip(cells, -HELD, HELD)
     for _ in range(-(-63 // bits) - 1):
