@@ -108,9 +108,6 @@ class Marginals(Workload):
 
     # ---- noise
 
-    def _measured(self, law: Law) -> tuple[Set, ...]:
-        return self.sets if law == "laplace" else self.residuals
-
     def _vectors(self, law: Law, bounds: Bounds) -> list[Vector]:
         if law == "laplace":
             return [Vector(l1=bounds.l1, l2=bounds.l2) for _ in self.sets]
