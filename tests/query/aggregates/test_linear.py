@@ -216,3 +216,14 @@ def test_a_variance_says_of_which_noisy_numbers_it_is_made():
     assert part.derivation(allocation) == "from the noisy sums and squares"
     allocation, part = asked(Function.VAR_POP, unit=dp.rows(relation="replace"))
     assert part.derivation(allocation) == "from the noisy count, sum and squares"
+
+
+@pytest.mark.parametrize(
+    ("function", "measure"),
+    [(Function.DISTINCT, Measure.DISTINCT), (Function.PERSONS, Measure.PERSONS)],
+)
+def test_a_public_number_of_rows_is_not_that_of_values_or_people(function, measure):
+    unit = dp.rows(relation="replace")
+    _, part = asked(function, unit=unit, size=50)
+    assert part.rows is None
+    assert [tally.measure for tally in part.tallies] == [measure]

@@ -47,6 +47,7 @@ def test_no_rounding_lowers_a_bound_beyond_2_to_the_53_where_every_float_is_whol
         moved = Fraction(vector.l2) ** 2 + extra - least
         assert Fraction(vector.l2) ** 2 >= max(least, Fraction(extra))
         assert moved**2 >= 4 * Fraction(vector.l2) ** 2 * extra
+        assert {type(vector.l1), type(vector.l2)} == {float}
     assert dropped == {False, True}
 
 
@@ -108,3 +109,17 @@ def test_bits_are_dropped_where_one_unit_moves_the_product_beyond_36(bits, shift
     assert strategy.cell_variances([3.0]).tolist() == pytest.approx(
         [(3 * 2**shift / 16) ** 2, (3 * 2**shift) ** 2]
     )
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_what_is_optimised_can_answer_every_query(seed):
+    """Also where rows differ by many powers of ten, and a rounded matrix would miss some."""
+    source = np.random.default_rng(seed)
+    queries = source.normal(size=(3, 8)) * 10.0 ** source.integers(-5, 6, size=(3, 1))
+    found = dense.optimised(queries)
+    assert found
+    lengths = queries / np.sqrt(np.square(queries).sum(axis=1, keepdims=True))
+    for matrix in found:
+        real = matrix.astype(float)
+        fitted = np.linalg.lstsq(real.T, lengths.T, rcond=None)[0]
+        assert np.abs(real.T @ fitted - lengths.T).max() < 1e-8

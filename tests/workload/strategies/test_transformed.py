@@ -139,3 +139,14 @@ def test_the_sine_kernel_is_the_fourth_root_of_the_ranges_rounded():
     power = np.linalg.matrix_power(real, 4)
     assert np.allclose(power / power[7, 7], whole / whole[7, 7], atol=2e-3)
     assert _sine(16)[0][0] == transformed._KERNEL
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("cells", CELLS)
+def test_cells_err_by_what_comes_back_of_each_noise(kind, cells):
+    strategy = made(kind, cells)
+    (size,) = strategy.lengths
+    back = np.array([strategy.decode([row], [1.0]) for row in np.eye(size)])
+    assert np.allclose(strategy.cell_variances([1.0]), np.square(back).sum(axis=0), rtol=1e-9)
+    totals = np.square(np.cumsum(back, axis=1)).sum(axis=0)
+    assert np.allclose(strategy.prefix_variances([1.0])[1:], totals, rtol=1e-9)
