@@ -86,3 +86,19 @@ def test_errors_may_fall_with_a_root_of_the_loss(power):
     best = sum(w**-power for w in wanted.values())
     assert best * (1 - 1e-9) <= loss <= 1.02 * best
     assert all(told(loss, balance)[n] <= wanted[n] * (1 + 1e-9) for n in wanted)
+
+
+@pytest.mark.parametrize("other", [0.5, 2.0])
+def test_answers_are_balanced_at_the_loss_that_they_will_have(other):
+    """Errors that fall at different rates are in balance at one loss and not at another.
+
+    a needs 1,000 of the loss and b 10,000, so that 11,000 is the least; at first it is 20,000.
+    """
+
+    def told(loss, balance):
+        roots = {n: balance.weights.get(n, 1.0) ** (1 / 3) for n in "ab"}
+        share = {n: root / sum(roots.values()) for n, root in roots.items()}
+        return {"a": 1 / (loss * share["a"]), "b": (loss * share["b"]) ** -other}
+
+    loss, _ = cheapest(told, smooth=told, wanted={"a": 1e-3, "b": 1e4**-other})
+    assert 11_000 * (1 - 1e-6) <= loss <= 11_800

@@ -129,3 +129,32 @@ def test_planning_shows_what_it_does():
             patch.setattr(type(w), "mean_square", noted)
             w.plan(spend=dp.mu(1.0))
     assert any("planning: sine transform" in each for each in seen)
+
+
+@pytest.mark.parametrize(
+    ("weights", "step"),
+    [([[1, 0, -1], [1, 1, 1]], 1.0), ([[1, 2, 0]], 0.0), ([[0.5, 0, 1]], 0.0)],
+)
+def test_only_sums_and_differences_of_noisy_cells_are_whole(weights, step):
+    w = workload.matrix(weights)
+    first, *others = w._strategies("laplace", Bounds())
+    assert first.name == "identity"
+    assert w.step(first) == step
+    assert {w.step(each) for each in others} == {0.0}
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [[[1, np.nan]], [[1, np.inf]], [[0, 0]], [[]], [], [1, 2], [[[1]]], "ab", [[1], [1, 2]], None],
+    ids=str,
+)
+def test_what_is_not_a_table_of_finite_weights_is_refused(wrong):
+    with pytest.raises(dp.BadParameter, match="table of finite weights"):
+        workload.matrix(wrong)
+
+
+@pytest.mark.parametrize(("cells", "blocks"), [(2, 0), (3, 1), (16, 1), (17, 2)])
+def test_hierarchies_are_tried_where_they_have_more_than_one_level(cells, blocks):
+    w = workload.matrix(np.tri(cells))
+    names = [each.name for each in w._strategies("gaussian", Bounds())]
+    assert names.count("hierarchy") == blocks

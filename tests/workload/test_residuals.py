@@ -106,3 +106,43 @@ def test_no_other_division_of_the_loss_has_smaller_errors():
             moved *= math.sqrt(((moves / moved) ** 2).sum() / ((moves / sigmas) ** 2).sum())
             other = w._planned([dp.Gaussian(sigma=s) for s in moved], "gaussian", dp.mu(1.0))
             assert other.rmse > plan.rmse * (1 - 1e-6)
+
+
+@pytest.mark.parametrize("part", [(), ("a",), ("a", "b")])
+@pytest.mark.parametrize("far", [5, 2**62, 2**63 - 1])
+def test_residuals_are_exact_and_cells_are_held_where_they_might_overflow(part, far):
+    """Against whole numbers of any width: n·x less the sum along each column of the part."""
+    w = workload.marginals({"a": 3, "b": 5}, ways=2)
+    counts = np.random.default_rng(3).choice([-far, far, 0, 1], 15)
+    most = 2**62 // (15 * 2 ** len(part))
+    table = np.array([min(max(int(x), -most), most) for x in counts], dtype=object).reshape(3, 5)
+    if "b" not in part:
+        table = table.sum(axis=1, keepdims=True)
+    if "a" not in part:
+        table = table.sum(axis=0, keepdims=True)
+    for axis, column in enumerate("ab"):
+        if column in part:
+            table = table.shape[axis] * table - table.sum(axis=axis, keepdims=True)
+    found = w.residual(counts, columns=("a", "b"), part=part)
+    assert found.tolist() == table.ravel().tolist()
+
+
+def test_only_a_table_alone_under_laplace_noise_has_whole_answers():
+    one, two = (workload.marginals(SIZES, sets=s) for s in ([["a", "b"]], [["a"], ["b"]]))
+    assert one.plan(spend=dp.epsilon(1.0)).step == 1.0
+    assert two.plan(spend=dp.epsilon(1.0)).step == 0.0
+    assert one.plan(spend=dp.mu(1.0)).step == 0.0
+
+
+@pytest.mark.parametrize("wrong", [np.zeros((3, 4, 2, 1)), np.zeros((3, 4, 2), int), [1, 2]])
+def test_counts_are_whole_numbers_with_an_axis_per_column(wrong):
+    with pytest.raises(BadParameter, match="whole numbers of shape"):
+        workload.marginals(SIZES, ways=1).release(wrong, spend=dp.mu(1.0))
+
+
+@pytest.mark.parametrize("bound", [{"linf": 1}, {"l2": 1}])
+def test_marginals_without_a_bound_in_l1_are_refused(bound):
+    w = workload.marginals(SIZES, ways=1)
+    hidden = {s: dp.Sensitive(lambda: None, whole=True, shape=w.cells(s), **bound) for s in w.sets}
+    with pytest.raises(BadParameter):
+        w.measure(hidden, spend=dp.rho(0.5))

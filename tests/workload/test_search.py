@@ -8,9 +8,11 @@ from tests import goodness
 
 import deniable as dp
 from deniable.mechanisms import Laplace, QuantileSearch
+from deniable.mechanisms.selection.quantile_search import STEPS
 from deniable.sampling.seeded import SeededSource
 from deniable.sampling.source import using
-from deniable.workload.search import Search, SearchResult
+from deniable.workload.search import Search, SearchResult, usual_reach
+from deniable.workload.tails import factor
 from deniable.workload.trees import Ranks, tree_for
 
 CELLS, ALARM = 4096, 1e-8
@@ -114,3 +116,47 @@ def test_where_gaussian_noise_alone_is_proved_there_is_a_tree():
     assert noises("SELECT MEDIAN(x) AS m FROM t", budget=dp.rho(3), spend=dp.rho(0.5)) == [
         "quantile_search"
     ]
+
+
+@pytest.mark.parametrize("cells", [1, 2, 5, 16, 37])
+@pytest.mark.parametrize("confidence", [0.5, 0.95])
+def test_a_block_is_possible_while_neither_of_its_edges_refutes_it(cells, confidence):
+    """Block by block: what is empty holds no value, and the cell that was found always may be."""
+    noise = QuantileSearch(epsilon=1.0, share=0.3)
+    search = Search(cells=cells, q=0.3)
+    source = np.random.default_rng(cells)
+    numbers = source.normal(0, 9, (400, search.nodes))
+    numbers[:, 0] = source.integers(0, cells, 400)
+    numbers[:, 1] *= STEPS
+    first, last = SearchResult(search=search, numbers=numbers, noise=noise).possible(confidence)
+    blocks, times = search.nodes - 2, factor("laplace", confidence)
+    here = blocks // 2
+    rank, block = noise.rank_noise.scale / STEPS, noise.block_noise.scale
+    for row, low, high in zip(numbers, first, last, strict=True):
+        cell = int(row[0])
+        far = [0, *(2**k for k in range(here))]
+        edges = [max(cell - f, 0) for f in far[::-1]] + [min(cell + 1 + f, cells) for f in far]
+        balance = np.concatenate([[0.0], np.cumsum(row[2:])])
+        balance += row[1] / STEPS - balance[here]
+        reach = [
+            times * math.sqrt(2 * rank**2 + 2 * block**2 * abs(k - here)) for k in range(blocks + 1)
+        ]
+        open_ = [
+            k
+            for k in range(blocks)
+            if k == here
+            or (
+                edges[k] < edges[k + 1]
+                and balance[k] <= reach[k]
+                and balance[k + 1] >= -reach[k + 1]
+            )
+        ]
+        assert (low, high) == (edges[open_[0]], edges[open_[-1] + 1] - 1)
+
+
+def test_the_usual_distance_is_that_of_two_blocks():
+    noise = QuantileSearch(epsilon=1.0, share=0.3)
+    rank, block = noise.rank_noise.scale / STEPS, noise.block_noise.scale
+    for confidence in (0.5, 0.95):
+        wanted = factor("laplace", confidence) * math.sqrt(2 * rank**2 + 4 * block**2)
+        assert usual_reach(noise, confidence=confidence) == pytest.approx(wanted)

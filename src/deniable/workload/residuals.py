@@ -108,9 +108,6 @@ class Marginals(Workload):
 
     # ---- noise
 
-    def _measured(self, law: Law) -> tuple[Set, ...]:
-        return self.sets if law == "laplace" else self.residuals
-
     def _vectors(self, law: Law, bounds: Bounds) -> list[Vector]:
         if law == "laplace":
             return [Vector(l1=bounds.l1, l2=bounds.l2) for _ in self.sets]
@@ -176,7 +173,7 @@ class Marginals(Workload):
 
     def residual(self, counts: Integers, *, columns: Set, part: Set) -> Integers:
         """Π n_i·P along the columns of a part, summed over the others: exact whole numbers."""
-        most = 2**62 // (max(1, counts.size) * 2 ** len(part))
+        most = 2**62 // (counts.size * 2 ** len(part))
         table = np.clip(counts, -most, most).reshape(self.shape(columns))
         away = tuple(i for i, c in enumerate(columns) if c not in part)
         table = table.sum(axis=away)

@@ -130,3 +130,11 @@ def test_other_edges_make_another_question():
     asked = ["HISTOGRAM(x, 3)", "HISTOGRAM(x, 4)", "HISTOGRAM(x, 0, 50, 100)"]
     prints = {session.sql(f"SELECT {sql} AS x FROM t").question.fingerprint for sql in asked}
     assert len(prints) == 3
+
+
+@pytest.mark.parametrize("bins", [1, 4, 25])
+def test_all_bins_together_matter_as_much_as_one_other_answer(bins):
+    parts = opened().sql(f"SELECT HISTOGRAM(x, {bins}) AS x FROM t").integers.parts.values()
+    factors = [factor for part in parts for ((_, factor),) in part.forms()]
+    assert len(factors) == bins
+    assert sum(factor**2 for factor in factors) == pytest.approx(1.0)

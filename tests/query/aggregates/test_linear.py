@@ -6,9 +6,12 @@ import numpy as np
 import pytest
 
 import deniable as dp
+from deniable.losses import Pure, Zcdp
+from deniable.losses.filters import filter_for
 from deniable.query.aggregates.linear import counted
 from deniable.query.aggregates.tallies import Measure
 from deniable.query.algebra import Aggregate, Function, Key, Question, Read, Scan, call, literal
+from deniable.query.allocate import allocate
 from deniable.query.integers import in_integers
 from deniable.release import Summed
 
@@ -137,3 +140,90 @@ def test_the_forms_of_a_centred_sum_are_in_units_of_what_a_row_moves():
     assert [f for _, f in form] == pytest.approx([4 / 10, 6 / 10])
     (form,) = sum_of().forms()
     assert [(t.name, f) for t, f in form] == [("t0", 1.0)]
+
+
+def test_a_public_count_is_read_without_anything_drawn():
+    allocation, part = asked(Function.COUNT, unit=dp.rows(relation="replace"), size=77)
+    found = part.derive(allocation, {})
+    assert found.cells() == [77]
+    assert found.flat.half(0.95) == 0.0
+    assert part.derivation(allocation) == "as the number of rows, 77: no noise, no cost"
+
+
+def derivations(*aggregates, gaussian=False, unit=None, size=None, **given):
+    """What the plan says of each aggregate, by its name."""
+    relation = Scan(table="t", reads=(X, SURE, SEX), size=size, complete=False)
+    question = Question(unit=unit or dp.rows(), relation=relation, aggregates=aggregates)
+    spend = Zcdp(0.1) if gaussian else Pure(1.0)
+    made = allocate(in_integers(question), spend=spend, filter=filter_for(9 * spend), **given)
+    return {name: part.derivation(made) for name, part in made.plan.parts.items()}
+
+
+def named(name, function, argument=None, where=None):
+    return Aggregate(name=name, function=function, argument=argument, where=where)
+
+
+ROWS, SOME_ROWS = named("n", Function.COUNT), named("f", Function.COUNT, where=SOME)
+THERE = named("m", Function.COUNT, X.column)
+
+
+def test_counts_say_of_which_noisy_numbers_they_are_made():
+    assert derivations(ROWS) == {"n": ""}
+    both = {"n": "from both noisy counts", "f": "from the first noisy count"}
+    assert derivations(ROWS, SOME_ROWS) == both
+    assert derivations(ROWS, SOME_ROWS, fold=False) == {"n": "", "f": ""}
+    shared = {"n": "from the noisy number of rows", "f": "from its two noisy numbers"}
+    assert derivations(ROWS, SOME_ROWS, gaussian=True) == shared
+
+
+def test_counts_and_averages_from_sums_say_so():
+    average = named("a", Function.AVG, X.column)
+    found = derivations(ROWS, THERE, average)
+    assert found == {
+        "n": "from the two noisy sums and the noisy number of other rows",
+        "m": "from the two noisy sums",
+        "a": "from the ratio of the two noisy sums",
+    }
+    apart = derivations(average, fold=False)
+    assert apart == {"a": "as 6 + (the sum of x − 6) / the number of x"}
+
+
+def test_sums_say_what_is_added_to_them():
+    total = named("s", Function.SUM, SURE.column)
+    assert derivations(total) == {"s": ""}
+    beside = derivations(total, ROWS, fold=False)["s"]
+    assert beside.startswith("as (the sum of s − 6) + 6 × the number of rows, which errs less")
+    assert derivations(total, ROWS)["s"] == "from the two noisy sums"
+    unit = dp.rows(relation="replace")
+    public = derivations(total, unit=unit, size=50)
+    assert public == {"s": "as (the sum of s − 6) + 6 × 50"}
+
+
+@pytest.mark.parametrize(
+    ("ends", "said"),
+    [((2, 10), "as 6 + (the sum of x − 6) / 50"), ((-4, 4), "as the sum of x / 50")],
+)
+def test_an_average_of_public_rows_says_its_centre_where_there_is_one(ends, said):
+    unit = dp.rows(relation="replace")
+    allocation, part = asked(Function.AVG, ends=ends, kind="int", unit=unit, size=50)
+    assert part.derivation(allocation) == said
+    allocation, part = asked(Function.VAR_POP, ends=ends, kind="int", unit=unit, size=50)
+    assert part.derivation(allocation) == "as the variance of 50 rows with these two sums"
+
+
+def test_a_variance_says_of_which_noisy_numbers_it_is_made():
+    allocation, part = asked(Function.VAR_POP)
+    assert part.derivation(allocation) == "from the noisy sums and squares"
+    allocation, part = asked(Function.VAR_POP, unit=dp.rows(relation="replace"))
+    assert part.derivation(allocation) == "from the noisy count, sum and squares"
+
+
+@pytest.mark.parametrize(
+    ("function", "measure"),
+    [(Function.DISTINCT, Measure.DISTINCT), (Function.PERSONS, Measure.PERSONS)],
+)
+def test_a_public_number_of_rows_is_not_that_of_values_or_people(function, measure):
+    unit = dp.rows(relation="replace")
+    _, part = asked(function, unit=unit, size=50)
+    assert part.rows is None
+    assert [tally.measure for tally in part.tallies] == [measure]

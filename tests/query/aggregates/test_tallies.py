@@ -1,13 +1,14 @@
 """Lattices and bins of a value: fine enough, never too wide, and centred where that is exact."""
 
 import itertools
+import math
 from fractions import Fraction
 
 import pytest
 
 from deniable.errors import UnsupportedQuery
 from deniable.query.aggregates.tallies import Measure, Tally, grid, middle, on_lattice
-from deniable.query.algebra import EXACT, Column, Domain, Kind
+from deniable.query.algebra import EXACT, Column, Domain, Kind, call, literal
 from deniable.sampling import Lattice
 from deniable.workload.moves import Moves
 
@@ -136,3 +137,34 @@ def test_the_coarsest_and_the_finest_lattice_are_those_that_lattices_allow(power
             on_lattice(ends, centre=0.0, squared=False)
     else:
         assert on_lattice(ends, centre=0.0, squared=False)[0] == Lattice(exponent=exponent)
+
+
+def test_a_middle_too_small_for_a_float_is_zero_without_a_sign():
+    assert math.copysign(1.0, middle(value(-5e-324, 0.0))) == 1.0
+
+
+X = value(0.0, 9.0)
+FEW = call("gt", X, literal(1.0))
+
+
+@pytest.mark.parametrize(
+    ("measure", "given", "text"),
+    [
+        (Measure.COUNT, {}, "the number of rows"),
+        (Measure.COUNT, {"value": X}, "the number of x"),
+        (Measure.COUNT, {"where": FEW}, "the number of rows where x > 1.0"),
+        (Measure.SUM, {"value": X}, "the sum of x"),
+        (Measure.SUM, {"value": X, "centre": 4.5}, "the sum of x − 4.5"),
+        (
+            Measure.SUM,
+            {"value": X, "centre": 4.5, "where": FEW},
+            "the sum of x − 4.5 where x > 1.0",
+        ),
+        (Measure.SQUARES, {"value": X, "centre": 4.5}, "the sum of squares of x − 4.5"),
+        (Measure.HISTOGRAM, {"value": X}, "the histogram of x"),
+        (Measure.DISTINCT, {"value": X}, "the number of distinct values of x"),
+        (Measure.PERSONS, {}, "the number of people"),
+    ],
+)
+def test_a_tally_says_what_it_adds_up(measure, given, text):
+    assert Tally(name="t", measure=measure, moves=NOWHERE, **given).text == text

@@ -1,108 +1,219 @@
-"""What is released of a tally: rounding before noise is paid for."""
+"""Which vectors a question needs, and how much the error of each of them matters."""
 
-import numpy as np
-import pandas as pd
+import collections
+
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 import deniable as dp
-from deniable.query.aggregates import Measure, Tally
-from deniable.query.allocate.basis import Basis
-from deniable.query.allocate.part import Part
-from deniable.query.allocate.weighing import parts_of
-from deniable.query.integers import in_integers
-from deniable.workload.moves import Moves
-
-wide = st.integers(-(2**80), 2**80)
-
-
-def part(l1, cells):
-    tally = Tally(name="t0", measure=Measure.SUM, moves=Moves(l1=l1, l2_squared=l1 * l1, linf=l1))
-    return Part(basis=Basis.plain(tally), tree=None, weight=1.0, groups=cells)
-
-
-@given(
-    start=st.lists(wide, min_size=3, max_size=3),
-    l1=st.integers(1, 2**60),
-    cuts=st.lists(st.floats(0, 1), min_size=3, max_size=3),
-    signs=st.lists(st.sampled_from([-1, 1]), min_size=3, max_size=3),
+from deniable.errors import BadParameter, UnknownName
+from deniable.query.algebra import (
+    Aggregate,
+    Function,
+    Key,
+    Output,
+    Question,
+    Read,
+    Scan,
+    call,
+    literal,
 )
-def test_rounded_numbers_move_no_further_than_is_said(start, l1, cuts, signs):
-    made = part(l1, cells=3)
-    total = sum(cuts) or 1.0
-    moved = [s * int(l1 * (c / total) * 0.999999) for s, c in zip(signs, cuts, strict=True)]
-    assert sum(map(abs, moved)) <= l1
-    first = made.rounded(np.array(start, dtype=object))
-    second = made.rounded(
-        np.array([a + b for a, b in zip(start, moved, strict=True)], dtype=object)
+from deniable.query.allocate.weighing import _tree, emphasis, parts_of, touched
+from deniable.query.integers import in_integers
+from deniable.workload.search import FEWEST_CELLS, MOST_GROUPS, Search
+from deniable.workload.trees import Tree
+
+X = Read(name="x", source="x", facts=dp.bounds(0.0, 1.0, missing=0.0))
+K = Read(name="k", source="k", facts=dp.bounds(0, 10**6, type="int", missing=0))
+
+
+def plan(*aggregates, cells=None, private=False, unit=None, sets=None, bins=None, outputs=()):
+    unit = unit or dp.rows()
+    whose = None if unit.column is None else Read(name="u", source="u")
+    keyed = cells is not None or private
+    values = None if private else tuple(range(cells or 1))
+    keys = (Key(name="k", expression=K.column, values=values),) if keyed else ()
+    question = Question(
+        unit=unit, relation=Scan(table="t", reads=(X, K), id=whose), keys=keys,
+        grouping_sets=sets or (tuple(range(len(keys))),), aggregates=aggregates, outputs=outputs,
+    )  # fmt: skip
+    return in_integers(question, bins=bins)
+
+
+COUNT = Aggregate(name="n", function=Function.COUNT)
+SUM = Aggregate(name="s", function=Function.SUM, argument=X.column)
+AVG = Aggregate(name="m", function=Function.AVG, argument=X.column)
+
+
+def quantile(q, name="q", function=Function.QUANTILE):
+    return Aggregate(name=name, function=function, argument=X.column, q=q)
+
+
+@pytest.mark.parametrize("side", ["add_remove", "replace"])
+@pytest.mark.parametrize("cells", [1, 2, 3, 1000])
+def test_a_row_moves_one_cell_of_each_set_on_each_side_and_no_more_than_there_are(side, cells):
+    unit = dp.rows(relation=side)
+    assert touched(plan(COUNT, cells=cells, unit=unit)) == min(cells, unit.sides)
+    both = plan(COUNT, cells=cells, unit=unit, sets=((0,), ()))
+    assert touched(both) == min(cells + 1, 2 * unit.sides)
+
+
+@pytest.mark.parametrize("side", ["add_remove", "replace"])
+def test_a_person_may_move_many_public_cells_and_few_private_ones(side):
+    unit = dp.person("u", rows=3, groups=2, relation=side)
+    assert touched(plan(COUNT, cells=50, unit=unit)) == 50
+    assert touched(plan(COUNT, cells=2**22, unit=unit)) == min(2**22, unit.sides * 3 * 2**20)
+    assert touched(plan(COUNT, private=True, unit=unit)) == 2 * unit.sides
+
+
+def tree(*aggregates, law="laplace", bins=FEWEST_CELLS, cells=None, private=False):
+    unit = dp.person("u", rows=1, groups=1) if private else None
+    made = plan(*aggregates, cells=cells, private=private, bins=bins, unit=unit)
+    tally = next(t for t in made.tallies if t.bins is not None)
+    return _tree(made, tally, law)
+
+
+def test_one_inner_quantile_of_few_groups_is_searched():
+    found = tree(quantile(0.3))
+    assert isinstance(found, Search)
+    assert (found.q, found.cells) == (0.3, FEWEST_CELLS)
+    assert isinstance(tree(quantile(0.3), cells=MOST_GROUPS), Search)
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"aggregates": (quantile(0.3),), "law": "gaussian"},
+        {"aggregates": (quantile(0.3),), "bins": FEWEST_CELLS - 1},
+        {"aggregates": (quantile(0.3),), "cells": MOST_GROUPS + 1},
+        {"aggregates": (quantile(0.3),), "private": True},
+        {"aggregates": (quantile(0.3), quantile(0.4, name="r"))},
+        {"aggregates": (quantile(0.0),)},
+        {"aggregates": (quantile(1.0),)},
+        {"aggregates": (quantile(None, function=Function.MAX),)},
+    ],
+    ids=str,
+)
+def test_other_quantiles_are_read_off_a_tree(given):
+    aggregates = given.pop("aggregates")
+    assert isinstance(tree(*aggregates, **given), Tree)
+
+
+def test_only_histograms_have_trees():
+    made = plan(COUNT, SUM)
+    assert [_tree(made, tally, "laplace") for tally in made.tallies] == [None, None]
+
+
+OUTPUTS = (
+    Output(name="n", expression=COUNT.column),
+    Output(name="ratio", expression=call("divide", SUM.column, COUNT.column)),
+    Output(name="k", expression=K.column),
+)
+
+
+def test_a_column_weighs_each_aggregate_that_it_is_made_of_at_its_most():
+    made = plan(COUNT, SUM, cells=3, outputs=OUTPUTS)
+    assert emphasis(made, {}) == {}
+    assert emphasis(made, {"n": 4}) == {"n": 4.0}
+    assert emphasis(made, {"ratio": 3, "n": 2}) == {"n": 3.0, "s": 3.0}
+    assert emphasis(made, {"n": 5, "ratio": 3}) == {"n": 5.0, "s": 3.0}
+    for weights in ({"k": 2}, {"other": 1}):
+        with pytest.raises(UnknownName):
+            emphasis(made, weights)
+    for weights in ([("n", 1)], {"n": 0}, {"n": "2"}):
+        with pytest.raises(BadParameter):
+            emphasis(made, weights)
+
+
+@pytest.mark.parametrize("law", ["laplace", "gaussian"])
+def test_what_matters_more_weighs_more_and_what_matters_not_at_all_a_little(law):
+    made = plan(COUNT, SUM, cells=3)
+    plain = parts_of(made, law, fold=False)
+    assert [len(part.tallies) for part in plain] == [1, 1]
+    more = parts_of(made, law, {"n": 4.0}, fold=False)
+    for before, after in zip(plain, more, strict=True):
+        counts = before.tallies[0].measure == "count"
+        assert (after.weight > before.weight) == counts
+    nothing = parts_of(made, law, {"n": 1e-12, "s": 1e-12}, fold=False)
+    assert {part.weight for part in nothing} == {1 / 64}
+
+
+def test_numbers_that_are_divided_or_told_together_are_fine():
+    assert [part.fine for part in parts_of(plan(COUNT, cells=3), "laplace")] == [False]
+    assert {part.fine for part in parts_of(plan(AVG, cells=3), "gaussian")} == {True}
+    folded = parts_of(plan(COUNT, SUM, cells=3), "laplace")
+    assert [part.basis.folded for part in folded] == [True]
+    assert [part.fine for part in folded] == [True]
+
+
+VAR = Aggregate(name="v", function=Function.VAR_POP, argument=X.column)
+SOME = [
+    Aggregate(name=f"c{i}", function=Function.COUNT, where=call("lt", K.column, literal(i)))
+    for i in (3, 9)
+]
+
+
+@pytest.mark.parametrize("law", ["laplace", "gaussian"])
+@pytest.mark.parametrize(
+    ("aggregates", "weights"),
+    [
+        ((AVG,), {"count": 1 / 4, "sum": 1.0}),
+        ((VAR,), {"count": 1 / 16, "sum": 1 / 4, "squares": 1.0}),
+        ((AVG, COUNT), {"count": 1 + 1 / 4, "sum": 1.0}),
+        ((AVG, VAR), {"count": 1 / 4 + 1 / 16, "sum": 1 + 1 / 4, "squares": 1.0}),
+    ],
+)
+def test_a_tally_weighs_the_squares_of_what_answers_have_of_it(law, aggregates, weights):
+    """Where signs are not known, the mean over them."""
+    found = parts_of(plan(*aggregates, cells=3), law, fold=False)
+    assert {p.tallies[0].measure.value: p.weight for p in found} == pytest.approx(weights)
+
+
+@pytest.mark.parametrize(
+    ("emphasis", "folded"), [(0.1, True), (3.9, True), (4.1, False), (50, False)]
+)
+def test_gaussian_counts_share_a_vector_while_that_has_the_smaller_sum_of_roots(emphasis, folded):
+    """With weights 1 and e it is √(1 + 2e) beside 1 + √e: smaller up to e = 4."""
+    found = parts_of(plan(COUNT, SOME[0], cells=3), "gaussian", {"n": emphasis})
+    assert [part.basis.folded for part in found] == ([True] if folded else [False, False])
+    if folded:
+        assert found[0].basis.forth == ((512, -256), (0, 256))
+
+
+@pytest.mark.parametrize(("emphasis", "folded"), [(0.1, True), (54, True), (55, False)])
+def test_laplace_counts_share_a_vector_while_that_has_the_smaller_sum_of_roots(emphasis, folded):
+    """With weights 1 and e it is ∛(1 + 2e) beside 1 + ∛e: smaller up to ∛e = (3 + √21)/2."""
+    found = parts_of(plan(COUNT, SOME[0], cells=3), "laplace", {"n": emphasis})
+    assert [part.basis.folded for part in found] == ([True] if folded else [False, False])
+
+
+@pytest.mark.parametrize("law", ["laplace", "gaussian"])
+@pytest.mark.parametrize("aggregates", [(COUNT, *SOME), (COUNT, *SOME, AVG), (*SOME, AVG, VAR)])
+@pytest.mark.parametrize("emphasis", [{}, {"n": 9.0}, {"c3": 9.0}])
+def test_every_tally_is_released_once(law, aggregates, emphasis):
+    made = plan(*aggregates, cells=3)
+    found = parts_of(made, law, emphasis)
+    told = collections.Counter(tally.name for part in found for tally in part.tallies)
+    asked = {tally.name for tally in made.tallies}
+    assert set(told.values()) == {1}
+    assert set(told) - asked <= {getattr(made.hidden, "name", None)}
+    assert asked <= set(told)
+
+
+def test_what_cannot_move_weighs_no_more_for_it():
+    made = plan(COUNT, SUM, unit=dp.rows(relation="replace"))
+    assert made.tallies[0].moves.l1 == 0
+    assert [len(part.tallies) for part in parts_of(made, "gaussian")] == [1, 1]
+
+
+def test_a_histogram_that_is_an_answer_is_released_as_it_is():
+    """Also where a quantile could be read off it."""
+    small = Read(name="s", source="s", facts=dp.bounds(0, 299, type="int", missing=0))
+    bins = Aggregate(
+        name="h", function=Function.HISTOGRAM, argument=small.column, bin=0, edges=tuple(range(301))
     )
-    distance = [abs(int(a) - int(b)) for a, b in zip(first, second, strict=True)]
-    assert sum(distance) <= made.vector.l1
-    assert sum(d * d for d in distance) <= made.vector.l2**2 * (1 + 1e-12)
-
-
-def test_small_numbers_are_left_as_they_are():
-    made = part(10 * 2**20, cells=1_000_000)
-    assert made.shift == 0
-    assert made.vector.l1 == 10 * 2**20
-    assert made.worth == made.tallies[0].unit
-
-
-def test_rounding_costs_next_to_nothing():
-    made = part(10 * 2**52, cells=100_000)
-    assert made.shift > 0
-    ideal = made.basis.moves.l1 / 2**made.shift
-    assert made.vector.l1 <= 1.005 * ideal
-
-
-@pytest.mark.parametrize(("relation", "cells"), [("add_remove", 3), ("replace", 6)])
-def test_with_private_keys_only_the_cells_of_one_unit_are_rounded_against_it(relation, cells):
-    """However many others there are: a person has three keys, and who takes their place, too."""
-    unit = dp.person("who", rows=10, groups=3, relation=relation)
-    schema = dp.Schema(columns={"x": dp.bounds(0, 1e9)})
-    frame = pd.DataFrame({"who": ["p"], "city": ["c"], "x": [1.0]})
-    session = dp.open(frame, unit=unit, budget=dp.epsilon(1.0, delta=1e-6), schema=schema)
-    query = session.sql("SELECT city, SUM(x) AS t FROM data GROUP BY city")
-    (part,) = parts_of(in_integers(query.question), "laplace")
-    assert part.shift > 0
-    assert part.groups == cells
-    assert part.vector.l1 == -(-part.basis.moves.l1 // 2**part.shift) + cells
-
-
-def test_with_public_keys_a_row_moves_one_cell_of_each_grouping_set():
-    schema = dp.Schema(columns={"x": dp.bounds(0, 2**40, type="int"), "k": dp.keys(range(1000))})
-    frame = pd.DataFrame({"k": [1], "x": [1.0]})
-    for relation, cells in {"add_remove": 2, "replace": 4}.items():
-        unit = dp.rows(relation=relation)
-        session = dp.open(frame, unit=unit, budget=dp.epsilon(1.0), schema=schema)
-        query = session.sql("SELECT k, SUM(x) AS t FROM data GROUP BY ROLLUP (k)")
-        (part,) = parts_of(in_integers(query.question), "laplace")
-        assert part.shift > 0
-        assert part.groups == cells
-
-
-@pytest.mark.parametrize("cells", [1, 1000, 2**22])
-@pytest.mark.parametrize("l1", [1, 2**26, 2**33, 10 * 2**52])
-@pytest.mark.parametrize("fine", [False, True])
-def test_a_billion_units_fit(l1, cells, fine):
-    tally = Tally(name="t0", measure=Measure.SUM, moves=Moves(l1=l1, l2_squared=l1 * l1, linf=l1))
-    made = Part(basis=Basis.plain(tally), tree=None, weight=1.0, groups=cells, fine=fine)
-    (found,) = made.read(made.rounded(np.array([2**30 * l1 - 1], dtype=object))).values()
-    assert found[0] == pytest.approx(2**30 * l1, rel=1e-6)
-
-
-@given(numbers=st.lists(wide, min_size=1, max_size=9), l1=st.integers(1, 2**19))
-def test_numbers_that_hardly_move_are_multiplied_exactly(numbers, l1):
-    tally = Tally(name="t0", measure=Measure.COUNT, moves=Moves(l1=l1, l2_squared=l1 * l1, linf=l1))
-    made = Part(basis=Basis.plain(tally), tree=None, weight=1.0, groups=1, fine=True)
-    assert made.shift == l1.bit_length() - 20
-    assert made.vector.l1 == l1 * 2**-made.shift
-    found = made.rounded(np.array(numbers, dtype=object))
-    small = [n for n in numbers if abs(n) < 2 ** (63 + made.shift)]
-    assert [int(f) for f, n in zip(found, numbers, strict=True) if n in small] == [
-        n << -made.shift for n in small
-    ]
-    steps = np.diff(np.sort(np.array(numbers, dtype=object)))
-    moved = np.diff(np.sort(found.astype(object)))
-    assert all(m <= s << -made.shift for m, s in zip(moved, steps, strict=True))
+    middle = Aggregate(name="q", function=Function.QUANTILE, argument=small.column, q=0.5)
+    for aggregates in ((bins,), (bins, middle)):
+        relation = Scan(table="t", reads=(small,))
+        made = in_integers(Question(unit=dp.rows(), relation=relation, aggregates=aggregates))
+        for law in ("laplace", "gaussian"):
+            assert _tree(made, made.tallies[0], law) == Tree(cells=300, branching=(300,))

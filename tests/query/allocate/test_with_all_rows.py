@@ -100,6 +100,16 @@ def test_where_rows_are_replaced_or_noise_is_laplace_there_is_none_of_it():
     assert not list(with_all_rows(asked(1).integers))
 
 
+def test_a_count_of_values_that_may_be_missing_is_not_that_of_all_rows():
+    s = dp.open(people(), unit=dp.rows(), budget=dp.rho(99.0), schema=SCHEMA)
+    plan = s.sql("SELECT COUNT(x) AS n, COUNT(*) FILTER (WHERE x < 9) AS c FROM data").integers
+    (basis,) = with_all_rows(plan)
+    *some, total = basis.tallies
+    assert some == [*plan.tallies]
+    assert total is plan.hidden
+    assert (total.value, total.where) == (None, None)
+
+
 @pytest.mark.parametrize("unit", UNITS, ids=str)
 @pytest.mark.parametrize("total", [False, True])
 def test_answers_cover_the_truth(unit, total):

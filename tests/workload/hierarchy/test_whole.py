@@ -81,3 +81,13 @@ def test_many_tops_together_stay_within_what_integers_hold():
     (found,) = whole(flat, [np.array([1e30, 1e30, 2.5])])
     assert found.tolist() == [float(2**62 // 3), float(2**62 // 3), 2]
     assert sum(found.tolist()) <= 2**62
+
+
+@pytest.mark.parametrize("nodes", [1, 3, 1000])
+def test_tops_are_held_so_that_all_of_them_together_fit_in_62_bits(nodes):
+    """Whatever the noise was."""
+    chain = Chain(sizes=(nodes,), parents=())
+    for far, held in ((1e300, float(2**62 // nodes)), (-1e300, 0), (7.4, 7)):
+        (found,) = whole(chain, [np.full(nodes, far)])
+        assert set(found.tolist()) == {int(held)}
+        assert sum(found.tolist()) <= 2**62

@@ -10,6 +10,13 @@ import deniable as dp
 from deniable import workload
 from deniable.audit import replay
 from deniable.errors import BadParameter, SensitivityMismatch
+from deniable.mechanisms import (
+    BinaryTreeCounter,
+    OpenEndedTreeCounter,
+    SquareRootCounter,
+    UnboundedCounter,
+)
+from deniable.workload.split import Vector, noise_under
 
 SPENDS = [dp.epsilon(1.0), dp.rho(0.5), dp.mu(1.0), dp.epsilon(1.0, delta=1e-6)]
 LENGTHS = [None, 50]
@@ -150,3 +157,73 @@ def test_a_list_of_values_that_the_counter_does_not_cover_costs_nothing():
         with pytest.raises(BadParameter, match=r"dp\.Sensitive numbers"):
             s.run(w.on([apart[0], 3], spend=dp.epsilon(0.5)))
         assert s.spent.epsilon == 0
+
+
+@pytest.mark.parametrize("bound", [{"linf": 1}, {"l2": 1}, {"l1": 1}])
+def test_a_stated_sensitivity_stands_in_for_a_bound_in_l1(bound):
+    value = dp.Sensitive(lambda: 3, whole=True, **bound)
+    if "l1" not in bound:
+        with pytest.raises(BadParameter, match="needs an L1 bound"):
+            workload.stream(steps=3).on([value], spend=dp.rho(0.5))
+    made = next(workload.stream(steps=3).on([value], spend=dp.rho(0.5), sensitivity=2))
+    assert made.sensitivity == 2
+
+
+@pytest.mark.parametrize("steps", [None, 1, 7, 8, 100])
+@pytest.mark.parametrize("moved", [3.0])
+@pytest.mark.parametrize(
+    "spend", [dp.epsilon(1.0), dp.rho(0.5), dp.mu(1.0), dp.epsilon(1.0, delta=1e-6)], ids=str
+)
+def test_the_counter_with_the_smaller_mean_square_is_planned(steps, moved, spend):
+    """A tree with Laplace noise on each level, or square roots with Gaussian noise."""
+    levels, ahead, made = (steps.bit_length() if steps else 1), steps or 1000, []
+    vector = Vector(l1=moved, l2=moved)
+    if (noise := noise_under("laplace", [vector] * levels, spend=spend)) is not None:
+        scale = {"scale": noise[-1].scale, "sensitivity": noise[-1].sensitivity}
+        tree = BinaryTreeCounter(steps=steps, noise=noise[-1]) if steps else None
+        made.append(tree or OpenEndedTreeCounter(**scale))
+    if (noise := noise_under("gaussian", [vector], spend=spend)) is not None:
+        scale = {"sigma": noise[-1].sigma, "sensitivity": noise[-1].sensitivity}
+        root = SquareRootCounter(steps=steps, **scale) if steps else None
+        made.append(root or UnboundedCounter(**scale))
+    squares = [float(np.square(each.deviations(ahead)).mean()) for each in made]
+    best = made[squares.index(min(squares))]
+    stream = workload.stream(steps=steps)
+    assert stream.counter(spend=spend, sensitivity=moved) == best
+    plan = stream.plan(spend=spend, sensitivity=moved)
+    assert plan.deviations.tolist() == best.deviations(ahead).tolist()
+    assert plan.rmse == pytest.approx(math.sqrt(min(squares)))
+    assert plan.worst == pytest.approx(best.deviations(ahead).max())
+    tree = isinstance(best, BinaryTreeCounter | OpenEndedTreeCounter)
+    assert (plan.law, plan.step) == (("laplace", 1.0) if tree else ("gaussian", 0.0))
+    assert (plan.wider > 1.0) == tree
+
+
+def test_estimates_have_the_errors_of_as_many_steps_as_came():
+    for steps in (None, 9):
+        found = workload.stream(steps=steps).release([3, 0, 7], spend=dp.rho(0.5))
+        assert found.labels["step"].tolist() == [1, 2, 3]
+        counter = workload.stream(steps=steps).counter(spend=dp.rho(0.5))
+        assert found.deviations.tolist() == counter.deviations(3).tolist()
+
+
+@pytest.mark.parametrize("wrong", [[], [3], [dp.Sensitive(lambda: 3, l1=1, whole=True), 4]])
+def test_only_hidden_numbers_are_streamed_in_a_session(wrong):
+    with pytest.raises(BadParameter):
+        workload.stream(steps=3).on(wrong, spend=dp.rho(0.5))
+
+
+def test_no_more_totals_are_drawn_than_there_are_steps():
+    values = [dp.Sensitive(lambda: 3, l1=1, whole=True, stream="s") for _ in range(5)]
+    asking = workload.stream(steps=2).on(values, spend=dp.rho(0.5), sensitivity=2)
+
+    class Opened:
+        def on(self, value):
+            return value
+
+    next(asking)
+    seen = [asking.send(Opened()), asking.send(4.0)]
+    with pytest.raises(StopIteration) as ended:
+        asking.send(9.0)
+    assert all(a is b for a, b in zip(seen, values, strict=False))
+    assert ended.value.value.to_pandas()["value"].tolist() == [4.0, 9.0]

@@ -27,6 +27,30 @@ def test_no_rounding_lowers_a_bound(most):
     assert moved**2 <= (Fraction(most) * part) ** 2 * (square + 2 * 10**7)
 
 
+def test_no_rounding_lowers_a_bound_beyond_2_to_the_53_where_every_float_is_whole():
+    """Products of any size, with bits dropped and without; seeded."""
+    source, dropped = np.random.default_rng(1), set()
+    for _ in range(400):
+        entries, rows = int(source.integers(1, 41)), int(source.integers(1, 8))
+        matrix = source.integers(-(2**entries), 2**entries, (rows, 3))
+        matrix[0, 0] = 1
+        most = float(source.uniform(1, 2)) * 2.0 ** int(source.integers(0, 60))
+        strategy = Dense(cells=3, bounds=Bounds(l1=most, l2=most), matrix=matrix)
+        (vector,) = strategy.vectors
+        columns = [[abs(int(x)) for x in column] for column in matrix.T]
+        part, extra = Fraction(most) / 2**strategy.shift, rows if strategy.shift else 0
+        dropped.add(extra > 0)
+        l1 = part * max(map(sum, columns)) + extra
+        assert l1 <= Fraction(vector.l1) <= l1 * Fraction(1 + 2.0**-50)
+        square = max(sum(x * x for x in column) for column in columns)
+        least = part**2 * square  # (l2 − √rows)² ≥ least, without roots of fractions
+        moved = Fraction(vector.l2) ** 2 + extra - least
+        assert Fraction(vector.l2) ** 2 >= max(least, Fraction(extra))
+        assert moved**2 >= 4 * Fraction(vector.l2) ** 2 * extra
+        assert {type(vector.l1), type(vector.l2)} == {float}
+    assert dropped == {False, True}
+
+
 def test_queries_are_asked_themselves_only_if_they_are_few_whole_and_serve_all():
     bounds = Bounds()
     found = of_queries(np.array([[1.0, 1.0, 0.0], [0.0, 0.0, 0.0], [1.0, 1.0, 0.0]]), bounds)
@@ -42,7 +66,7 @@ def test_queries_are_asked_themselves_only_if_they_are_few_whole_and_serve_all()
     assert of_queries(many[1:], bounds) is not None
 
 
-@pytest.mark.parametrize(("queries", "rounds"), [(2, 20), (3, 20), (4, 4)])
+@pytest.mark.parametrize(("queries", "rounds"), [(2, 22), (3, 22), (4, 4)])
 def test_so_many_rounds_are_made_at_most_and_a_fifth_for_more_than_a_few_queries(
     queries, rounds, monkeypatch
 ):
@@ -54,7 +78,7 @@ def test_so_many_rounds_are_made_at_most_and_a_fifth_for_more_than_a_few_queries
         return spectrum(*given)
 
     monkeypatch.setattr(dense, "_spectrum", counted)
-    monkeypatch.setattr(dense, "_ROUNDS", 20)
+    monkeypatch.setattr(dense, "_ROUNDS", 22)
     monkeypatch.setattr(dense, "_FEW", 3)
     monkeypatch.setattr(dense, "_CLOSE", 0.0)  # never close enough
     dense._optimal(np.random.default_rng(1).normal(size=(queries, 6)))
@@ -66,3 +90,36 @@ def test_rounds_end_where_nothing_better_is_left(monkeypatch):
     monkeypatch.setattr(dense, "_spectrum", lambda *given: made.append(1) or spectrum(*given))
     dense._optimal(np.eye(4))
     assert len(made) == 1
+
+
+@pytest.mark.parametrize(
+    ("bits", "shift"), [(0, 0), (30, 0), (31, 9), (40, 18), (61, 39), (62, 40), (63, 40), (200, 40)]
+)
+def test_bits_are_dropped_where_one_unit_moves_the_product_beyond_36(bits, shift):
+    """The longest column has 5 bits: 28 of all are kept, and 40 dropped at most."""
+    matrix = np.array([[16, 0], [0, 1]])
+    strategy = Dense(cells=2, bounds=Bounds(l1=2.0**bits, l2=2.0**bits), matrix=matrix)
+    assert strategy.shift == shift
+    counts = np.array([2**45, -3])
+    assert strategy.encode(counts, 0).tolist() == [2**49 >> shift, -3 >> shift]
+    noisy = [np.array([6.0, -2.0])]
+    assert strategy.decode(noisy, [1.0]).tolist() == pytest.approx(
+        [6 / 16 * 2**shift, -2 * 2**shift]
+    )
+    assert strategy.cell_variances([3.0]).tolist() == pytest.approx(
+        [(3 * 2**shift / 16) ** 2, (3 * 2**shift) ** 2]
+    )
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_what_is_optimised_can_answer_every_query(seed):
+    """Also where rows differ by many powers of ten, and a rounded matrix would miss some."""
+    source = np.random.default_rng(seed)
+    queries = source.normal(size=(3, 8)) * 10.0 ** source.integers(-5, 6, size=(3, 1))
+    found = dense.optimised(queries)
+    assert found
+    lengths = queries / np.sqrt(np.square(queries).sum(axis=1, keepdims=True))
+    for matrix in found:
+        real = matrix.astype(float)
+        fitted = np.linalg.lstsq(real.T, lengths.T, rcond=None)[0]
+        assert np.abs(real.T @ fitted - lengths.T).max() < 1e-8

@@ -41,7 +41,7 @@ class Histogram(Linear):
 
     def forms(self) -> Iterator[Terms]:
         """All bins together matter as much as one other answer."""
-        yield [(self.histogram, 1 / math.sqrt(max(1, len(self.aggregate.edges) - 1)))]
+        yield [(self.histogram, 1 / math.sqrt(len(self.aggregate.edges) - 1))]
 
     def derive(self, allocation: Allocation, noisy: Mapping[str, Floats]) -> Derived:
         name, unit = self.histogram.name, float(self.histogram.unit)

@@ -75,9 +75,11 @@ class Mean(Estimator):
             yield [(self.sum, 1.0), (self.count, sign / 2)]
 
     def error(self, allocation: Allocation, *, size: Known, confidence: float = 0.95) -> Known:
-        size = size if self.rows is None else self.rows
-        if size is None:
-            return None
+        known = size if self.rows is None else self.rows
+        return None if known is None else self.error_at(allocation, known, confidence)
+
+    def error_at(self, allocation: Allocation, size: float, confidence: float) -> float:
+        """The ± for a group of so many rows."""
         width = self.width
         terms = [(self.sum, (1.0,)), (self.count, (width, -width))]
         return min(self.largest, worst(allocation, terms, allocation.of_each(confidence)) / size)

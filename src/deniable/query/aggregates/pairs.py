@@ -73,6 +73,11 @@ class Covariance(Estimator):
 
     @property
     def largest(self) -> float:
+        return self._widest
+
+    @property
+    def _widest(self) -> float:
+        """The largest ± of a covariance there can be, also where it is divided afterwards."""
         return 2 * (1 + self._less) * self.first.width * self.second.width
 
     def forms(self) -> Iterator[Terms]:
@@ -82,10 +87,11 @@ class Covariance(Estimator):
             yield [(self.products, 1.0), *sums, (self.first.count, k)]
 
     def error(self, allocation: Allocation, *, size: Known, confidence: float = 0.95) -> Known:
-        """At the worst means there can be: |a·b − c| ≤ r·r′ for values within r and r′."""
-        size = size if self.rows is None else self.rows
-        if size is None:
-            return None
+        known = size if self.rows is None else self.rows
+        return None if known is None else self.error_at(allocation, known, confidence)
+
+    def error_at(self, allocation: Allocation, size: float, confidence: float) -> float:
+        """Of the covariance, at the worst means: |a·b − c| ≤ r·r′ for values within r and r′."""
         miss = 1 - allocation.of_each(confidence)
         x, y = self.first.width, self.second.width
         terms = [
@@ -96,8 +102,9 @@ class Covariance(Estimator):
         ]
         off = worst(allocation, terms, 1 - (1 - 2 * OF_A_MEAN) * miss) / size
         each = 1 - OF_A_MEAN * (1 - confidence)
-        means = [m.error(allocation, size=size, confidence=each) for m in (self.first, self.second)]
-        return min(self.largest, off + (means[0] or 0.0) * (means[1] or 0.0))
+        # Of the means, also where their variances are asked for.
+        means = [Mean.error_at(m, allocation, size, each) for m in (self.first, self.second)]
+        return min(self._widest, off + means[0] * means[1])
 
     def derive(self, allocation: Allocation, noisy: Mapping[str, Floats]) -> Derived:
         pairs, less = self.pairs(allocation, noisy), self._less
@@ -179,10 +186,10 @@ class Correlation(Covariance):
         """The largest ± for any correlation of values that spread evenly over their bounds."""
         each = 1 - 0.05 / 3
         x, y = self.first.width**2 / 3, self.second.width**2 / 3
-        off = super().error(allocation, size=size, confidence=each) or 0.0
+        off = self.error_at(allocation, size, each)
         spreads = []
         for spread, variance in ((self.first, x), (self.second, y)):
-            less = spread.error(allocation, size=size, confidence=each) or 0.0
+            less = spread.error_at(allocation, size, each)
             spreads.append((np.maximum(variance - less, [0.0]), np.array([variance + less])))
         found = 0.0
         for r in (0.0, 0.5, 1.0):

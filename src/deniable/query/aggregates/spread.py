@@ -13,7 +13,7 @@ import numpy as np
 from deniable.query.algebra import Aggregate, Function
 from deniable.workload.ratios import Confidence, Sums
 
-from ._estimator import Derived, Ends, Floats, Known, Terms, mixture, worst
+from ._estimator import Derived, Ends, Floats, Terms, mixture, worst
 from .mean import Mean
 from .tallies import Measure, Tally
 
@@ -70,10 +70,7 @@ class Spread(Mean):
         for first, second in product((1, -1), repeat=2):
             yield [(self.squares, 1.0), (self.sum, first / 2), (self.count, second / 4)]
 
-    def error(self, allocation: Allocation, *, size: Known, confidence: float = 0.95) -> Known:
-        size = size if self.rows is None else self.rows
-        if size is None:
-            return None
+    def error_at(self, allocation: Allocation, size: float, confidence: float) -> float:
         width = self.width
         terms = [
             (self.squares, (1.0,)),

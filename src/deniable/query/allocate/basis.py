@@ -134,7 +134,7 @@ def foldings(tallies: Sequence[Tally], plan: IntegerPlan) -> Iterator[Basis]:
 
 def with_all_rows(plan: IntegerPlan) -> Iterator[Basis]:
     """All counts together with the number of all rows, for Gaussian noise."""
-    counts = [t for t in plan.tallies if t.measure is Measure.COUNT and t.moves.l1]
+    counts = [t for t in plan.tallies if t.measure is Measure.COUNT]
     asked = next((t for t in counts if t.where is None and t.value is None), None)
     total, some = asked or plan.hidden, [t for t in counts if t is not asked]
     if plan.unit.sides == 2 or total is None or not some:
@@ -153,7 +153,7 @@ def with_all_rows(plan: IntegerPlan) -> Iterator[Basis]:
         moves=Moves(
             l1=sets * most * (k + d * one),
             l2_squared=sets * most**2 * (k**2 + d * one**2),
-            linf=most * max(k, one),
+            linf=most * k,
         ),
     )
 
@@ -174,7 +174,8 @@ def _beside(count: Tally, total: Tally, plan: IntegerPlan, law: Law) -> Basis:
     """Bounds at the corners: a row that comes or goes, at the farther end; one end for the other.
 
     In every grouping set a unit adds a point of the hull of 0 and W·(1, q) in some group, so that
-    corners have the largest norms.
+    corners have the largest norms. In L1 one end for the other is never farther, as k ≥ span and
+    2·far ≥ span; in L∞ it always is, as k < 2·span.
     """
     low, high = _ends(total)
     span, far, most = high - low, max(-low, high), plan.rows * plan.weight
@@ -186,9 +187,9 @@ def _beside(count: Tally, total: Tally, plan: IntegerPlan, law: Law) -> Basis:
         forth=((k, 0), (0, 2)),
         back=((Fraction(1, k), Fraction(0)), (Fraction(0), Fraction(1, 2))),
         moves=Moves(
-            l1=sets * most * max(groups * (k + 2 * far), 2 * span),
+            l1=sets * most * groups * (k + 2 * far),
             l2_squared=sets * most**2 * max(groups * (k**2 + 4 * far**2), 4 * span**2),
-            linf=most * max(k, 2 * span),
+            linf=most * 2 * span,
         ),
     )
 

@@ -68,9 +68,8 @@ class Part:
             return 0
         bits = self.basis.moves.l1.bit_length()
         most = min(_MOST_BITS, max(_BITS, self._moved.bit_length() + _SPARE_BITS))
-        if bits > most:
-            return bits - most
-        return min(0, bits - _FINE_BITS) if self.fine else 0
+        least = min(0, bits - _FINE_BITS) if self.fine else 0
+        return max(least, bits - most)
 
     @property
     def _moved(self) -> int:

@@ -42,7 +42,8 @@ def least(
 
     def stated(loss: float, balance: Balance) -> dict[str, float]:
         found = at(loss, balance)
-        return {name: plan.parts[name].error(found, size=size) or 0.0 for name in wanted}
+        told = {name: plan.parts[name].error(found, size=size) for name in wanted}
+        return {name: error for name, error in told.items() if error is not None}
 
     def smooth(loss: float, balance: Balance) -> dict[str, float]:
         found = at(loss, balance)

@@ -71,7 +71,7 @@ class Strategy(ABC):
     ) -> Floats:
         """The variances of the sums of cells first … last (inclusive), exactly."""
         places = np.arange(self.cells)
-        step = max(1, 2**22 // self.cells)
+        step = 2**22 // self.cells  # at most 2²⁰ cells have intervals
         found = [
             self.variance(
                 ((places >= f[:, None]) & (places <= t[:, None])).astype(np.float64), deviations

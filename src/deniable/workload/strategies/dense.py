@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from fractions import Fraction
 from functools import cached_property
 from typing import ClassVar, Final
 
@@ -60,11 +61,11 @@ class Dense(Strategy):
     @property
     def vectors(self) -> tuple[Vector, ...]:
         """The one product; rounding it down moves neighbours by 1 per row further apart."""
-        l1, l2 = (_up(self.bounds.l1 * norm) for norm in self._norms)
+        l1, l2 = (Fraction(self.bounds.l1) * norm / 2**self.shift for norm in self._norms)
         if self.shift:
-            rows, part = len(self.matrix), 2.0**-self.shift
-            l1, l2 = _up(l1 * part + rows), _up(l2 * part + _up(math.sqrt(rows)))
-        return (Vector(l1=l1, l2=l2),)
+            rows = len(self.matrix)
+            l1, l2 = l1 + rows, l2 + Fraction(math.isqrt(rows << 104) + 1, 2**52)
+        return (Vector(l1=_up(l1), l2=_up(l2)),)
 
     @property
     def lengths(self) -> tuple[int, ...]:
@@ -204,5 +205,7 @@ def of_queries(queries: Floats, bounds: Bounds) -> Dense | None:
     return Direct(cells=queries.shape[1], bounds=bounds, matrix=matrix)
 
 
-def _up(number: float) -> float:
-    return math.nextafter(number, math.inf) if number != int(number) else number
+def _up(exact: Fraction) -> float:
+    """The least float that is not below a number."""
+    number = float(exact)
+    return number if number >= exact else math.nextafter(number, math.inf)

@@ -90,10 +90,10 @@ def convolve(kernel: Integers, signal: Integers, *, shift: int) -> Integers:
     assert 0 <= shift <= MOST_SHIFT, "more digits are dropped than there are"
     length = len(kernel)
     turned = fft.rfft(kernel.astype(np.float64))
-    rest, base = signal.copy(), 1 << DIGIT
+    rest, half = signal.copy(), 1 << DIGIT - 1
     carry, kept = np.zeros(length, dtype=np.int64), []
     for place in range(_DIGITS):
-        digit = ((rest + base // 2) & (base - 1)) - base // 2 if place < _DIGITS - 1 else rest
+        digit = ((rest + half) & (2 * half - 1)) - half if place < _DIGITS - 1 else rest
         rest = (rest - digit) >> DIGIT
         real = np.rint(fft.irfft(turned * fft.rfft(digit.astype(np.float64)), n=length))
         product = real.astype(np.int64)
@@ -109,10 +109,11 @@ def convolve(kernel: Integers, signal: Integers, *, shift: int) -> Integers:
 def times(matrix: Integers, cells: Integers, *, shift: int = 0) -> Integers:
     """⌊matrix·cells/2ˢ⌋, exact or clipped to ±2⁶², for any cells; rows are ≤ 2⁶¹ long in L1.
 
-    Cells are cut into parts so short that the products of a row and a part stay below 2⁶².
+    Cells are cut into parts so short that the products of a row and a part stay below 2⁶², and that
+    the last one begins at bit 42 or above: s is at most that.
     """
     longest = matrix.shape[1] * int(np.abs(matrix).max(initial=0))
-    bits = min(62 - longest.bit_length(), 32)
+    bits = min(62 - longest.bit_length(), 31)
     assert bits > 0, "a row is too long for exact products"
     parts, rest = [], np.clip(cells, -HELD, HELD)
     for _ in range(-(-63 // bits) - 1):

@@ -137,6 +137,14 @@ def test_a_histogram_as_it_is_has_a_number_per_bin():
     assert (made.numbers(cells) == counts).all()
 
 
+def test_a_tally_alone_is_one_number_for_each_group():
+    made = part(3)
+    cells = Cells(groups=(), numbers={"t0": np.array([5, -7], dtype=object)}, histograms={})
+    numbers = made.numbers(cells)
+    assert (made.shape, numbers.tolist()) == ((), [5, -7])
+    assert made.read(numbers)["t0"].tolist() == [5.0, -7.0]
+
+
 def turned(denominator=1):
     """Two tallies told by their sum and by twice the second."""
     both = tuple(tally(6, name=name, denominator=denominator) for name in ("t0", "t1"))

@@ -10,7 +10,9 @@ from deniable import workload
 from deniable.errors import BadParameter
 from deniable.sampling.seeded import SeededSource
 from deniable.sampling.source import using
+from deniable.workload.hierarchy.shares import balanced
 from deniable.workload.hierarchy.whole import divided
+from deniable.workload.strategies import Bounds
 
 NESTED = {"family": np.arange(40) // 5, "clan": np.arange(40) // 20}
 CROSSED = NESTED | {"colour": np.arange(40) % 6}
@@ -138,6 +140,50 @@ def test_levels_get_noise_by_what_helps():
     assert plan.levels["total"] < 6 < flat.worst
 
 
+def test_one_leaf_is_its_own_total_unless_it_is_grouped():
+    assert workload.groupings(1, {}).names == ("leaf",)
+    assert workload.groupings(1, {"a": [0]}).names == ("leaf", "a", "total")
+    assert workload.groupings(2, {}).names == ("leaf", "total")
+
+
+def test_levels_that_nest_form_the_longest_chain_and_the_others_cut_across():
+    w = workload.groupings(40, CROSSED)
+    assert w.names == ("leaf", "family", "colour", "clan", "total")
+    assert w.nested == (0, 1, 3, 4)
+    assert w.chain.sizes == (40, 8, 2, 1)
+    assert [p.tolist() for p in w.chain.parents[1:]] == [[0] * 4 + [1] * 4, [0, 0]]
+
+
+@pytest.mark.parametrize(("law", "power"), [("laplace", 3), ("gaussian", 2)])
+def test_levels_that_nest_share_their_part_of_the_loss_and_each_other_has_one(law, power):
+    w = workload.groupings(40, CROSSED)
+    found = w._vectors(law, Bounds(l1=6.0, l2=4.0))
+    assert [(v.l1, v.l2) for v in found] == [(6.0, 4.0), *[(6.0, 6.0)] * 4]
+    shares = [v.weight ** (1 / power) for v in found]
+    assert sum(shares) == pytest.approx(1.0)
+    assert shares[2] == pytest.approx(1 / 5)
+    nested = balanced((40, 8, 2, 1), law)
+    assert [shares[i] for i in w.nested] == pytest.approx([s * 4 / 5 for s in nested])
+
+
+def test_a_plan_counts_every_level_alike():
+    w = workload.groupings(40, NESTED)
+    plan = w.plan(spend=dp.mu(1.0))
+    parts = np.split(np.square(plan.deviations), np.cumsum(w.sizes)[:-1])
+    means = [part.mean() for part in parts]
+    assert plan.rmse == pytest.approx(np.sqrt(np.mean(means)))
+    assert plan.worst == pytest.approx(plan.deviations.max())
+    assert list(plan.levels.values()) == pytest.approx([np.sqrt(m) for m in means])
+    assert plan.step == 0.0
+    assert workload.groupings(1, {}).plan(spend=dp.mu(1.0)).step == 1.0
+
+
+def test_a_tree_may_be_deep_and_its_nodes_in_any_order():
+    w = workload.tree([3, 0, 0, -1, 3, 4, 1, 2, 2, 5])
+    assert w.names == ("leaf", "depth 2", "depth 1", "total")
+    assert [c.tolist() for c in w.codes[1:3]] == [[0, 1, 1, 2], [0, 0, 0, 1]]
+
+
 def test_a_tree_is_the_same_as_its_groupings():
     w = workload.tree([-1, 0, 0, 1, 1, 2, 2, 2])
     assert w.names == ("leaf", "depth 1", "total")
@@ -157,6 +203,9 @@ def test_a_tree_is_the_same_as_its_groupings():
         "tree",
         [[-1]],
         [-1.0, 0.0, 0.0],
+        [-2, -1, 0],
+        [-1, 0, 3],
+        [-1, -1, 0],
     ],
 )
 def test_what_is_not_a_tree_is_refused(bad):
