@@ -35,6 +35,7 @@ from deniable.release.numbers import digits
 from deniable.sampling import below
 from deniable.sampling.lattice import Lattice
 from deniable.sensitivity.sample_range import RANGES, range_at, range_scores
+from deniable.session.offers import offering
 from deniable.workload.split import Vector, noise_for
 
 from .building import About, ask, distinct_columns
@@ -99,7 +100,8 @@ class Sampled:
         """The average answer of the parts, with the ± of its noise."""
         session = self.about.session
         search, rest, parts = self._paying(spend)
-        session.ledger.check(self._price(search, rest))
+        with offering(session, spend, lambda loss: self._price(*self._paying(loss)[:2])):
+            session.ledger.check(self._price(search, rest))
         answers = _Answers(self, parts)
         scores = answers.then(
             lambda found: range_scores(found, parts=parts), linf=self._sides, shape=RANGES

@@ -87,6 +87,12 @@ class Problem:
             brought.check(given["loss"], domain=domain, coordinates=coordinates)
         return problem
 
+    def paid_with(self, spend: Loss) -> Problem:
+        """The same for another loss."""
+        problem = replace(self, spend=spend)
+        problem._check_currency()  # noqa: SLF001  our own
+        return problem
+
     def _check_currency(self) -> None:
         if not isinstance(self.spend, Loss):
             fix = "spend=dp.epsilon(1.0, delta=1e-6)"

@@ -10,12 +10,14 @@ from __future__ import annotations
 
 from collections.abc import Generator, Mapping
 from dataclasses import replace
+from functools import partial
 from typing import Any, Final
 
 from deniable.curator import Curator
 from deniable.errors import BadParameter, UnknownName, UnsupportedQuery
 from deniable.ledger import Entry
 from deniable.losses import Loss, Pure
+from deniable.losses.filters import Price
 from deniable.mechanisms import (
     Exponential,
     Mechanism,
@@ -28,6 +30,7 @@ from deniable.query.query import Query
 from deniable.query.vectors import Vector
 from deniable.release import Noisy, Plan, Provenance, Release
 from deniable.session.asked import facts_of
+from deniable.session.offers import offering
 
 CHOICES: Final[Mapping[str, Any]] = {
     "permute_and_flip": PermuteAndFlip,
@@ -59,8 +62,21 @@ def released(
     """The group that was chosen, or the groups that are above."""
     vector = _vector(query)
     mechanism = _mechanism(vector, task, spend)
-    if isinstance(mechanism, SparseVector):
-        return _above(session, vector, mechanism, task)
+    assert spend is not None
+    due = partial(_due, session, vector, task)
+    with offering(session, spend, due):
+        if isinstance(mechanism, SparseVector):
+            return _above(session, vector, mechanism, task)
+        return _chosen(session, query, vector, mechanism, task)
+
+
+def _due(session: Curator, vector: Vector, task: Mapping[str, Any], spend: Loss) -> Price:
+    return session.ledger.price(_mechanism(vector, task, spend))
+
+
+def _chosen(
+    session: Curator, query: Query, vector: Vector, mechanism: Mechanism, task: Mapping[str, Any]
+) -> Release:
     asked = f"{mechanism.name} of\n{query._asked}"  # noqa: SLF001  (as `Query.release` names it)
     title = f"{mechanism.name}: {task['sql']}"
     found = session.release(mechanism.on(vector.value), question=asked, title=title)
