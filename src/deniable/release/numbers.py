@@ -33,6 +33,15 @@ def digits(number: float, direction: Direction = "near", *, significant: int = 3
     return _powers(_rounded(exact, smallest, direction), significant)
 
 
+def decimals(number: float, places: int = 0) -> str:
+    """So many decimals; what rounds to zero is 0, on whichever side of it it lies.
+
+    >>> decimals(-0.3), decimals(-1234.5, 2)
+    ('0', '-1,234.50')
+    """
+    return f"{number:z,.{places}f}"
+
+
 def _powers(rounded: Decimal, significant: int) -> str:
     """1.23e-05: two digits of exponent, as floats print it."""
     figures, _, power = f"{rounded:.{significant - 1}e}".partition("e")
@@ -127,8 +136,8 @@ def plus_minus(value: object, error: float | dt.timedelta | None) -> str:
         return f"{value:,} ± {spread}"
     if "e" in spread:
         return f"{digits(value, significant=6)} ± {spread}"
-    decimals = max(0, 2 - Decimal(error).adjusted()) if error else 6
-    return f"{value:,.{decimals}f} ± {spread}"
+    places = max(0, 2 - Decimal(error).adjusted()) if error else 6
+    return f"{decimals(value, places)} ± {spread}"
 
 
 def _while(time: dt.timedelta) -> str:

@@ -171,7 +171,7 @@ def _mean(made: Synthetic, column: int, values: Floats) -> Mean:
 def _shown(mean: Mean) -> str:
     if mean is None:
         return "missing"
-    return f"{mean:.6g}" if isinstance(mean, float) else str(mean)
+    return f"{mean:z.6g}" if isinstance(mean, float) else str(mean)
 
 
 def _kept(mean: Mean) -> float | str | None:

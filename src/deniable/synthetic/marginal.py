@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from deniable import cards
 from deniable.release.frame import terminal_width
-from deniable.release.numbers import digits
+from deniable.release.numbers import decimals, digits
 
 from .domain import Domain
 from .inference import Clique, Measurement, Model, Unfolded
@@ -88,7 +88,7 @@ class Marginal:
         return [
             [
                 *cell,
-                f"{flat[i]:,.0f}",
+                decimals(flat[i]),
                 "unknown" if errors is None else f"± {digits(float(errors[i]), 'up')}",
             ]
             for i, cell in first
