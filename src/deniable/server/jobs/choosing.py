@@ -8,7 +8,7 @@ What is named is looked up in a fixed table; sensitivities come from the query.
 
 from __future__ import annotations
 
-from collections.abc import Generator, Mapping
+from collections.abc import Generator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any, Final
@@ -86,9 +86,14 @@ def _chosen(
     return replace(
         found,
         keys={name: (value,) for name, value in zip(vector.keys, group, strict=True)},
-        answers={"chosen": Noisy(cells=(True,), estimand=_LARGEST)},
+        answers={"chosen": Noisy(cells=(_label(vector, group),), estimand=_LARGEST)},
         provenance=replace(found.provenance, question=_words(task)),
     )
+
+
+def _label(vector: Vector, group: Sequence[object]) -> str:
+    """A group by its columns: city = Oslo, smoker = True."""
+    return ", ".join(f"{name} = {value}" for name, value in zip(vector.keys, group, strict=True))
 
 
 def _words(task: Mapping[str, Any]) -> str:
@@ -144,10 +149,12 @@ def _above(
     charges: list[Entry] = []
     title = f"above {task['above']['threshold']}: {task['sql']}"
     above = session.run(steps(), name=title, charges=charges)
-    keys = {name: tuple(vector.groups[p][i] for p in above) for i, name in enumerate(vector.keys)}
+    groups = [vector.groups[place] for place in above]
+    keys = {name: tuple(each[i] for each in groups) for i, name in enumerate(vector.keys)}
+    labels = tuple(_label(vector, each) for each in groups)
     return Release(
         keys=keys,
-        answers={"above": Noisy(cells=(True,) * len(above), estimand=_LARGE)},
+        answers={"above": Noisy(cells=labels, estimand=_LARGE)},
         loss=mechanism.loss(Pure),
         mechanisms=(mechanism.to_dict(),),
         unit=session.unit,

@@ -95,10 +95,16 @@ def _shown(request: Request, release: Release, about: dict[str, Any]) -> dict[st
         "head": head,
         "keys": len(release.keys),
         "rows": rows,
-        "single": rows[0][0] if len(rows) == 1 and len(head) == 1 else None,
+        "single": rows[0][-1] if len(rows) == 1 and (len(head) == 1 or _named(release)) else None,
         "cost": release.cost.replace(", δ 0", ""),
         "loss": amount(release.loss, "up"),
         "notes": release._notes(),  # noqa: SLF001  (as above)
         "certificate": release.certificate().record,
         "code": code(about["question"], release, purpose=about["purpose"], base=base),
     }
+
+
+def _named(release: Release) -> bool:
+    """Whether the answer is one label, which says all that stands in its row."""
+    cells = [cell for answer in release.answers.values() for cell in answer.cells]
+    return len(cells) == 1 and isinstance(cells[0], str)
