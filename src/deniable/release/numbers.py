@@ -86,10 +86,15 @@ def probability(delta: float, direction: Direction = "near") -> str:
 
 
 def amount(loss: Loss, direction: Direction = "near") -> str:
-    """A loss in its own currency: ε 0.5, δ 1e-07."""
+    """A loss in its own currency: ε 0.5, δ 1e-07; a δ of 0 is not named.
+
+    >>> amount(Approx(0.5, delta=1e-7)), amount(Approx(0.5, delta=0.0))
+    ('ε 0.5, δ 1e-07', 'ε 0.5')
+    """
     parts = [
         f"{loss.symbols[name]} {(probability if name == 'delta' else digits)(figure, direction)}"
         for name, figure in loss.figures().items()
+        if figure or name != "delta"
     ]
     return ", ".join(parts) if parts else f"ε {digits(loss.epsilon_at(1e-9), 'up')} at δ 1e-09"
 
@@ -103,7 +108,8 @@ def remaining(loss: Loss, *, groups: bool) -> str:
     if not isinstance(loss, Approx):
         return amount(loss, "down")
     epsilon = amount(Pure(loss.epsilon), "down")
-    return f"{amount(loss, 'down')} for private groups" if groups else epsilon
+    delta = f", δ {probability(loss.delta, 'down')} for private groups"
+    return epsilon + (delta if groups else "")
 
 
 def percent(share: float) -> str:

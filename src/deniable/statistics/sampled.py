@@ -35,6 +35,7 @@ from deniable.release.numbers import digits
 from deniable.sampling import below
 from deniable.sampling.lattice import Lattice
 from deniable.sensitivity.sample_range import RANGES, range_at, range_scores
+from deniable.session import budgets
 from deniable.session.offers import offering
 from deniable.workload.split import Vector, noise_for
 
@@ -78,7 +79,7 @@ class Sampled:
         share = _SPAN * noise.error(0.95) / parts
         return Plan(
             question=self.title,
-            cost=spend,
+            cost=budgets.used(spend, search, noise),
             errors={"value": None},
             steps=[
                 f"put each unit into one of {parts:,} parts, and evaluate the function on each",

@@ -23,6 +23,7 @@ from deniable.release.numbers import digits
 from deniable.schema.binning import Intervals, Listed
 from deniable.schema.columns import DROP
 from deniable.schema.edges import binning_of
+from deniable.session import budgets
 from deniable.session.asked import together
 from deniable.session.offers import offering
 from deniable.statistics.building import COUNT, About
@@ -61,7 +62,7 @@ class Asked(Generic[T_co]):
         """The strategy, the cost and the errors to expect; free."""
         session = self.about.session
         measured = self.measure(session.spending(spend))
-        plan = measured.plan
+        plan, mechanism = measured.plan, together(measured.steps)
         noise = "Laplace" if plan.law == "laplace" else "Gaussian"
         halves = plan.errors * self.worth
         mean, least, most = (
@@ -69,14 +70,14 @@ class Asked(Generic[T_co]):
         )
         return Plan(
             question=self.title,
-            cost=spend,
+            cost=budgets.used(spend, mechanism),
             errors={self.name: float(halves.max())},
             steps=[
                 f"{self.exactly}, in one reading of the rows",
                 f"add {noise} noise to {_parts(len(measured.steps))} (strategy: {plan.strategy})",
                 "compute every answer from the least-squares fit",
             ],
-            left=session.ledger.left_after(session.ledger.price(together(measured.steps))),
+            left=session.ledger.left_after(session.ledger.price(mechanism)),
             notes=(
                 f"root mean squared error over {self.over}: {mean}",
                 *([f"{plan.strategy}: {why}"] if (why := plan.instead(self.worth)) else []),

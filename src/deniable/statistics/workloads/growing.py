@@ -38,7 +38,7 @@ from deniable.query.query import Query
 from deniable.query.rows import Matrix, Rows
 from deniable.release import Plan, Release
 from deniable.release.numbers import digits
-from deniable.session import streams
+from deniable.session import budgets, streams
 from deniable.session.offers import offering
 from deniable.session.streams import Course
 from deniable.statistics.building import About
@@ -75,7 +75,7 @@ class Following:
         least, most = (digits(x, "up") for x in (halves.min(), halves.max()))
         return Plan(
             question=self.title,
-            cost=plan.spend,
+            cost=budgets.used(spend, counter),
             errors={"total": float(halves.max())},
             steps=[
                 f"charge once for {len(halves):,} steps",
