@@ -26,7 +26,8 @@ from deniable.statistics.building import About
 from .encoding import Read, all_features, by_value, cells_of, read_rows
 from .engine.budget import due
 from .engine.spaces import up, weighed
-from .fitting import fit, needed, prepared
+from .fitting import fit, prepared
+from .from_table import needed
 
 if TYPE_CHECKING:
     from .models._estimator import PrivateEstimator

@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deniable import parameters
-from deniable.calibration import analytic_gaussian_sigma
 from deniable.errors import BadParameter, UnitMismatch
+from deniable.learn.engine.budget import gaussian
 from deniable.losses import Approx, Gdp, Loss, Pure, Zcdp, rounding
 from deniable.mechanisms import Gaussian, Laplace
 from deniable.release import Plan
@@ -147,13 +147,7 @@ class Problem:
     @property
     def _mu(self) -> float:
         """The μ of normal noise that the loss buys."""
-        if isinstance(self.spend, Gdp):
-            return self.spend.mu
-        if isinstance(self.spend, Zcdp):
-            return math.sqrt(2 * self.spend.rho) * (1 - 2.0**-40)
-        assert isinstance(self.spend, Approx)
-        sigma = analytic_gaussian_sigma(self.spend.epsilon, delta=self.spend.delta)
-        return 1 / sigma * (1 - 2.0**-40)
+        return gaussian(self.spend)
 
     # ---- the ways
 

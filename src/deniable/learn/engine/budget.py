@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Final
 
-from deniable.calibration import analytic_gaussian_sigma, calibrate
+from deniable.calibration import calibrate
 from deniable.errors import BadParameter, BudgetExceeded, MixedLosses
-from deniable.losses import Approx, Gdp, Loss, Zcdp
+from deniable.losses import Approx, Gdp, Loss
 from deniable.losses.filters import ApproxFilter, Price
 from deniable.mechanisms import Gaussian, Mechanism
 from deniable.mechanisms.combine import Composed
@@ -90,13 +90,9 @@ def check_work(*, passes: float, numbers: float) -> None:
 
 def gaussian(loss: Loss) -> float:
     """The largest μ whose Gaussian loss is within a loss."""
-    match loss:
-        case Gdp():
-            return loss.mu
-        case Zcdp():
-            return math.sqrt(2 * loss.rho) * (1 - 2.0**-50)
-        case Approx() if loss.delta > 0:
-            return (1 - 2.0**-40) / analytic_gaussian_sigma(loss.epsilon, delta=loss.delta)
+    mu = Gaussian.mu_within(loss)
+    if mu is not None:
+        return mu if isinstance(loss, Gdp) else mu * (1 - 2.0**-40)
     raise MixedLosses(
         "learning adds Gaussian noise, which needs a δ",
         why="normal noise is never ε-DP with δ = 0",
