@@ -53,17 +53,27 @@ def fitting(session: Session, spend: Loss, due: Callable[[Loss], Price]) -> Loss
 
     def fits(amount: Loss) -> bool:
         try:
-            ledger.check_known()
             return ledger.left_after(due(session.spending(amount))) is not None
-        except DeniableError:  # too little for any noise, a δ that is not left, a closed ledger
+        except DeniableError:  # too little for any noise, or a δ that is not left
             return False
 
-    try:
-        left = session.left
-    except DeniableError:  # others have shares, and this asker has none
+    if not _is_open(session):
         return None
+    left = session.left
     found = (_largest(each, left, fits) for each in _kinds(session, spend, left))
     return next((each for each in found if each is not None), None)
+
+
+def _is_open(session: Session) -> bool:
+    """Whether anything at all may be charged: else only others have shares, or lines are unknown.
+
+    What a ledger fails at is the error that is being raised already.
+    """
+    try:
+        session.ledger.check_known()
+        return bool(getattr(session.left, session.budget.figure) > 0)
+    except DeniableError:
+        return False
 
 
 def _kinds(session: Session, spend: Loss, left: Loss) -> Iterator[Loss]:
@@ -129,13 +139,12 @@ def _softer(session: Session, mechanism: Mechanism, delta: float | None) -> Mech
     def fits(tens: float) -> bool:
         ledger = session.ledger
         try:
-            ledger.check_known()
             return ledger.left_after(ledger.price(turned(tens), delta=delta)) is not None
         except DeniableError:
             return False
 
     low, high = 0.0, _FURTHER
-    if not fits(high):
+    if not (_is_open(session) and fits(high)):
         return None
     for _ in range(_HALVINGS):
         middle = (low + high) / 2
