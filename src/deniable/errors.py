@@ -273,6 +273,12 @@ class BudgetExceeded(DeniableError):
 
     code = "DP201"
     unpaid = True
+    _offered: Fix | None = None
+
+    def offer(self, fix: Fix) -> None:
+        """Propose what still fits, before all else; in place of what was proposed for a part."""
+        others = tuple(each for each in self.fixes if each is not self._offered)
+        self._offered, self.fixes = fix, (fix, *others)
 
 
 class MixedLosses(DeniableError, TypeError):
@@ -304,14 +310,7 @@ class UnknownKeys(DeniableError):
         return cls(
             f"the list of values of `{column}` is itself private: a rare one could reveal a person",
             why="a group that appears only because of one person reveals that person",
-            fix=(
-                fixes.keys(column),
-                Fix(
-                    "a budget with a delta, and unit=dp.person(..., groups=...)",
-                    command="create the ledger with --budget 3,1e-7, set groups = 3 in its unit",
-                    lead="or suppress small groups: ",
-                ),
-            ),
+            fix=(fixes.keys(column), fixes.suppression()),
             snippet=snippet,
         )
 

@@ -127,6 +127,15 @@ def keys(*columns: str, note: str = "") -> Fix:
     )
 
 
+def suppression() -> Fix:
+    """What it takes for groups to be chosen privately, beside a list of them."""
+    return Fix(
+        "a budget with a delta, and unit=dp.person(..., groups=...)",
+        command="create the ledger with --budget 3,1e-7, set groups = 3 in its unit",
+        lead="or suppress small groups: ",
+    )
+
+
 def bounds(column: str, *, table: str, type: str) -> list[Fix]:  # noqa: A002
     """Plausible bounds of a column, stated or estimated privately."""
     target, name = shlex.quote(f"{table}.{column}"), quoted(column)

@@ -10,13 +10,17 @@ import difflib
 import functools
 import inspect
 import math
+import os
 import re
+import shlex
 from collections.abc import Callable, Collection
 from fractions import Fraction
 from numbers import Integral, Rational, Real
+from pathlib import Path
 from typing import ParamSpec, TypeVar
 
 from .errors import BadCall, BadParameter, DeniableError
+from .fixes import Fix
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -114,6 +118,18 @@ def whole(name: str, value: object, *, least: int = 1) -> int:
     if isinstance(value, bool) or not isinstance(value, Integral) or int(value) < least:
         raise BadParameter.of(name, value, must=must)
     return int(value)
+
+
+def target(path: str | os.PathLike[str]) -> Path:
+    """The path of a file to write, whose folder is there."""
+    found = Path(path)
+    if found.is_dir():
+        raise BadParameter(f"{found} is a folder; give the name of a file in it")
+    if not found.parent.is_dir():
+        folder = str(found.parent)
+        make = Fix(f"os.makedirs({folder!r})", command=f"mkdir -p {shlex.quote(folder)}")
+        raise BadParameter(f"there is no folder {folder}, so {found.name} has no place", fix=make)
+    return found
 
 
 def one_of(name: str, value: object, choices: Collection[str]) -> str:

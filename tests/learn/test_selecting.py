@@ -75,8 +75,8 @@ def test_the_best_model_is_chosen_in_every_currency(budget):
 @pytest.mark.parametrize("relation", ["add_remove", "replace"])
 def test_a_choice_costs_all_that_was_offered_and_no_more(budget, relation):
     session = opened(budget, unit=dp.rows(relation=relation))
-    made = selecting._mechanism(budget, sensitivity=3, session=session)
-    assert made.sensitivity == 3 * session.unit.sides
+    made = selecting._choice(budget, session)
+    assert made.sensitivity == 2**16 * session.unit.sides
     assert session.ledger.filter.admits(session.ledger.price(made))
     more = dataclasses.replace(made, epsilon=made.epsilon * (1 + 1e-6))
     assert not session.ledger.filter.admits(session.ledger.price(more))

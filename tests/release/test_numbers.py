@@ -1,14 +1,20 @@
 """Numbers for people: three digits, honest directions, never 0.000."""
 
 import math
+import re
 from fractions import Fraction
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 import deniable as dp
-from deniable.release.numbers import amount, digits, plus_minus, probability
+from deniable.local.estimate import Estimate
+from deniable.plots.style import thousands
+from deniable.release.frame import Frame
+from deniable.release.numbers import amount, decimals, digits, plus_minus, probability
+from deniable.synthetic.marginal import Marginal
 
 
 def read(text):
@@ -64,3 +70,49 @@ def test_losses_in_their_own_currency():
 )  # fmt: skip
 def test_values_show_as_many_decimals_as_their_error_is_worth(value, error, shown):
     assert plus_minus(value, error) == shown
+
+
+# ---- zero has no sign
+
+TINY = st.floats(-1e9, 0.0, allow_subnormal=True)
+SIGNED_ZERO = re.compile(r"[-−]0(,000)*(\.0*)?(?![\d.e])")
+
+
+@given(TINY, st.floats(1e-9, 1e9))
+def test_what_rounds_to_zero_has_no_sign(value, error):
+    shown = [plus_minus(value, error), plus_minus(value, None), decimals(value), digits(value)]
+    shown += [digits(value, "up"), digits(value, "down"), decimals(value, 3)]
+    shown.append(str(Frame(columns={"x": [value, -0.0]})))
+    assert not [text for text in shown if SIGNED_ZERO.search(text)]
+
+
+def test_a_negative_zero_would_be_seen():
+    assert SIGNED_ZERO.search("-0 ± 599")
+    assert SIGNED_ZERO.search("−0.00 ± 4")
+    assert not SIGNED_ZERO.search("-0.04 ± 4")
+    assert plus_minus(-0.2, 599.0) == "0 ± 599"
+
+
+def test_tables_of_counts_have_no_signed_zero():
+    near = Estimate(
+        supports=np.array([10]), people=40, chances=(0.75, 0.2500001), labels=(), epsilon=1.0
+    )
+    assert -0.5 < near.counts[0] < 0
+    cells = Marginal(
+        columns=("a",), labels=(("u", "v"),), counts=np.array([-0.2, -0.0]), error=None
+    )
+    for shown in (near, cells):
+        assert not SIGNED_ZERO.search(repr(shown))
+        assert not SIGNED_ZERO.search(shown._repr_html_())
+
+
+def test_an_axis_has_no_signed_zero():
+    formatters = []
+
+    class Axis:
+        def set_major_formatter(self, formatter):
+            formatters.append(formatter)
+
+    thousands(Axis())
+    (shown,) = formatters
+    assert [shown(-0.0, 0), shown(-5e4, 0)] == ["0", "−50,000"]

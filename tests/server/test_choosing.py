@@ -1,14 +1,19 @@
 """Selection and sparse vector by name, over the results of a query."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pandas as pd
 import pytest
 
 import deniable as dp
 from deniable.server import wire
-from deniable.server.jobs import choosing
+from deniable.server.api.models import Question
+from deniable.server.jobs import choosing, kinds
 from deniable.server.jobs.asking import Asking
 from deniable.server.jobs.door import Door
+from deniable.server.jobs.kinds.choices import Threshold
+from deniable.server.pages import answers, charts
 
 from .test_asking import ask_of, charges
 
@@ -91,3 +96,54 @@ def test_a_threshold_is_in_the_units_of_the_column(threshold, found):
     assert plan.cost.epsilon == pytest.approx(1e4)
     with pytest.raises(dp.DeniableError, match="largest"):
         choosing.explained(session, session.sql(SUMS), {"sql": SUMS, "choose": "largest"}, budget)
+
+
+ABOVE = {"threshold": 50.0, "answers": 1}
+SMOKERS = pd.DataFrame({"smoker": [True] * 90 + [False] * 10, "kind": ["a"] * 95 + ["b"] * 5})
+
+
+@pytest.mark.parametrize(
+    ("sql", "label"),
+    [
+        ("SELECT smoker, COUNT(*) AS n FROM data GROUP BY smoker", "smoker = True"),
+        (
+            "SELECT smoker, kind, COUNT(*) AS n FROM data GROUP BY smoker, kind",
+            "smoker = True, kind = a",
+        ),
+    ],
+)
+@pytest.mark.parametrize("how", [{"choose": "exponential"}, {"above": ABOVE}], ids=str)
+def test_a_chosen_group_is_named_with_its_columns(sql, label, how):
+    """At ε = 100 a wrong choice, or a wrong side of 50, has a probability below 1e-12."""
+    facts = dp.Schema(columns={"smoker": dp.keys([True, False]), "kind": dp.keys(["a", "b"])})
+    session = dp.open(SMOKERS, unit=dp.rows(), budget=dp.epsilon(200.0), schema=facts)
+    query = session.sql(sql)
+    release = choosing.released(session, query, {"sql": sql, **how}, dp.epsilon(100.0))
+    assert release.value == label
+    assert label in str(release)
+    assert label in release._repr_html_()
+    (row,) = release.rows()
+    assert row["smoker"] is True
+    assert charts.bars(release) == ""
+    again = wire.release_from_dict(wire.release_to_dict(release, ledger="data"))
+    assert again.value == label
+
+
+def test_the_page_shows_the_label_alone(house):
+    """As above: Oslo is chosen but for 1e-12."""
+    home = house()
+    asking = Asking(home)
+    ask = ask_of(home, sql=BY_CITY, spend=1.9, choose="exponential")
+    release = wire.release_from_dict(asking.ask(ask).release)
+    request = SimpleNamespace(base_url="http://here/")
+    shown = answers._shown(request, release, asking.about("ann", ask.key))
+    assert shown["single"] == "city = Oslo"
+
+
+def test_a_threshold_is_described_once():
+    schema = Question.model_json_schema()["$defs"]
+    assert {"Threshold", "Above", "Choose"} <= set(schema)
+    assert not [name for name in schema if "__" in name]  # two classes of one name
+    own = {"threshold", "answers"}
+    assert set(Threshold.model_fields) == own
+    assert own < set(kinds.KINDS["above"].model_fields)

@@ -186,7 +186,7 @@ def test_refusals_come_before_the_charge():
         (BadParameter, lambda: s.ranges("city", spend=spend)),
         (BadParameter, lambda: s.running("age", spend=spend)),
         (BadParameter, lambda: s.running("day", every="hour", spend=spend)),
-        (BadParameter, lambda: s.running("day", every="year", spend=spend)),
+        (BadParameter, lambda: s.running("day", every="decade", spend=spend)),
         (UnknownName, lambda: s.running("day", of="pays", spend=spend)),
         (DeniableError, lambda: s.running("day", of="city", spend=spend)),
         (MissingBounds, lambda: s.running("day", of="who", spend=spend)),
@@ -352,7 +352,7 @@ def test_ranges_of_whole_numbers_may_end_between_them(bins):
         days.between(3.5, 9.2)
 
 
-@pytest.mark.parametrize("every_", ["day", "week", "month"])
+@pytest.mark.parametrize("every_", ["day", "week", "month", "quarter", "year"])
 @pytest.mark.parametrize(
     "ends", [(dt.date(9999, 12, 1), dt.date.max), (dt.date.min, dt.date(1, 2, 1))], ids=str
 )

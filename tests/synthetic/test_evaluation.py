@@ -5,6 +5,8 @@ import json
 
 import numpy as np
 import pandas as pd
+import polars as pl
+import pyarrow as pa
 import pytest
 from tests.synthetic.people import opened, people
 
@@ -73,3 +75,43 @@ def test_an_evaluation_says_what_it_is_doing(monkeypatch):
     assert len(said) >= 6
     assert all(each.startswith("evaluation: ") for each in said)
     assert said[1] == "evaluation: 1-way marginals"
+
+
+FRAMES = {
+    "pandas": pd.DataFrame,
+    "polars": pl.DataFrame,
+    "arrow": pa.table,
+    "dict": dict,
+}
+
+
+@pytest.fixture(scope="module")
+def small():
+    facts = dp.Schema(columns={"age": dp.bounds(0, 100, type="int"), "sex": dp.keys(["f", "m"])})
+    rows = {"age": [20, 30, 40, 50] * 10, "sex": ["f", "m"] * 20}
+    session = dp.open(pd.DataFrame(rows), unit=dp.rows(), budget=dp.epsilon(9.0), schema=facts)
+    made = session.synthesize(method="independent", bins=4, spend=dp.epsilon(5.0))
+    return made, rows
+
+
+@pytest.mark.parametrize("kind", FRAMES)
+def test_a_missing_column_is_named_whatever_the_frame(small, kind):
+    made, rows = small
+    with pytest.raises(dp.UnknownName) as caught:
+        made.evaluate(FRAMES[kind]({"ages": rows["age"], "sex": rows["sex"]}))
+    assert "no column `age`; did you mean `ages`?" in str(caught.value)
+    assert "known: ages, sex" in str(caught.value)
+
+
+@pytest.mark.parametrize("kind", FRAMES)
+def test_every_frame_is_read_alike(small, kind):
+    made, rows = small
+    rows = rows | {"age": [None, *rows["age"][1:]]}
+    found, first = (made.evaluate(make(rows)) for make in (FRAMES[kind], dict))
+    assert (found.rows, found.variation) == (first.rows, first.variation)
+
+
+@pytest.mark.parametrize("table", [3, "people.csv", [1, 2]], ids=str)
+def test_what_is_not_a_frame_is_refused(small, table):
+    with pytest.raises(dp.BadParameter, match="has no columns with names"):
+        small[0].evaluate(table)

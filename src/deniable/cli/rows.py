@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from deniable import parameters
 from deniable.errors import BadParameter, DataFailure, UnknownName
 
 from . import talk
@@ -74,9 +75,7 @@ def fresh(path: Path, *, suffixes: Sequence[str], force: bool) -> Path:
     _known(path, suffixes)
     if path.exists() and not force:
         raise BadParameter(f"{path} exists", fix="--force    to replace it")
-    if not path.parent.is_dir():
-        raise BadParameter(f"there is no folder {path.parent}")
-    return path
+    return parameters.target(path)
 
 
 def names(text: str | None) -> list[str]:

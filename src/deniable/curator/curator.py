@@ -22,6 +22,7 @@ from deniable.query.refuse import paid_before
 from deniable.release import Release
 from deniable.release.numbers import amount
 from deniable.schema import Schema
+from deniable.session.offers import offering
 from deniable.units import Unit
 
 from .learning import Learning
@@ -261,8 +262,6 @@ class Curator(Learning, Synthesizing, Workloads):
         self, ask: Callable[[About], Query], column: str, how: Mapping[str, Any]
     ) -> Release:
         """The answer; with automatic bounds for a column after a search for them."""
-        from deniable.statistics.ranges import SEARCH_SHARE, knowing, read_bounds
-
         about, paying, bounds = self._about(how.get("table")), _paying(how), how.get("bounds")
         if bounds is None:
             return ask(about).release(**paying)
@@ -276,33 +275,55 @@ class Curator(Learning, Synthesizing, Workloads):
                 'bounds="auto" goes with spend=: a quarter of it pays for the search',
                 fix='spend=dp.epsilon(0.5), bounds="auto"',
             )
-        search, rest = self.spending(paying["spend"]).split(SEARCH_SHARE)
-        looking, then = statistics.bounds(about, column), paying | {"spend": rest}
-        self._check_both(looking.due(spend=search), ask, about, column, then)
-        found = looking.release(spend=search)
+        spend = self.spending(paying["spend"])
+
+        def due(loss: Loss) -> Price:
+            search, *then = self._due(loss, ask, about, column, paying)
+            return search + then[-1]
+
+        with offering(self, spend, due):
+            return self._searched(spend, ask, about, column, paying)
+
+    def _searched(
+        self,
+        spend: Loss,
+        ask: Callable[[About], Query],
+        about: About,
+        column: str,
+        paying: dict[str, Any],
+    ) -> Release:
+        """A part of the loss finds bounds, and the rest is for the answer."""
+        from deniable.statistics.ranges import SEARCH_SHARE, knowing, read_bounds
+
+        due, *then = self._due(spend, ask, about, column, paying)
+        if due != Price.zero:  # else the search is free, and what comes then is charged alone
+            for each in then:
+                self.ledger.check(due + each)
+        search, rest = spend.split(SEARCH_SHARE)
+        found = statistics.bounds(about, column).release(spend=search)
         low, high = read_bounds(found, whole=about.source.column(column).type == "int")
         try:
-            answer = ask(knowing(about, column, low, high)).release(**then)
+            answer = ask(knowing(about, column, low, high)).release(**paying | {"spend": rest})
         except DeniableError as error:
             paid_before(error, found, "find bounds")
             raise
         return _with(answer, found)
 
-    def _check_both(
+    def _due(
         self,
-        due: Price,
+        spend: Loss,
         ask: Callable[[About], Query],
         about: About,
         column: str,
-        then: Mapping[str, Any],
-    ) -> None:
-        """Refuse now what would be refused after the search, whatever that finds."""
-        from deniable.statistics.ranges import EXTREMES, knowing
+        paying: dict[str, Any],
+    ) -> list[Price]:
+        """What is due for the search, and for the answer if it finds the least or the most."""
+        from deniable.statistics.ranges import EXTREMES, SEARCH_SHARE, knowing
 
-        for low, high in EXTREMES:
-            after = ask(knowing(about, column, low, high)).due(**then)
-            if due != Price.zero:  # else the search is free, and what comes then is charged alone
-                self.ledger.check(due + after)
+        search, rest = spend.split(SEARCH_SHARE)
+        then = paying | {"spend": rest}
+        after = [ask(knowing(about, column, *ends)).due(**then) for ends in EXTREMES]
+        return [statistics.bounds(about, column).due(spend=search), *after]
 
 
 def _paying(how: Mapping[str, Any]) -> dict[str, Any]:

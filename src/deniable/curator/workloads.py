@@ -148,6 +148,7 @@ class Workloads(Session):
     ) -> Release | Asked[Release]:
         """The number of rows up to each day, or the sum of a column, `of="cost"`.
 
+        `every` is "hour", "day", "week", "month", "quarter" or "year".
         A person's rows are limited over the whole stream, not step by step.
         """
         from deniable.statistics import workloads

@@ -3,6 +3,7 @@
     models       estimators, one file per family
     engine       what they share: features on a lattice, exact sums, noise, price
     encoding     features from the schema of a session's table
+    from_table   examples from columns of a table: in cells, or as numbers
     fitting      s.fit
     explaining   s.explain_fit
     selecting    s.select and s.tune

@@ -21,7 +21,7 @@ from deniable.errors import BadParameter, MissingExtra
 from deniable.learn.engine.budget import Paid
 from deniable.learn.engine.examples import Held
 from deniable.learn.engine.spaces import Floats
-from deniable.learn.fitting import as_number
+from deniable.learn.from_table import as_number
 from deniable.sampling.public import PublicRandom
 from deniable.session import Session
 from deniable.statistics.building import About

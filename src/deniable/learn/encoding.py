@@ -8,7 +8,7 @@ listed has a cell of its own, so no row is lost. Bins let a linear model follow 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Final, Literal
@@ -16,12 +16,12 @@ from typing import Any, Final, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from deniable.errors import BadParameter, MissingBounds, UnknownName
+from deniable.errors import MissingBounds
 from deniable.query.algebra import Aggregate, Expression, Function, Kind, call, literal
 from deniable.query.bind.bins import cell_of
 from deniable.query.rows import Matrix, Number, Rows
 from deniable.schema import Column
-from deniable.schema.arrays import dimensions, floats, step_of
+from deniable.schema.arrays import column_of, floats, step_of
 from deniable.schema.binning import Intervals, Listed
 from deniable.schema.columns import DROP
 from deniable.schema.edges import HALF_OCTAVES, binning_of, stating
@@ -247,40 +247,3 @@ def _filled(number: Expression) -> Expression:
 
 def _missing(number: Expression) -> Expression:
     return call("case", call("is_null", number), literal(1), literal(0))
-
-
-def column_of(frame: Any, name: str) -> Any:
-    """One column of a frame, as NumPy or a list; a fresh name for what is not there."""
-    try:
-        column = frame[name]
-    except (KeyError, IndexError, TypeError, ValueError):
-        raise UnknownName.of("column", name, known=_names(frame)) from None
-    except Exception as error:  # Polars and Arrow have errors of their own
-        if type(error).__name__ != "ColumnNotFoundError":
-            raise
-        raise UnknownName.of("column", name, known=_names(frame)) from None
-    if dimensions(column) != 1:
-        raise BadParameter(
-            f"`{name}` must be a column of values", fix=f'model.predict({{"{name}": [3, 5]}})'
-        )
-    if hasattr(column, "to_pylist"):  # Arrow
-        whole = str(column.type).startswith(("int", "uint", "float", "double"))
-        plain = whole and not column.null_count
-        return column.to_numpy() if plain else column.to_pylist()
-    if hasattr(column, "to_list"):  # pandas and Polars: missing values stay what they are
-        return column.to_list() if str(getattr(column, "dtype", "")) in _OBJECTS else column
-    return column
-
-
-_OBJECTS = {"object", "string", "str", "String", "category", "Categorical", "boolean", "Int64"}
-
-
-def _names(frame: Any) -> list[str]:
-    columns = getattr(frame, "column_names", getattr(frame, "columns", None))  # Arrow, or others
-    found = frame if isinstance(frame, Mapping) else columns
-    if not isinstance(found, Iterable):
-        raise BadParameter(
-            "predictions take a frame with the columns that the model was fitted on",
-            fix="model.predict(frame)    pandas, Polars, Arrow or a dict of columns",
-        )
-    return [str(each) for each in found]

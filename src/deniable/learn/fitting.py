@@ -4,31 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import TypeVar
 
-import numpy as np
-from numpy.typing import NDArray
-
-from deniable.errors import BadParameter, UnknownKeys
+from deniable.errors import BadParameter
 from deniable.losses import Loss
 from deniable.mechanisms import Mechanism
-from deniable.query.algebra import Expression
-from deniable.query.bind.bins import cell_of
-from deniable.query.rows import Matrix
-from deniable.schema.binning import Listed
 from deniable.session import Session
 from deniable.statistics.building import About
 
-from .encoding import Encoding, Numbers, all_features, cells_of, drops, encoded, read_rows
+from .encoding import all_features
 from .engine.budget import blocked
-from .engine.examples import Examples, Held
-from .engine.moments import TARGET
+from .engine.examples import Held
+from .models._estimator import PrivateEstimator
 
-if TYPE_CHECKING:
-    from .models._estimator import PrivateEstimator
-    from .models.scaling import Scaling
-
-E = TypeVar("E", bound="PrivateEstimator")
+E = TypeVar("E", bound=PrivateEstimator)
 
 
 def fit(
@@ -84,8 +73,6 @@ class Prepared:
 
 def check_estimator(estimator: object, target: str | None) -> None:
     """Refuse what `s.fit` cannot fit, whatever the table is."""
-    from .models._estimator import PrivateEstimator
-
     if not isinstance(estimator, PrivateEstimator):
         kind = estimator if isinstance(estimator, type) else type(estimator)
         ours = issubclass(kind, PrivateEstimator)
@@ -111,158 +98,6 @@ def _import_of(name: str) -> str:
     from deniable import learn
 
     return f"from deniable.learn import {name if name in learn.__all__ else 'LogisticRegression'}"
-
-
-def classified(
-    session: Session, about: About, target: str | None, features: Sequence[str]
-) -> tuple[Held, Encoding, NDArray[Any]]:
-    """Examples in cells with the public classes of the target; the encoding, and the classes."""
-    target = needed(target, about)
-    label, ranks, classes = _classes(about, target)
-    encoding = encoded(about, features)
-    weighted = session.unit.column is not None
-    rows, read = read_rows(about, dict(zip(encoding.names, encoding.bins, strict=True)), [label])
-
-    def examples(matrix: Matrix) -> Examples:
-        found = read.whole(matrix, -1)
-        return Examples(
-            x=read.cells(matrix, encoding),
-            y=ranks[np.clip(found, 0, len(ranks) - 1)],
-            w=matrix.weights if weighted else None,
-        )
-
-    held = Held(examples, space=encoding.space, unit=session.unit, rows=rows)
-    return held, encoding, classes
-
-
-def _classes(about: About, target: str) -> tuple[Expression, NDArray[np.int64], NDArray[Any]]:
-    """The cell of the target, the class that each cell is (−1: none), and the sorted classes."""
-    labels = cells_of(about.source.column(target), target, role="a target")
-    if not isinstance(labels, Listed):
-        listed = f'schema=dp.Schema(columns={{"{target}": dp.keys([...])}})'
-        raise UnknownKeys(
-            f"`{target}` has no list of classes",
-            why="labels read from the data would show that somebody has a rare one",
-            fix=(
-                "s.fit(Ridge(), ...)    to predict a number between its bounds",
-                *([listed] if labels.type != "float" else []),
-            ),
-        )
-    classes = np.asarray(labels.keys)
-    if len(classes) < 2:
-        raise BadParameter(f"`{target}` has one class, so there is nothing to predict")
-    ranks = np.append(np.argsort(np.argsort(classes)), -1)  # last: missing, or not listed
-    return cell_of(about.column(target), labels), ranks, np.sort(classes)
-
-
-def regressed(
-    session: Session, about: About, target: str | None, features: Sequence[str]
-) -> tuple[Held, Encoding, tuple[float, float]]:
-    """Examples in cells with a target scaled to [−1, 1]; the encoding, and the target's bounds."""
-    target = needed(target, about, classes=False)
-    number = as_number(about, target, role="the target")
-    low, high = float(number.domain.low), float(number.domain.high)  # type: ignore[arg-type]
-    middle, half = low / 2 + high / 2, max(high / 2 - low / 2, 1e-300)
-    encoding = encoded(about, features)
-    weighted = session.unit.column is not None
-    rows, read = read_rows(
-        about, dict(zip(encoding.names, encoding.bins, strict=True)), numbers={target: number}
-    )
-
-    def examples(matrix: Matrix) -> Examples:
-        found, whole = read.all_values(matrix, [target])
-        scaled = np.clip((np.nan_to_num(found[:, 0]) - middle) / half, -1.0, 1.0)
-        return Examples(
-            x=read.cells(matrix, encoding),
-            y=np.trunc(np.ldexp(scaled, TARGET)).astype(np.int64),
-            w=matrix.weights if weighted else None,
-        ).where(whole, encoding.space.axis)
-
-    needs = needed_whole(about, [target])
-    held = Held(examples, space=encoding.space, unit=session.unit, rows=rows, needs=needs)
-    return held, encoding, (low, high)
-
-
-def numbered(
-    session: Session,
-    about: About,
-    target: str | None,
-    features: Sequence[str],
-    *,
-    labels: bool = False,
-    intercept: bool = False,
-) -> tuple[Held, Numbers, Scaling, NDArray[Any]]:
-    """Examples of real features scaled by the schema's bounds; how, and the classes if labelled."""
-    from .models.scaling import scaling
-
-    columns = {name: as_number(about, name) for name in features}
-    bounds = [(float(c.domain.low), float(c.domain.high)) for c in columns.values()]  # type: ignore[arg-type]
-    scaled = scaling(
-        len(features),
-        bounds=tuple(np.array(ends) for ends in zip(*bounds, strict=True)),
-        norm=None,
-        intercept=intercept,
-        model="learning",
-    )
-    more: list[Expression] = []
-    ranks, classes = np.zeros(1, dtype=np.int64), np.zeros(0)
-    if labels:
-        label, ranks, classes = _classes(about, needed(target, about))
-        more = [label]
-    weighted = session.unit.column is not None
-    rows, read = read_rows(about, {}, more, numbers=columns)
-
-    def examples(matrix: Matrix) -> Examples:
-        values, whole = read.all_values(matrix, features)
-        last = read.whole(matrix, -1) if labels else np.zeros(len(matrix.points), dtype=np.int64)
-        return Examples(
-            x=scaled.rows(values),
-            y=ranks[np.clip(last, 0, len(ranks) - 1)],
-            w=matrix.weights if weighted else None,
-        ).where(whole, scaled.space.axis)
-
-    needs = needed_whole(about, features)
-    held = Held(examples, space=scaled.space, unit=session.unit, rows=rows, needs=needs)
-    return held, Numbers(names=tuple(features)), scaled, classes
-
-
-def needed_whole(about: About, names: Sequence[str]) -> list[str]:
-    """Of columns that a model reads as numbers, those without which a row is left out."""
-    return [name for name in names if drops(about, name)]
-
-
-_FEATURE: Final = "this feature"
-
-
-def as_number(about: About, name: str, *, role: str = _FEATURE) -> Expression:
-    """A column with bounds, for a model that reads numbers; refused where it has none."""
-    column = about.source.column(name)
-    if column.type not in ("int", "float") and column.low is None:
-        raise BadParameter(
-            f"this model reads {role} as a number, and `{name}` is {column.type}",
-            why="keys have no order and no distance",
-            fix=(
-                *(["features=[...] with numbers alone"] if role == _FEATURE else []),
-                "LogisticRegression or GradientBoosting, which learn from keys and predict them",
-            ),
-        )
-    return about.number(name, what="learning")
-
-
-def needed(target: str | None, about: About, *, classes: bool = True) -> str:
-    """The target, of an estimator that cannot do without one; else a column that could be it."""
-    if target is not None:
-        return target
-    likely = [
-        name
-        for name, column in about.source.columns.items()
-        if name != about.session.unit.column
-        and (column.keys if classes else column.low) is not None
-    ]
-    raise BadParameter(
-        "s.fit needs target=, the column to predict",
-        fix=f'target="{likely[-1]}"' if likely else "a column with keys or bounds in the schema",
-    )
 
 
 def _chosen(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
@@ -13,16 +14,20 @@ from numpy.typing import NDArray
 from deniable.calibration import calibrate
 from deniable.errors import BadParameter, DeniableError
 from deniable.losses import Approx, Loss, epsilon
+from deniable.losses.filters import Price
 from deniable.mechanisms import Exponential
 from deniable.query.rows import Matrix, Rows
 from deniable.schema.arrays import floats
 from deniable.schema.binning import Intervals, Listed
 from deniable.session import Session
+from deniable.session.offers import offering
 from deniable.statistics.building import About
 
 from .encoding import Read, all_features, by_value, cells_of, read_rows
+from .engine.budget import due
 from .engine.spaces import up, weighed
-from .fitting import fit, needed, prepared
+from .fitting import fit, prepared
+from .from_table import needed
 
 if TYPE_CHECKING:
     from .models._estimator import PrivateEstimator
@@ -47,7 +52,7 @@ def select(
     for model in models:
         _check_model(model, read)
     most = session.unit.rows << _SCORE
-    choice = _mechanism(spend, sensitivity=most, session=session)
+    choice = _choice(spend, session)
 
     def scores(matrix: Matrix) -> NDArray[np.int64]:
         frame, wanted = read.frame(matrix)
@@ -61,7 +66,8 @@ def select(
         whole=True,
         shape=len(models),
     )
-    drawn: Any = session.release(choice.on(counted), title="choose a model")
+    with offering(session, spend, lambda loss: session.ledger.price(_choice(loss, session))):
+        drawn: Any = session.release(choice.on(counted), title="choose a model")
     return models[int(drawn.value)]
 
 
@@ -76,12 +82,18 @@ def tune(
 ) -> PrivateEstimator:
     """The best of several settings, fitted, for one loss: see `s.tune`."""
     _listed("tune", "estimators", candidates)
-    choice, each = _shares(session.spending(spend), len(candidates))
+    spend, count = session.spending(spend), len(candidates)
+    choice, each = _shares(spend, count)
     about = About(session=session, table=table)
     target = needed(target, about)
+    price = session.ledger.price
+    prices = [price(_choice(choice, session))]
     for one in candidates:  # every one before the first is paid for
         found = prepared(session, one, target=target, features=features, spend=each, table=table)
         _check_kind(found.model, about, target)
+        prices.append(price(found.plan, delta=found.delta))
+    with offering(session, spend, partial(_due, session, count)):
+        session.ledger.check(sum(prices, start=Price.zero))
     fitted = [
         fit(session, one, target=target, features=features, spend=each, table=table)
         for one in candidates
@@ -118,10 +130,17 @@ def _shares(spend: Loss, count: int) -> tuple[Loss, Loss]:
     return choice, epsilon(figure, delta=delta * (1 - 2.0**-40))
 
 
-def _mechanism(spend: Loss, *, sensitivity: int, session: Session) -> Exponential:
+def _due(session: Session, count: int, spend: Loss) -> Price:
+    """What the fits and the choice are charged at most."""
+    choice, each = _shares(spend, count)
+    fits = [due(session, each)] * count
+    return sum(fits, start=session.ledger.filter.price_of(_plain(choice)))
+
+
+def _choice(spend: Loss, session: Session) -> Exponential:
     """The exponential mechanism, which has a price in every definition."""
     monotonic = session.unit.sides == 1  # one more row lowers no score
-    moved = float(sensitivity * session.unit.sides)
+    moved = float((session.unit.rows << _SCORE) * session.unit.sides)
 
     def exponential(scale: float) -> Exponential:
         return Exponential(epsilon=1 / scale, sensitivity=moved, monotonic=monotonic)

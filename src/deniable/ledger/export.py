@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Final
 
+from deniable import parameters
 from deniable.errors import BadParameter
 
 _SQLITE: Final = b"SQLite format 3\0"
@@ -17,7 +18,7 @@ _BESIDE: Final = ("-journal", "-wal", "-shm")  # what SQLite keeps beside its fi
 
 def exported(path: Path, lines: Iterable[str]) -> None:
     """Write the lines to a file for its owner alone: they hold the questions that were asked."""
-    target = path.resolve()
+    target = parameters.target(path).resolve()
     if _is_database(target):
         raise BadParameter(
             f"{path} belongs to a database, perhaps to this ledger",

@@ -379,7 +379,7 @@ class Ledger(Books):
         raise BudgetExceeded(
             f"this would exceed the budget of {self.budget}",
             why=f"it costs {self.filter.spent(price)}, and {left} is left",
-            fix="ask for less: a smaller spend, or a wider ±",
+            fix="ask for less: a ledger's budget never increases",
         )
 
     def _used(self, standing: Standing, price: Price) -> Standing:
@@ -393,5 +393,5 @@ class Ledger(Books):
         return BudgetExceeded(
             "this would exceed your share",
             why=f"it costs {self.filter.spent(price)}, and {left} is left of your share",
-            fix="ask for less: a smaller spend, or a wider ±; or ask the curator for more",
+            fix="ask for less, or ask the curator for a larger share",
         )

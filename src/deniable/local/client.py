@@ -90,7 +90,7 @@ class Client:
             raise BudgetExceeded(
                 f"a lifetime of ε {asked:g} does not cover one permanent report at "
                 f"ε {protocol.epsilon:g}",
-                fix=f"lifetime={protocol.epsilon:g}",
+                fix=f"lifetime={protocol.epsilon}",
             )
         self._identity, self._lifetime = self._open(asked)
 

@@ -23,7 +23,7 @@ from numpy.typing import ArrayLike, NDArray
 from deniable import parameters
 from deniable.errors import MissingExtra
 from deniable.mechanisms.local import reach
-from deniable.release.numbers import percent
+from deniable.release.numbers import decimals, percent
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -189,7 +189,7 @@ class Estimate:
     def __repr__(self) -> str:
         shown, rest = self._listed()
         width = max((len(label) for label, _, _ in shown), default=0)
-        lines = [f"  {a:<{width}}  {b:>14,.0f} ± {c:,.0f}" for a, b, c in shown]
+        lines = [f"  {a:<{width}}  {decimals(b):>14} ± {decimals(c)}" for a, b, c in shown]
         return "\n".join([self._facts(), *lines, *(f"  {each}" for each in rest)])
 
     def _facts(self) -> str:
@@ -207,7 +207,8 @@ class Estimate:
 
         shown, rest = self._listed()
         body = "".join(
-            f"<tr><td>{escape(a)}</td><td style='text-align:right'>{b:,.0f} ± {c:,.0f}</td></tr>"
+            f"<tr><td>{escape(a)}</td>"
+            f"<td style='text-align:right'>{decimals(b)} ± {decimals(c)}</td></tr>"
             for a, b, c in shown
         )
         body += "".join(f"<tr><td colspan='2'>{escape(each)}</td></tr>" for each in rest)

@@ -47,7 +47,7 @@ class MeanEstimate:
 
     def __repr__(self) -> str:
         return (
-            f"mean {self.mean:.6g} ± {self.error:.3g} ({percent(self.confidence)} confidence), "
+            f"mean {self.mean:z.6g} ± {self.error:.3g} ({percent(self.confidence)} confidence), "
             f"{self.people:,} reports, ε = {self.epsilon:.3g} per person"
         )
 

@@ -92,7 +92,7 @@ def binned(keys: Keys) -> Keys:
         return keys
     if len(low) > MOST_BARS:
         return {"low": low}
-    return {"bin": [f"{a:,g} to {b:,g}" for a, b in zip(low, high, strict=True)]}
+    return {"bin": [f"{a:z,g} to {b:z,g}" for a, b in zip(low, high, strict=True)]}
 
 
 def coloured(keys: Keys, count: int) -> str | None:

@@ -108,7 +108,7 @@ def captioned(name: str, caption: str) -> str:
 
 def thousands(axis: Any) -> None:
     """Numbers along an axis as in tables: 40,000."""
-    axis.set_major_formatter(lambda number, _: f"{number:,.10g}".replace("-", "−"))
+    axis.set_major_formatter(lambda number, _: f"{number:z,.10g}".replace("-", "−"))
 
 
 def label(

@@ -15,7 +15,7 @@ from deniable.query.allocate import Allocation, allocate
 from deniable.query.allocate.foresight import errors
 from deniable.release import Release
 from deniable.release.numbers import amount, digits, probability, remaining
-from deniable.session import Session, budgets
+from deniable.session import Session, budgets, offers
 
 _FIXED = "ask for less: a ledger's budget never increases"
 
@@ -36,28 +36,35 @@ def too_much(
         if not within(delta, left.delta):
             rest = replace(left, epsilon=min(left.epsilon, cost.epsilon))
             offer = _offer(session, allocation, rest, "groups then need more people", size=size)
-            fix = (
-                offer,
-                _FIXED if share is None else "ask the curator for a share with more delta",
-            )
-            return _short_of_delta(allocation, delta, left=left.delta, fix=fix, spent=spent)
+            fix = _FIXED if share is None else "ask the curator for a share with more delta"
+            short = _short_of_delta(allocation, delta, left=left.delta, fix=fix, spent=spent)
+            return _with(short, offer)
     rests = [_without_delta(left), left] if groups else [_without_delta(left)]
-    offers = (_offer(session, allocation, rest, "what is left", size=size) for rest in rests)
-    offer = next((each for each in offers if each), "")
+    found = (_offer(session, allocation, rest, "what is left", size=size) for rest in rests)
+    offer = next((each for each in found if each is not None), None)
     still = remaining(left, groups=groups)
     if share is not None:
-        return BudgetExceeded(
+        error = BudgetExceeded(
             f"this would cost {amount(cost, 'up')}, and {still} is left of your share",
             why=f"{amount(share, 'down')} was reserved for {session.asker}",
-            fix=[offer, "ask the curator for a larger share"],
+            fix="ask the curator for a larger share",
             cost=spent,
         )
-    return BudgetExceeded(
-        f"this would cost {amount(cost, 'up')}, and {still} is left",
-        why=f"the total budget for all releases is {amount(session.budget)}" + _reserved(session),
-        fix=[offer, _FIXED],
-        cost=spent,
-    )
+    else:
+        total = f"the total budget for all releases is {amount(session.budget)}"
+        error = BudgetExceeded(
+            f"this would cost {amount(cost, 'up')}, and {still} is left",
+            why=total + _reserved(session),
+            fix=_FIXED,
+            cost=spent,
+        )
+    return _with(error, offer)
+
+
+def _with(error: BudgetExceeded, offer: Fix | None) -> BudgetExceeded:
+    if offer is not None:
+        error.offer(offer)
+    return error
 
 
 def _reserved(session: Session) -> str:
@@ -75,7 +82,7 @@ def paid_before(error: DeniableError, release: Release, what: str) -> None:
 
 
 def _short_of_delta(
-    allocation: Allocation, delta: float, *, left: float, fix: tuple[Fix | str, str], spent: str
+    allocation: Allocation, delta: float, *, left: float, fix: str, spent: str
 ) -> BudgetExceeded:
     """Groups also cost δ, and no ε makes up for that."""
     private = [key.name for key in allocation.plan.question.keys if key.values is None]
@@ -83,43 +90,30 @@ def _short_of_delta(
         f"private group selection would cost δ {probability(delta, 'up')}, "
         f"and δ {probability(left, 'down')} is left for that",
         why="a part of the budget's δ covers all such selections together",
-        fix=[fix[0], fixes.keys(*private, note="public groups need no δ"), fix[1]],
+        fix=[fixes.keys(*private, note="public groups need no δ"), fix],
         cost=spent,
     )
 
 
 def _offer(
     session: Session, allocation: Allocation, rest: Loss, why: str, *, size: float | None
-) -> Fix | str:
+) -> Fix | None:
     """A spend that can be had, as one would type it, and how good that is; else nothing."""
     plan, ledger = allocation.plan, session.ledger
     try:
-        typed = session.spending(_typed(rest))
+        if isinstance(rest, Approx):  # choosing groups takes a quarter of a δ
+            rest = replace(rest, delta=4 * rest.delta)
+        typed = session.spending(offers.typed(rest))
         found = allocate(plan, spend=typed, filter=ledger.filter)
     except BadParameter:  # nothing is left
-        return ""
+        return None
     if ledger.left_after(ledger.price(found.mechanism)) is None:
-        return ""
+        return None
     known = errors(found, size=size).items()
     good = ", ".join(f"{n} ± {digits(e, 'up')}" for n, e in known if e is not None)
-    return _written(typed, why + (good and f": {good}"))
+    return offers.written(typed, why + (good and f": {good}"))
 
 
 def _without_delta(left: Loss) -> Loss:
     """Groups that are chosen privately then take their usual part of the δ kept for them."""
     return Pure(left.epsilon) if isinstance(left, Approx) else left
-
-
-def _typed(left: Loss) -> Loss:
-    """What is left as one would spend it, in few digits; choosing groups takes a quarter of a δ."""
-    figures = {
-        name: float(digits(4 * figure if name == "delta" else figure, "down").replace(",", ""))
-        for name, figure in left.figures().items()
-    }
-    return type(left)(**figures)
-
-
-def _written(loss: Loss, note: str) -> Fix:
-    (name, figure), *deltas = loss.figures().items()
-    delta = next((probability(each) for _, each in deltas), None)
-    return fixes.amount("spend", name, digits(figure).replace(",", ""), delta=delta, note=note)

@@ -13,10 +13,9 @@ import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from html import escape
-from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from deniable import records
+from deniable import parameters, records
 from deniable.losses import Loss
 from deniable.mechanisms import Mechanism
 
@@ -296,7 +295,7 @@ def _flavour(release: Release) -> dict[str, object]:
 
 def _kept(text: str, path: str | os.PathLike[str] | None) -> str:
     if path is not None:
-        Path(path).write_text(text, encoding="utf-8")
+        parameters.target(path).write_text(text, encoding="utf-8")
     return text
 
 

@@ -9,10 +9,10 @@ import os
 import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
+from deniable import parameters
 from deniable.errors import MissingExtra, UnknownName
 
 from .numbers import digits
@@ -99,7 +99,7 @@ class Frame:
         writer.writerows(map(_harmless, row) for row in zip(*self.columns.values(), strict=True))
         text = out.getvalue()
         if path is not None:
-            Path(path).write_text(text, encoding="utf-8")
+            parameters.target(path).write_text(text, encoding="utf-8")
         return text
 
     def _text(self, most: int = 40) -> list[list[str]]:

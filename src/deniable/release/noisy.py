@@ -18,7 +18,7 @@ from deniable.errors import BadParameter, NoBound
 from deniable.mechanisms import Mechanism
 from deniable.workload.tails import Law, of_each, reach
 
-from .months import Month
+from .months import PERIODS
 
 _BEYOND: Final = 2**63
 Interval = tuple[float, float]
@@ -314,7 +314,8 @@ def decode(record: object) -> object:
 
         return np.array(record["array"], dtype=record["dtype"])
     kind, text = next(iter(record.items()))
-    when: dt.date = (Month if kind == "Month" else getattr(dt, kind)).fromisoformat(text)
+    period = PERIODS.get(kind.lower())
+    when: dt.date = (getattr(dt, kind) if period is None else period).fromisoformat(text)
     return when
 
 

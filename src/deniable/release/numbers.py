@@ -33,6 +33,15 @@ def digits(number: float, direction: Direction = "near", *, significant: int = 3
     return _powers(_rounded(exact, smallest, direction), significant)
 
 
+def decimals(number: float, places: int = 0) -> str:
+    """So many decimals; what rounds to zero is 0, on whichever side of it it lies.
+
+    >>> decimals(-0.3), decimals(-1234.5, 2)
+    ('0', '-1,234.50')
+    """
+    return f"{number:z,.{places}f}"
+
+
 def _powers(rounded: Decimal, significant: int) -> str:
     """1.23e-05: two digits of exponent, as floats print it."""
     figures, _, power = f"{rounded:.{significant - 1}e}".partition("e")
@@ -77,10 +86,15 @@ def probability(delta: float, direction: Direction = "near") -> str:
 
 
 def amount(loss: Loss, direction: Direction = "near") -> str:
-    """A loss in its own currency: ε 0.5, δ 1e-07."""
+    """A loss in its own currency: ε 0.5, δ 1e-07; a δ of 0 is not named.
+
+    >>> amount(Approx(0.5, delta=1e-7)), amount(Approx(0.5, delta=0.0))
+    ('ε 0.5, δ 1e-07', 'ε 0.5')
+    """
     parts = [
         f"{loss.symbols[name]} {(probability if name == 'delta' else digits)(figure, direction)}"
         for name, figure in loss.figures().items()
+        if figure or name != "delta"
     ]
     return ", ".join(parts) if parts else f"ε {digits(loss.epsilon_at(1e-9), 'up')} at δ 1e-09"
 
@@ -94,7 +108,8 @@ def remaining(loss: Loss, *, groups: bool) -> str:
     if not isinstance(loss, Approx):
         return amount(loss, "down")
     epsilon = amount(Pure(loss.epsilon), "down")
-    return f"{amount(loss, 'down')} for private groups" if groups else epsilon
+    delta = f", δ {probability(loss.delta, 'down')} for private groups"
+    return epsilon + (delta if groups else "")
 
 
 def percent(share: float) -> str:
@@ -127,8 +142,8 @@ def plus_minus(value: object, error: float | dt.timedelta | None) -> str:
         return f"{value:,} ± {spread}"
     if "e" in spread:
         return f"{digits(value, significant=6)} ± {spread}"
-    decimals = max(0, 2 - Decimal(error).adjusted()) if error else 6
-    return f"{value:,.{decimals}f} ± {spread}"
+    places = max(0, 2 - Decimal(error).adjusted()) if error else 6
+    return f"{decimals(value, places)} ± {spread}"
 
 
 def _while(time: dt.timedelta) -> str:

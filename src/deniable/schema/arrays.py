@@ -10,11 +10,13 @@ from __future__ import annotations
 import contextlib
 import datetime as dt
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+
+from deniable.errors import BadParameter, UnknownName
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -23,6 +25,10 @@ Values = ArrayLike | Sequence[object]
 NUMBERS: Final = "biuf"  # kinds of NumPy that hold numbers
 OBJECTS: Final = "OUST"  # kinds whose entries are looked at one by one
 MOMENTS: Final = {"date": "datetime64[D]", "timestamp": "datetime64[us]"}
+_LISTED: Final = frozenset(
+    ("object", "string", "str", "String", "category", "Categorical", "boolean", "Int64")
+)
+"""Types of pandas and Polars whose entries are looked at one by one."""
 _EPOCH: Final = dt.datetime.fromisoformat("1970-01-01")  # columns have no time zone
 _FIRST_DAY, _LAST_DAY = (np.datetime64(day, "D") for day in ("0001-01-01", "9999-12-31"))
 
@@ -35,6 +41,40 @@ def dimensions(values: Any) -> int:
         return len(values.shape)
     listed = isinstance(values, Sequence) and not isinstance(values, str | bytes | bytearray)
     return int(listed or hasattr(values, "__array__"))
+
+
+def column_of(frame: Any, name: str) -> Any:
+    """One column of a frame, as NumPy or a list; an error with its fix if it is not there."""
+    try:
+        column = frame[name]
+    except (KeyError, IndexError, TypeError, ValueError):
+        raise UnknownName.of("column", name, known=_names(frame)) from None
+    except Exception as error:  # Polars has errors of its own
+        if type(error).__name__ != "ColumnNotFoundError":
+            raise
+        raise UnknownName.of("column", name, known=_names(frame)) from None
+    if dimensions(column) != 1:
+        raise BadParameter(
+            f"`{name}` must be a column of values", fix=f'{{"{name}": [3, 5]}}    for example'
+        )
+    if hasattr(column, "to_pylist"):  # Arrow
+        whole = str(column.type).startswith(("int", "uint", "float", "double"))
+        plain = whole and not column.null_count
+        return column.to_numpy() if plain else column.to_pylist()
+    if hasattr(column, "to_list"):  # pandas and Polars: missing values stay what they are
+        return column.to_list() if str(getattr(column, "dtype", "")) in _LISTED else column
+    return column
+
+
+def _names(frame: Any) -> list[str]:
+    columns = getattr(frame, "column_names", getattr(frame, "columns", None))  # Arrow, or others
+    found = frame if isinstance(frame, Mapping) else columns
+    if not isinstance(found, Iterable):
+        raise BadParameter(
+            f"a {type(frame).__name__} has no columns with names",
+            fix="a pandas, Polars or Arrow frame, or a dict of columns",
+        )
+    return [str(each) for each in found]
 
 
 def floats(values: Values) -> Floats:

@@ -112,7 +112,7 @@ class Schema:
         """The schema as TOML text, also written to `path` if one is given."""
         text = toml.dumps(self.to_dict())
         if path is not None:
-            target = Path(path)
+            target = parameters.target(path)
             draft = target.with_name(target.name + ".draft")
             draft.write_text(text, encoding="utf-8", newline="\n")
             draft.replace(target)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
+from functools import partial
 from numbers import Number
 from typing import Any
 
@@ -21,6 +22,7 @@ from deniable.release import Noisy, Plan, Release
 from deniable.release.noisy import Additive
 from deniable.sensitive import Sensitive
 from deniable.session import Session, budgets
+from deniable.session.offers import offering
 from deniable.units import Unit, rows
 
 from .coordinator import Coordinator
@@ -62,8 +64,16 @@ def aggregate(
     vectors = _by_party(vectors)
     length, missing = _described(vectors, dropouts=dropouts)
     session = _own_session(spend, unit) if session is None else _checked(session)
-    facts = {"parties": len(vectors), "dropouts": dropouts, "colluding": colluding}
-    noise = calibrated(session.spending(spend), session=session, l1=l1, l2=l2, **facts)
+    calibrate = partial(
+        calibrated,
+        session=session,
+        parties=len(vectors),
+        l1=l1,
+        l2=l2,
+        dropouts=dropouts,
+        colluding=colluding,
+    )
+    noise = calibrate(session.spending(spend))
     round_ = Round(
         parties=len(vectors),
         length=length,
@@ -72,14 +82,15 @@ def aggregate(
         colluding=colluding,
         noise=noise,
     )
-    return _released(
-        round_,
-        lambda: _stacked(vectors, round_),
-        lambda table: run(round_, table, missing=missing),
-        session=session,
-        unit=unit,
-        who=f"{len(vectors) - len(missing)} of {len(vectors)} parties",
-    )
+    with offering(session, spend, lambda loss: session.ledger.price(calibrate(loss))):
+        return _released(
+            round_,
+            lambda: _stacked(vectors, round_),
+            lambda table: run(round_, table, missing=missing),
+            session=session,
+            unit=unit,
+            who=f"{len(vectors) - len(missing)} of {len(vectors)} parties",
+        )
 
 
 @parameters.called("secure.release(round_, play, session=s)")

@@ -13,8 +13,7 @@ from deniable.errors import BudgetExceeded
 from deniable.ledger import Account, Entry, Ledger
 from deniable.losses import Loss
 from deniable.release import Release
-from deniable.release.numbers import Direction, remaining
-from deniable.release.numbers import amount as amount_
+from deniable.release.numbers import amount, remaining
 from deniable.schema import Column
 from deniable.schema.lint import lint
 
@@ -30,11 +29,6 @@ COLLUSION = (
     "Shares limit what each analyst spends. If analysts pool their answers, what protects people "
     "is the ceiling of the whole group."
 )
-
-
-def amount(loss: Loss, direction: Direction = "near") -> str:
-    """A loss for people; a δ of 0 goes without saying."""
-    return amount_(loss, direction).removesuffix(", δ 0")
 
 
 class Views:

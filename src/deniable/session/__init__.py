@@ -12,6 +12,7 @@
     first_look     the columns of a file that has no schema yet
     identity       which columns can identify people
     budgets        which losses can be a budget, and what can be spent under it
+    offers         what still fits into what is left, proposed where something is refused
     show           how a session looks
 
 Nothing else in deniable charges a ledger or computes a private value.

@@ -28,7 +28,7 @@ from deniable.schema import Schema
 from deniable.sensitive import Sensitive
 from deniable.units import Unit
 
-from . import asked, budgets, drawing, show
+from . import asked, budgets, drawing, offers, show
 from .asked import Columns, check_proved, checked, columns_of, made_ready, released, together
 from .drawing import Broken
 from .elsewhere import Commission, Work, standing, unwritten
@@ -261,8 +261,7 @@ class Session:
                 fix="session.run(algorithm(...))    call the function, do not pass it",
             )
         title, count = name or getattr(algorithm, "__name__", "algorithm"), 0
-        paid = [] if charges is None else charges
-        before = len(paid)
+        before = len(paid := [] if charges is None else charges)
         try:
             with Progress(title) as progress:
                 wanted = next(algorithm)
@@ -317,15 +316,16 @@ class Session:
         drawing.refuse_replay(self._ledger)
         check_proved(mechanism, self.unit)
         self._admit()
-        entry = self._ledger.charge(
-            mechanism,
-            unit=self.unit,
-            delta=delta,
-            asker=self.asker,
-            question=fingerprint,
-            what=self._versioned(what),
-            once=once,
-        )
+        with offers.softening(self, mechanism, delta=delta):
+            entry = self._ledger.charge(
+                mechanism,
+                unit=self.unit,
+                delta=delta,
+                asker=self.asker,
+                question=fingerprint,
+                what=self._versioned(what),
+                once=once,
+            )
         return drawing.charged(entry)
 
     def _versioned(self, what: str) -> str:

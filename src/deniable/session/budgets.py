@@ -10,6 +10,7 @@ from deniable import fixes
 from deniable.errors import BadParameter, BudgetExceeded, DeltaTooLarge, MixedLosses, NotAdaptive
 from deniable.fixes import Fix
 from deniable.losses import Approx, Loss, Pure
+from deniable.losses.rounding import RESOLUTION
 from deniable.mechanisms import Mechanism
 from deniable.mechanisms._priced import Prices
 
@@ -92,6 +93,14 @@ def alone(mechanism: Mechanism, *, budget: Loss) -> Loss:
     if mechanism.pure() <= 1.01 * epsilon:  # a δ that buys next to nothing is not worth naming
         return Approx(mechanism.pure(), delta=0.0)
     return Approx(epsilon, delta=budget.delta)
+
+
+def used(spend: Loss, *mechanisms: Mechanism) -> Loss:
+    """Of an amount, what mechanisms that were made for it take: no δ where all of them are pure."""
+    pure = sum(each.pure() for each in mechanisms)
+    if isinstance(spend, Approx) and pure <= spend.epsilon * (1 + RESOLUTION):
+        return Approx(pure, delta=0.0)
+    return spend
 
 
 def prices(budget: Loss) -> Prices[Loss]:

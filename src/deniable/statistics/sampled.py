@@ -35,6 +35,8 @@ from deniable.release.numbers import digits
 from deniable.sampling import below
 from deniable.sampling.lattice import Lattice
 from deniable.sensitivity.sample_range import RANGES, range_at, range_scores
+from deniable.session import budgets
+from deniable.session.offers import offering
 from deniable.workload.split import Vector, noise_for
 
 from .building import About, ask, distinct_columns
@@ -77,7 +79,7 @@ class Sampled:
         share = _SPAN * noise.error(0.95) / parts
         return Plan(
             question=self.title,
-            cost=spend,
+            cost=budgets.used(spend, search, noise),
             errors={"value": None},
             steps=[
                 f"put each unit into one of {parts:,} parts, and evaluate the function on each",
@@ -99,7 +101,8 @@ class Sampled:
         """The average answer of the parts, with the ± of its noise."""
         session = self.about.session
         search, rest, parts = self._paying(spend)
-        session.ledger.check(self._price(search, rest))
+        with offering(session, spend, lambda loss: self._price(*self._paying(loss)[:2])):
+            session.ledger.check(self._price(search, rest))
         answers = _Answers(self, parts)
         scores = answers.then(
             lambda found: range_scores(found, parts=parts), linf=self._sides, shape=RANGES

@@ -16,7 +16,7 @@ from deniable.errors import BadParameter
 from deniable.losses import Loss
 from deniable.release import Release
 from deniable.release.certificate import Certificate
-from deniable.release.numbers import amount
+from deniable.release.numbers import amount, decimals
 from deniable.sampling import below
 from deniable.sampling.public import PublicRandom
 
@@ -167,7 +167,7 @@ class Synthetic:
     def _facts(self) -> dict[str, str]:
         return {
             "columns": ", ".join(f"{n} ({c.count})" for n, c in self.domain.cells.items()),
-            "rows": f"about {self.total:,.0f}; drawing more is free",
+            "rows": f"about {decimals(self.total)}; drawing more is free",
             "method": f"{self.method}: {len(self.measured)} noisy marginals",
             "cost": amount(self.loss, "up"),
             "protects": str(self.release.unit),

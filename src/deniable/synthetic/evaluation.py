@@ -17,9 +17,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deniable import cards
-from deniable.errors import BadParameter, UnknownName
+from deniable.errors import BadParameter
 from deniable.progress import Progress
 from deniable.sampling.public import PublicRandom
+from deniable.schema.arrays import column_of
 
 from .inference import Clique
 
@@ -171,7 +172,7 @@ def _mean(made: Synthetic, column: int, values: Floats) -> Mean:
 def _shown(mean: Mean) -> str:
     if mean is None:
         return "missing"
-    return f"{mean:.6g}" if isinstance(mean, float) else str(mean)
+    return f"{mean:z.6g}" if isinstance(mean, float) else str(mean)
 
 
 def _kept(mean: Mean) -> float | str | None:
@@ -180,16 +181,7 @@ def _kept(mean: Mean) -> float | str | None:
 
 def encoded(made: Synthetic, table: object) -> Integers:
     """Real rows as numbers of cells."""
-    held: Any = table
-    columns = []
-    for name, cells in made.domain.cells.items():
-        try:
-            column = held[name]
-        except (KeyError, TypeError, IndexError):
-            known = getattr(held, "column_names", getattr(held, "columns", held))
-            raise UnknownName.of("column", name, known=[str(each) for each in known]) from None
-        listed = column.to_pylist() if hasattr(column, "to_pylist") else column
-        columns.append(cells.encode(listed))
+    columns = [cells.encode(column_of(table, name)) for name, cells in made.domain.cells.items()]
     if len({len(column) for column in columns}) > 1:
         raise BadParameter("the columns of a table must have one length")
     kept = np.stack(columns, axis=1)

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from deniable import parameters
 from deniable.errors import BadParameter, DeniableError
 from deniable.release import Release
 from deniable.schema.arrays import value_of
@@ -54,6 +55,7 @@ _READ: Final = {"date": dt.date.fromisoformat, "timestamp": dt.datetime.fromisof
 
 def save(synthetic: Synthetic, path: str | os.PathLike[str]) -> None:
     """Write the model, what it was fitted to, and its certificate."""
+    target = parameters.target(path)
     model = synthetic.model.folded
     tree = model.tree
     record = {
@@ -76,7 +78,6 @@ def save(synthetic: Synthetic, path: str | os.PathLike[str]) -> None:
     arrays = {f"table{i}": table for i, table in enumerate(model.tables)}
     arrays |= {f"counts{i}": m.counts for i, m in enumerate(synthetic.measured)}
     text = np.frombuffer(json.dumps(record).encode(), dtype=np.uint8)
-    target = Path(path)
     handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
     try:
         with os.fdopen(handle, "wb") as file:

@@ -6,7 +6,6 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import product
-from statistics import NormalDist
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -14,7 +13,8 @@ from numpy.typing import NDArray
 
 from deniable import cards
 from deniable.release.frame import terminal_width
-from deniable.release.numbers import digits
+from deniable.release.numbers import decimals, digits
+from deniable.workload.tails import Law, factor
 
 from .domain import Domain
 from .inference import Clique, Measurement, Model, Unfolded
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
 
-_TAIL: Final = 0.05
 _SHOWN: Final = 20
 _CAPTION: Final = "a synthetic model; 95 % confidence, from the measured marginals"
 
@@ -88,7 +87,7 @@ class Marginal:
         return [
             [
                 *cell,
-                f"{flat[i]:,.0f}",
+                decimals(flat[i]),
                 "unknown" if errors is None else f"± {digits(float(errors[i]), 'up')}",
             ]
             for i, cell in first
@@ -161,7 +160,5 @@ def _reach(measurement: Measurement, cells: int) -> float:
     In standard deviations that is 1.96 for Gaussian noise. For Laplace noise it is ln 20/√2 = 2.12
     for one cell, and less for sums. Half a step more covers the rounding to whole numbers.
     """
-    factor = math.log(1 / _TAIL) / math.sqrt(2)
-    if measurement.law == "gaussian":
-        factor = NormalDist().inv_cdf(1 - _TAIL / 2)
-    return factor * _spread(measurement, cells) + measurement.grain / 2
+    law: Law = "gaussian" if measurement.law == "gaussian" else "laplace"
+    return factor(law, 0.95) * _spread(measurement, cells) + measurement.grain / 2

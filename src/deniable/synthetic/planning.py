@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from statistics import NormalDist
 from typing import TYPE_CHECKING, Final
 
 from deniable.losses import Loss
 from deniable.mechanisms import Gaussian
 from deniable.release import Plan
+from deniable.workload.tails import factor
 
 from .inference import Clique
 from .methods.adaptive import COLUMNS
@@ -89,6 +89,7 @@ def _steps(run: Run, method: str, cliques: Sequence[Clique]) -> list[str]:
 
 
 def _reach(noise: Noise) -> float:
+    """At 95 % confidence, with half a step for the rounding to whole numbers."""
     if isinstance(noise, Gaussian):
-        return noise.sigma * NormalDist().inv_cdf(0.975) + 0.5
-    return noise.scale * math.log(20) + 0.5
+        return noise.sigma * factor("gaussian", 0.95) + 0.5
+    return noise.scale * math.sqrt(2) * factor("laplace", 0.95) + 0.5

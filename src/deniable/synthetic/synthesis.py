@@ -18,6 +18,7 @@ from deniable.release.provenance import ONLY_NOISE
 from deniable.schema.edges import Bins
 from deniable.session import Session
 from deniable.session.asked import facts_of, randomness
+from deniable.session.offers import offering
 from deniable.statistics.building import About, distinct_columns
 
 from ._synthetic import Synthetic
@@ -177,6 +178,9 @@ class Synthesis:
     def _purse(self, spend: Loss) -> Purse:
         return purse_for(spend, filter=self.session.ledger.filter)
 
+    def _due(self, spend: Loss) -> Price:
+        return self._purse(spend).due(self.session.ledger.filter)
+
     def _run(self, method: str, purse: Purse) -> Run:
         model, zeros = self.start
         return Run(
@@ -217,7 +221,8 @@ class Synthesis:
         spend = session.spending(spend)
         method, purse = self.chosen(), self._purse(spend)
         run = self._run(method, purse)
-        session.ledger.check(purse.due(session.ledger.filter))
+        with offering(session, spend, self._due):
+            session.ledger.check(self._due(spend))
         try:
             session.run(self._steps(run, method), name="synthesis", charges=run.charges)
         except BudgetExceeded:

@@ -17,27 +17,26 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from statistics import NormalDist
 from typing import Final, TypeAlias
 
-from deniable.calibration import analytic_gaussian_sigma, calibrate
+from deniable.calibration import calibrate
 from deniable.losses import Approx, Gdp, Loss, Pure, Zcdp
 from deniable.losses.filters import ApproxFilter, Filter
 from deniable.mechanisms import Gaussian, Laplace, Mechanism, QuantileSearch
 from deniable.mechanisms.combine import Composed
 
 from .search import usual_reach
-from .tails import Law
+from .tails import Law, factor
 
 Noise = Laplace | Gaussian | QuantileSearch
 AN_AMOUNT: Final = "an amount of ε, (ε, δ), ρ or μ above 0"
 """What a spend must be, to buy noise of some law."""
 
-_LAPLACE_95: Final = math.log(20)
+_LAPLACE_95: Final = factor("laplace", 0.95) * math.sqrt(2)
 # A rank read off a tree errs about 2.4 times as much as one count of a level, by whose number the
 # weight of a tree is multiplied; that of a search is multiplied by 3.
 _OF_ONE_COUNT: Final = 2.4 * 3
-_GAUSSIAN_95: Final = -NormalDist().inv_cdf(0.025)
+_GAUSSIAN_95: Final = factor("gaussian", 0.95)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -177,15 +176,9 @@ def _gaussian(
     filter: Filter | None,  # noqa: A002
 ) -> tuple[Noise, ...] | None:
     shares = _shares(vectors, 1 / 2)
-    match spend:
-        case Gdp():
-            mu = spend.mu
-        case Zcdp():
-            mu = math.sqrt(2 * spend.rho)
-        case Approx() if spend.delta > 0:
-            mu = 1 / analytic_gaussian_sigma(spend.epsilon, delta=spend.delta)
-        case _:
-            return None
+    mu = Gaussian.mu_within(spend)
+    if mu is None:
+        return None
     if isinstance(filter, ApproxFilter):
         mu = min(mu, math.sqrt(2 * filter.divergence / filter.order))
     if not mu > 0:

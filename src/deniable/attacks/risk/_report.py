@@ -141,7 +141,7 @@ class Report(Told):
 
     def write(self, path: str | Path) -> Path:
         """Write the page (.html) or the record (.json)."""
-        target = Path(path)
+        target = parameters.target(path)
         if target.suffix not in {".html", ".json"}:
             raise BadParameter.of("path", str(path), must="a name that ends in .html or .json")
         text = self.to_html() if target.suffix == ".html" else self.to_json()

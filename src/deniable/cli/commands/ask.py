@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from deniable import parameters
 from deniable.cli import amounts, options, places, remote, talk
 from deniable.errors import BadParameter, DataFailure
 
@@ -50,6 +51,8 @@ def ask(
         form = {"csv": csv, "json": json}
         remote.ask(server, sql, spend=paid, within=wanted, size=size, purpose=purpose, **form)
         return
+    if failures is not None:
+        parameters.target(failures)
     place = places.find(schema, data=data, ledger=ledger)
     limit = amounts.maybe("budget", budget)
     if paid is None and wanted is None:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from deniable import parameters
 from deniable.cli import amounts, options, places, talk
 from deniable.errors import BadParameter, MissingUnit
 from deniable.fixes import Fix
@@ -50,7 +51,7 @@ def init(
     from deniable.schema import Schema
 
     limit = amounts.maybe("budget", budget)
-    target = schema or files[0].with_suffix(".toml")
+    target = parameters.target(schema or files[0].with_suffix(".toml"))
     if target.exists() and not force:
         raise BadParameter(
             f"{target} already exists",

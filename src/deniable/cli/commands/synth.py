@@ -84,8 +84,7 @@ def _check(out: Path, *, force: bool) -> None:
         )
     if out.exists() and not force:
         raise BadParameter(f"{out} exists", fix="--force to replace it, or another name")
-    if not out.parent.is_dir():
-        raise BadParameter(f"there is no folder {out.parent}")
+    parameters.target(out)
 
 
 def _check_kept(out: Path, place: places.Place) -> None:

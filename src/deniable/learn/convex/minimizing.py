@@ -8,17 +8,22 @@ from typing import Any
 from deniable import parameters
 from deniable.ledger import Entry, open_ledger
 from deniable.losses import Approx, Loss
+from deniable.losses.filters import Price
 from deniable.mechanisms import Step
 from deniable.release import Noisy, Plan
 from deniable.session import Session
 from deniable.session.asked import released
+from deniable.session.offers import offering
 from deniable.units import Unit, rows
 
+from .descent import Descent
 from .domains import Domain
+from .grid import Grid
 from .held import Held
 from .minimum import Minimum
 from .objectives import Brought
 from .problems import RESERVED, Found, Problem
+from .stochastic import Stochastic
 
 _EXAMPLE = (
     'minimize("logistic", data=(X, y), domain=Ball(5.0), lipschitz=1.0, '
@@ -86,6 +91,8 @@ def minimize(
     )
     if session is not None:
         session.spending(spend)
+        with offering(session, spend, lambda loss: _due(problem.paid_with(loss), session)):
+            session.ledger.check(_due(problem, session))
     books = session or own_session(problem.budget, unit=whom)
     made: list[Step[Any]] = []
     charges: list[Entry] = []
@@ -97,6 +104,17 @@ def minimize(
     columns = (index, {"x": cells})
     release = released(books, made, columns, spend, entry=charges[-1], question=title)
     return Minimum(x=found.x, excess_bound=found.excess, loss=spend, method=method, release=release)
+
+
+def _due(problem: Problem, session: Session) -> Price:
+    """What all steps are charged; how many rows there are changes only how it is divided."""
+    price, way, noise = session.ledger.price, problem.way(problem.size or 1000), problem.count
+    counted = Price.zero if noise is None else price(noise)
+    if isinstance(way, Descent):
+        return counted + way.turns * price(way.mechanism)
+    if isinstance(way, Stochastic):
+        return counted + price(way.mechanism, delta=way.loss.delta)
+    return counted + price(way.mechanism if isinstance(way, Grid) else way)
 
 
 @parameters.called('explain("logistic", columns=10, size=1000, ...)')

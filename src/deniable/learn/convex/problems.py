@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deniable import parameters
-from deniable.calibration import analytic_gaussian_sigma
 from deniable.errors import BadParameter, UnitMismatch
+from deniable.learn.engine.budget import gaussian
 from deniable.losses import Approx, Gdp, Loss, Pure, Zcdp, rounding
 from deniable.mechanisms import Gaussian, Laplace
 from deniable.release import Plan
@@ -87,6 +87,12 @@ class Problem:
             brought.check(given["loss"], domain=domain, coordinates=coordinates)
         return problem
 
+    def paid_with(self, spend: Loss) -> Problem:
+        """The same for another loss."""
+        problem = replace(self, spend=spend)
+        problem._check_currency()  # noqa: SLF001  our own
+        return problem
+
     def _check_currency(self) -> None:
         if not isinstance(self.spend, Loss):
             fix = "spend=dp.epsilon(1.0, delta=1e-6)"
@@ -141,13 +147,7 @@ class Problem:
     @property
     def _mu(self) -> float:
         """The μ of normal noise that the loss buys."""
-        if isinstance(self.spend, Gdp):
-            return self.spend.mu
-        if isinstance(self.spend, Zcdp):
-            return math.sqrt(2 * self.spend.rho) * (1 - 2.0**-40)
-        assert isinstance(self.spend, Approx)
-        sigma = analytic_gaussian_sigma(self.spend.epsilon, delta=self.spend.delta)
-        return 1 / sigma * (1 - 2.0**-40)
+        return gaussian(self.spend)
 
     # ---- the ways
 

@@ -10,16 +10,18 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from functools import partial
 from typing import Final
 
-from deniable.calibration import analytic_gaussian_sigma, calibrate
+from deniable.calibration import calibrate
 from deniable.errors import BadParameter, BudgetExceeded, MixedLosses
-from deniable.losses import Approx, Gdp, Loss, Zcdp
-from deniable.losses.filters.approx import ApproxFilter
+from deniable.losses import Approx, Gdp, Loss
+from deniable.losses.filters import ApproxFilter, Price
 from deniable.mechanisms import Gaussian, Mechanism
 from deniable.mechanisms.combine import Composed
 from deniable.mechanisms.interactive import Handle
 from deniable.session import Session
+from deniable.session.offers import offering
 
 from .batches import DisjointBatches
 from .examples import Held
@@ -88,13 +90,9 @@ def check_work(*, passes: float, numbers: float) -> None:
 
 def gaussian(loss: Loss) -> float:
     """The largest μ whose Gaussian loss is within a loss."""
-    match loss:
-        case Gdp():
-            return loss.mu
-        case Zcdp():
-            return math.sqrt(2 * loss.rho) * (1 - 2.0**-50)
-        case Approx() if loss.delta > 0:
-            return (1 - 2.0**-40) / analytic_gaussian_sigma(loss.epsilon, delta=loss.delta)
+    mu = Gaussian.mu_within(loss)
+    if mu is not None:
+        return mu if isinstance(loss, Gdp) else mu * (1 - 2.0**-40)
     raise MixedLosses(
         "learning adds Gaussian noise, which needs a δ",
         why="normal noise is never ε-DP with δ = 0",
@@ -118,10 +116,14 @@ def paid_as(
     session: Session, held: Held, planned: Callable[[Loss], Mechanism], *, spend: Loss
 ) -> Iterator[Paid]:
     """The same for what `planned` makes of the loss that the fit may have."""
-    spend, delta = blocked(session, spend)
-    made = planned(spend)
-    with opened(session, held, made, delta=delta) as handle:
-        yield Paid(handle=handle, plan=made, loss=spend)
+    loss, delta = blocked(session, spend)
+    made = planned(loss)
+    with ExitStack() as ready:
+        for each in held.ready:
+            ready.enter_context(each)
+        with offering(session, spend, partial(due, session)):
+            handle = session.open(made, delta=delta)
+        yield Paid(handle=handle, plan=made, loss=loss)
 
 
 def sampled(*, l2: float, rate: float, times: int, to: Loss) -> Composed:
@@ -155,15 +157,9 @@ def needs_delta(loss: Loss, what: str) -> None:
         )
 
 
-@contextmanager
-def opened(
-    session: Session, held: Held, made: Mechanism, *, delta: float | None
-) -> Iterator[Handle]:
-    """The data made ready, then the list charged."""
-    with ExitStack() as ready:
-        for each in held.ready:
-            ready.enter_context(each)
-        yield session.open(made, delta=delta)
+def due(session: Session, spend: Loss) -> Price:
+    """What a fit for this amount is charged at most."""
+    return session.ledger.filter.price_of(_blocked(session, spend)[0])
 
 
 def blocked(session: Session, spend: Loss) -> tuple[Loss, float | None]:
@@ -171,20 +167,26 @@ def blocked(session: Session, spend: Loss) -> tuple[Loss, float | None]:
 
     A block takes the part of the reserve that its spend is of the budget: equal spends, equal δ.
     """
-    spend, rule = session.spending(spend), session.ledger.filter
+    spend = session.spending(spend)
+    with offering(session, spend, partial(due, session)):
+        return _blocked(session, spend)
+
+
+def _blocked(session: Session, spend: Loss) -> tuple[Loss, float | None]:
+    rule = session.ledger.filter
     if not (isinstance(rule, ApproxFilter) and isinstance(spend, Approx) and spend.delta > 0):
         return spend, None
     kept = session.left
     assert isinstance(kept, Approx)
-    due = spend.delta * min(rule.reserve / rule.budget.delta, 1.0)
-    if not kept.delta >= due * (1 - _ROUNDING) > 0:
+    wanted = spend.delta * min(rule.reserve / rule.budget.delta, 1.0)
+    if not kept.delta >= wanted * (1 - _ROUNDING) > 0:
         raise BudgetExceeded(
-            f"this fit needs a δ of {due:.3g}, and {kept.delta:.3g} is left for blocks",
+            f"this fit needs a δ of {wanted:.3g}, and {kept.delta:.3g} is left for blocks",
             why="a list of noises is charged as one block, and a part of the budget's δ, as a rule "
             "a quarter, is kept for blocks",
-            fix="spend less δ, or open the session with a larger delta, or a budget in mu or rho",
+            fix="open the session with a larger delta, or a budget in mu or rho",
         )
-    delta = min(due, kept.delta)
+    delta = min(wanted, kept.delta)
     return Approx(spend.epsilon, delta=delta), delta
 
 

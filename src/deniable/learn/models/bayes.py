@@ -10,7 +10,7 @@ import numpy as np
 from deniable.learn.engine.budget import Paid, Part
 from deniable.learn.engine.examples import Examples, Held
 from deniable.learn.engine.groups import Groups
-from deniable.learn.fitting import numbered
+from deniable.learn.from_table import numbered
 from deniable.session import Session
 from deniable.statistics.building import About
 

@@ -17,7 +17,7 @@ from deniable.learn.engine.descent import Descent, gradient
 from deniable.learn.engine.examples import Examples, Held
 from deniable.learn.engine.moments import noises
 from deniable.learn.engine.spaces import on_lattice, up
-from deniable.learn.fitting import classified
+from deniable.learn.from_table import classified
 from deniable.session import Session
 from deniable.statistics.building import About
 

@@ -16,7 +16,7 @@ from deniable.learn.engine.examples import Examples, Held, unlabelled
 from deniable.learn.engine.groups import Groups
 from deniable.learn.engine.moments import noises
 from deniable.learn.engine.spaces import THETA, Floats, Integers
-from deniable.learn.fitting import numbered
+from deniable.learn.from_table import numbered
 from deniable.sampling.public import PublicRandom
 from deniable.session import Session
 from deniable.statistics.building import About

@@ -18,7 +18,7 @@ from deniable.learn.engine.made_up import check_by_row, unchangeable
 from deniable.learn.engine.made_up import numbers as returned
 from deniable.learn.engine.rowwise import margins
 from deniable.learn.engine.spaces import Dense, Floats, Integers, up
-from deniable.learn.fitting import as_number, needed_whole
+from deniable.learn.from_table import as_number, needed_whole
 from deniable.losses import Loss
 from deniable.mechanisms import Mechanism
 from deniable.query.rows import Matrix

@@ -16,7 +16,7 @@ from deniable.learn.engine.examples import Examples, Held
 from deniable.learn.engine.moments import TARGET, measured, parts
 from deniable.learn.engine.rowwise import margins
 from deniable.learn.engine.spaces import Floats
-from deniable.learn.fitting import regressed
+from deniable.learn.from_table import regressed
 from deniable.session import Session
 from deniable.statistics.building import About
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Generator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -15,7 +15,7 @@ from deniable.learn.engine.descent import Descent, descend
 from deniable.learn.engine.examples import Examples, Held
 from deniable.learn.engine.perturbed import Perturbation
 from deniable.learn.engine.rowwise import margins
-from deniable.learn.fitting import Prepared, classified
+from deniable.learn.from_table import classified
 from deniable.losses import Loss
 from deniable.mechanisms import Mechanism
 from deniable.session import Session
@@ -24,6 +24,9 @@ from deniable.statistics.building import About
 from ._estimator import ScoringClassifier, at_hand, labelled, numbers
 from .classes import coded, listed
 from .scaling import Bounds, scaling
+
+if TYPE_CHECKING:
+    from deniable.learn.fitting import Prepared
 
 
 class LogisticRegression(ScoringClassifier):

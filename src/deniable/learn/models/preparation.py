@@ -14,7 +14,7 @@ from deniable.learn.engine.budget import Paid, Part
 from deniable.learn.engine.examples import Held, unlabelled
 from deniable.learn.engine.groups import Groups
 from deniable.learn.engine.moments import measured, parts
-from deniable.learn.fitting import numbered
+from deniable.learn.from_table import numbered
 from deniable.session import Session
 from deniable.statistics.building import About
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, ClassVar, Self
 from deniable import parameters
 from deniable.calibration import analytic_gaussian_sigma
 from deniable.errors import BadParameter
-from deniable.losses import rounding
+from deniable.losses import Approx, Gdp, Loss, Zcdp, rounding
 from deniable.mechanisms._mechanism import Norm
 from deniable.sampling import lazy
 from deniable.sampling.gaussian import rounded_gaussian
@@ -96,6 +96,22 @@ class Gaussian(RealNoise):
             sensitivity,
             lambda m: m.delta_at(epsilon) <= delta and m.epsilon_at(delta) <= epsilon,
         )
+
+    @staticmethod
+    def mu_within(loss: Loss) -> float | None:
+        """The μ of normal noise that a loss buys, to the last roundings; None if it buys none.
+
+        >>> Gaussian.mu_within(Zcdp(0.5)), Gaussian.mu_within(Approx(1.0, delta=0.0))
+        (1.0, None)
+        """
+        match loss:
+            case Gdp():
+                return loss.mu
+            case Zcdp():
+                return math.sqrt(2 * loss.rho)
+            case Approx() if loss.delta > 0:
+                return 1 / analytic_gaussian_sigma(loss.epsilon, delta=loss.delta)
+        return None
 
     @classmethod
     def _first(cls, start: float, sensitivity: float, meets: Callable[[Self], bool]) -> Self:

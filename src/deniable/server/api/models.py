@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, Self
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, FiniteFloat, model_validator
 
 from deniable.server.jobs.kinds import Asked
+from deniable.server.jobs.kinds.choices import Selection, Threshold
 
 
 def encoded(text: str) -> str:
@@ -37,15 +38,6 @@ class Amount(BaseModel):
         return self.model_dump(exclude_none=True)
 
 
-class Above(BaseModel):
-    """Which groups have a number above a threshold: the first so many, by sparse vector."""
-
-    model_config = ConfigDict(extra="forbid")
-
-    threshold: FiniteFloat
-    answers: Annotated[int, Field(ge=1, le=1000)] = 1
-
-
 class Question(BaseModel):
     """A question as data: SQL or a question by name, and what to spend, or the ± that is wanted."""
 
@@ -59,8 +51,8 @@ class Question(BaseModel):
     within: Positive | dict[Name, Positive] | None = None
     size: Positive | None = None
     purpose: Text | None = None
-    choose: Literal["permute_and_flip", "exponential", "noisy_max"] | None = None
-    above: Above | None = None
+    choose: Selection | None = None
+    above: Threshold | None = None
 
     @model_validator(mode="after")
     def _one_mechanism(self) -> Self:

@@ -8,14 +8,16 @@ What is named is looked up in a fixed table; sensitivities come from the query.
 
 from __future__ import annotations
 
-from collections.abc import Generator, Mapping
+from collections.abc import Generator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any, Final
 
 from deniable.curator import Curator
 from deniable.errors import BadParameter, UnknownName, UnsupportedQuery
 from deniable.ledger import Entry
 from deniable.losses import Loss, Pure
+from deniable.losses.filters import Price
 from deniable.mechanisms import (
     Exponential,
     Mechanism,
@@ -28,6 +30,7 @@ from deniable.query.query import Query
 from deniable.query.vectors import Vector
 from deniable.release import Noisy, Plan, Provenance, Release
 from deniable.session.asked import facts_of
+from deniable.session.offers import offering
 
 CHOICES: Final[Mapping[str, Any]] = {
     "permute_and_flip": PermuteAndFlip,
@@ -59,8 +62,21 @@ def released(
     """The group that was chosen, or the groups that are above."""
     vector = _vector(query)
     mechanism = _mechanism(vector, task, spend)
-    if isinstance(mechanism, SparseVector):
-        return _above(session, vector, mechanism, task)
+    assert spend is not None
+    due = partial(_due, session, vector, task)
+    with offering(session, spend, due):
+        if isinstance(mechanism, SparseVector):
+            return _above(session, vector, mechanism, task)
+        return _chosen(session, query, vector, mechanism, task)
+
+
+def _due(session: Curator, vector: Vector, task: Mapping[str, Any], spend: Loss) -> Price:
+    return session.ledger.price(_mechanism(vector, task, spend))
+
+
+def _chosen(
+    session: Curator, query: Query, vector: Vector, mechanism: Mechanism, task: Mapping[str, Any]
+) -> Release:
     asked = f"{mechanism.name} of\n{query._asked}"  # noqa: SLF001  (as `Query.release` names it)
     title = f"{mechanism.name}: {task['sql']}"
     found = session.release(mechanism.on(vector.value), question=asked, title=title)
@@ -70,9 +86,14 @@ def released(
     return replace(
         found,
         keys={name: (value,) for name, value in zip(vector.keys, group, strict=True)},
-        answers={"chosen": Noisy(cells=(True,), estimand=_LARGEST)},
+        answers={"chosen": Noisy(cells=(_label(vector, group),), estimand=_LARGEST)},
         provenance=replace(found.provenance, question=_words(task)),
     )
+
+
+def _label(vector: Vector, group: Sequence[object]) -> str:
+    """A group by its columns: city = Oslo, smoker = True."""
+    return ", ".join(f"{name} = {value}" for name, value in zip(vector.keys, group, strict=True))
 
 
 def _words(task: Mapping[str, Any]) -> str:
@@ -128,10 +149,12 @@ def _above(
     charges: list[Entry] = []
     title = f"above {task['above']['threshold']}: {task['sql']}"
     above = session.run(steps(), name=title, charges=charges)
-    keys = {name: tuple(vector.groups[p][i] for p in above) for i, name in enumerate(vector.keys)}
+    groups = [vector.groups[place] for place in above]
+    keys = {name: tuple(each[i] for each in groups) for i, name in enumerate(vector.keys)}
+    labels = tuple(_label(vector, each) for each in groups)
     return Release(
         keys=keys,
-        answers={"above": Noisy(cells=(True,) * len(above), estimand=_LARGE)},
+        answers={"above": Noisy(cells=labels, estimand=_LARGE)},
         loss=mechanism.loss(Pure),
         mechanisms=(mechanism.to_dict(),),
         unit=session.unit,

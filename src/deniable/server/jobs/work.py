@@ -33,6 +33,7 @@ from deniable.schema.made_up import write
 from deniable.server import wire
 from deniable.server.database import now
 from deniable.server.folder import SPARK, Group, on_spark
+from deniable.session import offers
 
 from . import kinds
 
@@ -205,9 +206,11 @@ def _check_most(plan: Plan, most: Loss) -> None:
     """Refuse what costs more than one question may, in any figure: `most` without δ allows none."""
     allowed, cost = most.figures(), plan.cost.figures()
     if most.figure not in cost or any(cost[name] > allowed.get(name, 0.0) for name in cost):
-        raise BudgetExceeded(
+        error = BudgetExceeded(
             f"this would cost {amount(plan.cost, 'up')}, and one question may cost "
             f"{amount(most, 'down')} at most",
             why="the curator limits single questions, so that nobody drains the common budget",
             fix="ask for less: a smaller spend, or a wider ±",
         )
+        error.offer(offers.written(offers.typed(most), "the most for one question"))
+        raise error

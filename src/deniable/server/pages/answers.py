@@ -10,6 +10,7 @@ from fastapi import APIRouter, HTTPException, Path, Request
 from fastapi.responses import Response
 
 from deniable.release import Release
+from deniable.release.numbers import amount
 from deniable.server import wire
 from deniable.server.accounts import Person
 from deniable.server.api.people import Someone, curator, known
@@ -17,7 +18,7 @@ from deniable.server.api.questions import KEY
 from deniable.server.jobs.door import raised
 from deniable.server.jobs.kinds import KINDS
 from deniable.server.state import Record, app_of
-from deniable.server.views import amount, code
+from deniable.server.views import code
 
 from . import charts
 from .render import page
@@ -95,10 +96,16 @@ def _shown(request: Request, release: Release, about: dict[str, Any]) -> dict[st
         "head": head,
         "keys": len(release.keys),
         "rows": rows,
-        "single": rows[0][0] if len(rows) == 1 and len(head) == 1 else None,
-        "cost": release.cost.replace(", δ 0", ""),
+        "single": rows[0][-1] if len(rows) == 1 and (len(head) == 1 or _named(release)) else None,
+        "cost": release.cost,
         "loss": amount(release.loss, "up"),
         "notes": release._notes(),  # noqa: SLF001  (as above)
         "certificate": release.certificate().record,
         "code": code(about["question"], release, purpose=about["purpose"], base=base),
     }
+
+
+def _named(release: Release) -> bool:
+    """Whether the answer is one label, which says all that stands in its row."""
+    cells = [cell for answer in release.answers.values() for cell in answer.cells]
+    return len(cells) == 1 and isinstance(cells[0], str)

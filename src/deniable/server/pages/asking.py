@@ -20,14 +20,13 @@ from deniable.errors import (
     MixedLosses,
     UnknownKeys,
 )
-from deniable.release.numbers import digits, meaning, remaining
+from deniable.release.numbers import amount, digits, meaning, remaining
 from deniable.server import wire
 from deniable.server.accounts import Person, secret
 from deniable.server.api.people import Someone
 from deniable.server.app import status_of
 from deniable.server.jobs.door import Door, raised
 from deniable.server.state import Record, app_of
-from deniable.server.views import amount
 
 from . import charts
 from .render import page

@@ -8,7 +8,7 @@ from typing import Any, Final, Generic, TypeVar
 
 import numpy as np
 
-from deniable.errors import BadParameter, BudgetExceeded, DeniableError, UnsupportedQuery
+from deniable.errors import BadParameter, DeniableError, UnsupportedQuery
 from deniable.losses import Loss
 from deniable.losses.filters import Price
 from deniable.parameters import called
@@ -23,6 +23,9 @@ from deniable.release.numbers import digits
 from deniable.schema.binning import Intervals, Listed
 from deniable.schema.columns import DROP
 from deniable.schema.edges import binning_of
+from deniable.session import budgets
+from deniable.session.asked import together
+from deniable.session.offers import offering
 from deniable.statistics.building import COUNT, About
 from deniable.workload.linear import Measurement
 from deniable.workload.plans import Estimates
@@ -59,23 +62,22 @@ class Asked(Generic[T_co]):
         """The strategy, the cost and the errors to expect; free."""
         session = self.about.session
         measured = self.measure(session.spending(spend))
-        plan = measured.plan
+        plan, mechanism = measured.plan, together(measured.steps)
         noise = "Laplace" if plan.law == "laplace" else "Gaussian"
         halves = plan.errors * self.worth
         mean, least, most = (
             digits(x, "up") for x in (plan.rmse * self.worth, halves.min(), halves.max())
         )
-        prices = [session.ledger.price(step.mechanism) for step in measured.steps]
         return Plan(
             question=self.title,
-            cost=spend,
+            cost=budgets.used(spend, mechanism),
             errors={self.name: float(halves.max())},
             steps=[
                 f"{self.exactly}, in one reading of the rows",
                 f"add {noise} noise to {_parts(len(measured.steps))} (strategy: {plan.strategy})",
                 "compute every answer from the least-squares fit",
             ],
-            left=session.ledger.left_after(sum(prices, start=Price.zero)),
+            left=session.ledger.left_after(session.ledger.price(mechanism)),
             notes=(
                 f"root mean squared error over {self.over}: {mean}",
                 *([f"{plan.strategy}: {why}"] if (why := plan.instead(self.worth)) else []),
@@ -97,14 +99,15 @@ class Asked(Generic[T_co]):
     def release(self, *, spend: Loss) -> T_co:
         """The answers, with their ±: charged, then computed, then drawn."""
         session = self.about.session
-        measured = self.measure(session.spending(spend))
+        spend = session.spending(spend)
+        measured = self.measure(spend)
 
         def columns(drawn: list[Any]) -> tuple[Labels, dict[str, Noisy]]:
             found = measured.read(drawn)
             return self.labels, {self.name: column_of(found, self.worth, self.estimand)}
 
         how = f"{self.detail}\n{measured.plan.strategy}, {measured.plan.law}"
-        try:
+        with offering(session, spend, self._due):
             released = session.release(
                 measured.steps,
                 question=f"{self.title}\n{how}",
@@ -112,12 +115,13 @@ class Asked(Generic[T_co]):
                 title=self.title,
                 present=columns,
             )
-        except BudgetExceeded as error:
-            error.add_note(f"the question was: {self.title}")
-            raise
         noise = self._noise(measured)
         shown = replace(released.provenance, question=self.title, noise=(noise,))
         return self.present(self, measured, replace(released, provenance=shown))
+
+    def _due(self, spend: Loss) -> Price:
+        """What an amount would be charged."""
+        return self.about.session.ledger.price(together(self.measure(spend).steps))
 
 
 def column_of(found: Estimates, worth: float, estimand: str) -> Noisy:

@@ -38,7 +38,8 @@ from deniable.query.query import Query
 from deniable.query.rows import Matrix, Rows
 from deniable.release import Plan, Release
 from deniable.release.numbers import digits
-from deniable.session import streams
+from deniable.session import budgets, streams
+from deniable.session.offers import offering
 from deniable.session.streams import Course
 from deniable.statistics.building import About
 from deniable.workload.plans import Estimates, WorkloadPlan
@@ -74,7 +75,7 @@ class Following:
         least, most = (digits(x, "up") for x in (halves.min(), halves.max()))
         return Plan(
             question=self.title,
-            cost=plan.spend,
+            cost=budgets.used(spend, counter),
             errors={"total": float(halves.max())},
             steps=[
                 f"charge once for {len(halves):,} steps",
@@ -89,9 +90,9 @@ class Following:
     def open(self, *, spend: Loss) -> Growing:
         """Pay for all steps of the stream; `next` on the result is free."""
         counter, plan, _ = self._counter(spend)
-        course = streams.begun(
-            self.about.session, counter, question=self._question(), title=self.title
-        )
+        session = self.about.session
+        with offering(session, spend, lambda loss: session.ledger.price(self._counter(loss)[0])):
+            course = streams.begun(session, counter, question=self._question(), title=self.title)
         return Growing(self, course=course, plan=plan)
 
     @called('s.follow("when").resume()')

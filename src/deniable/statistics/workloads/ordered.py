@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 from dataclasses import dataclass
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, get_args
 
 import numpy as np
 
@@ -13,7 +13,7 @@ from deniable.errors import BadParameter
 from deniable.query.algebra import Aggregate, Function
 from deniable.query.query import Query
 from deniable.release import Release
-from deniable.release.months import Month
+from deniable.release.months import PERIODS
 from deniable.schema.binning import Intervals, Listed
 from deniable.schema.edges import Bins
 from deniable.statistics.building import COUNT, About
@@ -24,7 +24,7 @@ from deniable.workload.strategies.exact import LARGEST_CELL
 from .answers import Ranges
 from .asking import Asked, answer_name, as_release, cells_of, counted, estimand_of, measuring
 
-Every = Literal["hour", "day", "week", "month"]
+Every = Literal["hour", "day", "week", "month", "quarter", "year"]
 
 _RANGE_CELLS: Final = 1000
 _MOST_STEPS: Final = 100_000
@@ -145,7 +145,7 @@ class Steps:
 
     @property
     def labels(self) -> tuple[object, ...]:
-        """What each step is called: the moment an hour begins, the date of a day, a month.
+        """What each step is called: the moment an hour begins, the date of a day, 2024-Q2.
 
         A total is that at the *end* of its step, so a day is not called by its first instant.
         """
@@ -153,7 +153,8 @@ class Steps:
         if self.every == "hour":
             return tuple(starts)
         days = (at.date() if isinstance(at, dt.datetime) else at for at in starts)
-        return tuple(map(Month.of, days) if self.every == "month" else days)
+        period = PERIODS.get(self.every)
+        return tuple(days if period is None else map(period.of, days))
 
     def query(self) -> Query:
         """The question that counts or adds up the steps."""
@@ -197,7 +198,7 @@ def steps_of(about: About, column: str, *, every: Every, of: str | None) -> Step
             why="running totals are about time",
             fix=f's.ranges("{column}", spend=dp.epsilon(0.5))',
         )
-    parameters.one_of("every", every, ("hour", "day", "week", "month"))
+    parameters.one_of("every", every, get_args(Every))
     edges = _calendar(facts.low, facts.high, every)
     cells = cells_of(about, column, bins=edges)
     return Steps(about=about, column=column, every=every, of=of, edges=tuple(edges), cells=cells)
@@ -212,7 +213,7 @@ def _added(about: About, of: str | None) -> Aggregate:
 
 
 def _calendar(low: Any, high: Any, every: str) -> list[Any]:
-    """The starts of all days (or hours, weeks, months) from `low` to the first after `high`."""
+    """The starts of all days (or hours, weeks, …, years) from `low` to the first after `high`."""
     if low is None or high is None:
         raise BadParameter(
             "running totals need the first and the last day of the stream",
@@ -237,8 +238,8 @@ def _edges(low: Any, high: Any, every: str) -> list[Any]:
         at = low.replace(hour=hour, minute=0, second=0, microsecond=0)
     if every == "week":
         at -= dt.timedelta(days=at.weekday())
-    if every == "month":
-        at = at.replace(day=1)
+    if (period := PERIODS.get(every)) is not None:
+        at = at.replace(month=period.of(at).month, day=1)
     edges = [at]
     while edges[-1] <= high:
         edges.append(_next(edges[-1], every))
@@ -248,7 +249,10 @@ def _edges(low: Any, high: Any, every: str) -> list[Any]:
 
 
 def _next(at: Any, every: str) -> Any:
-    if every == "month":
-        return (at.replace(day=1) + dt.timedelta(days=32)).replace(day=1)
-    steps = {"hour": dt.timedelta(hours=1), "day": dt.timedelta(days=1)}
-    return at + steps.get(every, dt.timedelta(days=7))
+    period = PERIODS.get(every)
+    if period is None:
+        return at + _LENGTHS[every]
+    year, month = divmod(12 * at.year + at.month - 1 + period.months, 12)
+    if year > dt.MAXYEAR:
+        raise OverflowError
+    return at.replace(year=year, month=month + 1)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, ClassVar, Literal
 
-from pydantic import Field, FiniteFloat
+from pydantic import BaseModel, ConfigDict, Field, FiniteFloat
 
 from deniable.curator import Curator
 from deniable.losses import Loss
@@ -12,6 +12,20 @@ from deniable.release import Plan
 from deniable.server.jobs import choosing
 
 from ._kind import Answer, Named, Sql
+
+Selection = Literal["permute_and_flip", "exponential", "noisy_max"]
+"""Mechanisms that choose one of several groups."""
+
+
+class Threshold(BaseModel):
+    """Which groups have a number above a threshold: the first so many, by sparse vector."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
+
+    threshold: FiniteFloat
+    """The number that a group's number is compared with."""
+    answers: Annotated[int, Field(ge=1, le=1000)] = 1
+    """After how many groups above the threshold to stop."""
 
 
 class Choose(Named):
@@ -22,7 +36,7 @@ class Choose(Named):
     kind: Literal["choose"] = "choose"
     sql: Sql
     """One number per group: SELECT city, COUNT(*) AS n FROM visits GROUP BY city, for example."""
-    mechanism: Literal["permute_and_flip", "exponential", "noisy_max"] = "permute_and_flip"
+    mechanism: Selection = "permute_and_flip"
 
     def explain(self, session: Curator, spend: Loss) -> Plan:
         """The cost; a choice has no ±."""
@@ -37,7 +51,7 @@ class Choose(Named):
         return {"sql": self.sql, "choose": self.mechanism}
 
 
-class Above(Named):
+class Above(Threshold, Named):
     """Which groups have a number above a threshold: the first so many, by sparse vector."""
 
     starts_from: ClassVar[str] = "groups"
@@ -45,10 +59,6 @@ class Above(Named):
     kind: Literal["above"] = "above"
     sql: Sql
     """One number per group, such as SELECT city, COUNT(*) AS n FROM visits GROUP BY city."""
-    threshold: FiniteFloat
-    """The number that a group's number is compared with."""
-    answers: Annotated[int, Field(ge=1, le=1000)] = 1
-    """After how many groups above the threshold to stop."""
 
     def explain(self, session: Curator, spend: Loss) -> Plan:
         """The cost; a yes or no has no ±."""

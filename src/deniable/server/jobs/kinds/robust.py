@@ -25,6 +25,7 @@ from pydantic import Field, FiniteFloat
 from deniable.curator import Curator
 from deniable.errors import BadParameter, MissingBounds, UnsupportedQuery
 from deniable.losses import Approx, Loss, Pure
+from deniable.losses.filters import Price
 from deniable.mechanisms import Laplace, Mechanism, ProposeTestRelease, SmoothNoise
 from deniable.query.query import Query
 from deniable.query.rows import Matrix, Rows
@@ -34,6 +35,7 @@ from deniable.sampling import below
 from deniable.sampling.lattice import Lattice
 from deniable.sensitive import Sensitive
 from deniable.sensitivity import Quantile, distance_to_instability, smooth_bound
+from deniable.session.offers import offering
 
 from ._kind import Answer, Named, Sql
 
@@ -75,17 +77,21 @@ class Median(Named):
         query = session.sql(self.sql)
         found = self._planned(session, query, session.spending(spend))
 
+        def due(loss: Loss) -> Price:
+            return session.ledger.price(self._planned(session, query, loss).mechanism)
+
         def present(drawn: list[Any]) -> Any:
             cell = found.read(drawn[0])
             told = Noisy(cells=(cell,), spread=found.spread, estimand=found.estimand)
             return {}, {"median": told}
 
-        made = session.release(
-            [found.mechanism.on(found.value)],
-            question=f"{self.title} of\n{query._asked}",  # noqa: SLF001  (as `Query.release` does)
-            title=self.title,
-            present=present,
-        )
+        with offering(session, spend, due):
+            made = session.release(
+                [found.mechanism.on(found.value)],
+                question=f"{self.title} of\n{query._asked}",  # noqa: SLF001  (as `Query.release`)
+                title=self.title,
+                present=present,
+            )
         asked = replace(made.provenance, question=self.title)
         return Answer(release=replace(made, provenance=asked))
 

@@ -13,7 +13,7 @@ from deniable.errors import BadParameter
 from deniable.losses import Loss
 from deniable.release import Plan, Release
 from deniable.statistics.building import About
-from deniable.statistics.workloads import Asked
+from deniable.statistics.workloads import Asked, Every
 from deniable.statistics.workloads.asking import (
     answer_name,
     as_release,
@@ -126,12 +126,12 @@ class Hierarchy(Workload):
 
 
 class Running(Workload):
-    """The number of rows up to the end of each hour, day, week or month."""
+    """The number of rows up to the end of each hour, day, week, month, quarter or year."""
 
     kind: Literal["running"] = "running"
     column: Name
     """A column of dates or times, with bounds."""
-    every: Literal["hour", "day", "week", "month"] = "day"
+    every: Every = "day"
 
     def asked(self, session: Curator) -> Asked[Any]:
         """All steps."""

@@ -1,0 +1,235 @@
+"""Whatever is refused for lack of budget proposes what fits, and that is accepted when pasted."""
+
+import datetime as dt
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+import deniable as dp
+from deniable import secure
+from deniable.curator import open as open_curator
+from deniable.errors import BudgetExceeded
+from deniable.learn import KMeans, LogisticRegression
+from deniable.learn.convex import Ball, minimize
+
+ROWS = 400
+TABLE = pa.table(
+    {
+        "x": [float(n % 90 + 1) for n in range(ROWS)],
+        "y": [float(n % 90 + 1) for n in range(ROWS)],
+        "g": ["a", "b"] * (ROWS // 2),
+        "h": ["u", "u", "v", "v"] * (ROWS // 4),
+        "day": [dt.date(2024, 1, 1 + n % 20) for n in range(ROWS)],
+    }
+)
+SCHEMA = dp.Schema(
+    columns={
+        "x": dp.bounds(0, 100),
+        "y": dp.column("float"),
+        "g": dp.keys(["a", "b"]),
+        "h": dp.keys(["u", "v"]),
+        "day": dp.bounds(dt.date(2024, 1, 1), dt.date(2024, 1, 20), type="date"),
+    }
+)
+DELTA = dp.epsilon(2.0, delta=1e-6)
+BUDGETS = {
+    "ε": (dp.epsilon(2.0), dp.epsilon(1.77), dp.epsilon(1.0)),
+    "ε, δ": (DELTA, dp.Gaussian(sigma=3.0), dp.epsilon(1.8, delta=9e-7)),
+    "ε, δ after Laplace": (DELTA, dp.epsilon(1.77), dp.epsilon(1.0, delta=5e-7)),
+    "ε alone": (DELTA, dp.epsilon(1.77), dp.epsilon(1.5)),
+    "ρ": (dp.rho(0.5), dp.rho(0.337), dp.rho(0.4)),
+    "μ": (dp.mu(1.0), dp.mu(0.913), dp.mu(0.8)),
+}
+"""The budget, what is spent before, and what is then asked for: more than is left."""
+
+POINTS = np.linspace(-1, 1, 60)[:, None]
+QUERY = "SELECT g, COUNT(*) AS n, AVG(x) AS x FROM data GROUP BY g"
+CALLS = {
+    "sql": lambda s, spend: s.sql(QUERY).release(spend=spend),
+    "weights": lambda s, spend: s.sql(QUERY).release(spend=spend, weights={"n": 9.0}),
+    "mean": lambda s, spend: s.mean("x", by="g", spend=spend),
+    "bounds found": lambda s, spend: s.mean("y", bounds="auto", spend=spend),
+    "ranges": lambda s, spend: s.ranges("x", bins=8, spend=spend),
+    "marginals": lambda s, spend: s.marginals(["g", "h"], spend=spend),
+    "hierarchy": lambda s, spend: s.hierarchy(["g", "h"], spend=spend),
+    "running": lambda s, spend: s.running("day", spend=spend),
+    "follow": lambda s, spend: s.follow("day", spend=spend),
+    "any function": lambda s, spend: s.sample_and_aggregate(np.median, "x", parts=9, spend=spend),
+    "synthesize": lambda s, spend: s.synthesize(["g", "h"], method="tree", spend=spend),
+    "independent": lambda s, spend: s.synthesize(["g", "h"], method="independent", spend=spend),
+    "fit": lambda s, spend: s.fit(
+        LogisticRegression(steps=2), target="g", features=["x"], spend=spend
+    ),
+    "fit without target": lambda s, spend: s.fit(KMeans(n_clusters=2), features=["x"], spend=spend),
+    "select": lambda s, spend: s.select([Always("a"), Always("b")], target="g", spend=spend),
+    "tune": lambda s, spend: s.tune(
+        [LogisticRegression(steps=2), LogisticRegression(steps=3)],
+        target="g",
+        features=["x"],
+        spend=spend,
+    ),
+    "minimize": lambda s, spend: minimize(
+        "logistic",
+        data=(POINTS, POINTS[:, 0] > 0),
+        domain=Ball(1.0),
+        lipschitz=1.0,
+        method="descent",
+        spend=spend,
+        session=s,
+    ),
+    "secure sum": lambda s, spend: secure.aggregate(
+        [[3, 1], [2, 2], [5, 0]], spend=spend, l1=1, session=s
+    ),
+}
+NOT_IN = {
+    "ε": {"fit", "fit without target", "tune", "minimize", "secure sum"},
+    "ε alone": {"fit", "fit without target", "tune", "minimize", "secure sum"},
+    "ε, δ after Laplace": {"minimize", "secure sum"},
+    "μ": {"any function"},
+}
+"""What these amounts cannot pay for at all: normal noise without a δ, permute-and-flip in μ.
+
+Laplace noise fills the Rényi sum, so that after it Gaussian steps no longer fit, however small.
+"""
+
+
+class Always:
+    """A model that has one answer."""
+
+    def __init__(self, answer):
+        self.answer = answer
+
+    def predict(self, frame):
+        return [self.answer] * len(frame)
+
+
+def opened(budget, before, **more):
+    session = open_curator(TABLE, unit=dp.rows(), budget=budget, schema=SCHEMA, **more)
+    if isinstance(before, dp.Loss):
+        session.count(spend=before)
+    else:
+        session.release(before.on(dp.Sensitive(lambda: 1.0, l2=1)))
+    return session
+
+
+def pasted(fix):
+    """The amount that a line such as `spend=dp.epsilon(0.1)    what is left` proposes."""
+    name, _, typed = fix.split("    ")[0].partition("=")
+    assert name == "spend"
+    return eval(typed, {"dp": dp})
+
+
+@pytest.mark.parametrize(
+    ("call", "kind"), [(c, k) for c in CALLS for k in BUDGETS if c not in NOT_IN.get(k, ())]
+)
+def test_what_is_proposed_fits(call, kind):
+    budget, before, wanted = BUDGETS[kind]
+    session = opened(budget, before)
+    with pytest.raises(BudgetExceeded) as caught:
+        CALLS[call](session, wanted)
+    error, charged = caught.value, len(session.ledger.entries)
+    assert error.cost == "nothing was spent"
+    first = error.fix.split("\n")[0]
+    assert "what is left" in first
+    assert sum("spend=" in line for line in error.fix.split("\n")) == 1
+    CALLS[call](session, pasted(first))
+    assert len(session.ledger.entries) > charged
+
+
+@pytest.mark.parametrize("call", ["marginals", "synthesize", "select"])
+def test_nearly_all_that_is_left_is_proposed(call):
+    session = opened(dp.epsilon(2.0), dp.epsilon(1.2))
+    with pytest.raises(BudgetExceeded) as caught:
+        CALLS[call](session, dp.epsilon(3.0))
+    assert pasted(caught.value.fix.split("\n")[0]) == dp.epsilon(0.8)
+
+
+def test_an_asker_is_offered_what_is_left_of_their_share():
+    session = open_curator(TABLE, unit=dp.rows(), budget=dp.epsilon(2.0), schema=SCHEMA)
+    session.ledger.share("ann", amount=dp.epsilon(0.5))
+    hers = session.for_("ann")
+    for call in ("marginals", "synthesize", "bounds found"):
+        with pytest.raises(BudgetExceeded) as caught:
+            CALLS[call](hers, dp.epsilon(0.9))
+        first, second = caught.value.fix.split("\n")
+        assert pasted(first) == dp.epsilon(0.5)
+        assert "share" in second
+
+
+def test_where_the_delta_for_blocks_is_short_a_smaller_one_is_proposed():
+    session = open_curator(TABLE, unit=dp.rows(), budget=dp.epsilon(4.0, delta=1e-6), schema=SCHEMA)
+    fit = CALLS["fit"]
+    fit(session, dp.epsilon(0.5, delta=8e-7))
+    with pytest.raises(BudgetExceeded, match="left for blocks") as caught:
+        fit(session, dp.epsilon(0.5, delta=4e-7))
+    offered = pasted(caught.value.fix.split("\n")[0])
+    assert offered.epsilon == 0.5
+    assert 1e-7 < offered.delta <= 2.01e-7
+    fit(session, offered)
+
+
+def test_tuning_pays_for_nothing_if_it_cannot_pay_for_all():
+    session = opened(dp.mu(1.0), dp.mu(0.5))
+    with pytest.raises(BudgetExceeded):
+        CALLS["tune"](session, dp.mu(0.95))
+    assert len([e for e in session.ledger.entries if e.kind == "charge"]) == 1
+
+
+def test_nothing_is_proposed_where_nothing_is_left():
+    session = opened(dp.epsilon(2.0), dp.epsilon(2.0))
+    for call in ("marginals", "synthesize", "sql", "select"):
+        with pytest.raises(BudgetExceeded) as caught:
+            CALLS[call](session, dp.epsilon(1.0))
+        assert "spend=" not in caught.value.fix
+
+
+def test_who_has_no_share_is_offered_nothing():
+    session = open_curator(TABLE, unit=dp.rows(), budget=dp.epsilon(2.0), schema=SCHEMA)
+    hers = session.for_("ann")
+    session.ledger.share("bob", amount=dp.epsilon(0.5))
+    with pytest.raises(BudgetExceeded, match="no share") as caught:
+        CALLS["marginals"](hers, dp.epsilon(0.9))
+    assert "spend=" not in caught.value.fix
+
+
+MECHANISMS = [
+    dp.Laplace(scale=1.0),
+    dp.DiscreteLaplace(scale=1.0),
+    dp.Exponential(epsilon=1.0),
+    dp.NoisyMax(epsilon=1.0),
+    dp.PermuteAndFlip(epsilon=1.0),
+]
+
+
+@pytest.mark.parametrize("mechanism", MECHANISMS, ids=lambda each: each.name)
+def test_a_mechanism_is_proposed_with_more_noise(mechanism):
+    session = opened(dp.epsilon(2.0), dp.epsilon(1.77))
+    value = dp.Sensitive(lambda: [1, 2], l1=1, linf=1, whole=True, shape=2)
+    with pytest.raises(BudgetExceeded) as caught:
+        session.release(mechanism.on(value))
+    typed = caught.value.fix.split("    ")[0]
+    made = eval(typed, {"dp": dp})
+    assert made.pure() > 0.9 * session.left.epsilon
+    session.release(made.on(value))
+
+
+def test_normal_noise_and_opened_mechanisms_are_proposed_with_more_noise():
+    session = opened(dp.rho(0.5), dp.rho(0.337))
+    value = dp.Sensitive(lambda: 1.0, l2=1)
+    with pytest.raises(BudgetExceeded) as caught:
+        session.release(dp.Gaussian(sigma=1.0).on(value))
+    session.release(eval(caught.value.fix.split("    ")[0], {"dp": dp}).on(value))
+
+    session = opened(dp.epsilon(2.0), dp.epsilon(1.77))
+    with pytest.raises(BudgetExceeded) as caught:
+        session.open(dp.SparseVector(epsilon=1.0, answers=3))
+    session.open(eval(caught.value.fix.split("    ")[0], {"dp": dp}))
+
+
+def test_a_list_of_noises_has_no_single_fix():
+    session = opened(dp.epsilon(2.0), dp.epsilon(1.77))
+    steps = [dp.Laplace(scale=1.0).on(dp.Sensitive(lambda: 1.0, l1=1))] * 2
+    with pytest.raises(BudgetExceeded) as caught:
+        session.release(steps)
+    assert "dp." not in caught.value.fix
