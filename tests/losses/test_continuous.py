@@ -137,7 +137,10 @@ Z = np.array([2 + 0j, 2 + 1.5j, 2 + 40j])
 EDGES = np.linspace(-1.5, 1.4, 7)
 CASES = {
     "moments": lambda: [pair.log_mgf(Z) for pair in EVERY],
-    "moments near 0": lambda: [LaplacePair(ratio=1e-6).log_mgf(Z), LaplacePair(ratio=30).log_mgf(Z)],
+    "moments near 0": lambda: [
+        LaplacePair(ratio=1e-6).log_mgf(Z),
+        LaplacePair(ratio=30).log_mgf(Z),
+    ],
     "range near 0": lambda: [BoundedRangePair(epsilon=x).log_mgf(Z) for x in (1e-6, 30.0)],
     "decay": lambda: [pair.decay(0.5, t) for pair in EVERY for t in (0.1, 3.0, 100.0)],
     "masses": lambda: [pair.masses(EDGES) for pair in EVERY],
