@@ -74,7 +74,7 @@ def test_atoms_are_images_and_what_is_missing_lies_where_the_other_law_ends(inne
 
 
 def test_what_rounding_may_hide_is_counted_where_no_mass_is_missing():
-    """2⁻⁴⁶ at the least loss when removing; where that much is missing, it has a place of its own."""
+    """2⁻⁴⁶ at the least loss when removing; more than that has a place of its own."""
     inner = ApproxPair(epsilon=1.0)
     found = SampledPair(inner=inner, rate=0.3).point_masses()[1][-1]
     losses, masses = inner.atoms()
