@@ -124,6 +124,9 @@ def test_the_law_of_clones_is_summed_in_full():
 def test_hopeless_randomizers_are_not_amplified():
     assert amplify.shuffled(700.0, delta=1e-6, population=10) == 700.0
     assert amplify.shuffled_delta(700.0, at=1.0, population=10) == 1.0
+    assert amplify.shuffled(1e6, delta=1e-6, population=10) == 1e6  # e^ε₀ is no double
+    assert amplify.shuffled_delta(1e6, at=1.0, population=10) == 1.0
+    assert amplify.shuffled_delta(1e6, at=1e6, population=10) == 0.0
     assert amplify.shuffled(0.0, delta=1e-6, population=10) == 0.0
 
 

@@ -275,6 +275,13 @@ def test_a_pair_by_itself_is_priced_by_its_own_formula(pair, delta, monkeypatch)
     assert pair.delta_alone(found * (1 - 1e-6)) > delta
 
 
+def test_moments_help_wherever_one_pair_stands_for_many_mechanisms():
+    range_, other = (BoundedRangePair(epsilon=0.5), 20), (LaplacePair(ratio=0.1), 1)
+    assert pricing._moments_help([range_, other])
+    assert pricing._moments_help([other, range_])
+    assert not pricing._moments_help([other])
+
+
 PART = "pricing"
 BOXED = [(ApproxPair(epsilon=0.4, delta=1e-7), 12), (LaplacePair(ratio=0.2), 5)]
 RARE = [(SampledPair(inner=GaussianPair(mu=1.2), rate=0.02), 9)]
