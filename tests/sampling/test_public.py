@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from scipy import special, stats
+from scipy import special
 
 from deniable.errors import BadParameter
 from deniable.sampling import PublicRandom, Source
@@ -39,7 +39,8 @@ def test_directions_are_uniform_on_the_sphere():
     found = public_directions(1, 3, count=4000)
     assert np.abs(found.mean(axis=0)).max() < 0.05
     assert (found**2).mean(axis=0) == pytest.approx([1 / 3] * 3, abs=0.02)
-    assert stats.kstest(found[:, 0], stats.uniform(-1, 2).cdf).pvalue > 1e-3  # Archimedes
+    ranks = (np.arange(4000) + 0.5) / 4000
+    assert np.abs((np.sort(found[:, 0]) + 1) / 2 - ranks).max() < 0.04  # uniform: Archimedes
 
 
 def test_words_become_normal_numbers_in_the_middle_of_their_cells():
