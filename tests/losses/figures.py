@@ -14,10 +14,12 @@ import dataclasses
 import importlib
 import json
 import math
-import sys
+import pkgutil
 from pathlib import Path
 
 import numpy as np
+
+from deniable import losses
 
 HERE = Path(__file__).parent
 RECORD = HERE / "figures.json"
@@ -27,7 +29,8 @@ COARSE = 2.0**-20
 @contextlib.contextmanager
 def coarse():
     """An ulp of 2⁻²⁰ wherever losses allow for one, and nothing remembered from before."""
-    inside = [m for n, m in sys.modules.items() if n.startswith("deniable.losses")]
+    names = [each.name for each in pkgutil.walk_packages(losses.__path__, "deniable.losses.")]
+    inside = [importlib.import_module(name) for name in names]  # all: none may come later
     patched = [
         (module, name, getattr(module, name))
         for module in inside
