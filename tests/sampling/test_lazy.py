@@ -211,3 +211,11 @@ def test_quantiles_of_student_are_between_whole_numbers_that_touch(numerator, bi
             assert lo == mpmath.floor(exact)
             assert hi == mpmath.ceil(exact)
     assert lazy._student(0, 100, bits) is lazy._student(100, 100, bits) is None
+
+
+@pytest.mark.parametrize("kind", [Exponential, Laplace, Gaussian])
+def test_ordinary_estimates_are_nearly_exact_and_say_so(kind, scripted):
+    for first in (2**60, 2**62 + 1, 3 * 2**62):
+        number = kind(scripted([first, 2**61 + 5]))
+        assert 2.0**-60 < number.error < 1e-12
+    assert kind(scripted([0, 2**61])).error == math.inf
