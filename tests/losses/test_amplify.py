@@ -10,6 +10,7 @@ from dp_accounting import dp_event
 from dp_accounting.rdp import RdpAccountant
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.losses import figures
 
 import deniable as dp
 from deniable.losses import amplify
@@ -123,6 +124,9 @@ def test_the_law_of_clones_is_summed_in_full():
 def test_hopeless_randomizers_are_not_amplified():
     assert amplify.shuffled(700.0, delta=1e-6, population=10) == 700.0
     assert amplify.shuffled_delta(700.0, at=1.0, population=10) == 1.0
+    assert amplify.shuffled(1e6, delta=1e-6, population=10) == 1e6  # e^ε₀ is no double
+    assert amplify.shuffled_delta(1e6, at=1.0, population=10) == 1.0
+    assert amplify.shuffled_delta(1e6, at=1e6, population=10) == 0.0
     assert amplify.shuffled(0.0, delta=1e-6, population=10) == 0.0
 
 
@@ -175,3 +179,40 @@ def test_sampling_all_is_the_gaussian_and_none_is_nothing():
     assert amplify.sampled_gaussian_renyi(3.0, rate=0.0, sigma=2.0) == 0.0
     with pytest.raises(dp.BadParameter):
         amplify.sampled_gaussian_renyi(1.0, rate=0.1, sigma=1.0)
+
+
+PART = "amplify"
+SIGMAS = [(a, q, s) for a in (1.5, 2, 7.25, 40, 90.5) for q in (1e-3, 0.2) for s in (0.4, 3.0)]
+CASES = {
+    "poisson": lambda: [
+        (amplify.poisson(e, delta=1e-6, rate=q), amplify.poisson_floor(e, rate=q))
+        for e in (0.0, 0.3, 29.9, 30.1, 80.0)
+        for q in (0.0, 0.05, 1.0)
+    ],
+    "without": lambda: amplify.without_replacement(0.7, delta=1e-6, size=3, population=40),
+    "closed form": lambda: [
+        amplify.shuffled_closed_form(e, delta=1e-6, population=n)
+        for e in (0.1, 1.0, 4.0)
+        for n in (100, 10_000)
+    ],
+    "shuffled": lambda: [
+        amplify.shuffled(e, delta=1e-6, population=n) for e in (0.3, 2.0) for n in (9, 3000)
+    ],
+    "shuffled delta": lambda: [
+        amplify.shuffled_delta(1.0, at=x, population=n)
+        for x in (0.0, 0.3, 0.99)
+        for n in (1, 2, 300)
+    ],
+    "gaussian": lambda: [amplify.sampled_gaussian_renyi(a, rate=q, sigma=s) for a, q, s in SIGMAS],
+    "whole": lambda: [
+        amplify._whole_log_moment(a, 0.05, s) for a in (2, 9, 64) for s in (0.4, 3.0)
+    ],
+    "integrated": lambda: [
+        amplify._integrated_log_moment(a, 0.05, s) for a in (1.3, 9.5) for s in (0.4, 3.0)
+    ],
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_figures_and_what_they_allow_for_rounding_are_as_recorded(case):
+    figures.check(PART, case, CASES[case], within=1e-7)

@@ -9,6 +9,7 @@ import pytest
 from dp_accounting.pld import privacy_loss_distribution as pld
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.losses import figures
 
 import deniable as dp
 from deniable.losses import Profile
@@ -158,3 +159,31 @@ def test_small_deltas_of_sampled_laplace_noise_cost_its_largest_loss():
 def test_atoms_too_rare_for_a_float_are_no_reason_to_warn(epsilon):
     each = dp.Laplace.calibrate(epsilon=epsilon)
     assert (each + each).epsilon_at(1e-6) <= 2 * epsilon * (1 + 1e-12)
+
+
+PART = "atoms"
+BOX, MANY = ApproxPair(epsilon=0.4), DiscreteLaplacePair(scale=3.0, shift=4)
+LISTS = {"binomial": [(BOX, 300)], "both": [(BOX, 3), (MANY, 5)], "many": [(MANY, 40)]}
+
+
+def summary(pairs, c):
+    found = atoms.heaviest(pairs, c)
+    gaps = (0.5, 3.0, 9.0)
+    return [
+        (found.left, found.slack, found.blur, found.log_d, len(found.masses)),
+        [(found.log_delta(gap), found.delta(gap)) for gap in gaps],
+        found.deficits[:5],
+        found.masses[:5],
+    ]
+
+
+CASES = {
+    f"{name} at {c}": lambda pairs=pairs, c=c: summary(pairs, c)
+    for name, pairs in LISTS.items()
+    for c in (0.5, 4.0)
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_figures_and_what_they_allow_for_rounding_are_as_recorded(case):
+    figures.check(PART, case, CASES[case], within=1e-8)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.losses import truth
+from tests.losses import figures, truth
 
 from deniable.losses import contour
 from deniable.losses.pairs import ApproxPair, GaussianPair, LaplacePair, SampledPair, atoms
@@ -188,3 +188,59 @@ def test_smoothing_is_never_above_the_truth_however_far_the_means_are(tau):
             true = mp.ncdf(far - low) - mp.exp(at) * mp.ncdf(-far - low)
             assert got <= true
             assert got >= true * (1 - mp.mpf("1e-9")) - mp.mpf("1e-12")
+
+
+PART = "contour"
+LISTS = {
+    "gaussian": [(GaussianPair(mu=0.3), 7)],
+    "laplace": [(LaplacePair(ratio=0.5), 20)],
+    "sampled": [(SampledPair(inner=GaussianPair(mu=1.2), rate=0.05), 30)],
+    "both": [(LaplacePair(ratio=0.5), 3), (GaussianPair(mu=0.3), 7)],
+    "boxes": [(ApproxPair(epsilon=0.4, delta=1e-7), 12), (ApproxPair(epsilon=0.1), 5)],
+}
+
+
+def laid(pairs, epsilon):
+    found = Laid(pairs, epsilon)
+    line = found.line
+    return [
+        (line.tilt.c, line.tilt.log_d, line.tilt.window, line.tilt.steep, len(line.t)),
+        (line.errors, line.rest, line.tau, line.origin, line.finite, line.size, line.moment),
+        [found.log_delta(e) for e in (epsilon, 0.9 * epsilon, 1.1 * epsilon)],
+    ]
+
+
+def upper(epsilon):
+    saddle = contour.Saddle(LISTS["sampled"])
+    tilt = saddle.at(epsilon)
+    line = contour.line(saddle.pairs, tilt, tolerance=1e-7, atoms=None, least=0.9 * epsilon)
+    gaps = [saddle.gap(e) for e in (epsilon, 0.91 * epsilon, 0.89 * epsilon)]
+    return [line.errors, line.rest, line.furthest, line.finite, [line.log_delta(g) for g in gaps]]
+
+
+CASES = (
+    {f"line of {n}": lambda p=p: laid(p, 1.5) for n, p in LISTS.items()}
+    | {
+        f"tilts of {n}": lambda p=p: [
+            contour.Saddle(p).at(0.3),
+            contour.Saddle(p).at(2.0),
+            contour.Saddle(p).within(-12.0),
+            contour.Saddle(p).wider(contour.Saddle(p).at(2.0), 0.0, -30.0),
+        ]
+        for n, p in LISTS.items()
+    }
+    | {
+        "smoothed": lambda: contour.smoothed(1e-3, np.array([0.0, 1e-4, 1e-3, 5e-3, 0.05])),
+        "smoothed far": lambda: contour.smoothed(50.0, np.array([0.0, 100.0, 1300.0, 1500.0])),
+        "upper": lambda: upper(2.5),
+        "rest": lambda: [contour._rest(LISTS["both"], 2.0, 0.1, n) for n in (8, 40, 4000)],
+        "count": lambda: [
+            contour._count(p, contour.Saddle(p).at(1.5), 0.05, most=2**14) for p in LISTS.values()
+        ],
+    }
+)
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_figures_and_what_they_allow_for_rounding_are_as_recorded(case):
+    figures.check(PART, case, CASES[case], within=1e-7)

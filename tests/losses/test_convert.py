@@ -6,6 +6,7 @@ import mpmath as mp
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.losses import figures
 
 import deniable as dp
 from deniable.losses import convert
@@ -168,3 +169,61 @@ def test_epsilon_of_a_gaussian_is_right_down_to_the_smallest_delta(mu, delta):
 def test_orders_are_checked(bad):
     with pytest.raises(dp.BadParameter, match="order must be a number above 1"):
         convert.pure_to_renyi(1.0, bad)
+
+
+PART = "convert"
+GRID = [(e, a) for e in (1e-4, 0.3, 2.0, 9.0, 40.0) for a in (1.01, 2.0, 7.5, 60.0)]
+CASES = {
+    "from pure": lambda: [
+        (convert.pure_to_zcdp(e), convert.pure_to_gdp(e)) for e in (1e-4, 0.3, 2.0, 40.0, 600.0)
+    ],
+    "pure to renyi": lambda: [convert.pure_to_renyi(e, a) for e, a in GRID],
+    "response": lambda: [convert.response_to_renyi(e, a, truth=0.3) for e, a in GRID],
+    "response to zcdp": lambda: [
+        convert.response_to_zcdp(e, truth=p) for e in (1e-6, 0.3, 4.0, 400.0) for p in (0.2, 0.5)
+    ],
+    "bounded range": lambda: [convert.bounded_range_to_renyi(e, a) for e, a in GRID],
+    "bounded range to zcdp": lambda: [
+        convert.bounded_range_to_zcdp(e) for e in (1e-9, 1.0, 5.9, 6.1)
+    ],
+    "zcdp": lambda: [
+        (convert.zcdp_to_approx_classic(r, 1e-6), convert.zcdp_to_approx(r, 1e-6))
+        for r in (0.01, 2.0)
+    ],
+    "zcdp to delta": lambda: [convert.zcdp_to_delta(r, e) for r in (0.01, 2.0) for e in (0.5, 9.0)],
+    "renyi": lambda: [
+        (
+            convert.renyi_to_epsilon_classic(0.3, a, 1e-6),
+            convert.renyi_to_epsilon(0.3, a, 1e-6),
+            convert.renyi_to_delta(0.3, a, 2.0),
+            convert.approx_budget_as_renyi(9.0, 1e-6, a),
+        )
+        for a in (1.5, 4.0, 30.0)
+    ],
+    "far": lambda: [convert.renyi_to_delta(0.3, a, 20.0) for a in (4.0, 30.0)],
+    "orders": lambda: [convert.best_order(e, d) for e in (0.1, 3.0) for d in (1e-3, 1e-9)],
+    "gaussian": lambda: [
+        (convert.gdp_to_zcdp(m), convert.gdp_to_delta(m, 1.0), convert.gdp_to_epsilon(m, 1e-6))
+        for m in (0.1, 1.0, 6.0)
+    ],
+    "groups": lambda: [
+        (convert.approx_group_delta(e, 1e-9, k), convert.renyi_group(0.3, k))
+        for e in (0.0, 0.3)
+        for k in (2, 9)
+    ],
+    "parts": lambda: [
+        (
+            convert._log_sinhc(x),
+            convert._bend(x),
+            convert._log_complement(x),
+            convert._odd_series(min(x, 2.9), 1),
+        )
+        for x in (0.01, 0.69, 0.71, 1.4, 1.6, 2.9, 3.1, 9.0)
+    ],
+    "tails": lambda: [convert._log_upper_tail(x) for x in (0.0, 1.0, 29.9, 30.1, 90.0)],
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_figures_and_what_they_allow_for_rounding_are_as_recorded(case):
+    figures.check(PART, case, CASES[case], within=1e-9)

@@ -4,9 +4,10 @@ import math
 
 import numpy as np
 import pytest
+from tests.losses import figures
 
 from deniable.losses import picture
-from deniable.losses.pairs import GaussianPair
+from deniable.losses.pairs import GaussianPair, LaplacePair, ResponsePair
 
 
 def test_connected_dots_keep_both_masses():
@@ -27,3 +28,16 @@ def test_a_picture_of_gaussian_losses_is_their_normal_law(times):
     assert math.sqrt(chances @ (losses - mean) ** 2) == pytest.approx(spread, rel=1e-2)
     inside = np.abs(losses - mean) <= spread
     assert chances[inside].sum() == pytest.approx(0.6827, abs=0.03)
+
+
+PART = "picture"
+PAIRS = [(GaussianPair(mu=0.8), 2), (LaplacePair(ratio=0.5), 3), (ResponsePair(epsilon=1.0), 1)]
+CASES = {
+    "connected": lambda: [picture.connect(pair, 0.25, 1e-9) for pair, _ in PAIRS],
+    "picture": lambda: picture.picture(PAIRS, points=16),
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_figures_and_what_they_allow_for_rounding_are_as_recorded(case):
+    figures.check(PART, case, CASES[case], within=1e-6)

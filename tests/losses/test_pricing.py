@@ -8,7 +8,7 @@ import pytest
 from dp_accounting.pld import privacy_loss_distribution as pld
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
-from tests.losses import truth
+from tests.losses import figures, truth
 
 from deniable.calibration import looseness
 from deniable.losses import pricing
@@ -273,3 +273,58 @@ def test_a_pair_by_itself_is_priced_by_its_own_formula(pair, delta, monkeypatch)
     found = pricing.epsilon_at([(pair, 1)], delta)
     assert pair.delta_alone(found) <= delta
     assert pair.delta_alone(found * (1 - 1e-6)) > delta
+
+
+def test_moments_help_wherever_one_pair_stands_for_many_mechanisms():
+    range_, other = (BoundedRangePair(epsilon=0.5), 20), (LaplacePair(ratio=0.1), 1)
+    assert pricing._moments_help([range_, other])
+    assert pricing._moments_help([other, range_])
+    assert not pricing._moments_help([other])
+
+
+PART = "pricing"
+BOXED = [(ApproxPair(epsilon=0.4, delta=1e-7), 12), (LaplacePair(ratio=0.2), 5)]
+RARE = [(SampledPair(inner=GaussianPair(mu=1.2), rate=0.02), 9)]
+RANGED = [(BoundedRangePair(epsilon=0.5), 20)]
+LOUD = [(GaussianPair(mu=2e6), 2), (LaplacePair(ratio=0.5), 1)]
+TOLD = [
+    (SampledPair(inner=GaussianPair(mu=90.0), rate=0.02, direction=d), 3) for d in ("add", "remove")
+]
+FIXED = {"boxed": BOXED, "rare": RARE, "ranged": RANGED, "told": TOLD, "single": RARE[:1]}
+CASES = (
+    {
+        f"ε of {n}": lambda p=p: [pricing.epsilon_at(p, d) for d in (1e-4, 1e-9)]
+        for n, p in FIXED.items()
+    }
+    | {
+        f"δ of {n}": lambda p=p: [pricing.delta_at(p, e) for e in (0.2, 2.0)]
+        for n, p in FIXED.items()
+    }
+    | {
+        f"parts of {n}": lambda p=p: [
+            pricing.largest_loss(p),
+            pricing.infinite_mass(p),
+            pricing._sum_at_nothing(p),
+            pricing._chernoff(p, 2.0, 1.0),
+            pricing._without_the_negligible(p, 1e3)[1],
+        ]
+        for n, p in FIXED.items()
+    }
+    | {
+        "loud": lambda: [pricing.epsilon_at(LOUD, 1e-6), pricing.delta_at(LOUD, 4e12)],
+        "moments": lambda: [
+            pricing._delta_by_moments(RANGED, 2.0),
+            pricing._epsilon_by_moments(RANGED, -12.0),
+        ],
+        "least": lambda: [
+            pricing._least(lambda x: 3 - x**2, target=t, start=s, slope=2.0)
+            for t in (-1.0, 2.0, 4.0)
+            for s in (0.1, 1.0, 9.0)
+        ],
+    }
+)
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_figures_and_what_they_allow_for_rounding_are_as_recorded(case):
+    figures.check(PART, case, CASES[case], within=1e-7)

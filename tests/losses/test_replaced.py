@@ -10,6 +10,7 @@ from dp_accounting.pld import privacy_loss_mechanism
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.integrate import quad
+from tests.losses import figures
 
 import deniable as dp
 from deniable.errors import BadParameter, NoBound
@@ -27,6 +28,7 @@ from deniable.losses.pairs import (
     StaircasePair,
     sampled,
 )
+from deniable.losses.pairs.replaced import ReplacedExponential, ReplacedMixture, replaced_atoms
 
 RATES = st.floats(0.02, 0.98)
 SHARES = st.floats(-1, 1)
@@ -331,3 +333,32 @@ def test_other_losses_and_other_words_are_refused():
         SampledPair(inner=BoundedRangePair(epsilon=1.0), rate=0.5, direction="replace")
     with pytest.raises(BadParameter):
         sampled(Pairs.symmetric(GaussianPair(mu=1.0)), rate=0.5, relation="swap")
+
+
+PART = "replaced"
+MIXED, CUT = ReplacedMixture(0.7, 0.1), ReplacedMixture(0.7, 0.1, cut=4.0)
+SPLIT = ReplacedExponential(1.2, 0.2)
+X, Z = np.array([-3.0, -0.5, 0.4, 2.0]), np.array([2 + 0j, 2 + 1.5j])
+LOW, HIGH, ACROSS = np.array([-1.0, 0.5]), np.array([-0.4, 1.0]), np.array([0.3, 0.7])
+CASES = {
+    "law": lambda: [MIXED.deficits(X), MIXED.slope(X), MIXED.log_weights(X, 3.0), MIXED.cdf(X)],
+    "most": lambda: MIXED.log_most(LOW, HIGH, ACROSS, 3.0),
+    "limits": lambda: [MIXED.limits(2.0), CUT.limits(200.0)],
+    "beyond": lambda: [
+        m.log_beyond(a, b, 3.0) for m in (MIXED, CUT) for a, b in ((-9.5, 3.9), (-2.0, 3.0))
+    ],
+    "far beyond": lambda: [MIXED.log_beyond(-9.5, 14.0, 3.0)],
+    "precision": lambda: MIXED.precision(X),
+    "delta": lambda: [m.delta(e) for m in (MIXED, SPLIT) for e in (0.0, 0.1, 0.4)],
+    "ends": lambda: [SPLIT.largest_loss(), SPLIT.deficits(X), SPLIT.atoms(), SPLIT.cdf(X)],
+    "moments": lambda: [SPLIT.log_mgf(Z), SPLIT.rough_log_mgf(3.0)],
+    "lattice": lambda: [
+        [part[::7] for part in replaced_atoms(noise, 0.2).atoms()]
+        for noise in (DiscreteLaplacePair(scale=2.0, shift=3), DiscreteGaussianPair(sigma=1.5))
+    ],
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_figures_and_what_they_allow_for_rounding_are_as_recorded(case):
+    figures.check(PART, case, CASES[case], within=1e-9)

@@ -7,6 +7,7 @@ import mpmath as mp
 import numpy as np
 import pytest
 from scipy import special
+from tests.losses import figures
 
 import deniable as dp
 from deniable import mechanisms as ms
@@ -128,3 +129,24 @@ def test_a_calibrated_variance_meets_its_target_and_little_less_does_not(kind):
         made = kind.calibrate(to=target, sensitivity=2)
         less = kind(variance=made.variance * (1 - 1e-4), sensitivity=2)
         assert price(made) <= 1 < price(less)
+
+
+PART = "skellam"
+SMALL, LARGE = SkellamPair(variance=3.0, shift=2), SkellamPair(variance=900.0, shift=1)
+CASES = {
+    "atoms": lambda: [
+        [part[::23] for part in SMALL.atoms()],
+        [part[::99] for part in LARGE.atoms()],
+    ],
+    "divergence": lambda: [pair.divergence(a) for pair in (SMALL, LARGE) for a in (1.5, 4.0, 40.0)],
+    "far divergence": lambda: [SkellamPair(variance=0.01).divergence(a) for a in (2.0, 1e4)],
+    "gaussian": lambda: [gaussian_bound(v) for v in (0.3, 3.0, 900.0)],
+    "far step": lambda: [_far_step(v, t) for v, t in ((0.3, 200), (3.0, 300), (900.0, 2000))],
+    "reach": lambda: [_reach(v) for v in (1e-3, 0.3, 3.0, 900.0, 2.0**22)],
+    "alone": lambda: [SMALL.delta_alone(0.4), LARGE.delta_alone(0.02)],
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_figures_and_what_they_allow_for_rounding_are_as_recorded(case):
+    figures.check(PART, case, CASES[case])

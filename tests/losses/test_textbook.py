@@ -6,6 +6,7 @@ import mpmath as mp
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.losses import figures
 
 import deniable as dp
 from deniable.losses import textbook
@@ -151,3 +152,26 @@ def test_the_optimum_for_mechanisms_with_a_delta_is_the_loss_distribution_s(time
 def test_failures_that_use_up_the_total_delta_are_refused(theorem, each_delta):
     with pytest.raises(dp.BadParameter, match="each_delta"):
         theorem(1.0, times=10, delta=1e-6, each_delta=each_delta)
+
+
+PART = "textbook"
+GIVEN = [{"times": k, "delta": 1e-6, "each_delta": d} for k in (3, 60) for d in (0.0, 1e-9)]
+THEOREMS = ("advanced", "false_advanced", "kov_simple", "kov_optimal", "zcdp_classic", "zcdp_tight")
+CASES = {
+    name: lambda name=name: [getattr(textbook, name)(e, **g) for e in (0.05, 1.0) for g in GIVEN]
+    for name in (*THEOREMS, "renyi_classic", "renyi_improved")
+} | {
+    "basic": lambda: [textbook.basic(e, times=7) for e in (0.05, 1.0)],
+    "delta": lambda: [
+        textbook.kov_delta(0.3, times=k, at=x, each_delta=d)
+        for k in (1, 9)
+        for x in (0.0, 0.2, 1.0)
+        for d in (0.0, 1e-3)
+    ],
+    "left": lambda: [textbook._checked(0.3, 9, 1e-3, d) for d in (0.0, 1e-5)],
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_figures_and_what_they_allow_for_rounding_are_as_recorded(case):
+    figures.check(PART, case, CASES[case], within=1e-9)

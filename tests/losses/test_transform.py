@@ -4,8 +4,16 @@ import math
 
 import numpy as np
 import pytest
+from tests.losses import figures
 
-from deniable.losses.pairs.transform import TAPS, _spread, log_sums, near_and_far, sums
+from deniable.losses.pairs.transform import (
+    TAPS,
+    _spread,
+    _term_by_term,
+    log_sums,
+    near_and_far,
+    sums,
+)
 
 PLACES = {
     "around 0": lambda rng: rng.normal(size=400),
@@ -58,3 +66,26 @@ def test_logarithms_of_sums_are_within_their_stated_errors(count):
     assert np.allclose(near, found, atol=1e-7)
     assert (close <= bound + 1e-9).all()
     assert math.isclose(near[0].real, found[0].real, rel_tol=1e-12)
+
+
+PART = "transform"
+LOSSES, WEIGHTS = np.linspace(-2, 3, 40), np.linspace(0.1, 1, 40)
+LOGS, LINE = np.log(WEIGHTS) - 3, 1.5 + 0.25j * np.arange(200)
+SCATTERED = 1.5 + 1j * np.array([0.0, 0.3, 7.0])
+MANY = np.linspace(-2, 3, 3000)
+CASES = {
+    "sums": lambda: [part[[0, 1, 50, 199]] for part in sums(LOSSES, WEIGHTS, 0.25, 200)],
+    "few": lambda: sums(LOSSES, WEIGHTS, 0.25, 3),
+    "spread": lambda: _spread(LOSSES * 9, WEIGHTS, 64),
+    "by terms": lambda: log_sums(LOSSES, LOGS, SCATTERED, relative=np.full(3, 1e-6)),
+    "at once": lambda: [
+        part[[0, 1, 50, 199]]
+        for part in log_sums(MANY, -(MANY**2), LINE, relative=np.full(200, 1e-6))
+    ],
+    "term by term": lambda: _term_by_term(LOSSES, WEIGHTS, LINE.imag[:5]),
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_figures_and_what_they_allow_for_rounding_are_as_recorded(case):
+    figures.check(PART, case, CASES[case], within=1e-9)

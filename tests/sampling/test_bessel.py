@@ -1,5 +1,6 @@
 """Skellam numbers: the weights are Bessel functions, the draws follow them, sums stay Skellam."""
 
+import hashlib
 from fractions import Fraction
 
 import mpmath as mp
@@ -98,3 +99,51 @@ def test_shares_add_up_to_a_draw_of_the_whole():
 def test_a_variance_that_cannot_be_drawn_is_refused(bad):
     with pytest.raises(dp.BadParameter):
         skellam(bad)
+
+
+def test_half_of_the_first_weight_is_exact():
+    for variance in VARIANCES:
+        assert BesselWeights(variance=variance).bounds(64)[0][0] == (2**63, 2**63)
+
+
+@pytest.mark.parametrize("variance", VARIANCES[:4], ids=str)
+def test_every_rounding_is_outward(variance):
+    """Each step of the recurrence in fractions: bounds lie outside, by a unit or two."""
+    work, last = 60, 12
+    ratios = BesselWeights(variance=variance)._ratios(last, work)
+    low, high = Fraction(0), variance / (2 * last + 2)
+    high = Fraction(-(-(high.numerator << work) // high.denominator), 1 << work)
+    for k in range(last, 0, -1):
+        exact = 1 / (2 * k / variance + high), 1 / (2 * k / variance + low)
+        found = [Fraction(end, 1 << work) for end in ratios[k - 1]]
+        assert 0 <= exact[0] - found[0] < Fraction(2, 1 << work)
+        assert 0 <= found[1] - exact[1] < Fraction(3, 1 << work)
+        low, high = found
+
+
+def test_bounds_are_as_recorded():
+    """Whole numbers only."""
+    found = [BesselWeights(variance=v).bounds(bits) for v in VARIANCES[:4] for bits in (64, 160)]
+    found += [BesselWeights(variance=v)._ratios(9, 40) for v in VARIANCES]
+    assert hashlib.sha256(repr(found).encode()).hexdigest()[:16] == "681dce35f0d159a3"
+
+
+def test_float_weights_are_the_middles_of_their_bounds_down_to_the_rarest():
+    for variance in VARIANCES:
+        weights = BesselWeights(variance=variance)
+        exact = [Fraction(lo + hi, 2 << 160) for lo, hi in weights.bounds(160)[0]]
+        assert weights.floats().tolist() == [float(w) for w in exact if w > Fraction(1, 2**60)]
+
+
+def test_ratios_begin_far_enough_out_to_need_no_second_try(monkeypatch):
+    """At about 2√(v·bits) + bits, where the start of the recurrence no longer shows."""
+    seen, inner = [], BesselWeights._ratios
+
+    def watched(self, last, work):
+        seen.append((last, work))
+        return inner(self, last, work)
+
+    monkeypatch.setattr(BesselWeights, "_ratios", watched)
+    for variance in VARIANCES:
+        BesselWeights(variance=variance).bounds(64)
+    assert seen == [(82, 160), (88, 160), (102, 160), (176, 160), (1210, 160)]

@@ -64,3 +64,14 @@ def test_nothing_is_decided_by_floats_on_a_machine_that_fails_the_check(place, m
     monkeypatch.setattr(module, "check_floats", fail)
     with pytest.raises(Wrong):
         use()
+
+
+FUNCTIONS = [(np, "log"), (np, "exp"), (math, "log"), (math, "exp"), (math, "cos")]
+
+
+@pytest.mark.parametrize(("home", "name"), FUNCTIONS, ids=lambda x: getattr(x, "__name__", x))
+def test_the_check_notices_when_any_function_is_slightly_wrong(home, name, monkeypatch):
+    right = getattr(home, name)
+    monkeypatch.setattr(home, name, lambda x: right(x) * (1 + 1e-11))
+    with pytest.raises(ArithmeticError, match=name):
+        floats.check_floats.__wrapped__()

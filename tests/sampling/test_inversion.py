@@ -10,7 +10,7 @@ import mpmath
 import numpy as np
 import pytest
 
-from deniable.sampling import discrete_laplace, geometric, rounded_laplace
+from deniable.sampling import discrete_laplace, geometric, inversion, rounded_laplace
 from deniable.sampling.exact import exp_bounds
 from deniable.sampling.inversion import Inversion
 from deniable.sampling.lazy import Uniform
@@ -218,3 +218,37 @@ def test_what_64_bits_leave_open_is_decided_by_further_bits_of_both_numbers(slop
         w = near + step
         source = Bits(later, w & ((1 << 64) - 1))
         assert law._kept(Uniform(source, value=v), Uniform(source, value=w >> 64)) == (step < 0)
+
+
+@pytest.mark.parametrize("count", [1, 2])
+def test_unsigned_draws_have_no_sign_also_where_they_are_exact(count, scripted):
+    """The first bit of a word is the sign elsewhere; here it is not looked at."""
+    for scale in (Fraction(10), Fraction(2**60)):
+        law = Inversion(scale, signed=False)
+        for bits in (1, 2**39, 2**62):
+            words = [bits] * count, [bits + 2**63] * count
+            plain, marked = (law.draw(count, scripted(w)).tolist() for w in words)
+            assert plain == marked
+            assert min(plain) >= 0
+
+
+def test_a_fraction_that_is_surely_kept_needs_no_exponential(monkeypatch, scripted):
+    law = Inversion(Fraction(2**20), signed=False)
+    monkeypatch.delattr(inversion, "exp_bounds")
+    v, w = Uniform(scripted(), value=2**63), Uniform(scripted(), value=2**63)
+    assert law._kept(v, w)
+    sure = 1 - 2.0**-22  # of W: with V/t below 2⁻²⁰ − 2⁻²² the sum stays below 1
+    assert law._kept(Uniform(scripted(), value=1), Uniform(scripted(), value=int(sure * 2**64)))
+    with pytest.raises(NameError):
+        law._kept(v, Uniform(scripted(), value=2**64 - 1))
+
+
+def test_a_fraction_at_the_edge_is_judged_without_further_bits(scripted):
+    """W = most·2⁻⁶⁴ or more is rejected, and W + 1 = least or less is kept."""
+    law, v = Inversion(Fraction(7, 3)), 9 << 60
+    most = exp_bounds(-Fraction(v, 1 << 64) / Fraction(7, 3), 64)[1]
+    least = exp_bounds(-Fraction(v + 1, 1 << 64) / Fraction(7, 3), 64)[0]
+    for w, kept in ((most, False), (most + 1, False), (least - 1, True)):
+        source = scripted()
+        assert law._kept(Uniform(source, value=v), Uniform(source, value=w)) is kept
+        assert source.drawn == 0

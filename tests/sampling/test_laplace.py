@@ -180,3 +180,10 @@ class Counting(SystemSource):
     def words(self, count):
         self.count += count
         return super().words(count)
+
+
+@pytest.mark.parametrize("offset", [-1.0, 1.0])
+def test_offsets_may_be_as_far_as_one_step(offset):
+    assert rounded_laplace(2.0, [offset]).shape == (1,)
+    with pytest.raises(BadParameter):
+        rounded_laplace(2.0, [np.nextafter(offset, 2 * offset)])

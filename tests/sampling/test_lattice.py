@@ -168,5 +168,8 @@ def test_bad_bounds_are_refused(bad):
 def test_bad_numbers_of_bits_are_refused(bad):
     with pytest.raises(BadParameter):
         Lattice.for_bounds(0, 1, bits=bad)
-    with pytest.raises(BadParameter):
-        Lattice(exponent=901)
+    for bad_exponent in (901, -961):
+        with pytest.raises(BadParameter):
+            Lattice(exponent=bad_exponent)
+    assert Lattice(exponent=900).width == 2.0**900
+    assert Lattice(exponent=-960).width == 2.0**-960

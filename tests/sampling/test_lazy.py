@@ -162,3 +162,60 @@ def test_rounding_a_lazy_number_is_exact(kind, scale, scripted):
         for offset in (0.0, 0.25, -0.5):
             wanted = int(mpmath.floor(value + offset + 0.5))
             assert lazy.rounded(offset, scale, kind(scripted(known))) == wanted
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_bounds_are_whole_numbers_in_order(kind, scripted):
+    for first in (0, 1, 2**63 - 1, 2**63, 2**63 + 1, 2**64 - 2, 2**64 - 1):
+        lo, hi = kind(scripted([first, first])).bounds(64)
+        assert type(lo) is type(hi) is int
+        assert lo <= hi
+
+
+@pytest.mark.parametrize("bits", [8, 64])
+@pytest.mark.parametrize("value", [2**64 - 1, 2**64 - 2, 2**64 - 2**40])
+def test_an_exponential_is_never_below_zero(bits, value, scripted):
+    assert lazy.Uniform(scripted([]), value=value).log_bounds(bits)[0] >= 0
+
+
+def test_rounding_waits_for_both_ends_to_agree():
+    """Also where the scale is negative, and the ends are in falling order."""
+
+    class Between(lazy.LazyReal):
+        asked = 0
+
+        def bounds(self, bits):
+            self.asked += 1
+            return (
+                (2 * 2**bits - 1, 2 * 2**bits + 1) if bits == 64 else (2 * 2**bits, 2 * 2**bits + 1)
+            )
+
+    for scale, wanted in ((1, 2), (Fraction(1, 2), 1)):
+        number = Between()
+        assert lazy.rounded(-0.5, scale, number) == wanted
+        assert number.asked == 2
+    number = Between()
+    number.bounds = lambda bits: (2 * 2**bits - 1, 2 * 2**bits + 1) if bits == 64 else (7, 7)
+    assert lazy.rounded(-0.5, -1, number) == -1
+
+
+@pytest.mark.parametrize("numerator", [1, 7, 50, 93, 99])
+@pytest.mark.parametrize("bits", [4, 30, 90])
+def test_quantiles_of_student_are_between_whole_numbers_that_touch(numerator, bits):
+    lo, hi = lazy._student(numerator, 100, bits)
+    with mpmath.workprec(400):
+        u = mpmath.mpf(numerator) / 100
+        exact = (2 * u - 1) / mpmath.sqrt(2 * u * (1 - u)) * 2**bits
+        assert lo <= exact <= hi
+        if bits < 64:  # the digits of the root
+            assert lo == mpmath.floor(exact)
+            assert hi == mpmath.ceil(exact)
+    assert lazy._student(0, 100, bits) is lazy._student(100, 100, bits) is None
+
+
+@pytest.mark.parametrize("kind", [Exponential, Laplace, Gaussian])
+def test_ordinary_estimates_are_nearly_exact_and_say_so(kind, scripted):
+    for first in (2**60, 2**62 + 1, 3 * 2**62):
+        number = kind(scripted([first, 2**61 + 5]))
+        assert 2.0**-60 < number.error < 1e-12
+    assert kind(scripted([0, 2**61])).error == math.inf

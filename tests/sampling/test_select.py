@@ -12,6 +12,7 @@ from scipy import integrate, stats
 from tests import goodness
 
 from deniable.errors import BadParameter
+from deniable.sampling import select
 from deniable.sampling.select import _Rival, gumbel_max, noisy_max, noisy_top
 from deniable.sampling.select_noise import NOISES, _waiting
 
@@ -258,3 +259,21 @@ def test_bad_parameters_are_refused_before_anything_is_drawn(scripted, bad_numbe
     with pytest.raises(BadParameter):
         gumbel_max([1.0], 1, source=np.random.default_rng())
     assert source.drawn == 0
+
+
+WIDE = np.array([1, 2], dtype=np.longdouble)
+
+
+@pytest.mark.skipif(WIDE.dtype.itemsize <= 8, reason="here a long double is a double")
+def test_numbers_that_float64_cannot_hold_are_refused():
+    with pytest.raises(BadParameter):
+        noisy_max(WIDE, 1.0)
+    with pytest.raises(BadParameter):
+        gumbel_max([1.0, 2.0], 1, widths=WIDE)
+
+
+def test_few_candidates_are_ranked_without_pruning(monkeypatch):
+    monkeypatch.delattr(select, "_pruned")
+    assert noisy_top(np.arange(5.0) * 1e6, 1, 3, noise="laplace").tolist() == [4, 3, 2]
+    with pytest.raises(NameError):
+        noisy_top(np.arange(5000.0), 1, 3)

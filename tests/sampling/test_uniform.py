@@ -23,6 +23,7 @@ from deniable.sampling import (
     poisson_mask,
     uniform,
 )
+from deniable.sampling.source import Source
 
 FULL = 2**64
 ALMOST = 1 - Fraction(1, 2**1000)
@@ -221,3 +222,34 @@ def test_public_randomness_is_refused_for_noise():
     for call in (below, bernoulli, bernoulli_exp, permutation):
         with pytest.raises(BadParameter, match="source"):
             call(1, source=public)
+
+
+class Counting(Source):
+    """Words of all ones; says how many were asked for at a time."""
+
+    def __init__(self):
+        self.asked = []
+
+    def words(self, count):
+        self.asked.append(count)
+        return np.full(count, FULL - 1, dtype=np.uint64)
+
+
+@pytest.mark.parametrize(
+    ("at_once", "trials", "asked"),
+    [
+        (7 * 128 + 3, [200] * 7, [14, 14]),
+        (7 * 128 - 1, [200] * 7, [14, 14]),
+        (7 * 127 - 1, [128] * 7, [14, 7]),
+        (1, [64, 65, 1], [3, 1]),
+        (1, [64, 64], [2]),
+        (1, [0, 130], [1, 1, 1]),
+        (2**26, [0, 130, 64], [4]),
+    ],
+)
+def test_halves_are_counted_in_pieces_of_limited_size(at_once, trials, asked, monkeypatch):
+    monkeypatch.setattr(uniform, "_BITS_AT_ONCE", at_once)
+    source = Counting()
+    found = uniform._binomial_half(np.array(trials), source)
+    assert found.tolist() == trials
+    assert source.asked == asked

@@ -25,6 +25,7 @@ STATISTICS = [
     TrimmedMean(trim=2),
 ]
 MIDDLE = (Quantile(), Quantile(q=0.1), Quantile(q=0.9))
+RANDOM = np.random.default_rng(7)
 EDGE = (Quantile(q=0.0), Quantile(q=1.0))  # one row decides
 
 
@@ -63,6 +64,15 @@ def test_bounds_are_never_wider_than_the_range_and_narrow_where_data_agree(stati
             assert bounds.max() <= HIGH - LOW + room
     agreed = bounds_at(statistic, np.full(4000, 3.0), np.array([0]), LOW, HIGH)[0]
     assert agreed <= (room if statistic in MIDDLE else HIGH if statistic in EDGE else 0.01)
+
+
+@pytest.mark.parametrize("statistic", STATISTICS, ids=repr)
+@pytest.mark.parametrize("ends", [(-2.0, 8.0), (-9.0, 3.0), (0.0, 0.25)])
+def test_bounds_have_room_for_rounding_and_no_more(statistic, ends):
+    data = np.sort(np.clip(RANDOM.uniform(-9, 8, 7), *ends))
+    plain = statistic.at_distance(data, np.arange(9), *ends)
+    found = bounds_at(statistic, data, np.arange(9), *ends)
+    assert (found - plain) == pytest.approx(2.0**-48 * max(map(abs, ends)), rel=0.2)
 
 
 VALUES = st.lists(st.floats(LOW, HIGH), max_size=60)

@@ -10,6 +10,7 @@ import deniable as dp
 from deniable import sensitivity
 from deniable.audit import replay
 from deniable.errors import BadParameter
+from deniable.sensitivity.sample_range import RANGES, range_at, range_scores
 
 PERSON = dp.person("a", rows=1)
 
@@ -110,3 +111,57 @@ def test_what_is_not_a_list_of_rows_is_refused_before_anything_is_charged(progra
     with pytest.raises(BadParameter):
         session.run(PROGRAMS[program](rows, **given))
     assert not session.ledger.entries
+
+
+POWERS = range(-33, 64)  # the first holds all that is smaller than 2⁻³²
+
+
+def scored(answers, parts):
+    """The definition, range by range and answer by answer."""
+    found = [x for x in answers if not math.isnan(x)]
+    held = [0.0 if abs(x) < 2.0**-32 else min(abs(x), 2.0**64 * (1 - 2**-53)) for x in found]
+    half, scores = len(found) / 2, []
+    for left_out in (sum(x < 0 for x in found), sum(x > 0 for x in found), parts / 4):
+        for k in POWERS:
+            low = 0.0 if k == -33 else 2.0**k
+            below, upto = sum(x < low for x in held), sum(x < 2.0 ** (k + 1) for x in held)
+            scores.append(-max(below - half, half - upto, 0.0, left_out))
+    return scores
+
+
+EDGES = [0.0, -0.0, 2.0**-33, 2.0**-32, 1.0, -1.0, 1.5, 2.0, 2.0**63, 2.0**64, -(2.0**64)]
+ANSWERS = [
+    [], [math.nan], [1.0], [-1.0], [0.0], [2.0**-32], [2.0**-33], [2.0**64], [-1e300, math.inf],
+    [1.0, 2.0], [1.0, 2.0, 4.0, -8.0, math.nan], [-3.0] * 5 + [100.0] * 4, EDGES,
+    [3.0, 3.5, 3.9, 7.0, 0.1], [-x for x in EDGES] + [5.0] * 3,
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("answers", ANSWERS, ids=str)
+@pytest.mark.parametrize("parts", [1, 8, 30])
+def test_scores_are_those_of_the_definition(answers, parts):
+    found = range_scores(np.array(answers, dtype=float), parts=parts)
+    assert found.tolist() == scored(answers, parts)
+
+
+def test_ranges_reach_to_four_times_their_power_of_two_on_either_side():
+    highs = [2.0 ** (k + 2) for k in POWERS]
+    ranges = [(0.0, h) for h in highs] + [(-h, 0.0) for h in highs] + [(-h, h) for h in highs]
+    assert [range_at(place) for place in range(RANGES)] == ranges
+
+
+@pytest.mark.parametrize("unit", [dp.rows(), dp.rows(relation="replace")])
+def test_a_quarter_of_epsilon_finds_the_range_and_the_rest_averages_in_it(unit):
+    algorithm = sensitivity.sample_and_aggregate_anywhere(
+        [5.0] * 400, np.mean, parts=8, epsilon=2.0, unit=unit
+    )
+    search = next(algorithm)
+    assert search.mechanism.epsilon == 0.5
+    assert search.mechanism.sensitivity == search.value.bound("linf") == unit.sides
+    best = max(range(RANGES), key=scored([5.0] * 8, 8).__getitem__)
+    average = algorithm.send(best)
+    assert range_at(best) == (0.0, 16.0)
+    assert average.mechanism.pure() == pytest.approx(1.5)
+    with pytest.raises(StopIteration) as stop:
+        algorithm.send(0)
+    assert stop.value.value == 0.0

@@ -297,7 +297,7 @@ def _renyi_log_delta(divergence: float, order: float, epsilon: float) -> float:
         return 0.0
     less = order - 1
     terms = (less * divergence, -less * epsilon, less * math.log1p(-1 / order), -math.log(order))
-    return min(0.0, up(*terms))
+    return up(*terms)
 
 
 def approx_budget_as_renyi(epsilon: float, delta: float, order: float) -> float:

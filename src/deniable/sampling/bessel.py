@@ -87,8 +87,8 @@ class BesselWeights:
             for least, most in ratios:
                 if low >> (work - bits) == 0:
                     rest = Fraction(high, 1 << (work - bits)) / (1 - Fraction(most, 1 << work))
-                    lo, hi = pairs[0]
-                    return [(lo // 2, -(-hi // 2)), *pairs[1:]], math.ceil(rest)
+                    half = 1 << (bits - 1)
+                    return [(half, half), *pairs[1:]], math.ceil(rest)
                 pairs.append((low >> (work - bits), -(-high >> (work - bits))))
                 low, high = low * least >> work, -(-high * most >> work)
             last *= 2

@@ -71,7 +71,7 @@ def cos_bounds(x: Fraction, bits: int) -> tuple[int, int]:
     if 2 * x > 1:
         lo, hi = cos_bounds(1 - x, bits)
         return -hi, -lo
-    width = max(_LEAST_WIDTH, bits + _GUARD)
+    width = bits + _GUARD
     angle = (_pi(width) * x.numerator) // x.denominator  # within 2 units of πx·2ʷ, at most 1.6·2ʷ
     square = (angle * angle) >> width  # within 8 units of the truth
     total = term = 1 << width
@@ -84,7 +84,7 @@ def cos_bounds(x: Fraction, bits: int) -> tuple[int, int]:
     error = 6 * terms + 8
     shift = width - bits
     one = 1 << bits
-    return max(-one, (total - error) >> shift), min(one, ((total + error) >> shift) + 1)
+    return (total - error) >> shift, min(one, ((total + error) >> shift) + 1)
 
 
 def _exp(r: int, width: int) -> tuple[int, int]:

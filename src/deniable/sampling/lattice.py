@@ -77,14 +77,14 @@ class Lattice:
         return value_as_fraction(amount) / Fraction(2) ** self.exponent
 
     def to_grid(self, values: ArrayLike, *, low: float, high: float, missing: float) -> Integers:
-        """Clip to the bounds and round to the grid by ⌊x/g + ½⌋, then clamp to the rounded bounds.
+        """Round to the grid by ⌊x/g + ½⌋ and clip to the rounded bounds.
 
-        NaN becomes `missing`, clipped like any value. The result lies between the grid points of
-        `low` and `high`, which is what `sensitivity` assumes.
+        That is the same as clipping first, because rounding keeps the order. NaN becomes `missing`,
+        clipped like any value. The result lies between the grid points of `low` and `high`, which
+        is what `sensitivity` assumes.
         """
         _ordered(low, high)
-        numbers = np.clip(_without_nan(values, missing), low, high)
-        points, rest = self.split(numbers)
+        points, rest = self.split(values, missing=missing)
         points += rest == 0.5  # split rounds half to even, which is not shift-invariant
         return np.clip(points, self.point(low), self.point(high))
 

@@ -119,7 +119,7 @@ class _Field:
             alive = positive if alive is None else alive & positive
         if alive is not None and not alive.any():
             raise BadParameter("scores must leave at least one candidate that can be chosen")
-        index = None if alive is None or alive.all() else np.flatnonzero(alive)
+        index = None if alive is None else np.flatnonzero(alive)
         if index is not None:
             given, sizes = given[index], None if sizes is None else sizes[index]
         low, top = float(given.min()), float(given.max())

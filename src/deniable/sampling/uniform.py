@@ -226,15 +226,14 @@ def _binomial_half(trials: Integers, source: Source) -> Integers:
     """Binomial(trials, ½) for each: the ones among that many random bits."""
     total = np.zeros(trials.size, dtype=np.int64)
     each = max(64, _BITS_AT_ONCE // trials.size)
-    left = trials
-    while True:
-        now = np.minimum(left, each)
+    left = trials.copy()
+    while (open_ := np.flatnonzero(left)).size:
+        now = np.minimum(left[open_], each)
         groups = -(-now // 64)
         last = np.cumsum(groups) - 1
         words = source.words(int(last[-1]) + 1)
         ones = np.bitwise_count(words)
         ones[last] = np.bitwise_count(words[last] >> (64 * groups - now).astype(np.uint64))
-        total += np.add.reduceat(ones, last - groups + 1, dtype=np.int64)
-        left = left - now
-        if not left.any():
-            return total
+        total[open_] += np.add.reduceat(ones, last - groups + 1, dtype=np.int64)
+        left[open_] -= now
+    return total

@@ -37,7 +37,7 @@ class GridSum:
         """The step that releases it with Laplace noise."""
         steps = self.value.bound("l1")
         assert steps is not None
-        return Laplace.calibrate(epsilon=epsilon, sensitivity=max(steps, 1.0)).on(self.value)
+        return Laplace.calibrate(epsilon=epsilon, sensitivity=steps).on(self.value)
 
 
 def row_count(values: ArrayLike, *, unit: Unit | None = None) -> Sensitive[int]:

@@ -84,7 +84,7 @@ class Quantile:
 
     def value(self, data: Floats, low: float, high: float) -> float:
         """The quantile."""
-        rank = min(max(int(self._rank(np.array(data.size))), 1), data.size)
+        rank = max(int(self._rank(np.array(data.size))), 1)
         return float(data[rank - 1]) if data.size else middle(low, high)
 
     def at_distance(self, data: Floats, distances: Integers, low: float, high: float) -> Floats:

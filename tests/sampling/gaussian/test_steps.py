@@ -316,3 +316,29 @@ def test_few_draws_too_wide_for_64_bits_are_those_drawn_one_by_one(count, sigma)
     assert together.tolist() == alone
     assert together.dtype == object
     assert max(map(abs, alone)) < 40 * sigma
+
+
+def test_floors_that_are_doubtful_are_settled_also_where_every_chance_is_clear(scripted):
+    settled = 0
+    for target, offset in TARGETS[:4]:
+        tried = list(cases(target, offset, np.random.default_rng(5)))
+        tried = [case for case in tried if case[2] < 2**19 and not unclear(target, case)]
+        expected = [truth(target, *case, offset) for case in tried]
+        watched = Watched(target)
+        assert decided(watched, tried, offset, scripted) == expected
+        settled += watched.settled
+    assert settled > 0
+
+
+def test_many_discrete_draws_too_wide_for_64_bits_are_those_drawn_one_by_one():
+    target = Discrete(Fraction(2) ** 70)
+    count = steps.FEW + 5
+    together = steps.draw(target, 0.0, count=count, source=SeededSource(3))
+    source = SeededSource(3)
+    assert together.tolist() == [steps._one(target, 0.0, source) for _ in range(count)]
+
+
+def test_many_rounded_draws_too_wide_for_64_bits_are_drawn_together(monkeypatch):
+    monkeypatch.delattr(steps, "_one")
+    drawn = steps.draw(Rounded(Fraction(2) ** 70), 0.0, count=30, source=SeededSource(3))
+    assert all(type(x) is int for x in drawn)

@@ -7,7 +7,7 @@ import mpmath
 import numpy as np
 import pytest
 
-from deniable.sampling.gaussian.table import RESIDUAL, Weights, alias_table
+from deniable.sampling.gaussian.table import RESIDUAL, Weights, _vose, alias_table
 
 HALF = Fraction(1, 2)
 SIGMAS = [
@@ -121,3 +121,45 @@ def test_a_source_of_zero_variance_is_a_point(scripted):
         0,
         RESIDUAL,
     }
+
+
+@pytest.mark.parametrize("weights", [*map(discrete, SIGMAS), STAIRCASE])
+def test_float_weights_end_just_beyond_the_last_exponent(weights):
+    found = weights.floats()
+    rate = float(min(weights.rate, 2**20))
+    exponents = [rate * max(0.0, k - float(weights.shift)) ** 2 for k in range(len(found) + 1)]
+    first = next(k for k, exponent in enumerate(exponents) if exponent >= 36.5)
+    assert len(found) == first + 1
+    assert found[1:] == pytest.approx(np.exp(-np.array(exponents[1:-1])))
+    assert found[0] == float(weights.first)
+
+
+@pytest.mark.parametrize("last", [0, 2**64 - 1])
+def test_a_residual_draw_has_a_fair_sign_of_its_own(last, scripted):
+    table = alias_table(discrete(Fraction(10)), mirror=0)
+    position = int(np.flatnonzero(table.labels == RESIDUAL)[0])
+    index, second = divmod(position, 2)
+    size = int(table.mask) + 1
+    word = index + (2**64 - size if second else 0)
+    assert table.pick(np.array([word], dtype=np.uint64))[0] == RESIDUAL
+    source = scripted([word, 2**64 - 1, 2**64 - 1, 0, 0, last], then=0)
+    (drawn,) = table.many(1, source)
+    assert (drawn < 0) == (last > 0)
+    assert abs(drawn) >= len(table.units)
+
+
+@pytest.mark.parametrize(
+    ("units", "levels", "others"),
+    [
+        ([4, 4, 4], [0, 0, 0], [0, 1, 2]),
+        ([6, 2, 4], [0, 2, 0], [0, 0, 2]),
+        ([4, 2, 6], [0, 2, 0], [0, 2, 2]),
+        ([1, 9, 2], [1, 0, 2], [1, 1, 1]),
+        ([12, 0, 0], [0, 0, 0], [0, 0, 0]),
+        ([3, 3, 6], [3, 3, 0], [2, 2, 2]),
+        ([7, 1, 4], [0, 1, 0], [0, 0, 2]),
+    ],
+)
+def test_urns_hold_their_own_label_and_one_other(units, levels, others):
+    """All urns hold 4; a full one is left alone."""
+    assert _vose(units, 4) == (levels, others)
