@@ -123,7 +123,7 @@ def test_counts_that_are_not_merged_stay_what_they_are(partitions):
 
 
 @pytest.mark.parametrize("relation", ["add_remove", "replace"])
-@pytest.mark.parametrize("rows", [1, 3, 7, 12])
+@pytest.mark.parametrize("rows", [1, 3, 11, 23])
 def test_counts_of_rows_move_as_far_as_a_person_has_rows(relation, rows):
     frame = people(30).assign(id=np.arange(30) // 3)
     unit = dp.person("id", rows=rows, relation=relation)
@@ -176,3 +176,13 @@ def test_a_marginal_is_counted_once_while_it_is_kept(monkeypatch):
     assert exact(listed[0,]).sum() == 20
     assert seen == [(0, 1), (0,)]
     assert listed._kept._size == 9 + 3
+
+
+@pytest.mark.parametrize(
+    ("unit", "weighted"), [(dp.rows(), False), (dp.person("id", rows=3), True)], ids=str
+)
+def test_rows_have_weights_only_where_several_are_of_one_person(unit, weighted):
+    frame = people(20).assign(id=range(20))
+    about = About(session=opened(frame, dp.rho(1.0), unit=unit), table=None)
+    listed = Listed(about, domain_of({"sex": SCHEMA.columns["sex"]}))
+    assert listed._reader.weighted is weighted

@@ -10,8 +10,11 @@ from hypothesis import strategies as st
 from tests.synthetic.people import opened, people
 
 import deniable as dp
+from deniable.calibration import last_met
 from deniable.losses import convert, rounding
 from deniable.losses.filters import filter_for
+from deniable.mechanisms import Gaussian
+from deniable.synthetic import purse as purse_module
 from deniable.synthetic.purse import Purse, purse_for
 
 KINDS = [
@@ -232,3 +235,78 @@ def test_an_amount_that_buys_nothing_is_refused():
     budget = dp.epsilon(1.0, delta=1e-6)
     with pytest.raises(dp.BadParameter, match="buys no noise"):
         purse_for(budget, filter=filter_for(budget, reserve=1e-6))  # all of δ is kept back
+
+
+@pytest.mark.parametrize("times", [0.6, 4.0])
+def test_at_another_order_than_the_sessions_noise_costs_more_there(times):
+    """The session adds up at α: α/α′ times as much, and never less than at the purse's α′."""
+    budget = dp.epsilon(2.0, delta=1e-6)
+    best = convert.best_order(2.0, 1e-6)
+    filter_ = filter_for(budget, order=times * best)
+    purse = purse_for(budget, filter=filter_)
+    assert purse.order == pytest.approx(best, rel=1e-3)
+    most = filter_.divergence * min(1.0, purse.order / filter_.order)
+    assert most < whole(2.0, 1e-6, purse.order)
+    assert purse.total == math.nextafter(most, 0.0)
+
+
+@pytest.mark.parametrize(("worth", "own"), [(0.98, False), (0.979, True)])
+def test_98_percent_of_the_best_order_is_enough(worth, own, monkeypatch):
+    filter_ = filter_for(dp.epsilon(2.0, delta=1e-6), order=4.0)
+    monkeypatch.setattr(convert, "best_order", lambda epsilon, delta: 8.0)
+    monkeypatch.setattr(
+        convert, "approx_budget_as_renyi", lambda e, d, a: worth * a if a == 4.0 else a
+    )
+    assert purse_for(dp.epsilon(9.0, delta=1e-6), filter=filter_).order == (8.0 if own else 4.0)
+
+
+def test_noise_that_costs_what_was_set_aside_is_not_made_larger(monkeypatch):
+    purse = Purse(kind=dp.Zcdp, total=1.0)
+    least = Gaussian.calibrate(mu=1.0, sensitivity=1.0).sigma
+    monkeypatch.setattr(Purse, "cost", lambda self, made: 0.5)
+    assert purse.noise(0.5, l1=1.0, l2=1.0).sigma == least
+
+
+def test_noise_grows_in_steps_that_double_until_it_costs_little_enough(monkeypatch):
+    """From 2⁻⁵⁰ on: eleven steps reach 2⁻⁴⁰, and go beyond it by no more than its double."""
+    least, seen = Gaussian.calibrate(mu=1.0, sensitivity=1.0).sigma, []
+
+    def cost(self, made):
+        seen.append(made.sigma)
+        return 0.5 if made.sigma > least * (1 + 2.0**-40) else 1.0
+
+    monkeypatch.setattr(Purse, "cost", cost)
+    Purse(kind=dp.Zcdp, total=1.0).noise(0.5, l1=1.0, l2=1.0)
+    assert 8 < len(seen) < 14
+    assert seen[-1] < least * (1 + 2.0**-38)
+
+
+@pytest.mark.parametrize("purse", KINDS[1:], ids=lambda p: p.kind.__name__)
+def test_a_choice_is_searched_for_around_what_is_near_the_answer(purse, monkeypatch):
+    """ε with ε²/8 times the order = amount, or about so for μ: half of it to a bit more."""
+    searched = []
+
+    def recorded(excess, low, high, *, width):
+        searched.append((low, high, width, excess(high)))
+        return last_met(excess, low, high, width=width)
+
+    monkeypatch.setattr(purse_module, "last_met", recorded)
+    purse.choice(1e-4, sensitivity=1.0)
+    ((low, high, width, excess),) = searched
+    near = 2 * low
+    assert near == pytest.approx(math.sqrt((1 if purse.kind is dp.Gdp else 8) * 1e-4 / purse.order))
+    assert width == pytest.approx(1e-6 * near)
+    assert excess > 0
+    assert any(high == pytest.approx(near * 1.5**k) for k in range(4))
+
+
+def test_a_search_ends_above_what_costs_exactly_the_amount(monkeypatch):
+    ends = []
+    purse = Purse(kind=dp.Zcdp, total=1.0)
+    near = math.sqrt(8 * 0.02)
+    monkeypatch.setattr(Purse, "cost", lambda self, m: 0.02 if m.epsilon <= near else 1.0)
+    monkeypatch.setattr(
+        purse_module, "last_met", lambda excess, low, high, width: ends.append(high) or low
+    )
+    purse.choice(0.02, sensitivity=1.0)
+    assert ends == [pytest.approx(1.5 * near)]
