@@ -160,3 +160,33 @@ def test_simulated_supports_add_those_of_members_and_others():
 def test_a_simulation_of_bits_has_as_many_people_as_were_made_up():
     found = local.Unary(categories=3, epsilon=1.0).simulate([10**9, 10**8, 0], confidence=0.8)
     assert (found.people, found.confidence) == (11 * 10**8, 0.8)
+
+
+@pytest.mark.parametrize(("limit", "most"), [(32, 2), (33, 3), (10, 1), (1 << 24, 7)])
+def test_no_more_bits_than_a_limit_are_held_at_once(limit, most, monkeypatch):
+    """Of reports of 11 bits."""
+    monkeypatch.setattr(bitmaps, "CELLS", limit)
+    sizes, p, unpack = [], local.Subset(categories=11, epsilon=1.0), np.unpackbits
+    draw = type(p)._draw
+    monkeypatch.setattr(type(p), "_draw", lambda p, v: sizes.append(v.size) or draw(p, v))
+    rows = p.draw(np.arange(7))
+    assert (max(sizes), sum(sizes)) == (most, 7)
+    sizes.clear()
+    monkeypatch.setattr(np, "unpackbits", lambda a, **k: sizes.append(len(a)) or unpack(a, **k))
+    bitmaps.column_sums(rows, 11)
+    assert (max(sizes), sum(sizes)) == (most, 7)
+    sizes.clear()
+    unary = local.Unary(categories=11, epsilon=1.0)
+    words = type(unary.randomizer).words
+    monkeypatch.setattr(
+        type(unary.randomizer), "words", lambda r, v: sizes.append(v.size) or words(r, v)
+    )
+    unary.draw(np.arange(7))
+    assert (max(sizes), sum(sizes)) == (most, 7)
+
+
+def test_only_known_kinds_of_unary_encoding_are_made():
+    with pytest.raises(dp.BadParameter, match="kind"):
+        local.Unary(categories=5, epsilon=1.0, kind="asymmetric")
+    with pytest.raises(dp.BadParameter, match="categories"):
+        local.Unary(categories=1, epsilon=1.0)

@@ -241,3 +241,44 @@ def test_a_sketch_has_from_2_to_65536_hash_functions_and_cells(options, fits):
     else:
         with pytest.raises(dp.BadParameter, match=next(iter(options))):
             local.Sketch(categories=5, epsilon=1.0, **options)
+
+
+@pytest.mark.parametrize("options", [{"epsilon": -1.0}, {"categories": 1}, {"epsilon": 1e-9}])
+def test_a_sketch_is_a_protocol_like_others(options):
+    with pytest.raises(dp.BadParameter, match=next(iter(options))):
+        local.Sketch(**({"categories": 5, "epsilon": 1.0} | options))
+    made = local.Sketch(categories=5, epsilon=1, hashes=np.int64(4), width=np.uint8(6), family=2)
+    assert all(type(x) is int for x in (made.hashes, made.width, made.family))
+    assert type(made.epsilon) is float
+
+
+@pytest.mark.parametrize(("limit", "most"), [(32, 2), (33, 3), (34, 3), (10, 1), (1 << 22, 7)])
+def test_no_more_cells_than_a_limit_are_held_at_once(limit, most, monkeypatch):
+    """Of rows of 11 cells."""
+    monkeypatch.setattr(hashed, "CELLS", limit)
+    monkeypatch.setattr(hashed, "_PAIRS", limit)
+    sizes, draw, unpack, count = [], type(SKETCH)._draw, np.unpackbits, np.count_nonzero
+    monkeypatch.setattr(type(SKETCH), "_draw", lambda p, v: sizes.append(v.size) or draw(p, v))
+    rows = SKETCH.draw(np.arange(7))
+    assert (max(sizes), sum(sizes)) == (most, 7)
+    sizes.clear()
+    monkeypatch.setattr(np, "unpackbits", lambda a, **k: sizes.append(len(a)) or unpack(a, **k))
+    SKETCH.count(SKETCH.tally(), rows)
+    assert (max(sizes), sum(sizes)) == (most, 7)
+    sizes.clear()
+    reports = local.Hashing(categories=11, epsilon=1.0).draw(np.zeros(7, dtype=np.int64))
+    monkeypatch.setattr(np, "count_nonzero", lambda a, **k: sizes.append(len(a)) or count(a, **k))
+    hashed.supported(reports, np.arange(11), 4)
+    assert (max(sizes), sum(sizes)) == (most, 7)
+
+
+@pytest.mark.parametrize(("limit", "most"), [(149, 2), (150, 3), (49, 1), (1 << 22, 6)])
+def test_no_more_categories_than_a_limit_are_hashed_at_once(limit, most, monkeypatch):
+    """Of 50 categories under 6 hash functions."""
+    monkeypatch.setattr(hashed, "_PAIRS", limit)
+    sizes, inner = [], type(SKETCH)._cells
+    monkeypatch.setattr(
+        type(SKETCH), "_cells", lambda p, k, v: sizes.append(len(k)) or inner(p, k, v)
+    )
+    SKETCH.supports(SKETCH.tally(), 0)
+    assert (max(sizes), sum(sizes)) == (most, 6)
