@@ -149,7 +149,7 @@ def test_only_prefixes_that_survive_are_extended(monkeypatch):
         length = self.lengths[len(asked)]
         assert (reports[:, 0] == 200 + len(asked)).all()
         asked.append(candidates.tolist())
-        near = [6.0 - bin(c ^ (wanted >> (6 - length))).count("1") for c in candidates.tolist()]
+        near = [6.0 - (c ^ (wanted >> (6 - length))).bit_count() for c in candidates.tolist()]
         return np.array(near) * (3 if people == 9 else 0) - 15
 
     monkeypatch.setattr(HeavyHitters, "_counted", counted)
