@@ -9,7 +9,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from deniable.mechanisms import Gaussian, Laplace
+from deniable.mechanisms import Gaussian
 from deniable.synthetic.inference import Model, Partition
 from deniable.synthetic.methods.adaptive import (
     CHOOSING,
@@ -284,6 +284,14 @@ class Recorded:
         self.steps.append("fold")
 
 
+def scripted(monkeypatch, one, fitting=lambda *given: {}):
+    """Rounds are as told; noise stands for its amount."""
+    monkeypatch.setattr(module, "equal_noise", lambda run, views, amount: amount)
+    monkeypatch.setattr(module, "_moved", lambda run, before, view: next(run.moves))
+    monkeypatch.setattr(module, "_fitting", fitting)
+    monkeypatch.setattr(module, "_round", one)
+
+
 def test_rounds_follow_what_was_learnt_until_all_is_spent(monkeypatch):
     """Eight planned rounds of 0.25 after a tenth of 2 for the columns.
 
@@ -309,10 +317,7 @@ def test_rounds_follow_what_was_learnt_until_all_is_spent(monkeypatch):
         module, "rounds_for", lambda rho, columns: 8 * (rho == 0.3) * (columns == 2)
     )
     monkeypatch.setattr(module, "cells_for", lambda rho, cells: cells * (rho == 0.3))
-    monkeypatch.setattr(module, "equal_noise", lambda run, views, amount: amount)
-    monkeypatch.setattr(module, "_moved", lambda run, before, view: next(run.moves))
-    monkeypatch.setattr(module, "_fitting", fitting)
-    monkeypatch.setattr(module, "_round", one)
+    scripted(monkeypatch, one, fitting)
     list_of(module.adaptive(run, [(0, 1)], cells=1000))
     rest = 2 - 2 * COLUMNS - 0.5
     assert amounts == pytest.approx([0.25, 0.25, rest])
@@ -355,10 +360,7 @@ def test_only_a_round_that_taught_less_than_its_noise_makes_the_next_one_larger(
         yield
 
     monkeypatch.setattr(module, "rounds_for", lambda rho, columns: 1 / 0.3)
-    monkeypatch.setattr(module, "equal_noise", lambda run, views, amount: amount)
-    monkeypatch.setattr(module, "_moved", lambda run, before, view: next(run.moves))
-    monkeypatch.setattr(module, "_fitting", lambda *given: {})
-    monkeypatch.setattr(module, "_round", one)
+    scripted(monkeypatch, one)
     list_of(module.adaptive(run, [(0, 1)], cells=10))
     assert len(amounts) == rounds
     assert sum(amounts) == pytest.approx(1.8)
@@ -383,10 +385,7 @@ def test_what_is_left_is_one_round_if_it_is_less_than_two(monkeypatch):
 
         run.measure = measure
         monkeypatch.setattr(module, "rounds_for", lambda rho, columns, p=planned: 1 / p)
-        monkeypatch.setattr(module, "equal_noise", lambda run, views, amount: amount)
-        monkeypatch.setattr(module, "_moved", lambda run, before, view: next(run.moves))
-        monkeypatch.setattr(module, "_fitting", lambda *given: {})
-        monkeypatch.setattr(module, "_round", one)
+        scripted(monkeypatch, one)
         list_of(module.adaptive(run, [(0, 1)], cells=10))
         assert len(amounts) == rounds, planned
 
@@ -402,14 +401,7 @@ def test_a_billionth_that_is_left_is_not_worth_a_round(monkeypatch):
             yield
 
         monkeypatch.setattr(Recorded, "left", property(lambda run: run.kept))
-        monkeypatch.setattr(module, "equal_noise", lambda run, views, amount: amount)
-        monkeypatch.setattr(module, "_moved", lambda run, before, view: next(run.moves))
-        monkeypatch.setattr(module, "_fitting", lambda *given: {})
-        monkeypatch.setattr(module, "_round", one)
+        scripted(monkeypatch, one)
         run.kept = left
         list_of(module.adaptive(run, [(0, 1)], cells=10))
         assert amounts == [left] * rounds
-
-
-def test_laplace_noise_has_its_scale_as_its_mean_size():
-    assert module.mean_size(Laplace(scale=3.0, sensitivity=1.0)) == 3.0
