@@ -49,7 +49,7 @@ def test_prefixes_grow_by_a_step_up_to_all_bits(bits, start, step, lengths):
         ({"bits": 2}, True), ({"bits": 1}, False), ({"bits": 64}, True), ({"bits": 65}, False),
         ({"start": 1}, True), ({"start": 0}, False), ({"start": 20}, True), ({"start": 21}, False),
         ({"step": 1}, True), ({"step": 0}, False), ({"step": 12}, True), ({"step": 13}, False),
-        ({"keep": 1}, True), ({"keep": 0}, False),
+        ({"keep": 1}, True), ({"keep": 0}, False), ({"epsilon": 0.0}, False),
     ],
     ids=str,
 )  # fmt: skip

@@ -214,3 +214,10 @@ def test_no_ring_by_chance_is_as_dense_as_the_sure_one_or_the_densest_that_is_tr
     assert graph.by_chance.__wrapped__(*facts, most=102) == found
     monkeypatch.setattr(graph, "DENSEST", 36)
     assert graph.by_chance.__wrapped__(*facts, most=102) is None
+
+
+def test_a_ring_that_fails_exactly_as_often_as_allowed_is_taken(monkeypatch):
+    by_chance = graph.by_chance.__wrapped__
+    monkeypatch.setattr(graph, "failing", lambda shape, **facts: Fraction(1, 2**30))
+    assert by_chance(100, 1, 1, 2.0**-30, most=10) == graph.Shape(degree=4, threshold=2)
+    assert by_chance(100, 1, 1, 2.0**-31, most=10) is None
