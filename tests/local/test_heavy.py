@@ -69,6 +69,8 @@ def test_parameters_have_limits(options, fits):
         ([0, 255], 8, True),
         ([256], 8, False),
         ([-1], 8, False),
+        ([-1, 5], 8, False),
+        (np.array([1.0, 2.0]), 8, False),
         ([WORD - 1, 0], 64, True),
         ([2**63, 1, 5], 64, True),
         ([2**63, -1], 64, False),
