@@ -1,5 +1,7 @@
 """Noisy descent on a user's own gradient: clipped, on a lattice, full or sampled batches."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -317,3 +319,28 @@ def test_a_gradient_is_not_asked_about_no_rows(more):
     one_by_one = lambda theta, X, y: np.array([theta - row for row in X])  # noqa: E731
     model = GradientDescent(gradient=one_by_one, dimension=2, steps=30, **EASY, **more)
     assert model.fit(np.ones((3, 2))).theta_.shape == (2,)
+
+
+@pytest.mark.parametrize("steps", [1, 2, 3, 4])
+def test_the_answer_is_the_mean_of_the_last_half_of_the_steps(steps):
+    """Rounded up, with momentum: the speed keeps a half of itself."""
+    model = SimpleNamespace(
+        steps=steps, learning_rate=0.5, momentum=0.5, dimension=2, theta_=None,
+        _sum=lambda held, step, terms: (step, terms), _slope=np.asarray, _shortened=sum,
+    )  # fmt: skip
+    bought = SimpleNamespace(handle=SimpleNamespace(on=lambda asked: asked))
+    running = GradientDescent._steps(model, bought, None)
+    theta, speed, seen = np.zeros(2), np.zeros(2), []
+    asked = next(running)
+    for step in range(steps):
+        assert asked[0] == step
+        assert asked[1].args[0].tolist() == theta.tolist()
+        slope = np.array([step + 1.0, -2.0])
+        speed = 0.5 * speed - 0.5 * slope
+        theta = theta + speed
+        seen.append(theta)
+        try:
+            asked = running.send(slope)
+        except StopIteration:
+            assert step == steps - 1
+    assert model.theta_ == pytest.approx(np.mean(seen[steps // 2 :], axis=0))

@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 from deniable import local
-from deniable.local.estimate import Estimate
+from deniable.local.estimate import Estimate, projected
+from deniable.mechanisms.local import reach
 
 PEOPLE = 400
 CHANCES = [(0.75, 0.25), (0.5, 0.1), (0.9, 0.5), (1.0, 0.2)]
@@ -110,3 +111,86 @@ def test_a_confidence_is_never_rounded_to_certainty(confidence, said):
     counts = estimate([1, 2], chances=CHANCES[0], confidence=confidence)
     for each in (mean, vector, ranges, counts):
         assert f"{said} confidence" in repr(each)
+
+
+@pytest.mark.parametrize("asked", [None, 100])
+@pytest.mark.parametrize("shared", [0.0, 0.01])
+def test_the_variance_of_a_sum_has_three_parts(asked, shared):
+    """(k + 1)/(k − 1) times that of reports; of who was asked, around the mean weight; shared."""
+    m = PEOPLE if asked is None else asked
+    found = estimate([m // 5, m // 4, m // 2], chances=(0.75, 0.25), asked=asked, shared=shared)
+    weights = np.array([2.0, -1.0, 0.5])
+    low, high = found.interval(found.confidence)
+    none, linear, square = found._coefficients
+    choice = 0.0 if asked is None else (PEOPLE / m) * (PEOPLE - m) / (PEOPLE - 1)
+    assert -square * PEOPLE == pytest.approx(choice)
+    own = [none + max((linear - choice) * x for x in pair) for pair in zip(low, high, strict=True)]
+    middle = float(weights @ high) / float(high.sum())
+    exact = 2 * float(weights**2 @ np.array(own))
+    exact += choice * float(high @ (weights - middle) ** 2)
+    exact += shared * float(np.square(high).sum()) * 5.25
+    assert found.variance_of_sum(weights) == pytest.approx(exact, rel=1e-12)
+
+
+def test_of_nobody_nothing_varies():
+    nobody = Estimate(
+        supports=np.array([0, 0]), people=0, chances=(0.75, 0.25), labels=("a", "b"), epsilon=1.0
+    )
+    assert nobody.variance_of_sum(np.array([1.0, 2.0])) == 0.0
+    assert nobody.counts.tolist() == [0.0, 0.0]
+    assert np.isfinite(nobody.error).all()
+
+
+def test_counts_are_listed_by_size_and_by_category():
+    found = estimate([100, 300, 200, 300], chances=(0.75, 0.25))
+    assert found.counts.tolist() == [0.0, 400.0, 200.0, 400.0]
+    assert [(label, count) for label, count, _ in found.top(3)] == [
+        ("1", 400.0), ("3", 400.0), ("2", 200.0)
+    ]  # fmt: skip
+    assert [error for _, _, error in found.top(4)] == [found.error[i] for i in (1, 3, 2, 0)]
+    assert len(found.top()) == 4
+    rows = found.rows()
+    assert [row["category"] for row in rows] == ["0", "1", "2", "3"]
+    for i, row in enumerate(rows):
+        assert (row["count"], row["error"]) == (found.counts[i], found.error[i])
+        assert row["projected"] == found.projected[i]
+    unnamed = Estimate(
+        supports=np.arange(3), people=9, chances=(0.75, 0.25), labels=(), epsilon=1.0
+    )
+    assert [row["category"] for row in unnamed.rows()] == ["0", "1", "2"]
+
+
+@pytest.mark.parametrize("total", [0.0, 1.0, 7.0, 100.0])
+def test_the_projection_is_the_nearest_of_all_lists_of_counts(total):
+    """Nearest: what is left over is the same number wherever a count stays, and more elsewhere."""
+    draw = np.random.default_rng(8)
+    for counts in (draw.normal(3, 9, 12), np.array([5.0, 4.0, -3.0]), np.array([2.0]), -np.ones(4)):
+        found = projected(counts, total)
+        assert found.min() >= 0
+        assert found.sum() == pytest.approx(total, abs=1e-9)
+        over = counts - found
+        stays = found > 0
+        if stays.any():
+            assert over[stays] == pytest.approx(over[stays][0])
+            assert (over[~stays] <= over[stays][0] + 1e-9).all()
+
+
+@pytest.mark.parametrize(("asked", "each"), [(None, 1.0), (100, 4.0), (400, 1.0), (0, 400.0)])
+def test_each_report_stands_for_as_many_people_as_were_not_asked(asked, each):
+    found = estimate([10], chances=(0.75, 0.25), asked=asked)
+    assert found._each == each
+    m = PEOPLE if asked is None else asked
+    assert found.counts[0] == pytest.approx(each * (10 - m * 0.25) / 0.5)
+
+
+def test_shared_collisions_count_the_largest_counts_in_reach():
+    chances, shared = (0.75, 0.25), 0.01
+    found = estimate([120, 160, 200], chances=chances, shared=shared)
+    z = reach.deviations(0.95)
+    off = reach.steps(chances, z)
+    most = np.clip(found.counts, 0, PEOPLE)
+    most = np.clip(found.counts + z * np.sqrt(found.variance(most)) + off, 0, PEOPLE)
+    none, linear, square = reach.variance(chances, PEOPLE)
+    terms = (none + shared * float(np.square(most).sum()), linear, square)
+    expected = reach.widest(found.counts, PEOPLE, z=z, off=off, terms=terms)
+    assert found.error == pytest.approx(expected, rel=1e-12)

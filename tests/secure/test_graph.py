@@ -2,6 +2,7 @@
 
 import itertools
 from fractions import Fraction
+from math import comb
 
 import pytest
 from hypothesis import given
@@ -214,3 +215,35 @@ def test_no_ring_by_chance_is_as_dense_as_the_sure_one_or_the_densest_that_is_tr
     assert graph.by_chance.__wrapped__(*facts, most=102) == found
     monkeypatch.setattr(graph, "DENSEST", 36)
     assert graph.by_chance.__wrapped__(*facts, most=102) is None
+
+
+def test_a_ring_that_fails_exactly_as_often_as_allowed_is_taken(monkeypatch):
+    by_chance = graph.by_chance.__wrapped__
+    monkeypatch.setattr(graph, "failing", lambda shape, **facts: Fraction(1, 2**30))
+    assert by_chance(100, 1, 1, 2.0**-30, most=10) == graph.Shape(degree=4, threshold=2)
+    assert by_chance(100, 1, 1, 2.0**-31, most=10) is None
+
+
+@pytest.mark.parametrize(
+    ("n", "d", "c", "k", "t"),
+    [
+        (100, 10, 7, 12, 5),
+        (100, 7, 10, 12, 8),
+        (70, 0, 9, 6, 3),
+        (70, 9, 0, 6, 3),
+        (80, 3, 2, 8, 4),
+    ],
+)
+def test_how_often_a_ring_fails_is_the_sum_of_three_terms(n, d, c, k, t):
+    """Colluders among k of the n − 1 others, drop-outs among them, and two wide gaps."""
+
+    def at_least(least, marked):
+        ways = (comb(marked, x) * comb(n - 1 - marked, k - x) for x in range(least, k + 1))
+        return Fraction(sum(ways), comb(n - 1, k))
+
+    gaps, others = n - c - d, c + d
+    cut = Fraction(comb(gaps, 2))
+    for i in range(k):
+        cut *= Fraction(max(0, others - i), others + gaps - 1 - i)
+    exact = n * (at_least(t, c) + at_least(k - t + 1, d)) + cut
+    assert failing(Shape(degree=k, threshold=t), parties=n, dropouts=d, colluding=c) == exact

@@ -2,6 +2,7 @@
 
 import json
 import tracemalloc
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -11,6 +12,7 @@ from deniable import mechanisms
 from deniable.errors import MessageRejected
 from deniable.mechanisms import Mechanism, Skellam, SkellamL2, SkellamShares
 from deniable.secure import Party, Round
+from deniable.secure.graph import failing
 
 from .rounds import Play
 from .test_protocol import SEVEN
@@ -134,3 +136,75 @@ def test_as_many_edges_as_memory_holds_are_taken_and_one_more_is_not(monkeypatch
     monkeypatch.setattr("deniable.secure.rounds.MOST_EDGES", edges - 1)
     with pytest.raises(dp.BadParameter, match="too many"):
         Round(**facts)
+
+
+@pytest.mark.parametrize(
+    ("limit", "bits"), [(1000, 32), ((2**31 - 1) // 5, 32), (2**31 // 5 + 1, 64), (2**40, 64)]
+)
+def test_words_are_as_wide_as_the_farthest_sum(limit, bits):
+    made = Round(parties=5, length=2, limit=limit)
+    assert (made.reach, made.bits, made.least) == (5 * limit, bits, 5)
+    for number in (0, 5 * limit, -5 * limit):
+        words = (
+            np.array([number, 0], dtype=np.int64).astype(f"<i{bits // 8}").view(f"<u{bits // 8}")
+        )
+        assert made.summed(words).tolist() == [number, 0]
+        assert made.summed(words).dtype == np.int64
+    for number in (5 * limit + 1, -5 * limit - 1):
+        if abs(number) < 2 ** (bits - 1):
+            words = np.array([0, number]).astype(f"<i{bits // 8}").view(f"<u{bits // 8}")
+            with pytest.raises(MessageRejected, match="no honest sum"):
+                made.summed(words)
+
+
+def test_words_of_exactly_31_bits_are_short():
+    assert Round(parties=1 + 2, length=1, limit=(2**31 - 2) // 3).bits == 32
+    assert Round(parties=2, length=1, limit=2**30).bits == 64
+    assert Round(parties=2, length=1, limit=2**30).reach == 2**31
+
+
+def test_the_reach_of_a_sum_has_room_for_its_noise():
+    noise = SkellamShares(of=Skellam(variance=1e6), parties=5)
+    made = Round(parties=5, length=3, limit=10, noise=noise)
+    assert made.reach == 50 + int(noise.error(1 - 1e-12, coordinates=3))
+    assert made.reach > 50 + 7000
+
+
+@pytest.mark.parametrize(
+    ("facts", "agreed"),
+    [
+        ({"parties": 5, "dropouts": 1, "colluding": 1}, True),
+        ({"parties": 4, "dropouts": 1, "colluding": 1}, False),
+        ({"parties": 5, "dropouts": 1, "colluding": 2}, False),
+        ({"parties": 200, "dropouts": 1, "colluding": 1}, False),
+    ],
+)
+def test_lies_are_found_out_where_all_are_neighbours_and_most_are_honest(facts, agreed):
+    """n > 2·dropouts + colluding + 1."""
+    made = Round(length=1, **facts)
+    assert made.agreed is agreed
+    assert made.least == facts["parties"] - facts["dropouts"]
+
+
+def test_how_often_a_ring_fails_is_rounded_up_and_0_unless_by_chance():
+    facts = {"parties": 300, "dropouts": 10, "colluding": 10}
+    by_chance = Round(length=1, chance=2.0**-30, **facts)
+    exact = failing(by_chance.shape, **facts)
+    assert exact < Fraction(by_chance.failing) <= exact * (1 + Fraction(1, 2**50))
+    assert Round(length=1, **facts).failing == 0.0
+    assert Round(parties=9, length=1, chance=2.0**-30).failing == 0.0
+    assert Round(length=1, chance=2.0**-20, **facts).failing <= 2.0**-20
+
+
+def test_seats_are_a_ring_of_all_parties():
+    made = Round(parties=100, length=1, dropouts=3, colluding=3)
+    order, seats = made.seats
+    assert sorted(order) == list(range(100))
+    assert [order[seats[party]] for party in range(100)] == list(range(100))
+    half = made.shape.degree // 2
+    for party in (0, 50, 99):
+        at = seats[party]
+        wanted = {order[(at + s) % 100] for s in range(-half, half + 1)} - {party}
+        assert made.near(party) == tuple(sorted(wanted))
+    assert Round(parties=100, length=1, nonce=made.nonce).id != made.id
+    assert len(made.id) == 16

@@ -1,14 +1,19 @@
-"""The wire format is the one that is documented: the vectors of the page, byte for byte."""
+"""The documented vectors of the wire format, byte for byte; and which vectors are read."""
 
 import json
 import re
 from pathlib import Path
 from unittest.mock import patch
 
+import numpy as np
+import pytest
+
+import deniable as dp
 from deniable.secure import Coordinator, Party, Round, two_servers, wire
 from deniable.secure.keys import KEY_BYTES, KeyPair, mask, sealed
 from deniable.secure.party import commitment
 from deniable.secure.shamir import joined
+from deniable.secure.vectors import clipped
 from deniable.secure.wire import Kind
 
 PAGE = Path(__file__).parents[2] / "docs/reference/secure-sum-messages.md"
@@ -92,3 +97,37 @@ def test_every_kind_of_message_is_documented_with_its_number():
 def test_a_bitmap_starts_at_the_highest_bit():
     assert wire.bitmap([0, 9], count=10) == b"\x80\x40"
     assert wire.read_bitmap(b"\x80\x40", count=10) == {0, 9}
+
+
+@pytest.mark.parametrize(
+    ("vector", "found"),
+    [
+        ([5, -5, 2**70], [3, -3, 3]),
+        ((1, True, np.int8(-2)), [1, 1, -2]),
+        (np.array([1, 2, 9], dtype=np.uint64), [1, 2, 3]),
+        (np.array([True, False, True]), [1, 0, 1]),
+        (np.array([1, 2, -(2**70)], dtype=object), [1, 2, -3]),
+    ],
+    ids=repr,
+)
+def test_whole_numbers_are_read_and_clipped(vector, found):
+    assert clipped(vector, length=3, limit=3).tolist() == found
+
+
+@pytest.mark.parametrize(
+    ("vector", "message"),
+    [
+        ([1, 2], "must have 3 whole"), ([1, 2, 3, 4], "must have 3 whole"),
+        ([1, 2.0, 3], "of whole numbers"), (np.ones(3), "of whole numbers"),
+        (np.array([1, 2.5, 3], dtype=object), "of whole numbers"),
+        ([1, None, 3], "of whole numbers"),
+        ("123", "must be a list"), (b"abc", "must be a list"), (7, "must be a list"),
+        (np.zeros((3, 1), int), "must be a list"), ([1, [2], 3], "must be a list"),
+        ([[1], [2], [3]], "must be a list"),
+        (np.ma.array([1, 2, 3], mask=[0, 1, 0]), "must be a list"),
+    ],
+    ids=repr,
+)  # fmt: skip
+def test_what_is_not_a_vector_of_whole_numbers_is_refused_by_its_type(vector, message):
+    with pytest.raises(dp.BadParameter, match=message):
+        clipped(vector, length=3, limit=3)

@@ -4,7 +4,9 @@ import pytest
 
 from deniable.errors import MessageRejected
 from deniable.secure import wire
+from deniable.secure.rounds import Round
 from deniable.secure.shamir import PRIME
+from deniable.secure.wire import Kind
 
 SIZE = wire.REVEAL_BYTES
 
@@ -82,3 +84,59 @@ def test_a_table_names_known_parties_once_and_in_rising_order():
             wire.read_table(bad, size=2, known=[1, 2])
     with pytest.raises(MessageRejected):
         wire.read_table(count(2) + one + two, size=2, known=[1])
+
+
+ROUND = Round(parties=5, length=2)
+
+
+def test_a_message_is_a_header_and_its_payload():
+    sent = wire.written(Kind.MASKED, ROUND, 3, b"xyz")
+    assert sent == b"dnsa" + bytes([2, 5]) + ROUND.id + (3).to_bytes(4, "big") + b"xyz"
+    for form in (sent, bytearray(sent), memoryview(sent)):
+        assert wire.read(form, ROUND) == (Kind.MASKED, 3, b"xyz")
+        assert wire.read(form, ROUND, kind=Kind.MASKED) == (Kind.MASKED, 3, b"xyz")
+    assert wire.read(wire.written(Kind.SUM, ROUND, 4, b""), ROUND) == (Kind.SUM, 4, b"")
+
+
+def changed(place, number):
+    sent = bytearray(wire.written(Kind.MASKED, ROUND, 3, b""))
+    sent[place] = number
+    return bytes(sent)
+
+
+@pytest.mark.parametrize(
+    ("message", "why"),
+    [
+        (changed(0, 0), "not a message of a secure sum"),
+        (changed(4, 1), "not a message of a secure sum"),
+        (changed(5, 0), "another kind"),
+        (changed(5, 14), "another kind"),
+        (changed(6, changed(6, 0)[7] ^ 1), "another round"),
+        (changed(25, 5), "there is no party 5"),
+        (changed(0, 100)[:25], "shorter than its header"),
+        (b"", "shorter than its header"),
+        ("text", "a message is bytes"),
+        (7, "a message is bytes"),
+    ],
+)
+def test_a_message_of_anything_else_is_refused(message, why):
+    assert len(wire.written(Kind.MASKED, ROUND, 3, b"")) == 26
+    with pytest.raises(MessageRejected, match=why) as caught:
+        wire.read(message, ROUND)
+    assert "receive(*messages)" not in str(caught.value)
+
+
+def test_of_several_messages_it_is_said_how_to_pass_them():
+    sent = wire.written(Kind.MASKED, ROUND, 3, b"")
+    for several in ([sent], (sent, sent)):
+        with pytest.raises(MessageRejected, match=r"receive\(\*messages\)"):
+            wire.read(several, ROUND)
+    with pytest.raises(MessageRejected, match="another kind"):
+        wire.read(sent, ROUND, kind=Kind.KEYS)
+
+
+@pytest.mark.parametrize("count", [1, 8, 9])
+def test_bits_are_written_from_the_highest_of_the_first_byte(count):
+    for party in range(count):
+        number = int.from_bytes(wire.bitmap([party], count=count), "big")
+        assert number == 1 << (8 * -(-count // 8) - 1 - party)

@@ -168,3 +168,9 @@ def test_cells_that_constraints_add_are_limited():
     many = impossible(x=list(range(0, 4000, 2)))
     with pytest.raises(dp.BadParameter, match="the constraints divide `x`"):
         s.synthesize(spend=dp.rho(1.0), constraints=[many])
+
+
+def test_an_end_between_whole_numbers_is_the_nearest_one_inside():
+    found = asked(["age", "pay"], [impossible(age=(0.5, 12.5), pay=["hi"])], bins={"age": 3})
+    assert {1, 13} <= set(found.domain.cells["age"].edges)
+    assert 0.5 not in found.domain.cells["age"].edges

@@ -223,6 +223,5 @@ def projected(counts: Floats, total: float) -> Floats:
     """
     falling = np.sort(counts)[::-1]
     over = (np.cumsum(falling) - total) / np.arange(1, counts.size + 1)
-    last = np.flatnonzero(falling - over > 0)
-    cut = over[last[-1]] if last.size else over[-1]
+    cut = over[np.flatnonzero(falling - over >= 0)[-1]]
     return np.asarray(np.maximum(counts - cut, 0.0), dtype=np.float64)

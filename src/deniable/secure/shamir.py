@@ -78,7 +78,7 @@ def rebuilt(
     """
     places = sorted(shares)
     for start in range(len(places) if len(places) > threshold else 1):
-        row = (places + places)[start : start + min(threshold, len(places))]
+        row = (places + places)[start : start + threshold]
         secret = joined({place: shares[place] for place in row}, threshold=threshold)
         if secret is not None and fits(secret):
             return secret

@@ -122,8 +122,6 @@ def exactly(payload: bytes, size: int) -> bytes:
 
 def read_shares(payload: bytes, *, known: Iterable[int]) -> tuple[bytes, dict[int, bytes]]:
     """The commitment and the sealed shares."""
-    if len(payload) < KEY_BYTES:
-        raise MessageRejected("the message is shorter than its commitment")
     letters = read_table(payload[KEY_BYTES:], size=LETTER_BYTES, known=known)
     return payload[:KEY_BYTES], letters
 

@@ -80,7 +80,7 @@ class Hidden:
             return self
         unit, shape = self.value.unit, merged_shape(self.shape, partitions)
         sides = 1 if unit is None else unit.sides
-        l2 = self.l1 if sides == 1 else rounding.up(self.l1 / math.sqrt(sides))
+        l2 = rounding.up(self.l1 / math.sqrt(sides))
         value = self.value.then(
             lambda exact: merged(exact.reshape(self.shape), partitions).ravel(),
             l1=self.l1,
@@ -142,7 +142,7 @@ class _Rowwise:
         sides = self._rows.unit.sides
         self._worth = 1 / self._rows.weight
         self._l1 = float(sides * self._rows.most)
-        self._l2 = rounding.up(math.sqrt(sides) * self._rows.most) if sides > 1 else self._l1
+        self._l2 = rounding.up(math.sqrt(sides) * self._rows.most)
         self._reader = _Reader(
             sizes=domain.sizes,
             lattices=tuple((n.centre, float(n.worth)) for n in self._rows.numbers),

@@ -75,7 +75,7 @@ def domain_of(
     """
     if not columns:
         raise BadParameter("there are no columns to synthesize", fix='columns=["age", "income"]')
-    chosen = dict(bins) if isinstance(bins, Mapping) else {}
+    chosen, others = (dict(bins), None) if isinstance(bins, Mapping) else ({}, bins)
     for name in chosen:
         if name not in columns:
             raise UnknownName.of("column", name, known=columns)
@@ -87,8 +87,7 @@ def domain_of(
     _check_bounded(columns)
     return Domain(
         cells={
-            name: _cells(name, column, chosen.get(name, None if chosen else bins))
-            for name, column in columns.items()
+            name: _cells(name, column, chosen.get(name, others)) for name, column in columns.items()
         }
     )
 
@@ -102,7 +101,7 @@ def _check_bounded(columns: Mapping[str, Column]) -> None:
     lacking = [
         name
         for name, column in columns.items()
-        if not _is_listed(column) and (column.low is None or column.high is None)
+        if not _is_listed(column) and column.low is None  # it has both bounds or none
     ]
     if lacking:
         others = [name for name in columns if name not in lacking]

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 import deniable as dp
 from deniable.errors import MessageRejected
+from deniable.secure.homomorphic import paillier
 from deniable.secure.homomorphic.paillier import Encrypted, PrivateKey, PublicKey
 
 LIMIT = 1000
@@ -132,3 +133,89 @@ def test_what_is_no_ciphertext_and_no_key_is_refused(key):
 
 def test_the_primes_do_not_show(key):
     assert str(key.p) not in repr(key)
+
+
+# ---- keys so small that everything can be enumerated
+
+
+@pytest.fixture
+def small(monkeypatch):
+    """Keys of ten bits: nobody may use them."""
+    monkeypatch.setattr(paillier, "LEAST_BITS", 10)
+    return PrivateKey(p=29, q=31, public=PublicKey(n=899, parties=2, length=7, limit=2))
+
+
+def test_primes_that_make_no_key_are_drawn_again(monkeypatch, small):
+    """Equal ones; a product that is too short; and one that divides the other less 1."""
+    drawn = iter([29, 29, 3, 5, 11, 67, 29, 31])
+    asked = []
+    monkeypatch.setattr(paillier, "_prime", lambda bits: asked.append(bits) or next(drawn))
+    made = PrivateKey.generate(parties=2, length=7, limit=2, bits=10)
+    assert (made.p, made.q, made.public) == (29, 31, small.public)
+    assert asked == [5, 5] * 4
+
+
+@pytest.mark.parametrize(("bits", "halves"), [(10, (5, 5)), (11, (5, 6))])
+def test_the_halves_of_a_key_have_all_its_bits(bits, halves, monkeypatch):
+    monkeypatch.setattr(paillier, "LEAST_BITS", 10)
+    asked = []
+    primes = {5: iter([31, 29]), 6: iter([59])}
+    monkeypatch.setattr(paillier, "_prime", lambda b: asked.append(b) or next(primes[b]))
+    made = PrivateKey.generate(parties=1, length=1, limit=1, bits=bits)
+    assert tuple(asked) == halves
+    assert made.public.n.bit_length() == bits
+
+
+@pytest.mark.parametrize("bits", [8, 16, 33])
+def test_a_prime_has_its_two_highest_bits_set(bits):
+    for _ in range(20):
+        prime = paillier._prime(bits)
+        assert prime >> (bits - 2) == 3
+        assert all(prime % d for d in range(2, min(prime, 300)))
+
+
+def test_every_plaintext_of_a_small_key_is_read_from_every_encryption(small):
+    n, square = 899, 899**2
+    for plain in (0, 1, 28, 29, 500, 898):
+        for r in (1, 2, 30, 898):
+            assert small._plain((1 + n * plain) * pow(r, n, square) % square) == plain
+
+
+@pytest.mark.parametrize(
+    ("parties", "limit", "slot", "packed"), [(2, 2, 4, 2), (1, 1, 2, 4), (1, 2, 3, 3), (4, 2, 5, 1)]
+)
+def test_counters_are_as_wide_as_their_sum(parties, limit, slot, packed, small):
+    public = PublicKey(n=899, parties=parties, length=7, limit=limit)
+    assert (public.slot, public.packed) == (slot, packed)
+    assert len(public.encrypt([0] * 7).ciphers) == -(-7 // packed)
+    assert 1 << slot > 2 * limit * parties >= 1 << (slot - 1)
+
+
+def test_counters_lie_side_by_side_lowest_first(small, monkeypatch):
+    monkeypatch.setattr(PublicKey, "_coprime", lambda self: 1)
+    box = small.public.encrypt([-2, -1, 0, 1, 2, 9, -9])
+    plains = [small._plain(c) for c in box.ciphers]
+    assert plains == [0 + (1 << 4), 2 + (3 << 4), 4 + (4 << 4), 0]
+    assert box.ciphers[0] == (1 + 899 * 16) % 899**2
+    assert small.decrypt(box + box).tolist() == [-4, -2, 0, 2, 4, 4, -4]
+
+
+def test_randomness_is_coprime_to_the_key(small, monkeypatch):
+    drawn = iter([0, 29, 62, 30])
+    monkeypatch.setattr(paillier, "below", lambda bound, count: [next(drawn)] * (bound == 899))
+    assert small.public._coprime() == 30
+
+
+def test_a_sum_is_made_anew(small, monkeypatch):
+    box = small.public.encrypt([1] * 7)
+    monkeypatch.setattr(PublicKey, "_coprime", lambda self: 5)
+    fresh = Encrypted.sum([box])
+    assert fresh.ciphers == tuple(c * pow(5, 899, 899**2) % 899**2 for c in box.ciphers)
+    assert fresh.added == 1
+    assert Encrypted.sum([box, box]).added == 2
+
+
+def test_only_its_own_key_reads_a_sum(small):
+    other = PrivateKey(p=29, q=31, public=PublicKey(n=899, parties=2, length=7, limit=1))
+    with pytest.raises(dp.BadParameter, match="another key"):
+        other.decrypt(small.public.encrypt([1] * 7))

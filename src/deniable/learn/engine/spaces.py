@@ -13,6 +13,7 @@ numbers alone: all steps towards it are exact sums, table lookups, or single IEE
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
@@ -131,7 +132,7 @@ class Dense:
     @property
     def moments_size(self) -> int:
         """On and above the diagonal."""
-        return self.dimension * (self.dimension + 1) // 2
+        return math.comb(self.dimension + 1, 2)
 
     def rounded(self, rows: Floats) -> NDArray[np.int16]:
         """Rows shortened to norm 1, rounded towards 0; NaN counts as 0, infinity as very much.

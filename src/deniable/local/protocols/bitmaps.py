@@ -119,7 +119,7 @@ class Subset(Bitmap):
     def chosen(self) -> int:
         """d, the size of the sets: of the two whole numbers around k/(e^ε + 1), the better."""
         exact = self.size / (math.exp(min(self.epsilon, 64.0)) + 1)
-        around = {max(1, math.floor(exact)), min(self.size - 1, max(1, math.ceil(exact)))}
+        around = {max(1, math.floor(exact)), math.ceil(exact)}  # below k: ε is above 0
         return min(around, key=self._variance_with)
 
     def _variance_with(self, d: int) -> float:

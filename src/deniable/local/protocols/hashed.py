@@ -47,7 +47,7 @@ class Hashing(Protocol):
     def cells(self) -> int:
         """g, the better of the whole numbers around e^ε + 1."""
         exact = math.exp(min(self.epsilon, 15.0)) + 1
-        around = {max(2, math.floor(exact)), math.ceil(exact)}
+        around = {math.floor(exact), math.ceil(exact)}  # 2 at least
 
         def variance(g: int) -> float:
             p = (exact - 1) / (exact - 1 + g - 1)

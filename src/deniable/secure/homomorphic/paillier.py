@@ -46,12 +46,10 @@ class PublicKey:
             raise BadParameter.of("limit", self.limit, must="so small that a sum fits in 64 bits")
         if parameters.whole("n", self.n).bit_length() < LEAST_BITS:
             raise BadParameter.of("n", self.n.bit_length(), must=f"of at least {LEAST_BITS} bits")
-        if self.slot > self.n.bit_length() - 2:
-            raise BadParameter.of("limit", self.limit, must="so small that a sum fits in one slot")
 
     @property
     def slot(self) -> int:
-        """Bits for one counter: the sum of all parties, each moved up by `limit`, fits."""
+        """Bits for one counter, 64 at most: the sum of all parties, each moved up by `limit`."""
         return (2 * self.limit * self.parties).bit_length()
 
     @property

@@ -169,7 +169,7 @@ def candidates_of(workload: Sequence[Clique]) -> dict[Clique, int]:
     asked = Counter(a for clique in workload for a in clique)
     raw = {c: sum(asked[a] for a in c) for c in sorted(closure)}
     most = max(raw.values())
-    return {c: max(1, math.ceil(_HEAVIEST * w / most)) for c, w in raw.items()}
+    return {c: math.ceil(_HEAVIEST * w / most) for c, w in raw.items()}  # at least 1
 
 
 def _fitting(
