@@ -8,6 +8,7 @@ import pytest
 
 from deniable.errors import BadParameter, MissingRule
 from deniable.schema import Column, bounds, column, keys
+from deniable.schema.columns import plain_type
 
 DAY, LATER = dt.date(2020, 1, 1), dt.date(2021, 1, 1)
 
@@ -177,3 +178,19 @@ def test_a_type_that_is_none_of_them_is_refused(wrong):
     for kind in ("text", "bool"):
         with pytest.raises(BadParameter, match="type"):
             bounds(0, 9, type=kind)
+
+
+@pytest.mark.parametrize(
+    ("word", "meant"),
+    [("INT64", "int"), ("Boolean", "bool"), ("DateTime", "timestamp"), ("Text", "text"),
+     ("Colour", "Colour"), ("", "")],
+)  # fmt: skip
+def test_words_from_elsewhere_mean_a_type_or_stay_as_they_are(word, meant):
+    assert plain_type(word) == meant
+
+
+def test_a_word_that_is_no_type_is_not_proposed_as_one():
+    for make in (lambda: column("colour"), lambda: Column(type="colour")):
+        with pytest.raises(BadParameter, match="one of 'int'") as caught:
+            make()
+        assert "colour" not in str(caught.value.fix)

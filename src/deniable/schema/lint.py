@@ -108,7 +108,7 @@ def _of_column(name: str, column: Column, *, typed: bool) -> Iterator[Finding]:
         what = "no rule for NULL and NaN"
         yield Finding(code=MissingRule.code, column=name, what=what, fixes=(rule,))
     if column.keys is None and column.type in ("int", "float"):
-        yield from _of_bounds(name, float(column.low or 0), float(column.high or 0))  # type: ignore[arg-type]
+        yield from _of_bounds(name, float(column.low), float(column.high))  # type: ignore[arg-type]
 
 
 def _no_bounds(name: str, type_: str) -> Finding:
