@@ -2,6 +2,7 @@
 
 import datetime as dt
 from decimal import Decimal
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -30,6 +31,8 @@ def whole(values, kind):
         (DAY, "timestamp", -86_400_000_000),
         ("1970-01-01T00:00:01", "timestamp", 10**6),
         (dt.datetime(1970, 1, 1, tzinfo=dt.UTC), "timestamp", None),
+        (np.datetime64("1970-01-02"), "timestamp", None),
+        (dt.timedelta(1), "timestamp", None),
         (5, "timestamp", None),
         (5, "date", None),
         ("x", "date", None),
@@ -145,3 +148,9 @@ def test_arrays_of_another_type_have_no_value(array, kinds):
 def test_an_array_in_a_row_is_no_number_whatever_python_makes_of_it():
     found = arrays.floats([np.array(3.0), 4.0, np.array([3.0]), [3.0]])
     assert np.array_equal(found, [np.nan, 4.0, np.nan, np.nan], equal_nan=True)
+
+
+def test_whoever_says_how_many_dimensions_there_are_is_believed():
+    assert arrays.dimensions(SimpleNamespace(ndim=2)) == 2
+    assert arrays.dimensions(SimpleNamespace(ndim=1, shape=(3, 2))) == 1
+    assert arrays.dimensions(SimpleNamespace(shape=(3, 2))) == 2

@@ -112,3 +112,22 @@ def test_no_codes_are_no_rows():
     cells = Listed(type="text", keys=("a", "b"))
     assert cells.one_hot([]).shape == (0, 2)
     assert cells.decode([], []).tolist() == []
+
+
+def test_cells_of_moments_are_called_by_their_days():
+    day = 24 * 3600 * 10**6
+    cells = Intervals(type="timestamp", edges=(0, 2 * day, 3 * day), low=0, high=3 * day - 1)
+    assert cells.labels == ["1970-01-01 to 1970-01-02", "1970-01-03"]
+    first, second, last = cells.cuts
+    assert (first, second) == (dt.datetime(1970, 1, 1), dt.datetime(1970, 1, 3))
+    assert last == dt.datetime(1970, 1, 3, 23, 59, 59, 999_999)
+
+
+def test_cuts_of_numbers_are_their_edges():
+    assert Intervals(type="int", edges=(0, 2.5, 11), low=0, high=10).cuts == (0, 2.5, 11)
+
+
+def test_there_is_one_zero_among_the_ends_of_cells():
+    first, last = between(-1.0, 1.0, type="float", bins=2).spans
+    assert (first[1], math.copysign(1, first[1])) == (0.0, 1.0)
+    assert last[0] == math.nextafter(0.0, -1)

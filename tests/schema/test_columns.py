@@ -11,6 +11,7 @@ from deniable.schema import Column, bounds, column, keys
 from deniable.schema.columns import plain_type
 
 DAY, LATER = dt.date(2020, 1, 1), dt.date(2021, 1, 1)
+MIDNIGHT = dt.datetime.combine(DAY, dt.time())
 
 
 def test_bounds_take_the_type_that_is_stated():
@@ -121,6 +122,15 @@ def test_a_rule_that_nobody_stated_is_an_error_with_its_fix():
         lambda: column("varchar"),
         lambda: column("int", missing="zero"),
         lambda: Column(type="float", low=0.0),
+        lambda: Column(type="float", high=1.0),
+        lambda: Column(type="int", low=0, high=3, keys=(1, 2)),
+        lambda: Column(type="text", low="a", high="b"),
+        lambda: Column(type="bool", low=False, high=True),
+        lambda: bounds(False, 3, type="int"),
+        lambda: bounds(0, True, type="int"),
+        lambda: bounds(MIDNIGHT, MIDNIGHT.replace(year=2021), type="date"),
+        lambda: keys([DAY, MIDNIGHT]),
+        lambda: Column(type="date", keys=(MIDNIGHT,)),
         lambda: Column(type="text", keys=()),
     ],
 )

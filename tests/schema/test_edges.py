@@ -195,3 +195,8 @@ def test_every_cell_holds_a_value():
 def test_the_smallest_floats_are_divided_exactly():
     edges = between(0.0, 2.0**-1064, type="float", bins=4).edges
     assert edges == tuple(i * 2.0**-1066 for i in range(5))
+
+
+@pytest.mark.parametrize("listed", [(True,), (True, False), (False, True)])
+def test_listed_truth_values_have_their_cells_in_their_order(listed):
+    assert binning_of(dp.keys(list(listed)), null="drop").keys == listed

@@ -48,3 +48,12 @@ def test_there_are_as_many_people_as_have_all_their_rows(rows, people):
         cells = made_up._cells("who", dp.column("int"), unit, rows, PublicRandom(seed))
         found |= set(cells)
     assert found == set(range(people))
+
+
+def test_times_of_day_are_kept_and_ids_are_of_their_type():
+    noon = DAY + dt.timedelta(hours=12)
+    column = dp.bounds(noon, noon + dt.timedelta(hours=4), type="timestamp")
+    values = made_up._values(column, np.array([0.0, 0.25, 1.0]))
+    assert values == [noon + dt.timedelta(hours=n) for n in (0, 1, 4)]
+    assert (made_up._person(3, "text"), made_up._person(3, "int")) == ("person 3", 3)
+    assert made_up._values(dp.column("bool"), np.array([0.4, 0.5])) == [True, False]

@@ -183,7 +183,7 @@ def _moment(value: object, kind: str) -> object:
 def _of_type(name: str, value: object, kind: str) -> Scalar:
     """The value in the Python type that stands for this column type."""
     match kind:
-        case "float" if isinstance(value, Real) and not isinstance(value, bool):
+        case "float" if isinstance(value, Real):
             # Adding 0.0 turns -0.0 into 0.0: two zeros would be two spellings of one bound.
             return parameters.real(name, value) + 0.0
         case "int" if isinstance(value, Integral | float) and not isinstance(value, bool):
