@@ -43,8 +43,9 @@ FEW, SURE = column("few", INT, -5, 9), column("sure", INT, 0, 9, nullable=False)
 MANY, MORE = column("many", INT, -(2**53), 2**53), column("more", INT, -(2**53) - 1, 2**53)
 SHARE, WIDE = column("share", FLOAT, 0.0, 1.0, nullable=False), column("wide", FLOAT, -1e300, 1e300)
 TINY, FAR = column("tiny", FLOAT, 2.0**-900, 2.0**-400), column("far", FLOAT, 0.5, 2.0**1000)
+EDGE = column("edge", FLOAT, -(2.0**900), 2.0**900)
 DEEP, HIGH = column("deep", FLOAT, -800.0, 5.0), column("high", FLOAT, 0.0, 710.0)
-COLUMNS = (I, T, B, D, M, F, FEW, SURE, MANY, MORE, SHARE, WIDE, TINY, FAR, DEEP, HIGH)
+COLUMNS = (I, T, B, D, M, F, FEW, SURE, MANY, MORE, SHARE, WIDE, TINY, FAR, DEEP, HIGH, EDGE)
 
 ARGUMENTS = {
     **dict.fromkeys(("add", "subtract"), ((FEW, SURE), (F, SHARE), (WIDE, WIDE), (F, F))),
@@ -53,7 +54,7 @@ ARGUMENTS = {
     **dict.fromkeys(("negate", "abs", "sign"), ((I,), (FEW,), (F,))),
     **dict.fromkeys(("floor", "ceil"), ((F,), (FEW,), (SHARE,))),
     "modulo": [(FEW, SURE)],
-    "round": [(F,), (F, 2), (F, -1), (FEW,), (FEW, -1), (SHARE, 1), (WIDE, 15)],
+    "round": [(F,), (F, 2), (F, -1), (FEW,), (FEW, -1), (SHARE, 1), (WIDE, 15), (EDGE,)],
     **dict.fromkeys(("sqrt", "ln"), ((F,), (FEW,))),
     "exp": [(F,), (SHARE,), (DEEP,), (HIGH,)],
     "power": [(F, F), (SHARE, 2), (FAR, SHARE), (TINY, SURE), (FAR, HIGH)],
@@ -145,11 +146,26 @@ TABLE = {
     "j": dp.bounds(0, 9, type="int"),
     "x": dp.bounds(-5.0, 9.0),
     "n": dp.bounds(-40_000, 40_000, type="int"),
+    "c": dp.keys([3, 5, 6]),
 }
 TYPES = {
-    "duckdb": {"u": "VARCHAR", "k": "VARCHAR", "j": "INTEGER", "x": "DOUBLE", "n": "BIGINT"},
-    "postgres": {"u": "text", "k": "text", "j": "integer", "x": "double precision", "n": "bigint"},
-    "spark": {"u": "string", "k": "string", "j": "int", "x": "double", "n": "bigint"},
+    "duckdb": {
+        "u": "VARCHAR",
+        "k": "VARCHAR",
+        "j": "INTEGER",
+        "x": "DOUBLE",
+        "n": "BIGINT",
+        "c": "INTEGER",
+    },
+    "postgres": {
+        "u": "text",
+        "k": "text",
+        "j": "integer",
+        "x": "double precision",
+        "n": "bigint",
+        "c": "integer",
+    },
+    "spark": {"u": "string", "k": "string", "j": "int", "x": "double", "n": "bigint", "c": "int"},
 }
 IDS = {
     "duckdb": {"other": "UUID", "whole": "BIGINT", "real": "DOUBLE", "decimal": "DECIMAL(9,2)"},
@@ -200,7 +216,7 @@ def asked(unit, relation, *functions, sets=((),), private=False, keys="kj"):
 
 MOST = [
     (Function.COUNT, None, False), (Function.COUNT, "x", True), (Function.SUM, "n", False),
-    (Function.SUM, "x", True), (Function.VAR_POP, "j", False),
+    (Function.SUM, "x", True), (Function.VAR_POP, "j", False), (Function.SUM, "c", False),
 ]  # fmt: skip
 APART = [(Function.DISTINCT, "n", False), (Function.QUANTILE, "x", False)]
 WHO = [(Function.PERSONS, None, False), (Function.PERSONS, None, True)]
@@ -246,6 +262,14 @@ def joined(one):
         pair = ((of(mine)["k"], of(other)["k"]),)
         join = Join(left=mine, right=other, on=pair, kind=kind, same_person=True)
         yield f"{kind.value} join of a person's rows", asked(PERSON, join, *one, keys="")
+    twice = Project(source=public, named=(("k", of(public)["k"]),))
+    join = Join(
+        left=mine,
+        right=Union(left=twice, right=twice),
+        on=((of(mine)["k"], twice.columns[0]),),
+        unique=True,
+    )
+    yield "join of a union", asked(PERSON, join, *one, keys="")
     for first, second in (
         ("t", "other"), ("whole", "real"), ("whole", "decimal"), ("real", "decimal"),
         ("decimal", "decimal"),

@@ -376,7 +376,7 @@ class Writer:
         if len(self.sets) > 1:
             final.set("group", self._grouping_sets(source))
             return final
-        return final.group_by(*keys, copy=False) if keys else final
+        return final.group_by(*keys, copy=False)
 
     def _grouping_sets(self, source: str) -> exp.Group:
         extra = [BIN] * self.binned
