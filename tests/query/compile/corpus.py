@@ -49,8 +49,16 @@ COLUMNS = (I, T, B, D, M, F, FEW, SURE, MANY, MORE, SHARE, WIDE, TINY, FAR, DEEP
 
 ARGUMENTS = {
     **dict.fromkeys(("add", "subtract"), ((FEW, SURE), (F, SHARE), (WIDE, WIDE), (F, F))),
-    "multiply": [(FEW, SURE), (F, F), (WIDE, 2.0), (TINY, TINY), (3.0, WIDE), (SHARE, FAR)],
-    "divide": [(FEW, SURE), (F, 3.0), (SHARE, F), (FAR, TINY), (TINY, FAR), (I, FEW)],
+    "multiply": [
+        (FEW, SURE),
+        (F, F),
+        (WIDE, 2.0),
+        (TINY, TINY),
+        (3.0, WIDE),
+        (SHARE, FAR),
+        (F, 3.0),
+    ],
+    "divide": [(FEW, SURE), (F, 3.0), (SHARE, F), (FAR, TINY), (TINY, FAR), (I, FEW), (F, 0.5)],
     **dict.fromkeys(("negate", "abs", "sign"), ((I,), (FEW,), (F,))),
     **dict.fromkeys(("floor", "ceil"), ((F,), (FEW,), (SHARE,))),
     "modulo": [(FEW, SURE)],

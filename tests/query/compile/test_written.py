@@ -48,7 +48,7 @@ def texts(engine, part):
                 yield f"{name} in {spelling}", "\n".join(map(engine.write, made))
         case "questions":
             for name, question in corpus.questions():
-                plan = in_integers(question, bins=8)
+                plan = in_integers(question, bins=256)
                 made = statements(plan, dialect=engine, tables=tables(engine), secret="secret")
                 yield name, "\n".join(each.text for each in made)
 

@@ -127,6 +127,9 @@ NULLIF(("share" / NULLIF("f", CAST('0.0' AS DOUBLE))), CAST('nan' AS DOUBLE))
 -- i / few
 NULLIF((CAST("i" AS DOUBLE) / NULLIF(CAST("few" AS DOUBLE), CAST('0.0' AS DOUBLE))), CAST('nan' AS DOUBLE))
 
+-- f / 0.5
+NULLIF(("f" / CAST('0.5' AS DOUBLE)), CAST('nan' AS DOUBLE))
+
 -- dow(d)
 CAST(DAYOFWEEK("d") AS BIGINT)
 
@@ -315,6 +318,9 @@ NULLIF(("f" * "f"), CAST('nan' AS DOUBLE))
 
 -- share * far
 ("share" * "far")
+
+-- f * 3.0
+NULLIF(("f" * CAST('3.0' AS DOUBLE)), CAST('nan' AS DOUBLE))
 
 -- i <> f
 (CAST("i" AS DOUBLE) <> "f")
