@@ -69,7 +69,7 @@ ARGUMENTS = {
     "least": [(I, FEW, SURE), (F, SHARE), (T, T), (D, D)],
     "greatest": [(SURE, SURE), (T, "x"), (M, M)],
     "clip": [(FEW, 0, 5), (F, 0, 5), (FEW, 0.5, 2.5), (SURE, 0, 5)],
-    "bin": [(FEW, 10), (SURE, 10), (MANY, 10), (MORE, 10), (F, 0.25)],
+    "bin": [(FEW, 10), (SURE, 10), (MANY, 10), (MORE, 10), (F, 0.25), (FEW, 0.25)],
     "width_bucket": [(F, 0, 10, 4), (FEW, -1.0, 2.5, 7)],
     **dict.fromkeys(("eq", "ne"), ((I, F), (T, T), (D, D))),
     **dict.fromkeys(("lt", "le", "gt", "ge"), ((I, F), (T, T), (D, D))),
@@ -130,10 +130,7 @@ STORED = {
         "string collate UTF8_LCASE",
     ],
 }  # fmt: skip
-OWN = {
-    "int": "int", "int or 3": "int", "float": "float", "day": "date", "moment": "timestamp",
-    "word": "text", "run": "int", "gap": "int", "truth": "bool", "text": "text", "real": "float",
-}  # fmt: skip
+FOREIGN = ("int", "day", "moment", "truth", "text")
 
 
 def stored(engine):
@@ -142,7 +139,7 @@ def stored(engine):
         for name, facts in FACTS.items():
             kind = engine.stored(spelling.partition(" collate")[0])
             own = kind is not None and kind.value == facts.type
-            if own or (name in ("int", "moment", "truth", "text") and spelling[0] in "dDVcsB"):
+            if own or (name in FOREIGN and spelling[0] in "dDVcsBTt"):
                 yield name, Read(name="x", source="x", facts=facts), spelling
 
 

@@ -195,3 +195,12 @@ def test_the_smallest_product_that_is_tried_is_a_float_with_bits_to_spare(kind):
         far = {"x": 0.0, "y": MOST if kind is exp.Div else 0.0}
         tried.add(math.log2(worked_out(test, far)))
     assert tried == {-1060.0, -1059.0}
+
+
+def test_a_divisor_that_is_always_huge_has_a_window_that_floats_can_hold():
+    x, y = real("x", 0.0, 1.0), real("y", 2.0**1000, None)
+    guarded = Guarded(exp.Div, x, y, ranges.divide(x.facts, y.facts))
+    assert guarded.vanishes
+    small = nothing(exp.Div, x.facts, y.facts)
+    for a, b in itertools.product((0.0, 2.0**-1074, 2.0**-30, 1.0), (2.0**1000, 2.0**1020, MOST)):
+        assert alike(worked_out(guarded.node, {"x": a, "y": b}), a / b, small), (a, b)
