@@ -43,9 +43,30 @@ FEW, SURE = column("few", INT, -5, 9), column("sure", INT, 0, 9, nullable=False)
 MANY, MORE = column("many", INT, -(2**53), 2**53), column("more", INT, -(2**53) - 1, 2**53)
 SHARE, WIDE = column("share", FLOAT, 0.0, 1.0, nullable=False), column("wide", FLOAT, -1e300, 1e300)
 TINY, FAR = column("tiny", FLOAT, 2.0**-900, 2.0**-400), column("far", FLOAT, 0.5, 2.0**1000)
+TALL, MILD = column("tall", INT, 0, 2**53 + 1), column("mild", FLOAT, 1.0, 1.15)
 EDGE = column("edge", FLOAT, -(2.0**900), 2.0**900)
 DEEP, HIGH = column("deep", FLOAT, -800.0, 5.0), column("high", FLOAT, 0.0, 710.0)
-COLUMNS = (I, T, B, D, M, F, FEW, SURE, MANY, MORE, SHARE, WIDE, TINY, FAR, DEEP, HIGH, EDGE)
+COLUMNS = (
+    I,
+    T,
+    B,
+    D,
+    M,
+    F,
+    FEW,
+    SURE,
+    MANY,
+    MORE,
+    SHARE,
+    WIDE,
+    TINY,
+    FAR,
+    DEEP,
+    HIGH,
+    EDGE,
+    TALL,
+    MILD,
+)
 
 ARGUMENTS = {
     **dict.fromkeys(("add", "subtract"), ((FEW, SURE), (F, SHARE), (WIDE, WIDE), (F, F))),
@@ -65,11 +86,11 @@ ARGUMENTS = {
     "round": [(F,), (F, 2), (F, -1), (FEW,), (FEW, -1), (SHARE, 1), (WIDE, 15), (EDGE,)],
     **dict.fromkeys(("sqrt", "ln"), ((F,), (FEW,))),
     "exp": [(F,), (SHARE,), (DEEP,), (HIGH,)],
-    "power": [(F, F), (SHARE, 2), (FAR, SHARE), (TINY, SURE), (FAR, HIGH)],
+    "power": [(F, F), (SHARE, 2), (FAR, SHARE), (TINY, SURE), (FAR, HIGH), (TINY, MILD)],
     "least": [(I, FEW, SURE), (F, SHARE), (T, T), (D, D)],
     "greatest": [(SURE, SURE), (T, "x"), (M, M)],
     "clip": [(FEW, 0, 5), (F, 0, 5), (FEW, 0.5, 2.5), (SURE, 0, 5)],
-    "bin": [(FEW, 10), (SURE, 10), (MANY, 10), (MORE, 10), (F, 0.25), (FEW, 0.25)],
+    "bin": [(FEW, 10), (SURE, 10), (MANY, 10), (MORE, 10), (F, 0.25), (FEW, 0.25), (TALL, 10)],
     "width_bucket": [(F, 0, 10, 4), (FEW, -1.0, 2.5, 7)],
     **dict.fromkeys(("eq", "ne"), ((I, F), (T, T), (D, D))),
     **dict.fromkeys(("lt", "le", "gt", "ge"), ((I, F), (T, T), (D, D))),
@@ -152,6 +173,7 @@ TABLE = {
     "x": dp.bounds(-5.0, 9.0),
     "n": dp.bounds(-40_000, 40_000, type="int"),
     "c": dp.keys([3, 5, 6]),
+    "s": dp.bounds(0.0, 1.0, missing=0.5),
 }
 TYPES = {
     "duckdb": {
@@ -161,6 +183,7 @@ TYPES = {
         "x": "DOUBLE",
         "n": "BIGINT",
         "c": "INTEGER",
+        "s": "DOUBLE",
     },
     "postgres": {
         "u": "text",
@@ -169,8 +192,17 @@ TYPES = {
         "x": "double precision",
         "n": "bigint",
         "c": "integer",
+        "s": "double precision",
     },
-    "spark": {"u": "string", "k": "string", "j": "int", "x": "double", "n": "bigint", "c": "int"},
+    "spark": {
+        "u": "string",
+        "k": "string",
+        "j": "int",
+        "x": "double",
+        "n": "bigint",
+        "c": "int",
+        "s": "double",
+    },
 }
 IDS = {
     "duckdb": {"other": "UUID", "whole": "BIGINT", "real": "DOUBLE", "decimal": "DECIMAL(9,2)"},
@@ -238,6 +270,13 @@ def questions():
     yield "people, in sets", asked(PERSON, mine, *MOST[:3], *APART, *WHO, sets=((0, 1), ()))
     yield "people, privately", asked(PERSON, mine, *MOST, *APART, *WHO, sets=((0,),), private=True)
     columns = of(mine)
+    some = asked(PERSON, mine, *one, sets=((0,),))
+    key = Key(name="k", expression=columns["k"], values=("b",))
+    yield "some groups", dataclasses.replace(some, keys=(key,))
+    real = Key(name="k", expression=call("bin", columns["x"], literal(0.5)), values=(0.0, 0.5))
+    of_reals = [(Function.DISTINCT, "x", False), (Function.QUANTILE, "s", False)]
+    some = asked(PERSON, mine, *of_reals, sets=((0,),))
+    yield "by floats", dataclasses.replace(some, keys=(real,))
     large = Filter(source=mine, where=call("gt", columns["x"], literal(0.5)))
     yield "filtered", asked(PERSON, large, *one, sets=((0,),))
     yield from joined(one)

@@ -52,6 +52,9 @@ NULLIF((FLOOR(NULLIF(("f" / CAST('0.25' AS DOUBLE)), CAST('nan' AS DOUBLE))) * C
 -- bin(few, 0.25)
 (FLOOR((CAST("few" AS DOUBLE) / CAST('0.25' AS DOUBLE))) * CAST('0.25' AS DOUBLE))
 
+-- bin(tall, 10)
+CAST((CAST("tall" AS HUGEINT) - (CAST("tall" AS HUGEINT) % CAST(CAST(10 AS BIGINT) AS HUGEINT))) AS BIGINT)
+
 -- case(b, i, f)
 CASE WHEN "b" THEN CAST("i" AS DOUBLE) ELSE "f" END
 
@@ -369,6 +372,9 @@ CASE WHEN (("tiny" IS NULL) OR (CAST("sure" AS DOUBLE) IS NULL)) THEN CAST(NULL 
 
 -- power(far, high)
 CASE WHEN (("far" IS NULL) OR ("high" IS NULL)) THEN CAST(NULL AS DOUBLE) WHEN (("far" = CAST('0.0' AS DOUBLE)) AND ("high" < CAST('0.0' AS DOUBLE))) THEN CAST(NULL AS DOUBLE) WHEN (("far" < CAST('0.0' AS DOUBLE)) AND (("high" <> FLOOR("high")) OR (ABS("high") = CAST('Infinity' AS DOUBLE)))) THEN CAST(NULL AS DOUBLE) ELSE POWER("far", "high") END
+
+-- power(tiny, mild)
+CASE WHEN (("tiny" IS NULL) OR ("mild" IS NULL)) THEN CAST(NULL AS DOUBLE) WHEN (("tiny" = CAST('0.0' AS DOUBLE)) AND ("mild" < CAST('0.0' AS DOUBLE))) THEN CAST(NULL AS DOUBLE) WHEN (("tiny" < CAST('0.0' AS DOUBLE)) AND (("mild" <> FLOOR("mild")) OR (ABS("mild") = CAST('Infinity' AS DOUBLE)))) THEN CAST(NULL AS DOUBLE) ELSE POWER("tiny", "mild") END
 
 -- quarter(d)
 CAST(QUARTER("d") AS BIGINT)
