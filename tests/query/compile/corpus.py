@@ -45,7 +45,7 @@ SHARE, WIDE = column("share", FLOAT, 0.0, 1.0, nullable=False), column("wide", F
 TINY, FAR = column("tiny", FLOAT, 2.0**-900, 2.0**-400), column("far", FLOAT, 0.5, 2.0**1000)
 TALL, MILD = column("tall", INT, 0, 2**53 + 1), column("mild", FLOAT, 1.0, 1.15)
 EDGE = column("edge", FLOAT, -(2.0**900), 2.0**900)
-DEEP, HIGH = column("deep", FLOAT, -800.0, 5.0), column("high", FLOAT, 0.0, 710.0)
+DEEP, HIGH = column("deep", FLOAT, -800.0, 0.0), column("high", FLOAT, 0.0, 710.0)
 COLUMNS = (
     I,
     T,
