@@ -20,7 +20,7 @@ COVER = {
     "ledger": ("tests/session", "tests/statistics", "tests/faults"),
     "local": ("tests/conformance",),
     "workload": BACK,
-    "query/integers": ("tests/query/test_integers.py", *BACK),
+    "query/integers": ("tests/query/test_integers.py", "tests/query/test_groups.py", *BACK),
     "query/compile": (*BACK, "tests/query/fuzz"),
     "query/aggregates": ("tests/workload", *BACK),
     "query/allocate": WHOLE,

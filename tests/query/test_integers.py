@@ -15,7 +15,6 @@ from deniable.query.algebra import (
     Join,
     JoinKind,
     Key,
-    Order,
     PerPerson,
     Project,
     Question,
@@ -26,11 +25,8 @@ from deniable.query.algebra import (
     literal,
 )
 from deniable.query.integers import (
-    KEPT_OF_BOTH,
-    KEPT_OF_ONE,
     LEAST_BINS,
     MOST_BINS,
-    MOST_KEPT,
     MOST_ROWS,
     WEIGHT,
     in_integers,
@@ -286,77 +282,60 @@ def test_public_rows_are_nobodys():
     assert (plan.weight, plan.rows, plan.groups) == (1, 1, 1)
 
 
-# ---- which groups there are, how many, and whether noise picks them
-
-READS = tuple(Read(name=n, source=n, facts=dp.bounds(0, 9, type="int", missing=0)) for n in "abc")
-KEYS = tuple(
-    Key(name=read.name, expression=read.column, values=tuple(range(2 + i)))
-    for i, read in enumerate(READS)
-)
-COUNT = Aggregate(name="n", function=Function.COUNT)
+ONCE = PerPerson(source=Scan(table="t", reads=(SEX,), id=ID))
 
 
-def grouped(*, unit=None, keys=KEYS, sets=((0, 1, 2),), **given):
-    unit = unit or dp.rows()
-    whose = None if unit.column is None else Read(name="u", source="u")
-    relation = Scan(table="t", reads=READS, id=whose)
-    given |= {"keys": keys, "grouping_sets": sets, "aggregates": (COUNT,)}
-    return in_integers(Question(unit=unit, relation=relation, **given))
+@pytest.mark.parametrize("limit", [None, 3])
+def test_whoever_has_one_row_each_moves_as_much_as_one_row(limit):
+    """However many rows and groups the unit allows: the summary of a person is one row."""
+    unit = dp.person("u", rows=7, groups=limit)
+    given = {"unit": unit, "relation": ONCE}
+    (tally,) = in_integers(asked(Function.COUNT, **given)).tallies
+    assert (tally.moves.l1, tally.moves.linf) == (WEIGHT, WEIGHT)
+    (persons,) = in_integers(asked(Function.PERSONS, **given)).tallies
+    assert (persons.moves.l1, persons.moves.linf) == (1, 1)
+
+
+YOUNG = call("lt", SURE.column, literal(0))
+
+
+def counted(*wheres, side="add_remove", argument=None):
+    aggregates = tuple(
+        Aggregate(name=f"a{i}", function=Function.COUNT, argument=argument, where=where)
+        for i, where in enumerate(wheres)
+    )
+    relation = Scan(table="t", reads=(SURE, NULLABLE, SEX))
+    unit = dp.rows(relation=side)
+    return in_integers(Question(unit=unit, relation=relation, aggregates=aggregates))
 
 
 @pytest.mark.parametrize(
-    "sets", [((),), ((0,),), ((0, 1, 2),), ((2, 0), (1,), ()), ((0, 2), (2, 0), (0, 2))]
+    ("wheres", "argument", "hidden"),
+    [
+        ((), None, False),
+        ((MALE,), None, False),
+        ((MALE, MALE), None, False),  # one count, asked for twice
+        ((MALE, YOUNG), None, True),
+        ((MALE, YOUNG, call("not", MALE)), None, True),
+        ((MALE, None), None, False),
+        ((None, MALE, YOUNG), None, False),
+        ((MALE, None), NULLABLE.column, True),  # of known values: not a count of all rows
+        ((MALE, None), SURE.column, False),
+    ],
 )
-def test_groups_are_all_combinations_of_every_set_once(sets):
-    made = grouped(sets=sets)
-    wanted = []
-    for chosen in dict.fromkeys(tuple(sorted(s)) for s in sets):
-        lists = [k.values if i in chosen else (None,) for i, k in enumerate(KEYS)]
-        wanted += itertools.product(*lists)
-    assert list(made.public_groups()) == wanted
-    assert made.cells == len(wanted)
-    assert len(set(wanted)) == len(wanted)
+@pytest.mark.parametrize("side", SIDES)
+def test_all_rows_are_counted_beside_several_counts_of_some(wheres, argument, hidden, side):
+    plan = counted(*wheres, side=side, argument=argument)
+    assert (plan.hidden is not None) == (hidden and side == "add_remove")
+    if plan.hidden is not None:
+        assert plan.hidden.name not in {each.name for each in plan.tallies}
+        assert (plan.hidden.where, plan.hidden.value, plan.hidden.moves.l1) == (None, None, 1)
 
 
-@pytest.mark.parametrize("private", range(3))
-def test_one_private_key_makes_groups_private_but_only_in_sets_that_use_it(private):
-    keys = [*KEYS]
-    keys[private] = Key(name=keys[private].name, expression=keys[private].expression, values=None)
-    unit = dp.person("u", rows=4, groups=2)
-    made = grouped(unit=unit, keys=tuple(keys), sets=((0, 1, 2), ()))
-    assert made.private_keys
-    assert made.cells is None
-    others = tuple(i for i in range(3) if i != private)
-    made = grouped(unit=unit, keys=tuple(keys), sets=(others,))
-    assert not made.private_keys
-    assert made.cells == len(KEYS[others[0]].values) * len(KEYS[others[1]].values)
-
-
-NOISY = COUNT.column
-PUBLIC = READS[0].column
-
-
-@pytest.mark.parametrize("noisy", [False, True])
-@pytest.mark.parametrize("limit", [None, 3])
-@pytest.mark.parametrize("offset", [0, 1])
-@pytest.mark.parametrize("having", [None, "public", "noisy"])
-def test_noise_picks_groups_where_a_noisy_value_cuts_or_filters(noisy, limit, offset, having):
-    by = {
-        None: None,
-        "public": call("gt", PUBLIC, literal(0)),
-        "noisy": call("gt", NOISY, literal(0)),
-    }
-    order = (Order(expression=PUBLIC), Order(expression=NOISY if noisy else PUBLIC))
-    made = grouped(having=by[having], order_by=order, limit=limit, offset=offset)
-    cut = limit is not None or offset > 0
-    assert made.picked == (having == "noisy" or (cut and noisy))
-
-
-@pytest.mark.parametrize("rows", [1, 255, 256, 10_000, 10_001, 65_535, 65_536, 2**18, 2**20, 2**30])
-def test_whoever_keeps_to_the_stated_rows_loses_none_in_a_join(rows):
-    one, both = grouped(unit=dp.person("u", rows=rows)).joined
-    held = min(rows, MOST_KEPT)
-    assert one >= held
-    assert (both + 1) ** 2 > held
-    assert one == max(KEPT_OF_ONE, held)
-    assert both == max(KEPT_OF_BOTH, int(held**0.5))
+def test_private_groups_get_the_bins_of_some_hundred():
+    real = Read(name="r", source="r", facts=dp.bounds(0.0, 1.0))
+    key = Key(name="sex", expression=SEX.column, values=None)
+    relation = Scan(table="t", reads=(SEX, real), id=ID)
+    given = {"unit": dp.person("u", rows=2), "relation": relation, "keys": (key,)}
+    plan = in_integers(asked(Function.QUANTILE, argument=real.column, q=0.5, **given))
+    assert [each.bins.count for each in plan.tallies] == [2**10]

@@ -2,6 +2,7 @@
 
 import datetime as dt
 from decimal import Decimal
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -30,6 +31,8 @@ def whole(values, kind):
         (DAY, "timestamp", -86_400_000_000),
         ("1970-01-01T00:00:01", "timestamp", 10**6),
         (dt.datetime(1970, 1, 1, tzinfo=dt.UTC), "timestamp", None),
+        (np.datetime64("1970-01-02"), "timestamp", None),
+        (dt.timedelta(1), "timestamp", None),
         (5, "timestamp", None),
         (5, "date", None),
         ("x", "date", None),
@@ -93,3 +96,61 @@ def test_masked_values_are_missing():
     assert np.isnan(found[0])
     assert found[1] == 2.5
     assert arrays.texts(np.ma.MaskedArray(["a", "b"], mask=[False, True])) == ["a", None]
+
+
+@pytest.mark.parametrize(
+    ("values", "count"),
+    [("abc", 0), (b"abc", 0), (bytearray(3), 0), (5, 0), (None, 0), ({1, 2}, 0), ([], 1), ((1,), 1),
+     (range(3), 1), (np.zeros(3), 1), (np.zeros((3, 2)), 2), (np.array(5), 0)],
+)  # fmt: skip
+def test_a_list_has_one_dimension_and_text_has_none(values, count):
+    assert arrays.dimensions(values) == count
+    if count != 1:
+        assert arrays.floats(values).tolist() == []
+        assert whole(values, "int") == []
+
+
+class Odd:
+    """What says nothing of its shape before it is asked for an array."""
+
+    def __init__(self, shape):
+        self.held = np.ones(shape)
+
+    def __array__(self, dtype=None, copy=None):
+        return self.held
+
+
+@pytest.mark.parametrize(("shape", "rows"), [((3,), 3), ((3, 2), 3), ((0, 2), 0), ((), 0)])
+def test_a_table_in_place_of_a_column_has_rows_without_a_value(shape, rows):
+    found, known = arrays.floats(Odd(shape)), shape == (3,)
+    assert np.array_equal(found, np.full(rows, 1.0 if known else np.nan), equal_nan=True)
+    assert whole(Odd(shape), "int") == [1 if known else None] * rows
+
+
+@pytest.mark.parametrize(
+    ("array", "kinds"),
+    [
+        (np.array([0, 1]), ("date", "timestamp")),
+        (np.array([0.0, 1.0]), ("date", "timestamp")),
+        (np.array(["1970-01-02", "1970-01-03"], "datetime64[D]"), ("int", "bool")),
+        (np.array([5, 6], "datetime64[ns]"), ("int", "bool")),
+        (np.array([5, 6], "timedelta64[ns]"), ("int", "bool", "date", "timestamp")),
+        (np.array([1 + 0j, 2 + 0j]), ("int", "bool", "date", "timestamp")),
+    ],
+)
+def test_arrays_of_another_type_have_no_value(array, kinds):
+    for kind in kinds:
+        assert whole(array, kind) == [None, None]
+    if array.dtype.kind not in "if":
+        assert np.isnan(arrays.floats(array)).all()
+
+
+def test_an_array_in_a_row_is_no_number_whatever_python_makes_of_it():
+    found = arrays.floats([np.array(3.0), 4.0, np.array([3.0]), [3.0]])
+    assert np.array_equal(found, [np.nan, 4.0, np.nan, np.nan], equal_nan=True)
+
+
+def test_whoever_says_how_many_dimensions_there_are_is_believed():
+    assert arrays.dimensions(SimpleNamespace(ndim=2)) == 2
+    assert arrays.dimensions(SimpleNamespace(ndim=1, shape=(3, 2))) == 1
+    assert arrays.dimensions(SimpleNamespace(shape=(3, 2))) == 2

@@ -8,8 +8,10 @@ import pytest
 
 from deniable.errors import BadParameter, MissingRule
 from deniable.schema import Column, bounds, column, keys
+from deniable.schema.columns import plain_type
 
 DAY, LATER = dt.date(2020, 1, 1), dt.date(2021, 1, 1)
+MIDNIGHT = dt.datetime.combine(DAY, dt.time())
 
 
 def test_bounds_take_the_type_that_is_stated():
@@ -120,6 +122,15 @@ def test_a_rule_that_nobody_stated_is_an_error_with_its_fix():
         lambda: column("varchar"),
         lambda: column("int", missing="zero"),
         lambda: Column(type="float", low=0.0),
+        lambda: Column(type="float", high=1.0),
+        lambda: Column(type="int", low=0, high=3, keys=(1, 2)),
+        lambda: Column(type="text", low="a", high="b"),
+        lambda: Column(type="bool", low=False, high=True),
+        lambda: bounds(False, 3, type="int"),
+        lambda: bounds(0, True, type="int"),
+        lambda: bounds(MIDNIGHT, MIDNIGHT.replace(year=2021), type="date"),
+        lambda: keys([DAY, MIDNIGHT]),
+        lambda: Column(type="date", keys=(MIDNIGHT,)),
         lambda: Column(type="text", keys=()),
     ],
 )
@@ -177,3 +188,19 @@ def test_a_type_that_is_none_of_them_is_refused(wrong):
     for kind in ("text", "bool"):
         with pytest.raises(BadParameter, match="type"):
             bounds(0, 9, type=kind)
+
+
+@pytest.mark.parametrize(
+    ("word", "meant"),
+    [("INT64", "int"), ("Boolean", "bool"), ("DateTime", "timestamp"), ("Text", "text"),
+     ("Colour", "Colour"), ("", "")],
+)  # fmt: skip
+def test_words_from_elsewhere_mean_a_type_or_stay_as_they_are(word, meant):
+    assert plain_type(word) == meant
+
+
+def test_a_word_that_is_no_type_is_not_proposed_as_one():
+    for make in (lambda: column("colour"), lambda: Column(type="colour")):
+        with pytest.raises(BadParameter, match="one of 'int'") as caught:
+            make()
+        assert "colour" not in str(caught.value.fix)

@@ -28,7 +28,7 @@ def test_whole_numbers_are_shared_out_evenly(low, high, count):
 
 @pytest.mark.parametrize(
     ("low", "high"),
-    [(0.0, 1.0), (-3.5, 10.25), (1e-300, 2e-300), (-WIDE / 2, WIDE / 2), (0.0, WIDE)],
+    [(0.0, 1.0), (-3.5, 10.25), (1e-300, 2e-300), (-WIDE / 2, WIDE / 2), (0.0, WIDE), (-WIDE, 1.0)],
 )
 @pytest.mark.parametrize("count", [1, 3, 20, 1000])
 def test_real_cells_have_equal_width(low, high, count):
@@ -190,3 +190,13 @@ def test_missing_values_are_dropped_counted_or_replaced_as_is_said():
 def test_every_cell_holds_a_value():
     with pytest.raises(BadParameter, match="each cell must hold a value"):
         binning_of(dp.bounds(0, 10, type="int", missing="drop"), bins=[0, 0.25, 0.5, 11])
+
+
+def test_the_smallest_floats_are_divided_exactly():
+    edges = between(0.0, 2.0**-1064, type="float", bins=4).edges
+    assert edges == tuple(i * 2.0**-1066 for i in range(5))
+
+
+@pytest.mark.parametrize("listed", [(True,), (True, False), (False, True)])
+def test_listed_truth_values_have_their_cells_in_their_order(listed):
+    assert binning_of(dp.keys(list(listed)), null="drop").keys == listed

@@ -82,3 +82,32 @@ def test_text_of_a_csv_may_be_a_number_or_a_date():
     (finding,) = lint(schema, unit=PERSON, typed=False)
     assert "if it is a number or a date, state its bounds" in finding.what
     assert "--type date --bounds 2000-01-01 2030-01-01" in [f.command for f in finding.fixes]
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "wide"),
+    [(-1e9, 1e9, False), (-1e10, 5, True), (-5, 1e10, True), (2, 1.01e9, True), (0, 1e9, False)],
+)
+def test_bounds_are_wide_if_either_end_is_beyond_a_thousand_million(low, high, wide):
+    assert [each.danger for each in found(x=dp.bounds(low, high))] == [False] * wide
+
+
+@pytest.mark.parametrize(("rows", "many"), [(1, False), (1000, False), (1001, True)])
+def test_a_person_of_more_than_a_thousand_rows_is_told_the_noise(rows, many):
+    schema = dp.Schema(columns={"x": dp.bounds(0, 1)})
+    said = [each.what for each in lint(schema, unit=dp.person("id", rows=rows))]
+    assert len(said) == many
+    assert all("± 3,003" in each for each in said)
+    assert not lint(schema, unit=None)
+
+
+def test_dangerous_facts_come_first():
+    columns = {"a": dp.column("int"), "b": dp.bounds(17.23, 90.0), "id": dp.keys([1, 2])}
+    schema = dp.Schema(columns=columns, size=48_842)
+    dangers = [each.danger for each in lint(schema, unit=dp.person("id", rows=5000))]
+    assert dangers == [True, True, True, False, False]
+
+
+def test_text_with_a_type_of_its_own_is_no_number():
+    (finding,) = found(x=dp.column("text"))
+    assert [fix.command for fix in finding.fixes] == ["--keys A,B,C"]

@@ -165,6 +165,17 @@ def test_a_mistaken_file_is_refused_and_named(tmp_path, text, says):
         lambda: Schema(columns={"a": bounds(0, 1)}, tables={"t": Schema()}),
         lambda: Schema(tables={"t": Schema(tables={"u": Schema()})}),
         lambda: Schema(tables={"t": Schema(unit=rows())}),
+        lambda: Schema(tables={"t": Schema(version="2024")}),
+        lambda: Schema(tables={"t": Schema()}, public=True),
+        lambda: Schema(tables={"t": Schema()}, file="t.csv"),
+        lambda: Schema(size=2**53 + 1),
+        *(lambda v=v: Schema(version=v) for v in ("", " ", 2024, "a\nb", "a" * 101)),
+        *(lambda f=f: Schema(file=f) for f in ("", 3, Path("t.csv"))),
+        lambda: Schema(consent="agreed"),
+        lambda: Schema(columns={"agreed": column("int")}, consent="agreed"),
+        lambda: Schema(columns={"agreed": column("bool")}, consent="agreed", public=True),
+        lambda: Schema(columns={"agreed": column("bool", missing=True)}, consent="agreed"),
+        lambda: Schema(columns={"agreed": keys([True, False], missing=True)}, consent="agreed"),
     ],
 )
 def test_an_impossible_schema_is_refused(make):
@@ -194,3 +205,40 @@ def test_a_schema_cannot_be_changed_after_the_fact():
     with pytest.raises(TypeError):
         schema.columns["age"] = bounds(0, 1)
     assert isinstance(schema["age"], Column)
+
+
+@pytest.mark.parametrize("missing", [None, "drop", False])
+def test_what_is_stated_of_a_table_is_kept_and_written(missing):
+    agreed = column("bool", missing=missing)
+    stated = {"size": 2**53, "version": "a" * 100, "file": "t.csv", "consent": "agreed"}
+    schema = Schema(columns={"agreed": agreed}, **stated)
+    assert {name: getattr(schema, name) for name in stated} == stated
+    assert schema.to_dict() == {
+        **stated,
+        "columns": {"agreed": {"type": "bool"} | ({} if missing is None else {"missing": missing})},
+    }
+    assert Schema.from_dict(schema.to_dict()) == schema
+    assert "agreed" in schema
+    assert "file" not in schema
+
+
+def test_tables_cannot_be_changed_after_the_fact():
+    people = Schema(columns={"age": bounds(0, 125)}, public=True)
+    given_tables = {"people": people}
+    schema = Schema(tables=given_tables, version="2024-06", size=7, unit=rows())
+    given_tables["people"] = Schema()
+    assert schema.table("people") is people
+    with pytest.raises(TypeError):
+        schema.tables["people"] = Schema()
+    assert schema.to_dict()["tables"]["people"]["public"] is True
+
+
+@pytest.mark.parametrize("name", ["low", "min", "upper"])
+def test_an_end_of_a_column_is_told_how_bounds_are_written(name):
+    with pytest.raises(UnknownName) as caught:
+        Schema.from_dict({"columns": {"a": {name: 3}}})
+    assert "bounds = [0, 100]" in caught.value.fix
+    for record in ({"columns": {"a": {"colour": 3}}}, {name: 3}):
+        with pytest.raises(UnknownName) as caught:
+            Schema.from_dict(record)
+        assert "bounds = [0, 100]" not in caught.value.fix

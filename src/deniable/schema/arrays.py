@@ -142,7 +142,7 @@ def _column(values: Any, *, exact: bool = False) -> NDArray[Any]:
     if dimensions(values) != 1:
         return np.empty(0)
     array = np.asarray(values) if hasattr(values, "__array__") else _objects(values, exact=exact)
-    return array if array.ndim == 1 else np.full(array.shape[:1], None)
+    return array if array.ndim == 1 else np.full(array.shape[:1] or 0, None)
 
 
 def _objects(values: Any, *, exact: bool) -> NDArray[Any]:

@@ -60,7 +60,7 @@ class Column:
         if self.low is not None:
             _check_bounds(self)
         if self.keys is not None:
-            _check_keys(self)
+            _check_keys(self.keys, self.type)
         if self.missing is None and (self.low is not None or self.keys is not None):
             object.__setattr__(self, "missing", DROP)
         if self.missing is not None and self.missing != DROP:
@@ -183,7 +183,7 @@ def _moment(value: object, kind: str) -> object:
 def _of_type(name: str, value: object, kind: str) -> Scalar:
     """The value in the Python type that stands for this column type."""
     match kind:
-        case "float" if isinstance(value, Real) and not isinstance(value, bool):
+        case "float" if isinstance(value, Real):
             # Adding 0.0 turns -0.0 into 0.0: two zeros would be two spellings of one bound.
             return parameters.real(name, value) + 0.0
         case "int" if isinstance(value, Integral | float) and not isinstance(value, bool):
@@ -284,13 +284,12 @@ def _check_bounds(column: Column) -> None:
         raise BadParameter("bounds lie too far apart: their distance is no finite number")
 
 
-def _check_keys(column: Column) -> None:
-    listed = column.keys or ()
+def _check_keys(listed: tuple[Scalar, ...], kind: str) -> None:
     if not listed:
         raise BadParameter("a list of keys needs at least one value", fix='dp.keys(["a", "b"])')
-    if not _are(listed, column.type):
+    if not _are(listed, kind):
         for key in listed:
-            _of_type("keys", key, column.type)
+            _of_type("keys", key, kind)
     if len(set(listed)) < len(listed):
         seen: set[Scalar] = set()
         twice = next(key for key in listed if key in seen or seen.add(key))  # type: ignore[func-returns-value]

@@ -174,7 +174,7 @@ def _half_octaves(low: float, high: float, kind: str) -> tuple[float, ...]:
         powers = [_power(k) for k in range(2 * (top - _OCTAVES), 2 * top + 1)]
         inner = {edge for p in powers for edge in (-p, p) if low < edge < high}
         return (low, *sorted(inner), high)
-    roots = [math.isqrt(1 << k) + k % 2 for k in range(2 * int(largest).bit_length() + 1)]
+    roots = [math.isqrt(1 << k) + k % 2 for k in range(2 * int(largest).bit_length())]
     whole = {edge for r in roots for edge in (1 - r, r) if low < edge <= high}
     return cast("tuple[float, ...]", (low, *sorted(whole), high + 1))
 

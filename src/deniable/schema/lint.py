@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from deniable.errors import BadParameter, MissingBounds, MissingRule, UnknownKeys
+from deniable.errors import BadParameter, MissingBounds, UnknownKeys
 from deniable.fixes import Fix
 from deniable.units import Unit
 
@@ -103,12 +103,8 @@ def _of_column(name: str, column: Column, *, typed: bool) -> Iterator[Finding]:
         elif column.type == "text":
             yield _no_keys(name, typed=typed)
         return
-    if column.missing is None:
-        rule = Fix('missing="drop"', command="--missing drop", fields={"missing": "drop"})
-        what = "no rule for NULL and NaN"
-        yield Finding(code=MissingRule.code, column=name, what=what, fixes=(rule,))
     if column.keys is None and column.type in ("int", "float"):
-        yield from _of_bounds(name, float(column.low or 0), float(column.high or 0))  # type: ignore[arg-type]
+        yield from _of_bounds(name, float(column.low), float(column.high))  # type: ignore[arg-type]
 
 
 def _no_bounds(name: str, type_: str) -> Finding:

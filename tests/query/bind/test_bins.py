@@ -53,6 +53,7 @@ def test_an_engine_finds_the_cell_that_encode_finds(name, null):
     for value in (*values, None):
         found = evaluate(made, {"x": value})
         assert (-1 if found is None else found) == cells.encode([value])[0]
+        assert found != -1
 
 
 @pytest.mark.parametrize("name", COLUMNS)

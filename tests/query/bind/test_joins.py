@@ -87,8 +87,9 @@ def test_a_public_table_may_stand_first_but_not_in_a_left_join():
     assert [b.table for b in made.bindings] == ["p", "p", "m", "m"]
     with pytest.raises(UnsupportedQuery, match="start from the private table"):
         join(TOWNS, MINE, asking(), on=given, kind=JoinKind.LEFT)
-    with pytest.raises(UnsupportedQuery, match="start from the private table"):
-        join(TOWNS, TOWNS, asking(), on=on(TOWNS, TOWNS, (0, 0)), kind=JoinKind.INNER)
+    for kind in JoinKind:
+        with pytest.raises(UnsupportedQuery, match="a query must start from the private table"):
+            join(TOWNS, TOWNS, asking(), on=on(TOWNS, TOWNS, (0, 0)), kind=kind)
     with pytest.raises(UnsupportedQuery, match="needs a condition"):
         join(MINE, TOWNS, asking(), on=[], kind=JoinKind.INNER)
 
@@ -205,3 +206,17 @@ def test_nothing_is_known_not_to_be_among_what_may_be_missing():
     still = Scope(relation=other, bindings=SOME.bindings)
     with pytest.raises(UnsupportedQuery, match="may be missing"):
         members(MINE, MINE.bindings[1], still, negated=True, **given)
+
+
+def test_what_is_computed_may_be_looked_up_on_either_side():
+    x, held = (made.bindings[place].expression for made, place in ((MINE, 1), (TOWNS, 0)))
+    given = {"names": Names(), "negated": False}
+    made, _ = members(MINE, call("upper", x), one(TOWNS, 0), **given)
+    assert made.relation.on == ((call("upper", x), held),)
+    computed = Binding(table="p", name="big", expression=call("upper", held))
+    among = Scope(relation=TOWNS.relation, bindings=(computed,))
+    made, _ = members(MINE, MINE.bindings[1], among, **given)
+    ((left, right),) = made.relation.on
+    assert left == x
+    assert dict(made.relation.right.named)[right.name] == computed.expression
+    assert right.name not in {column.name for column in TOWNS.relation.columns}

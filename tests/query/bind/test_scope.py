@@ -81,17 +81,16 @@ def test_fresh_names_are_never_taken_whatever_their_case():
     assert names.fresh("T.A_2") == "T.A_2_2"
 
 
-def asking(unit, *, size=9, public=False, complete=True):
-    facts = {"u": dp.column("text"), "x": dp.bounds(0, 9)}
+def asking(unit, *, size=9, public=False, complete=True, facts=None, **more):
+    facts = facts or {"u": dp.column("text"), "x": dp.bounds(0, 9)}
     source = SimpleNamespace(complete=complete)
     table = SimpleNamespace(
         name="T",
         columns=facts,
-        unread=("odd",),
         public=public,
         source=source,
         size=size,
-        consent=None,
+        **{"unread": ("odd",), "consent": None} | more,
     )
     return Asking(tables={"T": table, "b": table, "B": table}, unit=unit, private_keys=False), table
 
@@ -140,3 +139,36 @@ def test_a_query_reads_at_most_so_many_tables():
         asked.count_table("T")
     with pytest.raises(UnsupportedQuery, match=f"at most {_MOST_TABLES} tables"):
         asked.count_table("T")
+
+
+@pytest.mark.parametrize("public", [False, True])
+def test_the_column_that_identifies_people_is_remembered_also_where_its_type_is_not(public):
+    asked, table = asking(PERSON, public=public)
+    asked.scan(table)
+    assert asked.names.persons == (set() if public else {"u"})
+    asked, table = asking(PERSON, public=public, facts={"x": dp.bounds(0, 9)}, unread=("u", "odd"))
+    scope = asked.scan(table)
+    assert asked.names.persons == set()
+    assert [(b.name, b.person) for b in scope.bindings] == [
+        ("x", False), ("u", not public), ("odd", False),
+    ]  # fmt: skip
+    if not public:
+        assert (scope.relation.id.source, scope.relation.id.kind) == ("u", None)
+
+
+@pytest.mark.parametrize("consent", [None, "x", "ok"])
+def test_only_rows_of_those_who_agreed_are_read(consent):
+    facts = {"x": dp.column("bool"), "ok": dp.column("bool"), "u": dp.column("int")}
+    asked, table = asking(PERSON, facts=facts, consent=consent)
+    relation = asked.scan(table).relation
+    if consent is None:
+        assert isinstance(relation, Scan)
+    else:
+        assert isinstance(relation.source, Scan)
+        assert relation.where.name == consent
+
+
+def test_an_alias_is_the_name_of_the_table_unless_it_is_given():
+    asked, table = asking(dp.rows())
+    assert {b.table for b in asked.scan(table).bindings} == {"T"}
+    assert {b.table for b in asked.scan(table, alias="a").bindings} == {"a"}

@@ -57,6 +57,8 @@ def test_of_listed_values_others_are_missing(engine):
     assert found(engine, texts, *given, kind="VARCHAR") == ["a", "it's", None, None]
     numbers = ENGINE.coded(X.copy(), [3, 200])
     assert found(engine, numbers, 3, 200, 70000, kind="BIGINT") == [3, 200, None]
+    numbers = ENGINE.coded(X.copy(), [200, -5])
+    assert found(engine, numbers, -5, 200, 70000, kind="BIGINT") == [-5, 200, None]
     for values in (["a", 1], [1.5], [True, False], [2**40]):
         assert ENGINE.write(ENGINE.coded(X.copy(), values)) == ENGINE.write(X.copy())
 

@@ -181,3 +181,26 @@ def test_infinity_for_what_overflows_may_lie_outside_the_range(low, high, strays
     made = Domain(kind=Kind.FLOAT, low=low, high=high)
     guarded = Guarded(exp.Add, real("x", None, None), real("y", None, None), made)
     assert (guarded.overflows, guarded.strays) == (True, strays)
+
+
+@pytest.mark.parametrize("kind", [exp.Mul, exp.Div], ids=lambda kind: kind.__name__)
+def test_the_smallest_product_that_is_tried_is_a_float_with_bits_to_spare(kind):
+    """2⁻¹⁰⁶⁰, or twice that where the exponents of the ranges do not add up to an even number."""
+    tried = set()
+    for first, second in itertools.product((0, 1, 2, 7, 100, 301), repeat=2):
+        x = real("x", 0.0, 2.0**-first)
+        y = real("y", 2.0**second, None) if kind is exp.Div else real("y", 0.0, 2.0**-second)
+        guarded = Guarded(kind, x, y, KINDS[kind](x.facts, y.facts))
+        (test,) = (node.left for node in guarded.node.find_all(exp.LTE) if node.find(kind))
+        far = {"x": 0.0, "y": MOST if kind is exp.Div else 0.0}
+        tried.add(math.log2(worked_out(test, far)))
+    assert tried == {-1060.0, -1059.0}
+
+
+def test_a_divisor_that_is_always_huge_has_a_window_that_floats_can_hold():
+    x, y = real("x", 0.0, 1.0), real("y", 2.0**1000, None)
+    guarded = Guarded(exp.Div, x, y, ranges.divide(x.facts, y.facts))
+    assert guarded.vanishes
+    small = nothing(exp.Div, x.facts, y.facts)
+    for a, b in itertools.product((0.0, 2.0**-1074, 2.0**-30, 1.0), (2.0**1000, 2.0**1020, MOST)):
+        assert alike(worked_out(guarded.node, {"x": a, "y": b}), a / b, small), (a, b)

@@ -99,5 +99,4 @@ def _step(argument: Expression) -> float:
     """A power of two, about 2⁻⁴⁰ of the farther bound."""
     low, high = argument.domain.low, argument.domain.high
     most = max(abs(low), abs(high))  # type: ignore[arg-type]
-    exponent = math.frexp(most)[1] if most else 0
-    return math.ldexp(1.0, max(exponent - _BITS, -900))
+    return math.ldexp(1.0, max(math.frexp(most)[1] - _BITS, -900))

@@ -169,13 +169,9 @@ def _extreme(called: str) -> Callable[..., Node]:
 
 
 def _clip(dialect: Dialect, call: Call, *args: Node) -> Node:
-    facts = call.args[0].domain
-    parts = list(args)
-    if call.kind is Kind.FLOAT or any(arg.kind is Kind.FLOAT for arg in call.args):
-        parts = floats(dialect, call, args)
-    made = clipped(parts[0], parts[1], parts[2], nullable=facts.nullable)
-    whole = call.kind is Kind.INT and any(arg.kind is Kind.FLOAT for arg in call.args)
-    return dialect.to(Kind.INT, made) if whole else made
+    """Of whole numbers, where all three are."""
+    parts = floats(dialect, call, args) if call.kind is Kind.FLOAT else list(args)
+    return clipped(parts[0], parts[1], parts[2], nullable=call.args[0].domain.nullable)
 
 
 def _bin(dialect: Dialect, call: Call, *args: Node) -> Node:

@@ -12,7 +12,7 @@ Node = exp.Expression
 
 def name(text: str, *, table: str | None = None) -> exp.Column:
     """A quoted identifier."""
-    owner = exp.to_identifier(table, quoted=True) if table is not None else None
+    owner = exp.to_identifier(table, quoted=True)
     return exp.Column(this=exp.to_identifier(text, quoted=True), table=owner)
 
 

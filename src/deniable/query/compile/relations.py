@@ -315,8 +315,8 @@ class Relations:
         return met
 
     def _id_as(self, wanted: str | None, node: Node, rows: Subselect) -> Node:
-        if wanted is None or rows.person is None:
-            return node
+        assert wanted is not None
+        assert rows.person is not None
         return id_as(wanted, node, spelling=rows.person, dialect=self.dialect)
 
     def _per_person(self, relation: PerPerson) -> Subselect:

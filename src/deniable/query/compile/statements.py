@@ -321,10 +321,6 @@ class Writer:
     def _keep_groups(self, source: str, names: Sequence[str]) -> None:
         """At most `groups` different keys a person: the first by a keyed hash."""
         keys = [sql.name(f"k{i}") for i in self.keys]
-        if not keys:
-            same = selected([(n, sql.name(n)) for n in names], sql.table(source))
-            self.parts.append(("kept", same))
-            return
         place = sql.over(
             sql.function("DENSE_RANK"), PERSON, order=[self._hash("groups", *keys), *keys]
         )
@@ -376,7 +372,7 @@ class Writer:
         if len(self.sets) > 1:
             final.set("group", self._grouping_sets(source))
             return final
-        return final.group_by(*keys, copy=False) if keys else final
+        return final.group_by(*keys, copy=False)
 
     def _grouping_sets(self, source: str) -> exp.Group:
         extra = [BIN] * self.binned
