@@ -2,10 +2,13 @@
 
 import datetime as dt
 import math
+import uuid
+from decimal import Decimal
 from fractions import Fraction
 from itertools import pairwise
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -201,3 +204,31 @@ def test_too_little_budget_for_too_many_keys_is_refused():
 
 def test_chances_are_fractions_of_a_power_of_two():
     assert all(Fraction(c, 1 << _BITS) <= 1 for c in _chances(1.0, 1e-6, 1))
+
+
+FAR = [
+    *[Decimal("1E+999999999"), Decimal("1E-999999999"), 10**5000, Fraction(1, 10**5000)],
+    *[np.datetime64(2**62, "s"), np.datetime64(2**62, "D"), Decimal("-Infinity"), math.inf],
+    *[dt.datetime.max.replace(tzinfo=dt.timezone(-dt.timedelta(hours=2)))],
+    *[pd.Timestamp("2020-01-01 00:00:00.000000001"), pd.Timedelta(1), 1e300, 1e-300, 3 + 4j],
+    *[np.datetime64("NaT"), np.timedelta64("NaT"), np.timedelta64(2**62, "D")],
+    *[np.datetime64(1, "as"), uuid.UUID(int=3), dt.date(2020, 1, 1), dt.time(1, fold=1)],
+]
+
+
+@pytest.mark.parametrize("place", range(len(FAR)))
+def test_no_key_stops_a_release_and_every_key_can_be_written(place):
+    far = FAR[place]
+    for m in (
+        dp.mechanisms.PartitionSelection(epsilon=9.0, delta=1e-2),
+        dp.mechanisms.GaussianThreshold.calibrate(epsilon=9.0, delta=1e-2),
+    ):
+        there = list(m.release({far: 500, "a": 500, (far, 1.0): 500}))
+        assert len(repr(there)) > 0
+        assert len(there) == 3
+
+
+def test_moments_with_and_without_a_zone_are_sorted_together():
+    m = dp.mechanisms.PartitionSelection(epsilon=9.0, delta=1e-2)
+    first, last = dt.datetime(2020, 1, 1, tzinfo=dt.UTC), dt.datetime(2021, 1, 1)  # noqa: DTZ001
+    assert m.release({last: 500, first: 500}) == [first, last]
