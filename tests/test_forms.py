@@ -341,6 +341,18 @@ def test_a_key_becomes_what_python_has_for_it_or_nothing(key, plain):
     assert repr(found) == repr(plain)
 
 
+class Unwritten(Decimal):
+    """A number whose digits must not be made."""
+
+    def as_integer_ratio(self):
+        raise AssertionError("the digits were made")
+
+
+@pytest.mark.parametrize("written", ["1E+4301", "-1E-4301", "9.9E+999999"])
+def test_the_digits_of_a_number_that_is_too_long_are_not_made(written):
+    assert plain_key(Unwritten(written)) is None
+
+
 def test_the_keys_of_most_tables_are_returned_as_they_are(monkeypatch):
     for name in ("_plain_value", "is_missing"):
         monkeypatch.setattr(forms, name, None)

@@ -23,7 +23,8 @@ from deniable.forms import Form, read_numbers, read_real
 )  # fmt: skip
 def test_a_declared_shape_says_how_many_numbers_there_are(shape, keys, read, size):
     form = Form.of(whole=None, shape=shape, keys=keys)
-    assert (form.shape, form.size) == (read, size)
+    assert (form.shape, form.size, form.statistic) == (read, size, None)
+    assert Form.of(whole=None, shape=shape, keys=keys, statistic=max).statistic is max
     for dimensions in (1, 2):
         asked = {"dimensions": dimensions, "what": "numbers", "example": "3"}
         if len(read) == dimensions and size:
@@ -82,8 +83,8 @@ def test_arrays_of_numbers_are_not_read_one_by_one(dtype, monkeypatch):
         found = read_numbers(numbers, Form(whole=kind, **form))
         assert found.dtype == read
         assert found.tolist() == [[0, 1]]
-    for listed in ([0, True], [0.0, 1.0], [0, 1.0]):
-        assert read_numbers(listed, Form(whole=False, shape=(2,))).tolist() == [0, 1]
+    for listed in ([0, True], [0.0, 1.0], [0, 1.0], [0.5, 1e300]):
+        assert read_numbers(listed, Form(whole=False, shape=(2,))).tolist() == listed
 
 
 @pytest.mark.parametrize(
@@ -93,11 +94,19 @@ def test_arrays_of_numbers_are_not_read_one_by_one(dtype, monkeypatch):
         (lambda: (3, 4), (2,), [3, 4]), (lambda: pa.scalar(5), (), 5),
         (lambda: [pa.scalar(5)], (1,), [5]), (lambda: [np.longdouble(3)], (1,), [3]),
         (lambda: [np.array(4), np.int8(2)], (2,), [4, 2]), (lambda: [[1], [3]], (2, 1), [[1], [3]]),
+        (lambda: pa.scalar([1, 2]), (2,), [1, 2]), (lambda: [WIDE[0], 1], (2,), [int(WIDE[0]), 1]),
     ],
 )  # fmt: skip
 def test_numbers_are_read_from_whatever_holds_them(value, shape, read):
     for kind in (True, False):
         assert read_numbers(value(), Form(whole=kind, shape=shape)).tolist() == read
+
+
+def test_an_array_in_the_place_of_a_number_is_refused():
+    within = np.empty(1, dtype=object)
+    within[0] = np.array([4])
+    with pytest.raises(dp.BadParameter):
+        read_numbers(within, Form(shape=(1,)))
 
 
 @pytest.mark.parametrize(
