@@ -16,7 +16,8 @@ from mpmath import mp
 
 import deniable as dp
 from deniable.mechanisms import GaussianThreshold, LaplaceThreshold, PartitionSelection
-from deniable.mechanisms.keys._keys import in_order
+from deniable.mechanisms.keys import _keys
+from deniable.mechanisms.keys._keys import checked_counts, in_order
 from deniable.mechanisms.keys.partition_selection import _BITS, _chances
 from deniable.sampling.source import Source, using
 
@@ -232,3 +233,45 @@ def test_moments_with_and_without_a_zone_are_sorted_together():
     m = dp.mechanisms.PartitionSelection(epsilon=9.0, delta=1e-2)
     first, last = dt.datetime(2020, 1, 1, tzinfo=dt.UTC), dt.datetime(2021, 1, 1)  # noqa: DTZ001
     assert m.release({last: 500, first: 500}) == [first, last]
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        {"a": 3, "none": 0, "b": 1, "few": -1},
+        pd.Series({"a": 3, "none": 0, "b": 1}),
+        (["none", "a", "b"], [0, 3, 1]),
+    ],
+    ids=lambda value: type(value).__name__,
+)
+def test_only_keys_that_someone_has_are_counted(value):
+    keys, counts = checked_counts(value)
+    assert dict(zip(keys, counts.tolist(), strict=True)) == {"a": 3, "b": 1}
+    for wrong in (["a"], (["a"],), (["a"], [1], [1])):
+        with pytest.raises(dp.BadParameter, match="or as"):
+            checked_counts(wrong)
+
+
+@pytest.mark.parametrize("turned", [1, -1])
+def test_of_keys_that_are_one_value_the_largest_count_is_taken(turned):
+    day = dt.datetime(2020, 1, 1)  # noqa: DTZ001
+    pairs = [(day, 9), (np.datetime64(day, "ns"), 3), (None, 2), (math.nan, 5)][::turned]
+    keys, counts = checked_counts(dict(pairs))
+    assert dict(zip(keys, counts.tolist(), strict=True)) == {day: 9, None: 5}
+
+
+def test_the_keys_of_most_tables_are_neither_rewritten_nor_ranked(monkeypatch):
+    """Millions of them are taken and sorted as they are."""
+    for name in ("plain_key", "_rank"):
+        monkeypatch.setattr(_keys, name, None)
+    for keys in (["b", "a"], [b"b", b"a"], [2, 1], [dt.date(2024, 2, 1), dt.date(2024, 1, 9)]):
+        assert in_order(keys) == keys[::-1]
+    for keys in (["b", "a"], ["a", b"a", None]):
+        assert checked_counts((keys, [1] * len(keys)))[0] == keys
+
+
+def test_what_is_no_number_comes_last_and_does_not_hide_what_follows():
+    first, second = float("nan"), float("nan")
+    assert in_order([first, "a", 2.0, -math.inf, 1])[1:] == [2.0, first, 1, "a"]
+    assert in_order([(first, "b"), (second, "a")]) == [(second, "a"), (first, "b")]
+    assert in_order([(second, "a"), (first, "b")]) == [(second, "a"), (first, "b")]

@@ -61,14 +61,13 @@ class GaussianThreshold(KeyMechanism):
         delta = parameters.confidence("delta", delta)
         wide = rounding.up(math.sqrt(groups))
         sigma = analytic_gaussian_sigma(epsilon, delta=delta / 2, sensitivity=wide)
-        least = Gaussian(sigma=sigma).quantile(min(1.0, delta / groups))
+        least = Gaussian(sigma=sigma).quantile(delta / groups)
         threshold = max(2, math.floor(1.5 + least))
         while True:
             mechanism = cls(sigma=sigma, threshold=threshold, groups=groups, delta=delta)
             if mechanism.delta_at(epsilon) <= delta:
                 return mechanism
             threshold += 1
-            sigma = math.nextafter(sigma, math.inf)
 
     def approx(self) -> tuple[float, float]:
         """(ε, δ) at the δ that was named."""
