@@ -84,10 +84,23 @@ def test_where_any_epsilon_will_do_it_is_none_and_where_none_will_it_is_infinite
     assert 100 < narrow.epsilon_at(1e-6) < 1000
 
 
+class Counted(GaussianThreshold):
+    """Counts how often it is priced."""
+
+    priced = 0
+
+    def delta_at(self, epsilon):
+        Counted.priced += 1
+        return super().delta_at(epsilon)
+
+
 @pytest.mark.parametrize("groups", [1, 3, 64, 70])
 @pytest.mark.parametrize(("epsilon", "share"), [(1.0, 1e-6), (0.1, 1e-3), (3.0, 0.99), (9.0, 0.4)])
 def test_noise_takes_half_of_delta_and_the_threshold_the_rest(epsilon, share, groups):
-    m = GaussianThreshold.calibrate(epsilon=epsilon, delta=share, groups=groups)
+    Counted.priced = 0
+    m = Counted.calibrate(epsilon=epsilon, delta=share, groups=groups)
+    assert Counted.priced <= 2
+    m = GaussianThreshold(**{f.name: getattr(m, f.name) for f in dataclasses.fields(m)})
     plain = Gaussian.calibrate(epsilon=epsilon, delta=share / 2, sensitivity=math.sqrt(groups))
     assert m.sigma == pytest.approx(plain.sigma, rel=1e-6)
     assert gaussian_delta(mp.sqrt(groups) / mp.mpf(m.sigma), epsilon) <= share / 2

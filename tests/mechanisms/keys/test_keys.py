@@ -262,8 +262,12 @@ def test_of_keys_that_are_one_value_the_largest_count_is_taken(turned):
 
 def test_the_keys_of_most_tables_are_neither_rewritten_nor_ranked(monkeypatch):
     """Millions of them are taken and sorted as they are."""
+
+    def never(key):
+        raise AssertionError(key)
+
     for name in ("plain_key", "_rank"):
-        monkeypatch.setattr(_keys, name, None)
+        monkeypatch.setattr(_keys, name, never)
     for keys in (["b", "a"], [b"b", b"a"], [2, 1], [dt.date(2024, 2, 1), dt.date(2024, 1, 9)]):
         assert in_order(keys) == keys[::-1]
     for keys in (["b", "a"], ["a", b"a", None]):
@@ -275,3 +279,14 @@ def test_what_is_no_number_comes_last_and_does_not_hide_what_follows():
     assert in_order([first, "a", 2.0, -math.inf, 1])[1:] == [2.0, first, 1, "a"]
     assert in_order([(first, "b"), (second, "a")]) == [(second, "a"), (first, "b")]
     assert in_order([(second, "a"), (first, "b")]) == [(second, "a"), (first, "b")]
+
+
+@pytest.mark.parametrize("kind", [LaplaceThreshold, GaussianThreshold])
+def test_a_delta_that_no_threshold_can_meet_is_refused(kind):
+    """A key that one person has may be shown, however rarely: no threshold is worth δ = 0."""
+    for delta in (5e-324, 1e-300, math.nextafter(2.0**-900, 0.0)):
+        with pytest.raises(dp.BadParameter, match="delta"):
+            kind.calibrate(epsilon=1.0, delta=delta)
+    assert kind.calibrate(epsilon=1.0, delta=2.0**-900, groups=10**6).approx()[1] <= 2.0**-900
+    assert LaplaceThreshold(scale=1e-3, threshold=9).approx()[1] > 0
+    assert LaplaceThreshold(scale=1e-3, threshold=9).epsilon_at(0.0) == math.inf
