@@ -1,9 +1,48 @@
 """Reports of one bit per category: the bits stand where they belong, and nowhere else."""
 
+import math
+from fractions import Fraction
+
 import numpy as np
 import pytest
+from mpmath import mp
 
+import deniable as dp
 from deniable.mechanisms import UnaryResponse
+
+BAD = [
+    *[{"epsilon": bad} for bad in (0, -1.0, math.nan, math.inf, "1")],
+    *[{"categories": bad} for bad in (1, 0, 2.5, True)],
+    *[{"kind": bad} for bad in ("best", "", None)],
+]
+
+
+@pytest.mark.parametrize("bad", BAD, ids=str)
+def test_parameters_that_mean_nothing_are_refused(bad):
+    with pytest.raises(dp.BadParameter):
+        UnaryResponse(**({"epsilon": 1.0, "categories": 3} | bad))
+
+
+def test_parameters_are_plain_numbers():
+    made = UnaryResponse(epsilon=2, categories=np.int64(3))
+    assert (type(made.epsilon), type(made.categories)) == (float, int)
+
+
+@pytest.mark.parametrize("kind", ["symmetric", "optimised"])
+@pytest.mark.parametrize("epsilon", [1e-6, 0.1, 1.0, 2.3, 7.7, 30.0])
+def test_chances_are_those_of_the_protocol_and_never_tell_more(kind, epsilon):
+    """p = ½, q = 1/(e^ε + 1); or p = 1 − q = e^(ε/2)/(e^(ε/2) + 1). p(1 − q)/(q(1 − p)) ≤ e^ε."""
+    m = UnaryResponse(epsilon=epsilon, categories=3, kind=kind)
+    p, q = m.true_bit, m.other_bit
+    half = mp.mpf(epsilon) / 2
+    wanted = (mp.mpf(1) / 2, 1 / (mp.exp(epsilon) + 1))
+    if kind == "symmetric":
+        wanted = (1 / (1 + mp.exp(-half)), 1 / (1 + mp.exp(half)))
+    for found, exact in zip((p, q), wanted, strict=True):
+        assert abs(mp.mpf(found.numerator) / found.denominator / exact - 1) < 1e-14
+        assert found.denominator & (found.denominator - 1) == 0  # a power of two
+    ratio = Fraction(p * (1 - q), q * (1 - p))
+    assert mp.mpf(ratio.numerator) / ratio.denominator <= mp.exp(mp.mpf(epsilon))
 
 
 @pytest.mark.parametrize("kind", ["symmetric", "optimised"])

@@ -1,6 +1,7 @@
 """Gaussian noise costs what the analytic formula says, at any ε."""
 
 import math
+from itertools import pairwise
 
 import pytest
 from hypothesis import given, settings
@@ -76,6 +77,6 @@ def test_rounding_to_whole_numbers_adds_to_the_variance(sigma):
     """Σ k²·P(k − ½ < Z < k + ½), over all k that matter."""
     with mp.workdps(30):
         edges = [mp.ncdf((k - mp.mpf("0.5")) / sigma) for k in range(-400, 402)]
-        chances = [high - low for low, high in zip(edges, edges[1:], strict=False)]
+        chances = [high - low for low, high in pairwise(edges)]
         exact = mp.fsum(k * k * p for k, p in zip(range(-400, 401), chances, strict=True))
     assert Gaussian(sigma=sigma).rounded_variance == pytest.approx(float(exact), rel=1e-9)

@@ -105,7 +105,15 @@ def test_a_sum_is_exact_and_held_once(turned, many):
         assert found.dtype == np.int64
 
 
+@pytest.mark.parametrize("parties", [3, 7, 11])
+def test_the_noise_of_all_is_rounded_up(parties):
+    for tenths in range(1, 60):
+        m = SkellamShares(of=Skellam(variance=tenths / 10), parties=parties, colluding=1)
+        assert Fraction(m._noise_of_all.variance) >= parties * Fraction(m.share.variance)
+
+
 def test_the_largest_variance_is_two_to_the_22():
+    assert SkellamShares(of=Skellam(variance=2.0**22 * (1 - 2.0**-50)), parties=1).honest == 1
     limit = Skellam(variance=2.0**22 * (1 - 2.0**-40))
     assert SkellamShares(of=limit, parties=3).honest == 3
     with pytest.raises(dp.BadParameter):
