@@ -64,6 +64,12 @@ def test_a_multiple_moves_by_the_multiple(first, second, factor):
     assert held(factor * one) == [Fraction(factor) * Fraction(x) for x in first]
 
 
+def test_a_difference_subtracts():
+    five, three = (dp.Sensitive(lambda n=n: n, l1=1, whole=True) for n in (5, 3))
+    assert held(five - three) == [2]
+    assert (five - three).bound("l1") == 2
+
+
 @given(vectors, vectors, vectors, vectors)
 def test_a_sum_a_difference_and_a_stack_are_bounded_by_their_parts(a, b, c, d):
     (x, x2), (y, y2) = pair(a, b), pair(c, d)
@@ -112,10 +118,26 @@ def test_any_number_may_be_a_factor(two):
     assert held(two * dp.Sensitive(lambda: 4, l1=1, whole=True)) == [8]
 
 
-@pytest.mark.parametrize("factor", [True, "2", None, [1, 2], np.nan, np.inf], ids=repr)
-def test_what_is_no_number_is_refused_as_a_factor(factor):
-    with pytest.raises((TypeError, dp.BadParameter)):
+@pytest.mark.parametrize("factor", [np.nan, np.inf, -np.inf], ids=repr)
+def test_a_factor_is_finite(factor):
+    with pytest.raises(dp.BadParameter, match="factor"):
         factor * dp.Sensitive(lambda: 4, l1=1)
+
+
+class Other:
+    """Something that says itself what it is times a sensitive value."""
+
+    def __rmul__(self, value):
+        return "asked"
+
+
+@pytest.mark.parametrize("factor", [True, "2", None, [1, 2], 1j], ids=repr)
+def test_what_is_no_real_number_is_left_to_the_other_operand(factor):
+    x = dp.Sensitive(lambda: 4, l1=1)
+    for product in (lambda: factor * x, lambda: x * factor):
+        with pytest.raises(TypeError):
+            product()
+    assert x * Other() == "asked"
 
 
 PLAIN = dp.Sensitive(lambda: 1, l1=1)
@@ -133,6 +155,33 @@ def test_unlike_values_do_not_meet(other):
     for meet in (lambda: PLAIN + other, lambda: dp.Sensitive.stack([PLAIN, other])):
         with pytest.raises(dp.DeniableError):
             meet()
+
+
+def test_one_of_several_dimensions_is_found_by_all_its_places():
+    table = dp.Sensitive(lambda: [[1, 2, 3], [4, 5, 6]], l1=1, shape=(2, 3), whole=True)
+    assert [held(table.at((1, column))) for column in range(3)] == [[4], [5], [6]]
+    for wrong in [(0, 3), (2, 0), (-1, 0), (0, -1), (1,), (0, 0, 0), 0, (0, True), (0, None)]:
+        with pytest.raises(dp.BadParameter, match="one of 6 numbers"):
+            table.at(wrong)
+
+
+WHOLE = [
+    ([True, True], True), ([True, None], None), ([None, None], None),
+    ([True, False], False), ([False, None], False), ([True], True),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("kinds", "made"), WHOLE, ids=str)
+def test_what_is_made_of_values_is_whole_if_all_are_and_real_if_one_is(kinds, made):
+    values = [dp.Sensitive(lambda: 1, l1=1, whole=kind) for kind in kinds]
+    for given_values in (values, values[::-1]):
+        assert dp.Sensitive.stack(given_values).form.whole is made
+        assert sum(given_values[1:], start=given_values[0]).form.whole is made
+
+
+def test_nothing_cannot_be_stacked():
+    with pytest.raises(dp.BadParameter, match="empty"):
+        dp.Sensitive.stack([])
 
 
 @pytest.mark.parametrize("place", [2, -1, True, 0.0, None, (0, 0), "a"], ids=repr)
@@ -220,3 +269,11 @@ def test_a_root_is_rounded_up_and_hardly_however_large_or_small_the_number(numbe
     if Fraction(2) ** -2000 < square < Fraction(2) ** 2000:
         assert (Fraction(found) * (1 - Fraction(1, 2**51))) ** 2 <= square
     assert _root_above(Fraction(0)) == 0.0
+
+
+@pytest.mark.parametrize("root", [1.0, 3.0, 0.1, 1e-160, 1e154, 2.0**-1022])
+@pytest.mark.parametrize("more", [0, 1, 100, 300])
+def test_the_root_of_a_number_just_above_a_square_is_above_it_too(root, more):
+    """By 2⁻¹⁰⁰ and less of it, which the digits that are computed do not show."""
+    square = Fraction(root) ** 2 * (1 + Fraction(bool(more), 2**more))
+    assert Fraction(_root_above(square)) ** 2 >= square

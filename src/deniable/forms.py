@@ -333,7 +333,7 @@ def _exact(number: Any) -> Fraction:
     """The number itself: of an int, bool, float, Decimal, Fraction or NumPy scalar of any width."""
     if hasattr(number, "as_py"):
         number = number.as_py()
-    if isinstance(number, np.generic | np.ndarray) and not isinstance(number, np.longdouble):
+    if isinstance(number, np.generic | np.ndarray):
         number = number.item() if np.ndim(number) == 0 else None
     try:
         return Fraction(*number.as_integer_ratio())

@@ -133,7 +133,7 @@ def test_what_is_remembered_has_a_bound():
     prices = Prices(lambda each: each.pure())
     for scale in range(1, 2500):
         assert prices(dp.Laplace(scale=scale)) == pytest.approx(1 / scale)
-    assert len(prices._known) <= 1000
+        assert len(prices._known) <= 1000
 
 
 @pytest.mark.parametrize("budget", [dp.epsilon(9.0), dp.epsilon(9.0, delta=1e-6), dp.rho(9.0)])

@@ -30,7 +30,7 @@ COVER = {
     "schema": ("tests/query/front", *BACK),
     "units": ("tests/session", "tests/mechanisms", *BACK),
     "sensitive": ("tests/test_sensitive_algebra.py", "tests/session", "tests/conformance"),
-    "forms": ("tests/session", "tests/conformance"),
+    "forms": ("tests/test_forms_of_numbers.py", "tests/session", "tests/conformance"),
     "synthetic": ("tests/conformance", "tests/test_sensitive_algebra.py"),
     "learn": ("tests/conformance", "tests/test_sensitive_algebra.py"),
     "secure": ("tests/conformance",),

@@ -2,10 +2,13 @@
 
 import datetime as dt
 import math
+import uuid
+from decimal import Decimal
 from fractions import Fraction
 from itertools import pairwise
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -13,7 +16,8 @@ from mpmath import mp
 
 import deniable as dp
 from deniable.mechanisms import GaussianThreshold, LaplaceThreshold, PartitionSelection
-from deniable.mechanisms.keys._keys import in_order
+from deniable.mechanisms.keys import _keys
+from deniable.mechanisms.keys._keys import checked_counts, in_order
 from deniable.mechanisms.keys.partition_selection import _BITS, _chances
 from deniable.sampling.source import Source, using
 
@@ -201,3 +205,88 @@ def test_too_little_budget_for_too_many_keys_is_refused():
 
 def test_chances_are_fractions_of_a_power_of_two():
     assert all(Fraction(c, 1 << _BITS) <= 1 for c in _chances(1.0, 1e-6, 1))
+
+
+FAR = [
+    *[Decimal("1E+999999999"), Decimal("1E-999999999"), 10**5000, Fraction(1, 10**5000)],
+    *[np.datetime64(2**62, "s"), np.datetime64(2**62, "D"), Decimal("-Infinity"), math.inf],
+    *[dt.datetime.max.replace(tzinfo=dt.timezone(-dt.timedelta(hours=2)))],
+    *[pd.Timestamp("2020-01-01 00:00:00.000000001"), pd.Timedelta(1), 1e300, 1e-300, 3 + 4j],
+    *[np.datetime64("NaT"), np.timedelta64("NaT"), np.timedelta64(2**62, "D")],
+    *[np.datetime64(1, "as"), uuid.UUID(int=3), dt.date(2020, 1, 1), dt.time(1, fold=1)],
+]
+
+
+@pytest.mark.parametrize("place", range(len(FAR)))
+def test_no_key_stops_a_release_and_every_key_can_be_written(place):
+    far = FAR[place]
+    for m in (
+        dp.mechanisms.PartitionSelection(epsilon=9.0, delta=1e-2),
+        dp.mechanisms.GaussianThreshold.calibrate(epsilon=9.0, delta=1e-2),
+    ):
+        there = list(m.release({far: 500, "a": 500, (far, 1.0): 500}))
+        assert len(repr(there)) > 0
+        assert len(there) == 3
+
+
+def test_moments_with_and_without_a_zone_are_sorted_together():
+    m = dp.mechanisms.PartitionSelection(epsilon=9.0, delta=1e-2)
+    first, last = dt.datetime(2020, 1, 1, tzinfo=dt.UTC), dt.datetime(2021, 1, 1)  # noqa: DTZ001
+    assert m.release({last: 500, first: 500}) == [first, last]
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        {"a": 3, "none": 0, "b": 1, "few": -1},
+        pd.Series({"a": 3, "none": 0, "b": 1}),
+        (["none", "a", "b"], [0, 3, 1]),
+    ],
+    ids=lambda value: type(value).__name__,
+)
+def test_only_keys_that_someone_has_are_counted(value):
+    keys, counts = checked_counts(value)
+    assert dict(zip(keys, counts.tolist(), strict=True)) == {"a": 3, "b": 1}
+    for wrong in (["a"], (["a"],), (["a"], [1], [1])):
+        with pytest.raises(dp.BadParameter, match="or as"):
+            checked_counts(wrong)
+
+
+@pytest.mark.parametrize("turned", [1, -1])
+def test_of_keys_that_are_one_value_the_largest_count_is_taken(turned):
+    day = dt.datetime(2020, 1, 1)  # noqa: DTZ001
+    pairs = [(day, 9), (np.datetime64(day, "ns"), 3), (None, 2), (math.nan, 5)][::turned]
+    keys, counts = checked_counts(dict(pairs))
+    assert dict(zip(keys, counts.tolist(), strict=True)) == {day: 9, None: 5}
+
+
+def test_the_keys_of_most_tables_are_neither_rewritten_nor_ranked(monkeypatch):
+    """Millions of them are taken and sorted as they are."""
+
+    def never(key):
+        raise AssertionError(key)
+
+    for name in ("plain_key", "_rank"):
+        monkeypatch.setattr(_keys, name, never)
+    for keys in (["b", "a"], [b"b", b"a"], [2, 1], [dt.date(2024, 2, 1), dt.date(2024, 1, 9)]):
+        assert in_order(keys) == keys[::-1]
+    for keys in (["b", "a"], ["a", b"a", None]):
+        assert checked_counts((keys, [1] * len(keys)))[0] == keys
+
+
+def test_what_is_no_number_comes_last_and_does_not_hide_what_follows():
+    first, second = float("nan"), float("nan")
+    assert in_order([first, "a", 2.0, -math.inf, 1])[1:] == [2.0, first, 1, "a"]
+    assert in_order([(first, "b"), (second, "a")]) == [(second, "a"), (first, "b")]
+    assert in_order([(second, "a"), (first, "b")]) == [(second, "a"), (first, "b")]
+
+
+@pytest.mark.parametrize("kind", [LaplaceThreshold, GaussianThreshold])
+def test_a_delta_that_no_threshold_can_meet_is_refused(kind):
+    """A key that one person has may be shown, however rarely: no threshold is worth δ = 0."""
+    for delta in (5e-324, 1e-300, math.nextafter(2.0**-900, 0.0)):
+        with pytest.raises(dp.BadParameter, match="delta"):
+            kind.calibrate(epsilon=1.0, delta=delta)
+    assert kind.calibrate(epsilon=1.0, delta=2.0**-900, groups=10**6).approx()[1] <= 2.0**-900
+    assert LaplaceThreshold(scale=1e-3, threshold=9).approx()[1] > 0
+    assert LaplaceThreshold(scale=1e-3, threshold=9).epsilon_at(0.0) == math.inf

@@ -1,10 +1,12 @@
 """Gaussian noise costs what the analytic formula says, at any ε."""
 
 import math
+from itertools import pairwise
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from mpmath import mp
 
 import deniable as dp
 from deniable.mechanisms import Gaussian
@@ -68,3 +70,13 @@ def test_l1_bounds_l2_but_not_the_other_way():
     assert Gaussian(sigma=1.0).on(dp.Sensitive(lambda: 0, l1=1))
     with pytest.raises(dp.SensitivityMismatch):
         Gaussian(sigma=1.0).on(dp.Sensitive(lambda: 0, linf=1))
+
+
+@pytest.mark.parametrize("sigma", [0.05, 0.3, 0.5, 1.0, 1.7, 1.999, 2.0, 2.5, 40.0])
+def test_rounding_to_whole_numbers_adds_to_the_variance(sigma):
+    """Σ k²·P(k − ½ < Z < k + ½), over all k that matter."""
+    with mp.workdps(30):
+        edges = [mp.ncdf((k - mp.mpf("0.5")) / sigma) for k in range(-400, 402)]
+        chances = [high - low for low, high in pairwise(edges)]
+        exact = mp.fsum(k * k * p for k, p in zip(range(-400, 401), chances, strict=True))
+    assert Gaussian(sigma=sigma).rounded_variance == pytest.approx(float(exact), rel=1e-9)

@@ -82,3 +82,8 @@ def test_what_is_no_table_of_counts_is_refused(counts):
 def test_a_share_is_between_0_and_1(share):
     with pytest.raises(dp.BadParameter):
         QuantileSearch(epsilon=1.0, share=share)
+
+
+def test_no_histograms_have_no_quantiles():
+    found = QuantileSearch(epsilon=1.0, share=0.5).release(np.zeros((0, 5), dtype=int))
+    assert len(found) == 0

@@ -21,6 +21,9 @@ T = TypeVar("T")
 _ORDERED = {str, bytes, int, dt.date}
 _AS_THEY_ARE = {str, bytes, type(None)}
 
+LEAST = 2.0**-1000  # a chance that is smaller counts as this: it is not 0
+_LEAST_DELTA = 2.0**-900
+
 
 class KeyMechanism(Mechanism):
     """Shows some of the keys that people have, from how many people have each.
@@ -50,6 +53,14 @@ class KeyMechanism(Mechanism):
                 why="a person who alone has many keys, or is counted twice, shows more easily",
                 fix=f"dp.Sensitive(..., linf=1, l1={self.groups})",
             )
+
+
+def checked_delta(delta: object) -> float:
+    """A δ that a threshold can meet, whose own chance counts as at least 2⁻¹⁰⁰⁰ per key."""
+    share = parameters.confidence("delta", delta)
+    if share < _LEAST_DELTA:
+        raise BadParameter.of("delta", delta, must="at least 2⁻⁹⁰⁰")
+    return share
 
 
 def checked_counts(value: Any) -> tuple[list[Hashable], NDArray[np.int64]]:

@@ -14,7 +14,7 @@ from deniable.calibration import analytic_gaussian_sigma, last_met
 from deniable.losses import convert, rounding
 from deniable.mechanisms.numbers.gaussian import Gaussian
 
-from ._keys import KeyMechanism, checked_counts, in_order
+from ._keys import LEAST, KeyMechanism, checked_counts, checked_delta, in_order
 
 _ALL_SPLITS = 64
 
@@ -58,17 +58,16 @@ class GaussianThreshold(KeyMechanism):
         """Noise for half of δ, and the lowest threshold that costs at most the other half."""
         groups = parameters.whole("groups", groups)
         epsilon = parameters.positive("epsilon", epsilon)
-        delta = parameters.confidence("delta", delta)
+        delta = checked_delta(delta)
         wide = rounding.up(math.sqrt(groups))
         sigma = analytic_gaussian_sigma(epsilon, delta=delta / 2, sensitivity=wide)
-        least = Gaussian(sigma=sigma).quantile(min(1.0, delta / groups))
+        least = Gaussian(sigma=sigma).quantile(delta / groups)
         threshold = max(2, math.floor(1.5 + least))
         while True:
             mechanism = cls(sigma=sigma, threshold=threshold, groups=groups, delta=delta)
             if mechanism.delta_at(epsilon) <= delta:
                 return mechanism
             threshold += 1
-            sigma = math.nextafter(sigma, math.inf)
 
     def approx(self) -> tuple[float, float]:
         """(ε, δ) at the δ that was named."""
@@ -108,7 +107,7 @@ class GaussianThreshold(KeyMechanism):
         """P(1 + Z ≥ T) = Φ(−(T − 1.5)/σ), rounded up."""
         x = (self.threshold - 1.5) / self.sigma
         tail = math.erfc(x / math.sqrt(2)) / 2
-        return max(2.0**-1000, rounding.up(tail * (1 + 2.0**-50 * (1 + x) ** 2)))
+        return max(LEAST, rounding.up(tail * (1 + 2.0**-50 * (1 + x) ** 2)))
 
     def error(self, confidence: float = 0.95, *, coordinates: int = 1) -> float:
         """Half-width of the interval around a count, before looking at which counts are shown."""

@@ -14,7 +14,7 @@ from deniable.losses import rounding
 from deniable.mechanisms.numbers._additive import ratio_up
 from deniable.mechanisms.numbers.laplace import Laplace
 
-from ._keys import KeyMechanism, checked_counts, in_order
+from ._keys import LEAST, KeyMechanism, checked_counts, checked_delta, in_order
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,7 +51,7 @@ class LaplaceThreshold(KeyMechanism):
         """The least noise and the lowest threshold that are (ε, δ)-DP for people with g keys."""
         groups = parameters.whole("groups", groups)
         scale = ratio_up(groups, parameters.positive("epsilon", epsilon))
-        delta = parameters.confidence("delta", delta)
+        delta = checked_delta(delta)
         threshold = max(2, math.floor(1.5 + scale * math.log(groups / (2 * delta))))
         while True:
             mechanism = cls(scale=scale, threshold=threshold, groups=groups)
@@ -64,7 +64,7 @@ class LaplaceThreshold(KeyMechanism):
         exponent = -(self.threshold - 1.5) / self.scale
         # The exponent is right to 2⁻⁵² of itself.
         shown = self.groups / 2 * math.exp(exponent) * (1 - 2.0**-50 * exponent)
-        return ratio_up(self.groups, self.scale), min(1.0, rounding.up(shown))
+        return ratio_up(self.groups, self.scale), min(1.0, max(LEAST, rounding.up(shown)))
 
     def error(self, confidence: float = 0.95, *, coordinates: int = 1) -> float:
         """Half-width of the interval around a count, before looking at which counts are shown."""

@@ -77,7 +77,7 @@ def rounded_up(share: Fraction) -> Fraction:
 
 
 def _step(share: Fraction) -> Fraction:
-    rarer = min(share, 1 - share) or Fraction(1)
+    rarer = min(share, 1 - share)
     places = rarer.numerator.bit_length() - rarer.denominator.bit_length() - _DIGITS
     return Fraction(2) ** places
 
