@@ -91,3 +91,9 @@ def test_a_threshold_is_in_the_units_of_the_column(threshold, found):
     assert plan.cost.epsilon == pytest.approx(1e4)
     with pytest.raises(dp.DeniableError, match="largest"):
         choosing.explained(session, session.sql(SUMS), {"sql": SUMS, "choose": "largest"}, budget)
+
+
+@pytest.mark.parametrize("spend", [None, dp.rho(0.1), dp.epsilon(0.1, delta=1e-9)], ids=str)
+def test_a_choice_is_paid_for_in_epsilon_alone(spend):
+    with pytest.raises(dp.BadParameter, match="paid for in ε"):
+        choosing._mechanism(None, {"choose": "noisy_max"}, spend)

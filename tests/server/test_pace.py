@@ -44,13 +44,6 @@ def test_the_end_is_the_step_after_the_work_and_a_clock_set_back_counts_as_none(
     assert turn.end == START + step
 
 
-def test_steps_that_are_all_in_the_future_are_those_of_work_that_takes_no_time(clock):
-    """A step before the start, which no curator sets, is none for a clock that was set back."""
-    turn = pace.Pace(steps=(-2.0, 1.0), start=START)
-    clock.now = START - 5
-    assert turn.end == START + 1.0
-
-
 def test_one_waits_exactly_until_the_step(clock):
     turn = pace.Pace(steps=(1.0, 4.0), start=START)
     clock.now += 1.5

@@ -22,6 +22,8 @@ def test_each_person_has_one_turn_at_a_time_and_others_have_theirs():
     with turns.of("ann", patience=0):
         with pytest.raises(dp.NotReady, match="another question"), turns.of("ann", patience=0):
             pytest.fail("ann has her turn")
+        with pytest.raises(dp.NotReady, match="another question"), turns.of("ann", patience=-2):
+            pytest.fail("her patience is at an end")
         with turns.of("bob", patience=-1):
             pass
     for _ in range(4):  # a turn comes back, whatever happens in it
