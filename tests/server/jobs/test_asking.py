@@ -1,7 +1,8 @@
 """Each step of a question alone: a house of stubs, and a clock that stands."""
 
 import json
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
+from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
@@ -14,6 +15,7 @@ from deniable.server.jobs.outcomes import Outcome, nothing_spent
 from deniable.server.jobs.workers import Died
 
 NOW, DEADLINE = 100.0, 8.0
+WAITED = nullcontext()
 ANN = SimpleNamespace(name="ann", asker="ann@x", frozen=False)
 FIT = {"kind": "fit", "estimator": "KMeans"}
 KEPT = json.dumps({"release": {"n": 1}, "error": None})
@@ -166,9 +168,12 @@ def test_a_turn_waits_for_ones_own_questions_until_patience_ends(clock, busy, en
         with pytest.raises(dp.NotReady, match="another question"), stub._turn(ask_of(), NOW + 1.5):
             pytest.fail("her time is over")
         return
+    patient = []
+    stub._turns = SimpleNamespace(of=lambda name, *, patience: patient.append(patience) or WAITED)
     with stub._turn(ask_of(), NOW + 1) as pace:
         assert pace.steps == (0.5,)
     assert clock.slept == [module._POLL] * busy
+    assert patient == [1.0]
 
 
 @pytest.mark.parametrize(
@@ -194,9 +199,13 @@ def test_who_may_ask_for_which_purpose_about_whom():
     for body in ({}, {"purpose": None}, {"purpose": "other"}):
         with pytest.raises(dp.BadParameter, match="stated purposes"):
             stub._admit(ask_of(**body))
+    gone = replace(ask_of(purpose="care"), person=SimpleNamespace(name="ann", frozen=True))
+    with pytest.raises(dp.NotReady, match="frozen"):
+        stub._admit(gone)
     stub._house.closed = ("people",)
-    with pytest.raises(dp.NotReady, match="not the one that this server last wrote"):
-        stub._admit(ask_of(purpose="care"))
+    for way in (stub._admit, stub.enqueue):
+        with pytest.raises(dp.NotReady, match="not the one that this server last wrote"):
+            way(ask_of(purpose="care"))
 
 
 @pytest.mark.parametrize(
@@ -337,3 +346,50 @@ def test_what_is_queued_can_be_cancelled_all_or_one(key, finishes, ended, some):
 
 def test_words_hold_no_nul():
     assert module._words({"sql": "a\0b"}) == "a\N{REPLACEMENT CHARACTER}b"
+
+
+class Transaction:
+    """Statements with what was given for them; each begins with one of the words in `says`."""
+
+    def __init__(self, says):
+        self.says, self.seen = says, []
+
+    @contextmanager
+    def transaction(self):
+        yield self.run
+
+    def run(self, sql, *given):
+        self.seen.append((sql.split()[0], given))
+        return self.says.get(sql.split()[0] if "people" not in sql.split() else "people", [])
+
+
+@pytest.mark.parametrize(("body", "times"), [({}, 1), ({"ask": FIT}, KINDS["fit"].patience)])
+@pytest.mark.parametrize("purpose", [None, "care"])
+def test_a_queued_question_is_leased_for_as_long_as_it_may_wait(body, times, purpose):
+    stub, ask = Stub(), ask_of(purpose=purpose, **body)
+    stub._database = Transaction({})
+    assert stub._put(ask) is None
+    (freed, _, inserted) = stub._database.seen
+    assert freed == ("DELETE", ("ann", "k", NOW))
+    lease = NOW + PATIENCE * times + GRACE
+    row = ("ann", "k", ask.attempt, ask.digest, "people", lease, module._words(ask.body))
+    assert inserted == ("INSERT", (*row, purpose or "", NOW))
+    stub._database = Transaction({"SELECT": [["digest", "stored"]]})
+    assert stub._put(ask) == ("digest", "stored")
+    assert [word for word, _ in stub._database.seen] == ["DELETE", "SELECT"]
+
+
+def test_a_reservation_ends_after_the_deadline_and_says_where_the_ledger_was():
+    stub, ask = Stub(), ask_of(ask=FIT)
+    head = SimpleNamespace(sequence=12)
+    stub._house.ledgers = {"people": SimpleNamespace(head=lambda: head)}
+    lease = NOW + DEADLINE * KINDS["fit"].patience + GRACE
+    stub._database = Transaction({"UPDATE": [(1,)]})
+    assert stub._reserve(ask) == lease
+    assert stub._database.seen[-1] == ("UPDATE", (12, lease, ask.attempt))
+    stub._database = Transaction({"SELECT": [("j", "reserved", 0)], "UPDATE": [(1,)]})
+    assert stub._reserve(ask) is None
+    for says, match in ({"UPDATE": []}, "cancelled"), ({"people": [1], "UPDATE": [(1,)]}, "frozen"):
+        stub._database = Transaction(says)
+        with pytest.raises(dp.NotReady, match=match):
+            stub._reserve(ask)
