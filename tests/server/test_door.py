@@ -133,7 +133,7 @@ def test_a_question_is_counted_before_it_gets_its_key(counted):
 @pytest.fixture
 def slept(monkeypatch):
     """Seconds slept; the clock stands 0.75 s after the start."""
-    times, seen = iter([100.0, 100.75]), []
+    times, seen = iter([100.25, 101.0]), []
 
     async def sleep(seconds):
         seen.append(seconds)

@@ -302,6 +302,7 @@ def test_a_charge_without_an_answer_stops_its_asker(lines, stopped, lost):
     assert stub._lost("people", 3, "ann", "it broke") == lost
     assert [number for number, _ in stops] == stopped
     assert all(cause.startswith("it broke (asked by") for _, cause in stops)
+    assert not stub._lost("people", 3, "eve", "it broke")  # whose account is gone
 
 
 @pytest.mark.parametrize(
