@@ -12,7 +12,7 @@ from deniable.server.jobs.kinds import models
 
 
 def test_what_was_learnt_is_written_and_nothing_hidden():
-    model = learn.LinearRegression()
+    model = learn.Ridge()
     vars(model).update({
         SETTINGS: {"alpha": 0.5, "epsilon": None}, "coef_": np.array([1.0, 2.5]), "n_": np.int64(3),
         "loss_": dp.epsilon(0.5), "_hidden_": object(), "hidden": object(), "_cache": object(),
@@ -20,12 +20,16 @@ def test_what_was_learnt_is_written_and_nothing_hidden():
     })  # fmt: skip
     record = models.written(model)
     assert json.loads(json.dumps(record)) == record
-    assert record["estimator"] == "LinearRegression"
+    assert record["estimator"] == "Ridge"
     assert record["settings"] == {"alpha": 0.5, "epsilon": None}
     assert record["learnt"] == {
         "coef_": {"array": [1.0, 2.5], "dtype": "<f8"}, "n_": 3, "names_": ["a", ["b", 1]],
         "loss_": {"loss": dp.epsilon(0.5).to_dict()},
     }  # fmt: skip
+    again = models.read(record)
+    assert type(again) is learn.Ridge
+    assert again.coef_.tolist() == [1.0, 2.5]
+    assert (again.n_, again.loss_, again.alpha) == (3, dp.epsilon(0.5), 0.5)
 
 
 @pytest.mark.parametrize("name", ["Encoding", "annotations", "os", ""])

@@ -177,6 +177,8 @@ def test_one_value_moves_a_median_by_the_width_of_its_bounds():
     }
     assert made["smooth"].value.bound("linf") == HIGH - LOW
     assert made["proposed"].value.bound("linf") == 1
+    halves = made["proposed"].mechanism
+    assert (halves.epsilon_test, halves.epsilon_release) == (0.5, 0.5)
     assert made["sampled"].value.bound("l1") == made["sampled"].mechanism.sensitivity
 
 
