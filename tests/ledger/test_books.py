@@ -1,5 +1,6 @@
 """What a ledger says: lines by their place, totals at any line, and how far it looks back."""
 
+import itertools
 import math
 
 import pytest
@@ -24,8 +25,9 @@ def filled(count, budget=9.0):
 def test_lines_are_read_a_page_at_a_time_each_once(monkeypatch, page):
     monkeypatch.setattr(books, "PAGE", page)
     with filled(7) as ledger:
-        assert [row.sequence for row in rows(ledger._store)] == list(range(8))
-        assert [row.sequence for row in rows(ledger._store, start=3)] == list(range(3, 8))
+        for start in (0, 3):  # no more than twenty: a page that comes again would never end
+            found = itertools.islice(rows(ledger._store, start=start), 20)
+            assert [row.sequence for row in found] == list(range(start, 8))
         assert {len(each) for each in list(pages(ledger._store))[:-1]} <= {page}
         assert [each.sequence for each in ledger.entries] == list(range(1, 8))
         assert Books(ledger._store).head() == ledger.head() == ledger.verify()
