@@ -137,3 +137,18 @@ def test_only_a_table_that_somebody_named_has_a_name(sqlite):
     assert _own_name(people.filter(people.n > 3)) == "data"
     sqlite.con.execute("CREATE TABLE ibis_made (a TEXT)")
     assert _own_name(ibis_tables._table(sqlite, "ibis_made")) == "data"
+
+
+@pytest.mark.filterwarnings("ignore:fetch_arrow_table:DeprecationWarning")  # Ibis calls it
+def test_text_of_duckdb_is_in_doubt_if_its_column_has_a_collation():
+    connection = ibis.duckdb.connect()
+    connection.con.execute("CREATE TABLE t (a VARCHAR, b VARCHAR COLLATE NOCASE, n INTEGER)")
+    types = {"a": "text", "b": "text", "n": "int"}
+    source = ibis_tables.IbisTable(held=connection.table("t"), types=types)
+    assert {name: bool(source.doubt(name, kind)) for name, kind in types.items()} == {
+        "a": False, "b": True, "n": False,
+    }  # fmt: skip
+    one = source.only(["b"])
+    assert (list(one.types), one.held.columns) == (["b"], ("b",))
+    assert list(source.only([]).types) == ["a"]
+    connection.disconnect()
