@@ -6,7 +6,7 @@ import tomllib
 
 import pytest
 
-from .__main__ import changed, choose
+from .__main__ import choose
 from .covering import COVER, HOME, ROOT, covering, naming
 from .scratch import COLLECTING, LEFT_OUT, CleanCopyFails, Scratch, busy
 from .weakening import mutants
