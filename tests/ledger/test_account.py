@@ -59,3 +59,21 @@ def test_lines_of_a_block_have_its_date_and_others_their_own():
         ledger.verify()
     assert [line.time.timestamp() for line in inside] == [1e9, 1e9]
     assert after.time.timestamp() > 1e9
+
+
+def test_an_asker_sees_that_they_are_stopped_by_their_own_numbers_and_not_why():
+    with open_ledger(budget=dp.epsilon(9.0), unit=ROWS) as ledger:
+        for asker in ("bob", "ann"):
+            ledger.share(asker, amount=dp.epsilon(2.0))
+        accounts = {asker: Account(ledger, asker) for asker in ("ann", "bob")}
+        assert [len(each.failures()) for each in accounts.values()] == [0, 0]
+        assert accounts["ann"].halts() == accounts["bob"].halts()
+        charges = [ledger.charge(TENTH, unit=ROWS, asker=a) for a in ("bob", "ann", "ann")]
+        ledger.stop(charges[2], cause="8675309 is large")
+        (failure,) = accounts["ann"].failures()
+        assert (failure.entry, failure.stop, failure.question) == (3, 4, "(not named)")
+        assert "8675309" not in str(failure)
+        assert len(accounts["bob"].failures()) == 0
+        assert (accounts["ann"].halts().failures, accounts["bob"].halts().failures) == (0, 0)
+        assert list(accounts["ann"].halts().stopped) == ["ann"]
+        assert not accounts["bob"].halts().stopped

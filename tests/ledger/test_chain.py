@@ -7,8 +7,11 @@ import sqlite3
 import pytest
 
 import deniable as dp
+from deniable.errors import LedgerFailure
 from deniable.ledger import Head, open_ledger
+from deniable.ledger.chain import Walk
 from deniable.ledger.entry import canonical, digest, row_of, sealed
+from deniable.ledger.stores.store import Row
 from deniable.losses import Renyi
 from deniable.losses.rounding import add_up
 
@@ -268,3 +271,33 @@ def test_a_format_of_the_future_is_not_opened(path):
     lines = lines_of(path)
     rewrite(path, changed(lines, 0, format=2))
     assert_found(path, "later version of deniable")
+
+
+def line_after(row, record, **changes):
+    """The next line, with a hash that fits: what a later version might have written."""
+    made = record | {"sequence": row.sequence + 1, "previous": row.hash} | changes
+    text = canonical(made)
+    kind, asker = made["kind"], made.get("asker")
+    return Row(made["sequence"], text, digest(text), kind, asker, None, None)
+
+
+def test_after_a_line_of_an_unknown_kind_its_digests_are_not_judged():
+    with open_ledger(budget=dp.epsilon(9.0), unit=dp.rows()) as ledger:
+        ledger.charge(dp.Laplace(scale=10.0), unit=dp.rows())
+        header, charge = ledger._store.read(lambda lines: lines.since(0, limit=2))
+    record = json.loads(charge.line)
+    same = {n: record[n] for n in ("time", "total", "committed")}
+
+    def walk(kind):
+        made = Walk(header, filter=ledger.filter, where="x")
+        made.step(charge)
+        second = line_after(charge, same, kind=kind, state="0" * 64)
+        made.step(second)
+        third = line_after(second, same, kind="note", state="1" * 64)
+        made.step(third)
+        made.step(line_after(third, same, kind="note", state="2" * 64))
+        return made.at.sequence
+
+    assert walk("gift") == 4
+    with pytest.raises(LedgerFailure, match="line 2 of the ledger states other shares"):
+        walk("note")

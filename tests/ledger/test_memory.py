@@ -4,6 +4,7 @@ import pytest
 
 import deniable as dp
 from deniable.ledger import open_ledger
+from deniable.ledger.stores.memory import _Kept, _Lines
 
 ROWS, TENTH = dp.rows(), dp.Laplace(scale=10.0)
 
@@ -68,3 +69,11 @@ def test_both_are_spent_and_verified_alike(both):
     for ledger in both:
         ledger.verify()
         assert [entry.kind for entry in ledger.entries] == [e.kind for e in both[0].entries]
+
+
+@pytest.mark.parametrize("limit", [0, 1, 2, 3, 9])
+@pytest.mark.parametrize("start", range(5))
+def test_a_transaction_sees_the_lines_there_were_when_it_began(start, limit):
+    lines = _Lines(list("abcde"), {}, _Kept(lines=3, causes={}, key=""))
+    assert lines.since(start, limit=limit) == list("abc")[start : start + limit]
+    assert (lines.last(), lines.written()) == ("c", 3)

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -10,13 +11,24 @@ import pytest
 
 import deniable as dp
 from deniable.mechanisms.numbers import Gaussian, Laplace
-from deniable.release.certificate import _MOST_ROWS, OPENED, _answer, _claim, _loss, _registry
+from deniable.release.certificate import (
+    _MOST_ROWS,
+    OPENED,
+    _answer,
+    _check,
+    _claim,
+    _counted,
+    _loss,
+    _mechanism,
+    _registry,
+    certify,
+)
 from deniable.schema import Schema, bounds
 from deniable.session import open as open_session
 
 
 @pytest.fixture
-def certificate():
+def made():
     session = open_session(
         pa.table({"age": [1.0], "id": [7]}),
         unit=dp.person("id", rows=10, groups=3),
@@ -26,7 +38,12 @@ def certificate():
     step = Gaussian(sigma=30.0, sensitivity=10.0).on(
         dp.Sensitive(lambda: np.zeros(2), l2=10, shape=2)
     )
-    return session.release(step, question="how <old>").certificate()
+    return session.release(step, question="how <old>")
+
+
+@pytest.fixture
+def certificate(made):
+    return made.certificate()
 
 
 def test_it_states_the_claim_and_how_to_check_it(certificate):
@@ -164,3 +181,42 @@ def test_a_loss_is_shown_at_usual_deltas_and_at_that_of_the_budget():
     for delta, shown in usual.items():
         truth = loss.epsilon_at(float(delta))
         assert truth <= float(shown) <= truth * 1.01
+
+
+def test_noise_and_charges_are_listed_where_there_are_any(made):
+    plain = certify(made)
+    assert not {"noise", "units"} & set(plain)
+    assert "all_charges" not in plain["ledger"]
+    where = replace(made.provenance, noise=("Laplace ± 3 rows",), entries=("ab", "cd"), time="")
+    full = certify(replace(made, provenance=where))
+    assert full["noise"] == ["Laplace ± 3 rows"]
+    assert "in steps of the lattice" in full["units"]
+    assert full["ledger"]["all_charges"] == ["ab", "cd"]
+    assert full["registry"]["deployment"]["product"]["publication_date"] is None
+
+
+@pytest.mark.parametrize(
+    ("entry", "entry_hash", "counted", "check"),
+    [
+        (3, "ab", "of all askers", "The hash is the head of the ledger's hash chain"),
+        (0, "ab", "of all askers", "The hash is the head of the ledger's hash chain"),
+        (None, "ab", "this asker's own", "The hash is keyed: the curator finds the charge"),
+        (None, "", "this asker's own", "Another asker with the same budget was charged"),
+    ],
+)
+def test_how_to_check_depends_on_what_the_asker_may_know(entry, entry_hash, counted, check):
+    where = SimpleNamespace(entry=entry, entry_hash=entry_hash)
+    assert counted in _counted(where)
+    assert _check(where).startswith(check)
+    assert _check(where).endswith("unless you keep a copy of its head elsewhere.")
+
+
+def test_a_mechanism_has_its_lattice_if_any_and_an_unknown_one_only_its_record():
+    record = Laplace(scale=10.0).to_dict()
+    lattice = Laplace(scale=10.0).lattice
+    assert _mechanism(record)["lattice"] == f"multiples of 2^{lattice.exponent}"
+    whole = dp.DiscreteLaplace(scale=2.0).to_dict()
+    assert "lattice" not in _mechanism(whole)
+    assert _mechanism(whole)["privacy"]
+    unknown = {"mechanism": "of another library", "scale": 3.0}
+    assert _mechanism(unknown) == unknown

@@ -1,5 +1,6 @@
 """One noisy column: where each value may lie, as numbers, dates and stored records."""
 
+import array
 import datetime as dt
 import math
 import sys
@@ -10,6 +11,7 @@ import pytest
 from deniable.errors import BadParameter, NoBound
 from deniable.mechanisms import Laplace
 from deniable.release import Additive, Noisy, Summed, Tabulated
+from deniable.release.months import Month
 from deniable.release.noisy import Spread, decode, encode, marked, unmarked
 from deniable.workload.tails import of_each, reach
 
@@ -59,6 +61,9 @@ def test_beyond_2_to_the_53_ends_are_whole_and_outside(sign):
     assert (low, high, half) == (value - 3, value + 3, 2.5)
     assert {type(low), type(high)} == {int}
     assert told(value, math.inf) == (-math.inf, math.inf, math.inf)
+    inside = sign * (2**53 - 1)  # only its far end is beyond
+    ends = sorted((inside + 2 * sign, inside - 2 * sign))
+    assert told(inside, 2.0) == (*ends, 2.0)
 
 
 @pytest.mark.parametrize(("inside", "open_"), [(12, False), (11, False), (10, True), (0, True)])
@@ -157,7 +162,7 @@ def told_none():
 
 VALUES = [
     None, True, 3, -0.5, "text", (1, "a"), [1, (2, 3)], {"k": (1,), 2: [dt.date(2024, 5, 6)]},
-    dt.date(2024, 1, 2), dt.datetime(2024, 1, 2, 3, 4, 5),  # noqa: DTZ001
+    dt.date(2024, 1, 2), dt.datetime(2024, 1, 2, 3, 4, 5), Month(2024, 5, 1),  # noqa: DTZ001
 ]  # fmt: skip
 
 
@@ -169,13 +174,13 @@ def test_plain_answers_are_read_back_as_they_were(value):
 
 
 def test_arrays_are_read_back_with_their_type():
-    array = np.array([[1, 2], [3, 4]], dtype=np.int32)
-    found = decode(encode(array))
-    assert found.dtype == array.dtype
-    assert (found == array).all()
+    table = np.array([[1, 2], [3, 4]], dtype=np.int32)
+    found = decode(encode(table))
+    assert found.dtype == table.dtype
+    assert (found == table).all()
 
 
-@pytest.mark.parametrize("value", [object(), {1, 2}, b"x"])
+@pytest.mark.parametrize("value", [object(), {1, 2}, b"x", array.array("d", [1.0])])
 def test_other_answers_cannot_be_stored(value):
     with pytest.raises(BadParameter):
         encode(value)
@@ -210,6 +215,7 @@ SPREADS = [
 def test_columns_are_read_back_as_they_were(spread, shape, estimand):
     column = Noisy(cells=(3,), shape=shape, spread=spread, estimand=estimand)
     assert Noisy.from_dict(column.to_dict()) == column
+    assert ("estimand" in column.to_dict()) == bool(estimand)
     assert Spread.from_dict(spread.to_dict()) == spread
 
 

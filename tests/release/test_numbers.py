@@ -1,5 +1,6 @@
 """Numbers for people: three digits, honest directions, never 0.000."""
 
+import datetime as dt
 import math
 import re
 from fractions import Fraction
@@ -13,7 +14,16 @@ import deniable as dp
 from deniable.local.estimate import Estimate
 from deniable.plots.style import thousands
 from deniable.release.frame import Frame
-from deniable.release.numbers import amount, decimals, digits, plus_minus, probability
+from deniable.release.numbers import (
+    amount,
+    decimals,
+    digits,
+    meaning,
+    percent,
+    plus_minus,
+    probability,
+    remaining,
+)
 from deniable.synthetic.marginal import Marginal
 
 
@@ -66,7 +76,8 @@ def test_losses_in_their_own_currency():
     [(41210.3, 1880.2, "41,210 ± 1,880"), (12.3456, 0.51, "12.346 ± 0.51"), (7, 2.0, "7 ± 2"),
      (-3, 2.5, "-3 ± 2.5"), (1234567, None, "1,234,567"), ("Oslo", None, "Oslo"),
      (True, 1.0, "True"),
-     (None, None, "None"), (1e-9, 3e-10, "1.00000e-09 ± 3.00e-10"), (0.5, math.inf, "0.5")],
+     (None, None, "None"), (1e-9, 3e-10, "1.00000e-09 ± 3.00e-10"), (0.5, math.inf, "0.5"),
+     (1.5, 0.0, "1.500000 ± 0"), (2.0, 99.9, "2.0 ± 99.9"), (2.0, 1000.0, "2 ± 1,000")],
 )  # fmt: skip
 def test_values_show_as_many_decimals_as_their_error_is_worth(value, error, shown):
     assert plus_minus(value, error) == shown
@@ -116,3 +127,75 @@ def test_an_axis_has_no_signed_zero():
     thousands(Axis())
     (shown,) = formatters
     assert [shown(-0.0, 0), shown(-5e4, 0)] == ["0", "−50,000"]
+
+
+HOURS, MINUTES = dt.timedelta(hours=1), dt.timedelta(minutes=1)
+
+
+@pytest.mark.parametrize(
+    ("error", "shown"),
+    [
+        (72 * HOURS, "3 days"), (49 * HOURS, "3 days"), (48 * HOURS, "2 days"),
+        (48 * HOURS - MINUTES, "48 hours"), (36 * HOURS, "36 hours"), (24 * HOURS, "1 day"),
+        (24 * HOURS + MINUTES, "25 hours"), (24 * HOURS - MINUTES, "24 hours"),
+        (120 * MINUTES, "2 hours"), (121 * MINUTES, "3 hours"), (119 * MINUTES, "119 min"),
+        (60 * MINUTES, "60 min"), (MINUTES + MINUTES / 60, "2 min"), (2400 * HOURS, "100 days"),
+        (24000 * HOURS, "1,000 days"),
+    ],
+    ids=str,
+)  # fmt: skip
+def test_times_are_in_days_hours_or_minutes_and_rounded_up(error, shown):
+    day = dt.date(2024, 1, 2)
+    assert plus_minus(day, error) == f"2024-01-02 ± {shown}"
+
+
+@pytest.mark.parametrize(
+    ("share", "shown"),
+    [
+        (0.0, "0 %"), (0.0412, "4.12 %"), (0.04126, "4.13 %"), (0.5, "50 %"), (0.12345, "12.3 %"),
+        (0.8994, "89.9 %"), (0.9, "90 %"), (0.98765, "98.77 %"), (0.9912345, "99.123 %"),
+        (0.9991234, "99.9123 %"), (0.99999, "99.999 %"), (1 - 2e-9, "99.9999998 %"), (1.0, "100 %"),
+    ],
+)  # fmt: skip
+def test_a_share_has_the_digits_that_tell_it_from_all(share, shown):
+    assert percent(share) == shown
+
+
+def sure(loss):
+    return meaning(loss).partition("at most ")[2]
+
+
+@pytest.mark.parametrize(
+    ("epsilon", "shown"),
+    [
+        (0.0, "50"), (1e-9, "51"), (0.1, "53"), (1.0, "74"), (math.log(99) - 1e-9, "99"),
+        (math.log(99) + 1e-3, "99.001"), (6.0, "99.7528"), (10.0, "99.9955"), (16.0, "99.9999"),
+        (1000.0, "99.9999"),
+    ],
+)  # fmt: skip
+def test_a_loss_means_odds_by_the_rule_of_bayes(epsilon, shown):
+    """100/(1 + e^−ε), rounded up, to a whole percentage up to 99, and never certain."""
+    assert sure(dp.epsilon(epsilon) if epsilon else dp.epsilon(1) * 0) == f"{shown} % sure"
+    if epsilon:
+        with_delta = sure(dp.epsilon(epsilon, delta=2.5e-8))
+        assert with_delta == f"{shown} % sure, except with probability 2.5e-08"
+
+
+@pytest.mark.parametrize("loss", [dp.rho(0.05), dp.mu(0.3)], ids=str)
+@pytest.mark.parametrize("delta", [1e-6, 3e-4])
+def test_a_loss_without_an_epsilon_means_odds_at_a_delta(loss, delta):
+    epsilon = loss.epsilon_at(delta)
+    odds = math.ceil(100 / (1 + math.exp(-epsilon)))
+    told = meaning(loss, delta).partition("at most ")[2]
+    assert told == f"{odds} % sure, except with probability {probability(delta)}"
+    assert 51 < odds < 99
+
+
+def test_what_is_left_of_a_delta_is_for_private_groups():
+    assert remaining(dp.epsilon(2.5, delta=2.5e-8), groups=True).endswith(
+        "δ 2.5e-08 for private groups"
+    )
+    assert remaining(dp.epsilon(2.5, delta=2.5e-8), groups=False) == "ε 2.5"
+    for groups in (True, False):
+        assert remaining(dp.rho(0.25), groups=groups) == "ρ 0.25"
+        assert remaining(dp.epsilon(0.1899), groups=groups) == "ε 0.189"

@@ -1,5 +1,6 @@
 """What a release says of itself: its shape, its cost after an earlier step, its notes."""
 
+import array
 import math
 from dataclasses import replace
 
@@ -7,14 +8,16 @@ import numpy as np
 import pytest
 
 import deniable as dp
-from deniable.errors import BadParameter
+from deniable.errors import BadParameter, UnknownName
 from deniable.forms import Form
 from deniable.losses.filters import Price
 from deniable.mechanisms import Laplace
 from deniable.release import Noisy, Provenance, Release, Summed, Tabulated, answer_of
+from deniable.release._release import _rest
 from deniable.release.certificate import _headings, _lines, certify
 
 LAPLACE = Laplace(scale=10.0)
+TEXT = array.array("d", [1.0])  # can list itself, but has no shape
 
 
 def provenance(**changes):
@@ -126,7 +129,7 @@ def test_long_answers_show_their_ends(count, shown):
         (np.arange(6).reshape(2, 3), tuple(range(6)), (2, 3),
          {"index_0": (0, 0, 0, 1, 1, 1), "index_1": (0, 1, 2, 0, 1, 2)}),
         (["a", "b"], (["a", "b"],), None, {}), (["a", 1], (["a", 1],), None, {}),
-        (np.array(7), (7,), None, {}),
+        (np.array(7), (7,), None, {}), (TEXT, (TEXT,), None, {}),
     ],
 )  # fmt: skip
 def test_what_was_drawn_is_a_column_with_an_index(drawn, cells, shape, keys):
@@ -178,3 +181,58 @@ def test_a_certificate_names_the_entry_as_far_as_the_asker_may_know(entry, entry
     assert made.record["ledger"]["entry"] == shown
     assert made.record["question"]["data_version"] == "not named by the curator"
     assert made.record["registry"]["deployment"]["product"]["description"] is None
+
+
+def columns(**changes):
+    known = Noisy(cells=(4.0, 5.0), spread=Tabulated(intervals={0.95: ((3.0, 5.0), (1.0, 6.0))}))
+    parts = {"n": known, "m": Noisy(cells=(1, 2)), "word": Noisy(cells=("a", 1))}
+    return release(answers=parts, **changes)
+
+
+def test_a_chart_draws_the_first_column_or_the_one_that_is_named():
+    made = columns()
+    assert made._drawn(None) == made._drawn("n") == ("n", [4.0, 5.0], [1.0, 4.0])
+    name, numbers, told = made._drawn("m")
+    assert (name, numbers) == ("m", [1, 2])
+    assert len(told) == 2
+    assert all(map(math.isnan, told))
+    with pytest.raises(BadParameter, match="not a numeric column"):
+        made._drawn("word")
+    with pytest.raises(UnknownName, match="column"):
+        made._drawn("x")
+
+
+def test_a_column_without_an_error_in_some_rows_is_drawn_without_it_there():
+    spread = Tabulated(intervals={0.95: ((3.0, 5.0), (1.0, 6.0))})
+    partly = replace(columns(), answers={"n": Noisy(cells=(4.0, 5.0), spread=spread)})
+    held = partly._errors
+    held["n"] = (None, 4.0)
+    _, _, told = partly._drawn("n")
+    assert math.isnan(told[0])
+    assert told[1] == 4.0
+
+
+@pytest.mark.parametrize(
+    ("question", "one", "several"),
+    [
+        ("", "", ""), ("mean age", "mean age", "mean age: n"), ("mean\nage", "", ""),
+        ("SELECT 1", "", ""), ("  (with a as (select 1) from a)", "", ""),
+        ("selections by city", "selections by city", "selections by city: n"),
+    ],
+)  # fmt: skip
+def test_a_chart_is_headed_by_a_question_in_words_and_not_by_sql(question, one, several):
+    where = provenance(question=question)
+    assert release(provenance=where)._heading("n") == one
+    assert columns(provenance=where)._heading("n") == several
+
+
+def test_an_answer_without_columns_is_an_empty_table():
+    assert release(keys={}, answers={})._table() == ([], [])
+
+
+def test_a_card_names_each_mechanism_once_with_its_parameters():
+    page = release()._repr_html_()
+    assert f"laplace: {_rest(LAPLACE.to_dict())}" in page
+    assert _rest({"mechanism": "laplace", "scale": 10.0, "sensitivity": 1}) == (
+        "scale = 10.0, sensitivity = 1"
+    )

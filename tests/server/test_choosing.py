@@ -147,3 +147,9 @@ def test_a_threshold_is_described_once():
     own = {"threshold", "answers"}
     assert set(Threshold.model_fields) == own
     assert own < set(kinds.KINDS["above"].model_fields)
+
+
+@pytest.mark.parametrize("spend", [None, dp.rho(0.1), dp.epsilon(0.1, delta=1e-9)], ids=str)
+def test_a_choice_is_paid_for_in_epsilon_alone(spend):
+    with pytest.raises(dp.BadParameter, match="paid for in ε"):
+        choosing._mechanism(None, {"choose": "noisy_max"}, spend)

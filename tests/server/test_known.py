@@ -1,6 +1,7 @@
 """Nobody sees a question's charges, or how much time lies between them, before its answer."""
 
 import json
+from types import SimpleNamespace
 
 import pytest
 
@@ -8,6 +9,7 @@ import deniable as dp
 from deniable.server.app import Application
 from deniable.server.jobs.asking import Ask
 from deniable.server.jobs.door import Door
+from deniable.server.jobs.known import Known
 from deniable.session import Session
 
 from .conftest import SCHEMA, fill
@@ -115,3 +117,35 @@ def test_a_question_of_somebody_else_holds_nobodys_account(app, monkeypatch):
     monkeypatch.setattr(Session, "_pay", paid)
     opened.asking.ask(asked(opened, {"sql": COUNT + " WHERE age > 3"}))
     assert seen == [before]
+
+
+def stubbed(begun, *, newest=5, shares=True):
+    """What is known at a house whose database says where questions under way began."""
+    asked = []
+
+    def rows(sql, *given):
+        asked.append((sql.count("?"), "asker = ?" in sql, given))
+        return [(begun,)]
+
+    head = SimpleNamespace(sequence=newest)
+    ledger = SimpleNamespace(head=lambda: head, shares=lambda: {"ann": 1} if shares else {})
+    database = SimpleNamespace(rows=rows)
+    return Known(SimpleNamespace(database=database, ledgers={"people": ledger})), asked
+
+
+@pytest.mark.parametrize(("begun", "line"), [(None, 5), (3, 3), (0, 0), (5, 5), (7, 5)])
+def test_the_last_line_that_is_known_is_neither_after_the_newest_nor_of_a_question(begun, line):
+    """What begins after the newest line was read may start at a later one."""
+    known, _ = stubbed(begun)
+    assert known.line("people") == known.line("people", "ann") == line
+
+
+@pytest.mark.parametrize(
+    ("asker", "shares", "own"), [("ann", True, True), ("ann", False, False), (None, True, False)]
+)
+def test_only_with_shares_is_what_an_asker_knows_about_their_own_questions(asker, shares, own):
+    known, asked = stubbed(2, shares=shares)
+    known.line("people", asker)
+    ((marks, named, given),) = asked
+    assert (marks, named, given[3:]) == (3 + own, own, ("ann",) * own)
+    assert given[0] == "people"

@@ -1,6 +1,8 @@
 """Medians by name: where they lie, how sure they are, and what is refused."""
 
 import math
+from fractions import Fraction
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -8,7 +10,7 @@ import pytest
 
 import deniable as dp
 from deniable.errors import BadParameter, MissingBounds, UnsupportedQuery
-from deniable.server.jobs.kinds.robust import Median, _parted
+from deniable.server.jobs.kinds.robust import Median, _parted, _Values
 
 LOW, HIGH = 10.0, 50.0
 SQL = "SELECT AVG(age) AS a FROM data"
@@ -135,3 +137,60 @@ def test_only_the_values_of_one_average_have_a_median(asked):
     sql = f"SELECT {asked} AS a FROM data"
     with pytest.raises(UnsupportedQuery, match="one average"):
         Median(sql=sql, method="smooth").explain(opened([20.0]), dp.epsilon(1.0))
+
+
+@pytest.mark.parametrize("asked", [{"bound": None}, {"bound": 3.0}])
+def test_a_proposal_needs_a_bound_and_a_delta(asked):
+    spend = dp.epsilon(1.0, delta=0.0 if asked["bound"] else 1e-6)
+    with pytest.raises(BadParameter, match="needs `bound`, and an amount with a δ"):
+        Median(sql=SQL, method="propose_test_release", **asked).explain(opened([20.0]), spend)
+
+
+def test_groups_have_no_common_median():
+    columns = {"age": dp.bounds(LOW, HIGH, missing="drop"), "city": dp.keys(["a", "b"])}
+    table = pd.DataFrame({"age": [20.0, 30.0], "city": ["a", "b"]})
+    session = dp.open(
+        table, unit=dp.rows(), budget=dp.epsilon(9.0), schema=dp.Schema(columns=columns)
+    )
+    sql = "SELECT city, AVG(age) AS a FROM data GROUP BY city"
+    with pytest.raises(UnsupportedQuery, match="without groups"):
+        Median(sql=sql, method="smooth").explain(session, dp.epsilon(1.0))
+
+
+@pytest.mark.parametrize(("quantile", "what"), [(0.5, "median"), (0.9, "0.9-quantile")])
+def test_an_answer_says_what_it_is_about_and_why_it_has_no_error(quantile, what):
+    session = opened([20.0] * 4)
+    words = f"the {what} of each row's age in [10, 50]"
+    told = {}
+    for name, method in METHODS.items():
+        asked = Median(sql=SQL, quantile=quantile, **method)
+        told[name] = asked._planned(session, session.sql(SQL), spend_of(name, 1.0))
+    assert told["sampled"].estimand == told["proposed"].estimand == words
+    assert told["smooth"].estimand == f"{words}; the ± depends on the data, so it may not be shown"
+
+
+def test_one_value_moves_a_median_by_the_width_of_its_bounds():
+    session = opened([20.0] * 4)
+    made = {
+        name: Median(sql=SQL, **method)._planned(session, session.sql(SQL), spend_of(name, 1.0))
+        for name, method in METHODS.items()
+    }
+    assert made["smooth"].value.bound("linf") == HIGH - LOW
+    assert made["proposed"].value.bound("linf") == 1
+    halves = made["proposed"].mechanism
+    assert (halves.epsilon_test, halves.epsilon_release) == (0.5, 0.5)
+    assert made["sampled"].value.bound("l1") == made["sampled"].mechanism.sensitivity
+
+
+def test_a_unit_has_the_mean_of_its_own_rows_within_the_bounds_and_none_without_rows():
+    number = SimpleNamespace(centre=30.0, worth=Fraction(1, 2))
+    values = _Values(
+        rows=SimpleNamespace(numbers=[number, None]), statistic=None, low=LOW, high=HIGH, words=""
+    )
+    people = np.array([0, 2, 0, 1, 3, 4, 6, 6])
+    sums = np.array([4.0, 5.0, 8.0, -6.0, 1000.0, -1000.0, 2.0, 1.0])
+    counts = np.array([1.0, 0.0, 1.0, 2.0, 1.0, 1.0, 3.0, 0.0])
+    matrix = SimpleNamespace(people=people, points=np.column_stack([sums, counts]))
+    assert values.of(matrix, 1, 0).tolist() == [33.0, 28.5, HIGH, LOW, 30.5]
+    none = SimpleNamespace(people=np.zeros(0, dtype=np.int64), points=np.zeros((0, 2)))
+    assert values.of(none, 1, 0).tolist() == []

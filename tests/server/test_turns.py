@@ -20,8 +20,11 @@ FIT = {"kind": "fit", "estimator": "KMeans", "features": ["age"]}
 def test_each_person_has_one_turn_at_a_time_and_others_have_theirs():
     turns = Turns(most=3)
     with turns.of("ann", patience=0):
+        assert turns._present["ann"] == 1
         with pytest.raises(dp.NotReady, match="another question"), turns.of("ann", patience=0):
             pytest.fail("ann has her turn")
+        with pytest.raises(dp.NotReady, match="another question"), turns.of("ann", patience=-2):
+            pytest.fail("her patience is at an end")
         with turns.of("bob", patience=-1):
             pass
     for _ in range(4):  # a turn comes back, whatever happens in it

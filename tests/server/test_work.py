@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import deniable as dp
+from deniable.release import Plan
 from deniable.server.jobs import asking, outcomes, pace, work, workers
 
 NOW = 1000.0
@@ -172,3 +173,27 @@ def test_long_tasks_leave_a_worker_for_short_ones(count):
                 pytest.fail("all have something to do")
     with some.one(patience=0, long=True):
         pass
+
+
+@pytest.mark.parametrize(("most", "fine"), [(None, True), (0.6, True), (0.5, False)])
+@pytest.mark.parametrize("way", ["_explain", "_ask"])
+def test_neither_a_price_nor_an_answer_passes_what_one_question_may_cost(
+    monkeypatch, most, fine, way
+):
+    plan = Plan(question="q", cost=dp.epsilon(0.6), errors={}, notes=("s.left says", "clipped"))
+    monkeypatch.setattr(work, "_explained", lambda session, task: plan)
+    monkeypatch.setattr(work, "_released", lambda session, task: "answer")
+    monkeypatch.setattr(work, "_told", lambda answer, *, ledger: (answer, ledger))
+    monkeypatch.setattr(work.wire, "plan_to_dict", lambda plan: plan.notes)
+    room = object.__new__(work.Room)
+    limit = None if most is None else dp.epsilon(most)
+    room._groups = {"people": SimpleNamespace(most=limit, name="people")}
+    room._session = lambda people, asker: SimpleNamespace(ledger=None)
+    task = {"people": "people", "asker": "ann", "shown": 3}
+    if not fine:
+        with pytest.raises(dp.BudgetExceeded, match="one question may cost"):
+            getattr(room, way)(task)
+    elif way == "_explain":  # without what a local session alone has
+        assert room._explain(task) == ("clipped",)
+    else:
+        assert room._ask(task) == ("answer", "people")

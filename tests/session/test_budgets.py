@@ -3,7 +3,7 @@
 import pytest
 
 import deniable as dp
-from deniable.errors import BadParameter, DeltaTooLarge, MixedLosses, NotAdaptive
+from deniable.errors import BadParameter, BudgetExceeded, DeltaTooLarge, MixedLosses, NotAdaptive
 from deniable.mechanisms.keys import PartitionSelection
 from deniable.mechanisms.numbers import Gaussian, Laplace
 from deniable.session.budgets import alone, ceiling, spend
@@ -86,3 +86,40 @@ def test_spends_are_in_the_sessions_currency():
         spend(dp.epsilon(1, delta=1e-9), budget=dp.epsilon(3))
     with pytest.raises(BadParameter, match="must be a privacy loss"):
         spend(0.1, budget=dp.epsilon(3))
+
+
+@pytest.mark.parametrize(
+    ("delta", "fine"),
+    [(1e-9, True), (1e-7, True), (1e-7 * (1 + 5e-10), True), (1e-7 * (1 + 5e-9), False),
+     (2e-7, False)],
+)  # fmt: skip
+def test_a_delta_above_that_of_the_budget_cannot_be_spent_but_for_a_rounding(delta, fine):
+    amount, budget = dp.epsilon(0.5, delta=delta), dp.epsilon(3, delta=1e-7)
+    if fine:
+        assert spend(amount, budget=budget) is amount
+    else:
+        with pytest.raises(BudgetExceeded, match="the budget's δ is 1e-07"):
+            spend(amount, budget=budget)
+
+
+@pytest.mark.parametrize(
+    ("size", "fine"), [(None, True), (9_999, True), (10_000, True), (10_001, False)]
+)
+def test_a_delta_of_one_in_all_people_is_the_most(size, fine):
+    budget = dp.epsilon(1, delta=1e-4)
+    if fine:
+        assert ceiling(budget, size=size) is budget
+    else:
+        with pytest.raises(DeltaTooLarge):
+            ceiling(budget, size=size)
+
+
+def test_a_delta_that_buys_next_to_nothing_is_not_named():
+    """Laplace noise has a δ of 0; where ε at the ceiling's δ is 1 % smaller, it is told so."""
+    budget = dp.epsilon(9, delta=1e-4)
+    told = {scale: alone(Laplace(scale=scale), budget=budget) for scale in (100.0, 0.5)}
+    for scale, loss in told.items():
+        pure, tight = 1 / scale, Laplace(scale=scale).epsilon_at(1e-4)
+        expected = (pure, 0.0) if pure <= 1.01 * tight else (tight, 1e-4)
+        assert (loss.epsilon, loss.delta) == pytest.approx(expected)
+    assert {loss.delta for loss in told.values()} == {0.0, 1e-4}

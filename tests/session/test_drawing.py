@@ -5,6 +5,7 @@ import io
 import logging
 import pickle
 import sys
+import threading
 import traceback
 import warnings
 
@@ -16,7 +17,7 @@ import deniable as dp
 from deniable.errors import DataFailure, HiddenValue
 from deniable.mechanisms.numbers import Laplace
 from deniable.session import open as open_session
-from deniable.session.drawing import Broken, answers, finite
+from deniable.session.drawing import Broken, _Quiet, answers, finite
 
 SECRET = "Secret Person 8675309"
 TENTH = Laplace(scale=10.0)
@@ -189,3 +190,19 @@ def test_nothing_is_printed_while_computing_off_a_terminal(monkeypatch):
     monkeypatch.setattr(sys, "stderr", stream)
     session().release(TENTH.on(dp.Sensitive(lambda: 1, l1=1)))
     assert stream.getvalue() == ""
+
+
+@pytest.mark.parametrize("inside", [True, False])
+def test_after_a_fork_only_the_thread_that_forked_is_at_work(inside):
+    """The other threads of the old process are not here, and nobody waits for them."""
+    quiet, this, before = _Quiet(), threading.get_ident(), list(warnings.filters)
+    with quiet():
+        quiet._inside.add(this + 1)  # another thread, which does not live on
+        if not inside:
+            quiet._inside.discard(this)
+        quiet.forked()
+        assert quiet._inside == ({this} if inside else set())
+        assert (quiet._before is not None) == inside
+        assert (warnings.filters == before) == (not inside)
+    assert quiet._before is None
+    assert warnings.filters == before

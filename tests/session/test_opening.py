@@ -12,6 +12,7 @@ from deniable.errors import (
 )
 from deniable.schema import Schema, bounds
 from deniable.session import open as open_session
+from deniable.session import opening
 
 # ---- opening
 
@@ -77,3 +78,41 @@ def test_a_session_shows_what_is_public():
 def test_a_session_closes_its_ledger(tmp_path):
     with session(ledger=tmp_path / "ledger.db") as s:
         s.release(EIGHTH.on(secret(1.0)))
+
+
+def test_columns_are_no_schema_of_tables_not_even_some_of_them():
+    for columns in ({"age": bounds(0, 125)}, {"age": bounds(0, 125), "b": Schema()}):
+        with pytest.raises(BadParameter, match=r"a dp\.Schema of columns"):
+            session(schema=columns)
+
+
+@pytest.mark.parametrize(
+    ("whole", "parts", "size"),
+    [(None, {}, None), (50, {}, 50), (50, {"a": 90}, 50), (None, {"a": 90, "b": 20}, 90),
+     (None, {"a": 20, "b": 90}, 90), (None, {"a": None, "b": 7}, 7), (None, {"a": None}, None)],
+)  # fmt: skip
+def test_the_number_of_people_is_that_of_the_schema_else_of_its_largest_table(whole, parts, size):
+    tables = {name: Schema(size=each) for name, each in parts.items()}
+    assert opening._size(Schema(size=whole, tables=tables)) == size
+    assert opening._size(None) is None
+
+
+@pytest.mark.parametrize(
+    ("stated", "here", "found"),
+    [
+        (None, None, None),
+        ("1", None, "1"),
+        (None, "2", "2"),
+        ("2", "2", "2"),
+        ("1", "2", "refused"),
+    ],
+)
+def test_a_version_is_stated_here_or_in_the_schema_or_alike_in_both(stated, here, found):
+    schema = Schema(version=stated)
+    if found == "refused":
+        with pytest.raises(BadParameter, match="you opened version 2 of the data"):
+            opening._versioned(schema, here)
+    else:
+        assert opening._versioned(schema, here).version == found
+    assert opening._versioned(None, None) is None
+    assert opening._versioned(None, "3").version == "3"

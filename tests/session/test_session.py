@@ -259,3 +259,9 @@ def test_the_same_words_about_another_table_are_another_question(tables, other):
     assert asked(tables).free
     assert asked(tables[::-1]).free
     assert not asked(other).free
+
+
+def test_data_whose_version_nobody_names_has_an_empty_one():
+    assert session().version == ""
+    assert session(schema=dp.Schema()).version == ""
+    assert session(schema=dp.Schema(version="7")).version == "7"

@@ -209,7 +209,7 @@ def _mechanism(record: Mapping[str, object]) -> dict[str, object]:
 def _headings(kind: type[Mechanism] | None) -> dict[str, str]:
     found: dict[str, str] = {}
     heading = ""
-    for line in inspect.cleandoc((kind.__doc__ if kind else None) or "").splitlines():
+    for line in inspect.cleandoc(kind.__doc__ or "").splitlines():
         first, _, rest = line.partition(" ")
         if first in _HEADINGS:
             heading = first

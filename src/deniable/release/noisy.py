@@ -128,7 +128,7 @@ class Summed(Spread):
         """The ±."""
         far = reach(self.law, self.scales, confidence=of_each(confidence, self.among))
         if self.rounded and self.whole:
-            return float(max(0, math.ceil(far - 0.5)))
+            return float(math.ceil(far - 0.5))
         return far + 0.5 * self.rounded
 
     def at(self, confidence: float) -> Reach:

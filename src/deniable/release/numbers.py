@@ -67,7 +67,7 @@ def meaning(loss: Loss, delta: float = 1e-6) -> str:
     tells = isinstance(loss, Pure | Approx)
     epsilon = float(getattr(loss, "epsilon", math.inf)) if tells else loss.epsilon_at(delta)
     slack = getattr(loss, "delta", 0.0) if tells else delta
-    sure = 100 / (1 + math.exp(-min(epsilon, 700.0)))
+    sure = 100 / (1 + math.exp(-epsilon))
     shown = f"{math.ceil(sure)}" if sure <= 99 else digits(min(sure, 99.9999), "up", significant=6)
     but = f", except with probability {probability(slack, 'up')}" if slack else ""
     return (
@@ -119,9 +119,7 @@ def percent(share: float) -> str:
     ('99.9 %', '4.12 %', '99.9999999 %')
     """
     missing = 1 - share
-    digits = (
-        3 if share < 0.9 else max(3, 2 - math.floor(math.log10(missing) + 1e-6) if missing else 3)
-    )
+    digits = 2 - math.floor(math.log10(missing)) if missing else 3
     return f"{100 * share:.{digits}g} %"
 
 

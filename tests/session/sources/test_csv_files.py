@@ -98,3 +98,43 @@ def test_one_other_line_end_anywhere_makes_a_copy(tmp_path, monkeypatch, where):
     lines[where] = lines[where][:4] + (b"\r" if where else b"") + lines[where][4:]
     path = written(tmp_path, b"".join(lines))
     assert (_with_one_end(path, tmp_path) != path) == (where > 0)
+
+
+@pytest.mark.parametrize("changed", [None, 0, 1])
+@pytest.mark.parametrize("content", [b"a,c\n1,2\n", b"a;b\n", b"", b"a\n"])
+def test_every_file_still_begins_with_the_line_it_had(tmp_path, changed, content):
+    paths = [tmp_path / "first.csv", tmp_path / "second.csv"]
+    for path in paths:
+        path.write_bytes(b"a,b\n1,2\n")
+    held = tuple(map(str, paths))
+    source = csv_files.CsvFiles(held=held, header=("a", "b"), delimiter=",")
+    if changed is not None:
+        paths[changed].write_bytes(content)
+    assert source.difference(None) == (None if changed is None else "")
+    paths[0].write_bytes(b"a,b\n3,4\n5,6\n")  # rows may come and go
+    paths[1].unlink()
+    assert source.difference(None) == ""
+
+
+def test_the_first_line_and_the_schema_must_use_the_same_names_once(tmp_path):
+    def declared(*contents, facts=FACTS):
+        paths = []
+        for number, content in enumerate(contents):
+            paths.append(str(tmp_path / f"{number}.csv"))
+            (tmp_path / f"{number}.csv").write_bytes(content)
+        (outline,) = csv_files.look(paths, "visits", None)
+        return outline.source.declared(outline, facts)
+
+    fine = b'age,city,"x;y",more\n'
+    found = declared(fine, fine)
+    assert found.source.header == ("age", "city", "x;y", "more")
+    assert list(found.types) == ["age", "city", "x;y"]
+    for contents, said in (
+        ((fine, b'age,city,"x;y"\n'), "do not have the same first line"),
+        ((b"age,city\n",), "has no `x;y`"),
+        ((b'age,city,"x;y",AGE\n',), "has `age` more than once"),
+    ):
+        with pytest.raises(BadParameter, match=said):
+            declared(*contents)
+    with pytest.raises(BadParameter, match="needs a schema with types"):
+        declared(fine, facts=None)

@@ -173,7 +173,7 @@ class Asking:
     def _taken(self, ask: Ask, end: float) -> Outcome | None:
         """What a question came to at its turn; None if another server was quicker to take one."""
         with self._turn(ask, end) as pace:
-            left = max(0.0, end - time.monotonic())
+            left = end - time.monotonic()
             with self._house.workers.one(patience=left, long=ask.long) as worker:
                 lease = self._reserve(ask)
                 if lease is None:
@@ -214,8 +214,7 @@ class Asking:
                 why="an older copy, or another ledger, would give budget back",
                 fix="the curator, who sees more, restores the newest copy of the ledger",
             )
-        purpose = ask.body.get("purpose") or ""
-        if group.purposes and purpose not in group.purposes:
+        if group.purposes and ask.body.get("purpose") not in group.purposes:
             raise BadParameter(
                 "a question about these people must name one of the stated purposes",
                 fix=" or ".join(f'purpose="{each}"' for each in group.purposes),

@@ -136,9 +136,11 @@ def _above(
     """Group after group, until as many as were asked for are above."""
 
     def steps() -> Generator[Any, Any, list[int]]:
+        names = vector.value.form.keys
+        assert names is not None, "a vector has a name for each of its groups"
         opened = yield mechanism
         found: list[int] = []
-        for place, name in enumerate(vector.value.form.keys or ()):
+        for place, name in enumerate(names):
             step: Step[Any] = opened.on(vector.value.at(name))
             if (yield step):
                 found.append(place)

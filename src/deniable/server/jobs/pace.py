@@ -20,7 +20,7 @@ class Pace:
     @cached_property
     def end(self) -> float:
         """The step after the work so far; fixed when it is first asked for."""
-        return self.start + step_after(max(0.0, now() - self.start), self.steps)
+        return self.start + step_after(now() - self.start, self.steps)
 
     def wait(self) -> None:
         """Until the step has come; not longer than to it if the clock was set back meanwhile."""

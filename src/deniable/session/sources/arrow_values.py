@@ -93,8 +93,8 @@ def _utf8(pa: Any, texts: Any) -> Any:
     try:
         texts.validate(full=True)
     except pa.ArrowInvalid:
-        wide = pa.large_binary() if pa.types.is_large_string(texts.type) else pa.binary()
-        held = texts.cast(pa.binary_view() if pa.types.is_string_view(texts.type) else wide)
+        view = pa.types.is_string_view(texts.type)
+        held = texts.cast(pa.binary_view() if view else pa.large_binary())
         return pa.array([_decoded(value) for value in held.to_pylist()], texts.type)
     return texts
 

@@ -121,9 +121,8 @@ class _Values:
         """The value of each unit that has one: the mean of its own rows, clipped."""
         number = self.rows.numbers[total]
         units = matrix.people
-        size = int(units.max(initial=-1)) + 1
-        counts = np.bincount(units, weights=matrix.points[:, count], minlength=size)
-        sums = np.bincount(units, weights=matrix.points[:, total], minlength=size)
+        counts = np.bincount(units, weights=matrix.points[:, count])
+        sums = np.bincount(units, weights=matrix.points[:, total])
         held = counts > 0
         means = number.centre + sums[held] / counts[held] * float(number.worth)
         return np.clip(means, self.low, self.high)

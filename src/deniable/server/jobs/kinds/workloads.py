@@ -75,7 +75,6 @@ class Prefixes(Workload):
     def asked(self, session: Curator) -> Asked[Release]:
         """Running totals over the cells of the column."""
         about = About(session=session, table=self.table)
-        about.column(self.column)
         found = cells_of(about, self.column, bins=self.bins)
         if not found.ordered:
             raise BadParameter(

@@ -1,0 +1,67 @@
+"""Lines are written for their owner alone, all or none, and never over a database."""
+
+import os
+import stat
+import threading
+
+import pytest
+
+import deniable as dp
+from deniable.ledger.export import exported
+
+
+def test_a_file_is_new_its_owners_and_replaced_as_a_whole(tmp_path):
+    path = tmp_path / "ledger.jsonl"
+    path.write_text("old")
+    path.chmod(0o644)
+    exported(path, ["a\n", "b\n"])
+    assert path.read_bytes() == b"a\nb\n"
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    assert os.listdir(tmp_path) == ["ledger.jsonl"]  # noqa: PTH208
+
+
+def test_if_a_line_cannot_be_had_nothing_changes(tmp_path):
+    path = tmp_path / "ledger.jsonl"
+    path.write_text("old")
+
+    def lines():
+        yield "a\n"
+        raise KeyError
+
+    with pytest.raises(KeyError):
+        exported(path, lines())
+    assert path.read_text() == "old"
+    assert os.listdir(tmp_path) == ["ledger.jsonl"]  # noqa: PTH208
+
+
+@pytest.mark.parametrize("beside", ["-journal", "-wal", "-shm"])
+def test_a_database_and_what_is_beside_it_are_refused(tmp_path, beside):
+    path = tmp_path / "held.db"
+    path.write_bytes(b"SQLite format 3\0 and more")
+    for name in (path, tmp_path / f"held.db{beside}"):
+        with pytest.raises(dp.BadParameter, match="belongs to a database"):
+            exported(name, ["a\n"])
+    assert path.read_bytes() == b"SQLite format 3\0 and more"
+    path.write_bytes(b"SQLite format 3")  # as it does not begin
+    exported(path, ["a\n"])
+    assert path.read_text() == "a\n"
+
+
+def test_a_pipe_is_written_to_and_stays_one(tmp_path):
+    path, read = tmp_path / "pipe", []
+    os.mkfifo(path)
+    reader = threading.Thread(target=lambda: read.append(path.read_text()), daemon=True)
+    reader.start()
+    exported(path, ["a\n", "b\n"])
+    reader.join()
+    assert read == ["a\nb\n"]
+    assert stat.S_ISFIFO(path.stat().st_mode)
+
+
+def test_a_link_is_followed(tmp_path):
+    held, link = tmp_path / "held", tmp_path / "link"
+    held.write_text("old")
+    link.symlink_to(held)
+    exported(link, ["a\n"])
+    assert link.is_symlink()
+    assert held.read_text() == "a\n"

@@ -1,0 +1,144 @@
+"""What is asked of a session is checked by public facts; what it hands out says what it cost."""
+
+import datetime as dt
+from contextlib import contextmanager
+from types import SimpleNamespace
+
+import pyarrow as pa
+import pytest
+
+import deniable as dp
+from deniable.errors import NOTHING_SPENT, UnitMismatch
+from deniable.losses.filters import Price
+from deniable.mechanisms import Step
+from deniable.mechanisms.combine import Composed
+from deniable.session import asked
+
+TENTH, FIFTH = dp.Laplace(scale=10.0), dp.Laplace(scale=5.0)
+
+
+def step(mechanism=TENTH, **declared):
+    return mechanism.on(dp.Sensitive(lambda: 1.0, l1=1, **declared))
+
+
+def test_steps_come_one_or_several_and_nothing_else():
+    one, two = step(), step(FIFTH)
+    assert asked.checked(one, unit=dp.rows()) == [one]
+    assert asked.checked((one, two), unit=dp.rows()) == asked.checked([one, two], unit=dp.rows())
+    for wrong in ([], ()):
+        with pytest.raises(dp.BadParameter, match="empty list"):
+            asked.checked(wrong, unit=dp.rows())
+    for wrong in (5, [one, "two"], TENTH):
+        with pytest.raises(dp.BadParameter, match="must be a step"):
+            asked.checked(wrong, unit=dp.rows())
+
+
+def test_a_step_made_by_hand_is_checked_like_any_other():
+    by_hand = Step(mechanism=TENTH, value=dp.Sensitive(lambda: 1.0, l1=7))
+    with pytest.raises(dp.DeniableError):
+        asked.checked(by_hand, unit=dp.rows())
+    with pytest.raises(dp.DeniableError):
+        asked.checked(Step(mechanism=TENTH, value=3.0), unit=dp.rows())
+
+
+def test_bounds_hold_for_the_unit_they_were_stated_for():
+    stated = step(unit=dp.person("id", rows=2))
+    assert asked.checked(stated, unit=dp.person("id", rows=2)) == [stated]
+    for unit in (dp.rows(), dp.person("id", rows=3)):
+        with pytest.raises(UnitMismatch, match="but the session protects"):
+            asked.checked(stated, unit=unit)
+
+
+def test_an_opened_mechanism_answers_one_step_at_a_time():
+    table = pa.table({"a": [1]})
+    session = dp.open(table, unit=dp.rows(), budget=dp.epsilon(9.0))
+    handle = session.open(2 * TENTH)
+    alone = handle.on(dp.Sensitive(lambda: 1.0, l1=1))
+    assert asked.checked(alone, unit=dp.rows()) == [alone]
+    with pytest.raises(dp.BadParameter, match="one step at a time"):
+        asked.checked([alone, step()], unit=dp.rows())
+
+
+def test_steps_are_charged_together_and_answered_in_the_kind_of_their_list():
+    assert asked.together([step()]) is TENTH
+    both = asked.together([step(), step(FIFTH)])
+    assert both == Composed.of((TENTH, 1), (FIFTH, 1))
+    assert asked.like((1, 2), [3, 4]) == (3, 4)
+    assert asked.like([1, 2], [3, 4]) == [3, 4]
+
+
+def test_one_step_has_a_column_and_several_have_one_each():
+    keys, columns = asked.columns_of([step()])([5.0])
+    assert (keys, columns["value"].cells) == ({}, (5.0,))
+    keys, columns = asked.columns_of([step(), step(FIFTH)])([5.0, 6.0])
+    assert {name: column.cells for name, column in columns.items()} == {
+        "value_1": (5.0,), "value_2": (6.0,),
+    }  # fmt: skip
+    assert columns["value_1"].errors()[0] == pytest.approx(2 * columns["value_2"].errors()[0])
+
+
+def test_what_values_need_is_entered_once_in_one_order_and_left():
+    seen = []
+
+    @contextmanager
+    def need(name):
+        seen.append(name)
+        yield
+        seen.append(f"{name} left")
+
+    first, second = need("a"), need("b")
+    values = [SimpleNamespace(ready=(first, second)), SimpleNamespace(ready=(second,))]
+    with asked.made_ready([SimpleNamespace(value=value) for value in values]):
+        assert sorted(seen) == ["a", "b"]
+    assert sorted(seen[2:]) == ["a left", "b left"]
+    assert seen[2] == f"{seen[1]} left"
+
+
+@pytest.mark.parametrize(("loss", "said"), [(None, "nothing more"), (dp.epsilon(0.1), "ε 0.1")])
+def test_an_error_after_a_charge_says_what_was_spent(loss, said):
+    assert asked.cost(loss) == said
+    with pytest.raises(dp.BadParameter) as told, asked.after_charge(loss):
+        raise dp.BadParameter("no")
+    assert told.value.cost == f"{said} was spent"
+
+
+FILTER = SimpleNamespace(filter=SimpleNamespace(spent=lambda price: dp.epsilon(price.epsilon)))
+
+
+@pytest.mark.parametrize(
+    ("cost", "prices", "said"),
+    [
+        (NOTHING_SPENT, [], NOTHING_SPENT),
+        (NOTHING_SPENT, [0.25], "this step: nothing; the step before it: ε 0.25"),
+        (NOTHING_SPENT, [0.25, 0.5], "this step: nothing; the 2 steps before it: ε 0.75"),
+        ("ε 0.5 was spent", [0.5], "ε 0.5 was spent"),
+        ("ε 0.5 was spent", [0.25, 0.5], "this step: ε 0.5 was spent; the step before it: ε 0.25"),
+        (NOTHING_SPENT, [None, 0.5], "this step: nothing; the 2 steps before it: ε 0.5"),
+    ],
+)
+def test_an_error_that_ends_an_algorithm_says_what_its_earlier_steps_cost(cost, prices, said):
+    error = dp.BadParameter("no", cost=cost)
+    paid = [SimpleNamespace(price=p and Price(epsilon=p)) for p in prices]
+    asked.tell_earlier(error, paid, ledger=FILTER)
+    assert error.cost == said
+
+
+def test_only_stated_bounds_and_keys_are_in_a_certificate():
+    columns = {"age": dp.bounds(0, 9), "city": dp.keys(["a"]), "note": dp.column("text")}
+    table = SimpleNamespace(name="t", columns=columns)
+    assert list(asked._stated({"t": table})) == ["t.age", "t.city"]
+
+
+@pytest.mark.parametrize("asker", [None, "ann"])
+def test_an_asker_sees_a_name_for_the_line_and_the_curator_its_number(asker):
+    halts = SimpleNamespace(resumptions=2, failures=3)
+    ledger = SimpleNamespace(halts=lambda: halts, where="here", alias=lambda entry: "alias")
+    session = SimpleNamespace(ledger=ledger, budget=dp.epsilon(1.0), tables={}, asker=asker)
+    paid = SimpleNamespace(time=dt.datetime(2026, 1, 2, tzinfo=dt.UTC), sequence=7, hash="hash")
+    facts = asked.facts_of(session, paid)
+    assert (facts["resumptions"], facts["failures"], facts["ledger"]) == (2, 3, "here")
+    named = (facts["entry"], facts["entry_hash"])
+    assert named == ((7, "hash") if asker is None else (None, "alias"))
+    assert facts["time"] == "2026-01-02T00:00:00+00:00"
+    unpaid = asked.facts_of(session, None)
+    assert (unpaid["entry"], unpaid["entry_hash"], "time" in unpaid) == (None, "", False)
