@@ -282,6 +282,14 @@ def test_moments_help_wherever_one_pair_stands_for_many_mechanisms():
     assert not pricing._moments_help([other])
 
 
+@pytest.mark.parametrize("delta", [1.0, 1 - 2.0**-53, 0.75])
+@pytest.mark.parametrize("epsilon", [0.0, 1.0, 1e3])
+def test_what_tells_nearly_everything_has_a_price(epsilon, delta):
+    told = [(ApproxPair(epsilon=epsilon, delta=delta), 3)]
+    assert 1 - (1 - delta) ** 3 <= pricing.delta_at(told, 0.5) <= 1
+    assert pricing.epsilon_at(told, 0.9) == math.inf
+
+
 PART = "pricing"
 BOXED = [(ApproxPair(epsilon=0.4, delta=1e-7), 12), (LaplacePair(ratio=0.2), 5)]
 RARE = [(SampledPair(inner=GaussianPair(mu=1.2), rate=0.02), 9)]
@@ -305,7 +313,7 @@ CASES = (
             pricing.largest_loss(p),
             pricing.infinite_mass(p),
             pricing._sum_at_nothing(p),
-            pricing._chernoff(p, 2.0, 1.0),
+            pricing._chernoff(Saddle(p), 2.0),
             pricing._without_the_negligible(p, 1e3)[1],
         ]
         for n, p in FIXED.items()

@@ -113,7 +113,7 @@ def delta_at(pairs: List, epsilon: float) -> float:
         return min(1.0, rounding.add_up(large, delta_at(pairs, part)))
     pairs = _that_matter(pairs)
     infinite = infinite_mass(pairs)
-    if epsilon >= largest_loss(pairs):
+    if epsilon >= largest_loss(pairs) or infinite == 1:
         return infinite
     engine, most = _alone(pairs), infinite + _sum_at_nothing(pairs)
     if engine is None:

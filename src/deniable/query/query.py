@@ -30,7 +30,7 @@ from deniable.query.allocate import (
     noise_of,
     title,
 )
-from deniable.query.allocate.weighing import MOST_GROUPS
+from deniable.query.allocate.allocation import MOST_GROUPS
 from deniable.query.answer import answer
 from deniable.query.integers import Group, IntegerPlan, in_integers
 from deniable.query.public import public_answer

@@ -17,9 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deniable.query.aggregates import Tally
+from deniable.query.allocate.allocation import touched
 from deniable.query.allocate.basis import Basis
 from deniable.query.allocate.part import Part
-from deniable.query.allocate.weighing import touched
 from deniable.query.integers import Group, IntegerPlan, within_set
 from deniable.sensitive import Sensitive
 

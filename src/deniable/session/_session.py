@@ -13,7 +13,7 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import Any, Final, NoReturn, Self, TypeVar
 
-from deniable.errors import BadParameter, DeniableError, HiddenValue
+from deniable.errors import BadParameter, BudgetExceeded, DeniableError, HiddenValue
 from deniable.ledger import Account, Entry, Failures, Ledger
 from deniable.ledger.answers import Answered, asking
 from deniable.ledger.halts import failed, named
@@ -316,7 +316,7 @@ class Session:
         drawing.refuse_replay(self._ledger)
         check_proved(mechanism, self.unit)
         self._admit()
-        with offers.softening(self, mechanism, delta=delta):
+        try:
             entry = self._ledger.charge(
                 mechanism,
                 unit=self.unit,
@@ -326,6 +326,9 @@ class Session:
                 what=self._versioned(what),
                 once=once,
             )
+        except BudgetExceeded as error:
+            offers.soften(error, self, mechanism, delta=delta)
+            raise
         return drawing.charged(entry)
 
     def _versioned(self, what: str) -> str:
@@ -372,8 +375,6 @@ class Session:
         columns = keys, {"value": answer}
         release = released(self, [step], columns, loss, entry=entry, question=question or "")
         return replace(release, free=OPENED)
-
-    # ---- manners
 
     def close(self) -> None:
         """Let go of the ledger."""

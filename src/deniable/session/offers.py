@@ -111,16 +111,13 @@ def _largest(spend: Loss, left: Loss, fits: Callable[[Loss], bool]) -> Loss | No
     return typed(spend, 10**low)
 
 
-@contextmanager
-def softening(session: Session, mechanism: Mechanism, *, delta: float | None) -> Iterator[None]:
+def soften(
+    error: BudgetExceeded, session: Session, mechanism: Mechanism, *, delta: float | None
+) -> None:
     """Let a refusal propose the same mechanism with as much more noise as it takes."""
-    try:
-        yield
-    except BudgetExceeded as error:
-        found = _softer(session, mechanism, delta)
-        if found is not None:
-            error.offer(Fix(f"dp.{found!r}", note="what is left"))
-        raise
+    found = _softer(session, mechanism, delta)
+    if found is not None:
+        error.offer(Fix(f"dp.{found!r}", note="what is left"))
 
 
 def _softer(session: Session, mechanism: Mechanism, delta: float | None) -> Mechanism | None:

@@ -69,6 +69,8 @@ def noise_for(
     added up at one Rényi order, and an amount within the ceiling must also fit there.
     """
     laplace = _laplace(vectors("laplace"), spend)
+    if isinstance(spend, Pure) and laplace is not None:
+        return laplace  # ε alone buys no normal noise
     gaussian = _gaussian(vectors("gaussian"), spend, filter)
     if laplace is None or gaussian is None:
         only = laplace or gaussian

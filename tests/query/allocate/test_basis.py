@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import deniable as dp
-from deniable.query.allocate import weighing
+from deniable.query.allocate import allocation as allocating
+from deniable.query.allocate.allocation import parts_of
 from deniable.query.allocate.basis import Basis, foldings
-from deniable.query.allocate.weighing import parts_of
 from deniable.query.integers import Cells
 
 HELD = pa.table({"x": [3, 4, None], "y": [1, None, 2], "u": ["a", "b", "c"], "k": ["a", "b", "a"]})
@@ -135,7 +135,7 @@ def told(query, names, *, apart=False):
     """The ± of columns, where averages are of 1,000 rows; without folding if `apart`."""
     with pytest.MonkeyPatch.context() as patch:
         if apart:
-            patch.setattr(weighing, "foldings", lambda *_: ())
+            patch.setattr(allocating, "foldings", lambda *_: ())
         found = query.explain(spend=dp.epsilon(0.1), size=1000).errors
     return [found[name] for name in names]
 

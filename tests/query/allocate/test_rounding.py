@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 
 import deniable as dp
 from deniable.query.aggregates import Measure, Tally
+from deniable.query.allocate.allocation import parts_of
 from deniable.query.allocate.basis import Basis
 from deniable.query.allocate.part import Part
-from deniable.query.allocate.weighing import parts_of
 from deniable.query.integers import in_integers
 from deniable.workload.moves import Moves
 

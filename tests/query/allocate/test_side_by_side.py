@@ -9,7 +9,7 @@ from tests import goodness
 from tests.query.executing import execute
 
 import deniable as dp
-from deniable.query.allocate import weighing
+from deniable.query.allocate import allocation as allocating
 from deniable.query.allocate.basis import side_by_side
 
 ENDS = [(0, 100), (-3, 0), (-50, 50), (-10, 100), (7, 12), (-12, -7), (0, 1)]
@@ -79,7 +79,7 @@ def test_a_mean_errs_less_for_it(unit, budget, spend, most, monkeypatch):
         query = opened(ends, unit=unit, budget=budget).sql(sql)
         now = query.explain(spend=spend, size=1000).errors["a"]
         with monkeypatch.context() as patch:
-            patch.setattr(weighing, "side_by_side", lambda *_: ())
+            patch.setattr(allocating, "side_by_side", lambda *_: ())
             assert now < most * query.explain(spend=spend, size=1000).errors["a"]
 
 

@@ -17,7 +17,7 @@ from deniable.query.algebra import (
     call,
     literal,
 )
-from deniable.query.allocate.weighing import _tree, emphasis, parts_of, touched
+from deniable.query.allocate.allocation import _tree, emphasis, parts_of, touched
 from deniable.query.integers import in_integers
 from deniable.workload.search import FEWEST_CELLS, MOST_GROUPS, Search
 from deniable.workload.trees import Tree

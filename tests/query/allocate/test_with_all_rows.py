@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 import deniable as dp
 from deniable.audit import replay
+from deniable.query.allocate.allocation import parts_of
 from deniable.query.allocate.basis import with_all_rows
-from deniable.query.allocate.weighing import parts_of
 
 GROUPS = ["a", "b"]
 SCHEMA = dp.Schema(

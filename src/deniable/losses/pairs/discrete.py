@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from abc import abstractmethod
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from typing import ClassVar
 
 import numpy as np
@@ -31,17 +31,9 @@ class AtomicPair(Pair):
 
     def point_masses(self) -> tuple[Reals, Reals]:
         """The atoms, from the largest loss down."""
-        return self._deficits, self._masses
-
-    @cached_property
-    def _deficits(self) -> Reals:
         losses, masses = self.atoms()
-        return (self.origin() - losses[masses > 0])[::-1]
-
-    @cached_property
-    def _masses(self) -> Reals:
-        masses = self.atoms()[1]
-        return masses[masses > 0][::-1]
+        kept = masses > 0
+        return (self.origin() - losses[kept])[::-1], masses[kept][::-1]
 
     def log_mgf(self, z: Complexes) -> tuple[Complexes, Reals]:
         """ln Σ pⱼ e^(z(lⱼ − origin))."""
@@ -57,8 +49,9 @@ class AtomicPair(Pair):
 
     def rough_log_mgf(self, c: float) -> float:
         """From a few thousand of the atoms."""
-        stride = 1 + len(self._masses) // 4096
-        logs = np.log(self._masses[::stride]) - c * self._deficits[::stride]
+        deficits, masses = self.point_masses()
+        stride = 1 + len(masses) // 4096
+        logs = np.log(masses[::stride]) - c * deficits[::stride]
         top = float(logs.max())
         return top + math.log(float(np.exp(logs - top).sum()) * stride)
 
@@ -192,6 +185,15 @@ class ApproxPair(AtomicPair):
         low = up((1 - self.delta) / (1 + math.exp(min(self.epsilon, 700.0))))
         high = up((1 - self.delta) / (1 + math.exp(-self.epsilon)))
         return np.array([-self.epsilon, self.epsilon]), np.array([low, high])
+
+    def rough_log_mgf(self, c: float) -> float:
+        """ln[(1 − δ)(1 + e^(−(1+2c)ε))/(1 + e^(−ε))] of a real number."""
+        whole = (1 - self.delta) / (1 + math.exp(-self.epsilon))
+        return math.log(whole) + math.log1p(math.exp(-(1 + 2 * c) * self.epsilon))
+
+    def largest_loss(self) -> float:
+        """ε."""
+        return self.epsilon
 
     def infinite_mass(self) -> float:
         """δ."""

@@ -191,7 +191,7 @@ def _centred(book: Book, asked: Aggregate) -> bool:
 
     Beside a mean or variance of the same rows: its tallies give the sum, too. Beside a count of
     them: with centre c, reach r and m = |c| + r, a unit moves Σx by m and Σ(x − c) by r. Let
-    t = |c|/m. The weights of `allocate.weighing` are then (1 − t)² and W + t² in place of 1 and W,
+    t = |c|/m. The weights of `allocation` are then (1 − t)² and W + t² in place of 1 and W,
     W ≥ 1; and (1 − t)²ᵖ + (W + t²)ᵖ ≤ 1 + Wᵖ for p = ⅓ and ½, since the left falls in t. Where
     units are replaced, Σ(x − c) may move as far as Σx, and nothing is gained; unless lines may be
     left out (then Σx moves by more than high − low) and the number of rows is public.

@@ -2,8 +2,7 @@
 
 basis         in which numbers tallies are released: themselves, or what a row moves less
 part          a vector: whole numbers that are rounded and get noise of one scale
-weighing      which vectors a question needs, and how much each one's error matters
-allocation    all of a question's noise, private keys included
+allocation    which vectors a question needs, how much each matters, and all of its noise
 foresight     the ± of every answer, in advance
 within        the least loss for a ±
 words         the plan as people read it
@@ -11,8 +10,7 @@ words         the plan as people read it
 
 from __future__ import annotations
 
-from .allocation import Allocation, allocate
-from .weighing import emphasis
+from .allocation import Allocation, allocate, emphasis
 from .within import least
 from .words import explained, noise_of, title
 
