@@ -118,6 +118,7 @@ def changed(place, number):
         ("text", "a message is bytes"),
         (7, "a message is bytes"),
     ],
+    ids=lambda each: each if isinstance(each, str) else type(each).__name__,  # a round is random
 )
 def test_a_message_of_anything_else_is_refused(message, why):
     assert len(wire.written(Kind.MASKED, ROUND, 3, b"")) == 26

@@ -64,7 +64,7 @@ def tables(engine):
 @pytest.mark.parametrize(
     "place", range(len(PARTS)), ids=[f"{name[:2]}-{part}" for name, part in PARTS]
 )
-def test_statements_are_those_that_were_read_by_people(place):
+def test_no_statement_changes_unnoticed(place):
     name, part = PARTS[place]
     held = (PLACE / f"{name}_{part}.sql").read_text(encoding="utf-8")
     known = [block.partition("\n")[::2] for block in held.split("\n\n")[:-1]]
