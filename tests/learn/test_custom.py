@@ -344,3 +344,13 @@ def test_the_answer_is_the_mean_of_the_last_half_of_the_steps(steps):
         except StopIteration:
             assert step == steps - 1
     assert model.theta_ == pytest.approx(np.mean(seen[steps // 2 :], axis=0))
+
+
+@pytest.mark.parametrize("shape", [(-1,), (-1, 1)])
+def test_gradients_in_one_dimension_need_no_column(shape):
+    model = GradientDescent(
+        gradient=lambda theta, X, y: (X[:, 0] * theta[0] - y).reshape(shape), dimension=1, clip=1.0
+    )
+    rows = np.array([[1.0], [2.0], [3.0]])
+    found = model._called(np.array([0.5]), rows, np.array([0.0, 1.0, 2.0]))
+    assert found.tolist() == [[0.5], [0.0], [-0.5]]

@@ -108,3 +108,12 @@ def test_the_order_of_tables_does_not_matter_to_a_stored_answer(tmp_path):
         with dp.open(source, unit=unit, budget=dp.epsilon(1), ledger=ledger) as s:
             found.append(s.sql("SELECT COUNT(*) AS n FROM a").release(spend=dp.epsilon(0.4)).value)
     assert found[0] == found[1]
+
+
+def test_a_question_without_a_version_says_nothing_of_one():
+    """So that answers stored before versions were given are found."""
+    given = {"unit": dp.rows(), "budget": dp.epsilon(1), "name": "t"}
+    sessions = [dp.open(pd.DataFrame({"x": [1]}), version=v, **given) for v in (None, "2026")]
+    keys = [session._key(dp.Laplace(scale=2.0), "q", "t") for session in sessions]
+    assert "data" not in keys[0]
+    assert keys[1] == keys[0] | {"data": "2026"}

@@ -1,6 +1,8 @@
 """How far a unit moves cells, against every way in which it can come, go or be replaced."""
 
 import itertools
+import math
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -60,3 +62,10 @@ def test_a_unit_is_there_or_not_in_so_many_cells(cells, there, relation):
     points = [p for p in itertools.product((0, 1), repeat=there) if sum(p) <= cells]
     found = moves_of_presence(cells=cells, relation=relation, one_cell=there == 1)
     assert found == farthest(np.array(points), relation)
+
+
+@pytest.mark.parametrize("square", [0, 1, 2, 3, 9, 10, 2**53 + 1, 3 * 2**80 + 1, 10**30, 7**60])
+def test_a_root_is_rounded_up_to_the_nearest_float(square):
+    found = Moves(l1=1, l2_squared=square, linf=1).l2
+    assert Fraction(found) ** 2 >= square
+    assert found == 0 or Fraction(math.nextafter(found, 0.0)) ** 2 < square

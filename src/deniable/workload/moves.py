@@ -79,8 +79,10 @@ def moves_of_presence(*, cells: int, relation: Relation, one_cell: bool = False)
 
 
 def _root_up(square: Fraction) -> float:
-    """The least float known to be no smaller than the root."""
+    """The least float known to be no smaller than the root.
+
+    The whole root of the square times 2¹²⁰ is rounded to a float, by at most half of its last
+    place, which is 256 or more: so the next float is above the root.
+    """
     root = float(math.isqrt(math.ceil(square) << 120)) / 2.0**60 if square else 0.0
-    while Fraction(root) ** 2 < square:
-        root = math.nextafter(root, math.inf)
-    return root
+    return math.nextafter(root, math.inf) if Fraction(root) ** 2 < square else root

@@ -142,3 +142,9 @@ def test_the_mean_of_a_restricted_draw_lies_in_the_set(domain, aim):
     for sigma in (1e-6, 0.1, 50.0):
         found = domain.mean(np.array(aim), sigma)
         assert np.allclose(domain.project(found), found, atol=1e-9)
+
+
+@pytest.mark.parametrize("record", [(), ("sphere", 1.0), (None,)])
+def test_a_record_of_no_set_is_refused(record):
+    with pytest.raises(dp.BadParameter, match="domain must be"):
+        Domain.of(record)

@@ -377,3 +377,9 @@ def test_a_sample_of_nobody_is_no_rows_of_the_declared_shape(nobody, shape, whol
 def test_the_type_of_a_sampled_sum_does_not_tell_how_large_it_is(m, size):
     assert type(m.sampled(rate=1.0).release([size])) is float
     assert np.shape(m.sampled(rate=1.0).release([[size, 1.0]])) == (2,)
+
+
+@pytest.mark.parametrize("parts", [(), [(Laplace(scale=1.0), 1)], ((Laplace(scale=1.0),),), (7,)])
+def test_a_list_of_nothing_or_of_anything_else_is_refused(parts):
+    with pytest.raises(BadParameter, match="parts must be"):
+        Composed(parts=parts)

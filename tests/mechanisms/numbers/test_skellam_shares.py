@@ -118,3 +118,10 @@ def test_the_largest_variance_is_two_to_the_22():
     assert SkellamShares(of=limit, parties=3).honest == 3
     with pytest.raises(dp.BadParameter):
         SkellamShares(of=Skellam(variance=math.nextafter(2.0**22, 0.0)), parties=3)
+
+
+@pytest.mark.parametrize("order", [1.5, 2.0, 16.0])
+@pytest.mark.parametrize("noise", [NOISE, SkellamL2(variance=30.0)], ids=lambda m: m.name)
+def test_a_divergence_is_that_of_its_order(noise, order):
+    assert noise.renyi(order) == pytest.approx(order * noise.renyi(8.0) / 8, rel=0.2)
+    assert SkellamL2(variance=30.0).renyi(order) == pytest.approx(order / 60, rel=0.2)
