@@ -46,7 +46,7 @@ SCHEMA = dp.Schema(
 
 
 def opened(source):
-    schema = SCHEMA if not isinstance(source, str) else dp.Schema(tables={"visits": SCHEMA})
+    schema = SCHEMA if not isinstance(source, str) else dp.Schema(tables={"calendar": SCHEMA})
     return dp.open(source, unit=dp.rows(), budget=dp.rho(1e9), schema=schema)
 
 
@@ -57,12 +57,12 @@ def table():
 @pytest.fixture
 def in_postgres(server):
     with psycopg.connect(server, autocommit=True) as connection, connection.cursor() as cursor:
-        connection.execute("CREATE TABLE visits (at timestamp, day date)")
+        connection.execute("CREATE TABLE calendar (at timestamp, day date)")
         rows = [(at, at.date()) for at in MOMENTS]
-        cursor.executemany("INSERT INTO visits VALUES (%s, %s)", rows)
+        cursor.executemany("INSERT INTO calendar VALUES (%s, %s)", rows)
     yield server
     with psycopg.connect(server, autocommit=True) as connection:
-        connection.execute("DROP TABLE visits")
+        connection.execute("DROP TABLE calendar")
 
 
 @pytest.mark.parametrize("engine", ["duckdb", "postgres"])

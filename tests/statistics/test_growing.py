@@ -240,7 +240,7 @@ def test_it_is_explained_refused_and_drawn(tmp_path):
     assert any("only ever added" in note for note in plan.notes)
     assert any("first 3 rows" in note for note in plan.notes)
     assert not s.ledger.entries
-    for bad in ({"every": "hour"}, {"every": "year"}):
+    for bad in ({"every": "hour"}, {"every": "decade"}):
         with pytest.raises(BadParameter):
             s.follow("day", **bad)
     with pytest.raises(BadParameter):
