@@ -163,7 +163,8 @@ class Session:
                     self, steps, columns, loss, entry=entry, question=question or "", table=table
                 )
                 if found is not None:
-                    self._keep(entry, release)
+                    with suppress(BadParameter):  # what JSON cannot hold is paid for again
+                        self._ledger.answer(entry, release.to_dict())
             return release
 
     def fingerprint(self, mechanism: Mechanism, *, question: str, table: str = "") -> str:
@@ -217,11 +218,6 @@ class Session:
             (record,) = self._draw(parts, paid=mechanism, entry=entry, question=question)
         return write_down(entry, record)  # type: ignore[arg-type]
 
-    def _keep(self, entry: Entry, release: Release) -> None:
-        """Store the answer, if JSON can hold it; one that is not stored is paid for again."""
-        with suppress(BadParameter):
-            self._ledger.answer(entry, release.to_dict())
-
     def _recall(self, found: str, *, what: str) -> Release | None:
         """The stored answer, which an asker with a share pays for once, as if it were new."""
         drawing.refuse_inside("charged")
@@ -261,7 +257,8 @@ class Session:
                 fix="session.run(algorithm(...))    call the function, do not pass it",
             )
         title, count = name or getattr(algorithm, "__name__", "algorithm"), 0
-        before = len(paid := [] if charges is None else charges)
+        paid = [] if charges is None else charges
+        before = len(paid)
         try:
             with Progress(title) as progress:
                 wanted = next(algorithm)

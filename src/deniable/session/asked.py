@@ -1,8 +1,7 @@
 """What a session is asked to release, and what it hands out.
 
 Steps are checked by public facts, also for which neighbours their price is proved, and priced
-together. An answer says where it came from, as far as
-whoever asked may know it.
+together. An answer says where it came from, as far as whoever asked may know it.
 """
 
 from __future__ import annotations
