@@ -86,7 +86,7 @@ def test_asked_again_it_is_free_though_nothing_is_left(budget):
 def test_a_search_whose_answer_was_not_kept_is_paid_for_again(monkeypatch):
     session = opened(dp.epsilon(1))
     with monkeypatch.context() as patch:
-        patch.setattr(type(session), "_keep", lambda *_: None)
+        patch.setattr(type(session._ledger), "answer", lambda *_: None)
         session.mean("x", spend=dp.epsilon(0.5), bounds="auto")
     lines = len(session.ledger.entries)
     with pytest.raises(BudgetExceeded):
