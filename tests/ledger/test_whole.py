@@ -174,19 +174,23 @@ def test_an_anchor_is_found_wherever_pages_end(ledger, monkeypatch, page):
 @pytest.mark.parametrize(("kind", "shared"), [("charge", False), ("charge", True), ("share", True)])
 @pytest.mark.parametrize("epsilon", [0.5, 0.75])
 def test_a_walk_from_any_line_on_admits_neither_sum_beyond_the_ceiling(kind, shared, epsilon):
-    """From the middle of a ledger shares are not known, so the total must be checked by itself."""
+    """From the middle of a ledger shares are not known: the total is compared with what is reserved."""
     half, price = {"epsilon": 0.5}, {"epsilon": epsilon}
+    from_share = kind == "charge" and shared
     with open_ledger(budget=dp.epsilon(1.0), unit=ROWS) as ledger:
-        paid = ledger.charge(dp.Laplace(scale=2.0), unit=ROWS)
+        if from_share:
+            paid = ledger.share("ann", amount=dp.epsilon(0.5))
+        else:
+            paid = ledger.charge(dp.Laplace(scale=2.0), unit=ROWS)
         row, filter_ = list(books.rows(ledger._store))[-1], ledger.filter
-    total = {"epsilon": 0.5 + epsilon}
+    total = price if from_share else {"epsilon": 0.5 + epsilon}
     standing = {"reserved": price, "used": price if kind == "charge" else {}}
     record = {
         "kind": kind, "asker": "ann" if shared else None, "price": price,
         "standing": standing if shared else None,
         "mechanisms": [dp.Laplace(scale=1 / epsilon).to_dict()] if kind == "charge" else None,
         "total": total if kind == "charge" else half,
-        "committed": half if kind == "charge" and shared else total,
+        "committed": half if from_share else total,
     }  # fmt: skip
     walk = Walk(row, filter=filter_, where="here")
     assert walk.state is None

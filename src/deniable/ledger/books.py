@@ -13,6 +13,7 @@ from typing import NoReturn, Self, overload
 from deniable.errors import LedgerFailure
 from deniable.losses import Loss
 from deniable.losses.filters import Filter, Price
+from deniable.mechanisms import Mechanism
 from deniable.progress import Progress
 
 from . import chain, show
@@ -22,7 +23,7 @@ from .export import exported
 from .halts import Failure, Failures, Halts
 from .header import Header
 from .stores.store import Lookups, Row, Store
-from .trust import State, broken, in_place, intact
+from .trust import State, broken, in_place, intact, refuse_foreign
 from .whole import WholeWalk
 
 TAIL = 100  # lines checked whenever a ledger is opened
@@ -59,6 +60,11 @@ class Books:
     def durable(self) -> bool:
         """Do the lines outlive this process?"""
         return self._store.durable
+
+    def check_mechanism(self, mechanism: Mechanism, *, asker: str | None) -> None:
+        """Raise if this asker may not charge this mechanism here, whatever it costs."""
+        if asker is not None and self.durable:
+            refuse_foreign(mechanism, asker=asker)
 
     # ---- how much
 

@@ -136,7 +136,8 @@ class Walk:
             self._add(self._price(record), kind, shared="standing" in record)
             both = self._committed is self._total
             if not (
-                self._filter.admits(self._committed) and (both or self._filter.admits(self._total))
+                self._filter.admits(self._committed)
+                and (both or fits(self._total, self._committed))
             ):
                 raise self._broken(record["sequence"], "passes the ceiling")
         if (record.get("total"), record.get("committed")) != self._stated:

@@ -5,7 +5,8 @@ A charge outside shares, or a new share, is admitted only if the filter admits `
 a charge to a share only if what was used stays within the share in every coordinate of the price.
 So what was truly spent is at most `committed`, coordinate by coordinate; a filter that admits a
 total admits every smaller one; hence the ceiling holds, and every share can be used in full
-whatever others do. All sums are rounded up.
+whatever others do. All sums are rounded up. Both comparisons are made to the resolution 2⁻⁴⁰ of
+ceilings, one after the other: where there are shares, the ceiling holds to 2⁻³⁹.
 
 A stored answer that is shown again tells the world nothing new: it is free for the ceiling. To its
 asker it may be new, so it is charged to their share.
@@ -40,7 +41,7 @@ from .halts import (
 )
 from .header import units_differ
 from .stores.store import CommitUnsure, Lookups, Row, Store, Writing, reached, refuse_seed
-from .trust import State, broken, intact, refuse_foreign
+from .trust import State, broken, intact
 
 Compose = Callable[[Writing, Entry, State], dict[str, object]]
 
@@ -79,8 +80,7 @@ class Ledger(Books):
         if unit != self.unit:
             raise units_differ(self.unit, unit, where=self.where)
         refuse_seed(self._store)
-        if asker is not None and self.durable:
-            refuse_foreign(mechanism, asker=asker)
+        self.check_mechanism(mechanism, asker=asker)
         price = self.price(mechanism, delta=delta)
         record = {
             "kind": "charge",
@@ -214,6 +214,7 @@ class Ledger(Books):
 
         def compose(_: Writing, last: Entry, state: State) -> dict[str, object]:
             self._refuse_stopped(last, asker)
+            state.refuse_unknown(asker=asker)
             standing = state.standings[asker or ""]  # a share is never taken back
             return record | stated(*chain.totals(last), self._used(standing, price))
 
@@ -367,8 +368,8 @@ class Ledger(Books):
         if standing is None:
             return self._admitted(total, price), self._admitted(committed, price), None
         after = self._used(standing, price)
-        if not self.filter.admits(total + price):  # it does, by the proof above: checked again
-            raise self._beyond(standing, price)
+        if not (fits(total + price, committed) and self.filter.admits(committed)):
+            raise self._beyond(standing, price)  # never, by the proof above: checked again
         return total + price, committed, after
 
     def _admitted(self, committed: Price, price: Price) -> Price:

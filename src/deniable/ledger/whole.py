@@ -135,7 +135,7 @@ class WholeWalk(Walk):
             not (line[end:] == "}" or _is_last(line, end, ',"what":', str))
             or named != mechanisms
             or asker in self.state.standings
-            or not (self._filter.admits(committed) and (alike or self._filter.admits(total)))
+            or not (self._filter.admits(committed) and (alike or fits(total, committed)))
         ):
             return False
         self._unanswered[sequence] = question

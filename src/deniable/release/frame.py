@@ -78,7 +78,8 @@ class Frame:
             import polars as pl
         except ImportError:
             raise MissingExtra.of("polars", extra="frames") from None
-        return pl.DataFrame({name: list(values) for name, values in self.columns.items()})
+        columns = {name: list(values) for name, values in self.columns.items()}
+        return pl.DataFrame(columns, strict=False)  # else the first value decides about all
 
     def to_arrow(self) -> pa.Table:
         """A PyArrow table."""

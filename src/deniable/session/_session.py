@@ -13,7 +13,7 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import Any, Final, NoReturn, Self, TypeVar
 
-from deniable.errors import BadParameter, BudgetExceeded, DeniableError, HiddenValue
+from deniable.errors import BadParameter, DeniableError, HiddenValue
 from deniable.ledger import Account, Entry, Failures, Ledger
 from deniable.ledger.answers import Answered, asking
 from deniable.ledger.halts import failed, named
@@ -144,7 +144,7 @@ class Session:
         if question is not None:
             found = self.fingerprint(mechanism, question=question, table=table)
         with asking(found):
-            if found is not None and (stored := self._recall(found, what=what)) is not None:
+            if found is not None and (stored := self._recall(found, mechanism, what)) is not None:
                 return stored
             parts = [(each.mechanism.draw, each.read) for each in steps]
             try:
@@ -153,7 +153,7 @@ class Session:
                     drawn = self._draw(parts, paid=mechanism, entry=entry, question=what)
             except Answered:  # by another process, just now
                 assert found is not None
-                stored = self._recall(found, what=what)
+                stored = self._recall(found, mechanism, what)
                 assert stored is not None
                 return stored
             columns = (present or columns_of(steps))(drawn)
@@ -208,7 +208,7 @@ class Session:
         if not stands and (lost := unwritten(self._ledger, found, work=work)) is not None:
             write_down(*lost)
             stands = True
-        if stands and (stored := self._recall(found, what=title or question)) is not None:
+        if stands and (stored := self._recall(found, mechanism, title or question)) is not None:
             return stored
         with work.ready():
             entry = self._pay(mechanism, fingerprint=found, what=title or question)
@@ -218,11 +218,16 @@ class Session:
             (record,) = self._draw(parts, paid=mechanism, entry=entry, question=question)
         return write_down(entry, record)  # type: ignore[arg-type]
 
-    def _recall(self, found: str, *, what: str) -> Release | None:
-        """The stored answer, which an asker with a share pays for once, as if it were new."""
+    def _recall(self, found: str, mechanism: Mechanism, what: str) -> Release | None:
+        """The stored answer, which an asker with a share pays for once, as if it were new.
+
+        It is refused as a new one is: else a refusal would show whether somebody else has asked.
+        """
         drawing.refuse_inside("charged")
         self._admit()
-        stored = self._ledger.recalled(found, asker=self.asker, what=self._versioned(what))
+        self._ledger.check_mechanism(mechanism, asker=self.asker)
+        with offers.softening(self, mechanism):
+            stored = self._ledger.recalled(found, asker=self.asker, what=self._versioned(what))
         return None if stored is None else asked.given_again(self, stored)
 
     def _admit(self) -> None:
@@ -313,7 +318,7 @@ class Session:
         drawing.refuse_replay(self._ledger)
         check_proved(mechanism, self.unit)
         self._admit()
-        try:
+        with offers.softening(self, mechanism, delta=delta):
             entry = self._ledger.charge(
                 mechanism,
                 unit=self.unit,
@@ -323,9 +328,6 @@ class Session:
                 what=self._versioned(what),
                 once=once,
             )
-        except BudgetExceeded as error:
-            offers.soften(error, self, mechanism, delta=delta)
-            raise
         return drawing.charged(entry)
 
     def _versioned(self, what: str) -> str:

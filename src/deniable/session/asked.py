@@ -177,7 +177,7 @@ def released(
     """A new answer, and the charge that paid for it."""
     provenance = Provenance(
         question=question,
-        table=table or ", ".join(session.tables),
+        table=table or ", ".join(sorted(session.tables)),
         price=entry.record["price"],  # type: ignore[arg-type]
         data_version=session.version,
         **facts_of(session, entry),

@@ -111,13 +111,18 @@ def _largest(spend: Loss, left: Loss, fits: Callable[[Loss], bool]) -> Loss | No
     return typed(spend, 10**low)
 
 
-def soften(
-    error: BudgetExceeded, session: Session, mechanism: Mechanism, *, delta: float | None
-) -> None:
+@contextmanager
+def softening(
+    session: Session, mechanism: Mechanism, *, delta: float | None = None
+) -> Iterator[None]:
     """Let a refusal propose the same mechanism with as much more noise as it takes."""
-    found = _softer(session, mechanism, delta)
-    if found is not None:
-        error.offer(Fix(f"dp.{found!r}", note="what is left"))
+    try:
+        yield
+    except BudgetExceeded as error:
+        found = _softer(session, mechanism, delta)
+        if found is not None:
+            error.offer(Fix(f"dp.{found!r}", note="what is left"))
+        raise
 
 
 def _softer(session: Session, mechanism: Mechanism, delta: float | None) -> Mechanism | None:
