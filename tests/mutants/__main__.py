@@ -37,7 +37,8 @@ OUTCOMES = ("killed", "survived", "timed out", "equivalent")
 
 def main() -> int:
     options = _options()
-    chosen = choose(options.package or list(COVER), options.seed, options.count, options.at)
+    packages = options.package or list(COVER)
+    chosen = choose(packages, options.seed, options.count, at=options.at, of=options.kind)
     chosen = chosen[options.skip :]
     why = argued()
     outcome = {m: "equivalent" if (m.path, *changed(m)) in why else "listed" for m in chosen}
@@ -75,12 +76,20 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--skip", type=int, default=0, help="leave out the first so many")
     parser.add_argument("--package", action="append", choices=sorted(COVER))
     parser.add_argument("--at", action="append", help="only places such as losses/amplify.py:136")
+    parser.add_argument("--kind", action="append", help="only kinds such as 'off by one'")
     parser.add_argument("--rounds", type=int, default=len(ROUNDS), help="stop after so many")
     parser.add_argument("--list", action="store_true", help="show the mutants and run nothing")
     return parser.parse_args()
 
 
-def choose(packages: list[str], seed: int, count: int, at: list[str] | None = None) -> list[Mutant]:
+def choose(
+    packages: list[str],
+    seed: int,
+    count: int,
+    *,
+    at: list[str] | None = None,
+    of: list[str] | None = None,
+) -> list[Mutant]:
     """A package, a kind and a place, each by chance: common kinds do not crowd out rare ones."""
     luck, pool, skipped = random.Random(seed), {}, WORDS | AFTERWARDS | ELSEWHERE
     for name in packages:
@@ -92,7 +101,8 @@ def choose(packages: list[str], seed: int, count: int, at: list[str] | None = No
             if skipped & {*file.relative_to(place.parent).with_suffix("").parts}:
                 continue
             for mutant in mutants(path, file.read_text(encoding="utf-8")):
-                if not at or {_place(mutant), _place(mutant).partition(":")[0]} & set(at):
+                named = {_place(mutant), _place(mutant).partition(":")[0]}
+                if (not at or named & set(at)) and (not of or mutant.kind in of):
                     kinds[mutant.kind].append(mutant)
         pool[name] = dict(sorted(kinds.items()))
     chosen: dict[Mutant, None] = {}

@@ -45,9 +45,10 @@ def test_the_same_seed_chooses_the_same():
 
 def test_only_places_that_are_asked_for_are_chosen():
     line = choose(["units"], 1, 1)[0].line
-    chosen = choose(list(COVER), 1, 50, ["losses/amplify.py", f"units.py:{line}"])
+    chosen = choose(list(COVER), 1, 50, at=["losses/amplify.py", f"units.py:{line}"])
     assert {m.path for m in chosen} == {f"{HOME}/losses/amplify.py", f"{HOME}/units.py"}
     assert {m.line for m in chosen if m.path.endswith("units.py")} == {line}
+    assert {m.kind for m in choose(["losses"], 1, 9, of=["off by one"])} == {"off by one"}
 
 
 def test_the_nearest_tests_come_first():
