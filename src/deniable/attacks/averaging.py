@@ -8,17 +8,14 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from deniable.errors import BadParameter
+from deniable.plots import Axes, curves
 
 from .telling import Facts, Told
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -60,8 +57,6 @@ class Average(Told):
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """The running mean."""
-        from deniable.plots import curves
-
         times = np.arange(1, self.answers.size + 1)
         mean = np.cumsum(self.answers) / times
         return curves(

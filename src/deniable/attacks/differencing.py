@@ -10,20 +10,17 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from deniable import parameters
 from deniable.errors import BadParameter
+from deniable.plots import Axes, bars
 from deniable.release import Release
 
 from .tables import Integers
 from .telling import Facts, Told, people
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -72,8 +69,6 @@ class Difference(Told):
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """The estimate and its ±."""
-        from deniable.plots import bars
-
         return bars(
             ["the person"], [self.value], [self.error], title="What the difference tells", ax=ax
         )
@@ -136,13 +131,10 @@ class Exposed(Told):
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """How many pairs of questions differ in one person, in two and so on."""
-        from deniable.plots import bars
-
         sizes = sorted({len(who) for _, _, who in self.pairs}) or [1]
         return bars(
             [people(size) for size in sizes],
             [sum(len(who) == size for _, _, who in self.pairs) for size in sizes],
-            [float("nan")] * len(sizes),
             title="Questions that differ in few people",
             axis_label="pairs of questions",
             ax=ax,

@@ -11,18 +11,15 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from deniable import parameters
 from deniable.errors import BadParameter
+from deniable.plots import Axes, roc
 
 from .telling import Facts, Told, percent
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 Floats = NDArray[np.float64]
 
@@ -139,8 +136,6 @@ class Membership(Told):
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """True against false positives, both on logarithmic axes, with what ε allows."""
-        from deniable.plots import roc
-
         false, hit = self.curve
         return roc({self.test: (false.tolist(), hit.tolist())}, epsilon=self.epsilon, ax=ax)
 

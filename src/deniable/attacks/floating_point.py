@@ -13,18 +13,15 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from deniable import parameters
 from deniable.errors import BadParameter
+from deniable.plots import Axes, bars
 
 from .telling import Facts, Told, percent
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 _BITS = 2.0**53
 _AROUND = 12
@@ -92,12 +89,9 @@ class Reachable(Told):
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """The share of answers that each candidate could have produced."""
-        from deniable.plots import bars
-
         return bars(
             [f"{value:g}" for value in self.candidates],
             self.possible.mean(axis=0).tolist(),
-            [math.nan] * len(self.candidates),
             title="Values that could have produced the answers",
             axis_label="share of answers",
             ax=ax,

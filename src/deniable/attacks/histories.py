@@ -16,21 +16,18 @@ import itertools
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from deniable import parameters
 from deniable.errors import BadParameter
+from deniable.plots import Axes, bars
 
 from .linkage import linkage
 from .matching import Near, Rule, Spelling, rule_of
 from .tables import Array, Integers, codes, columns_of, row_count
 from .telling import Facts, Told, people, percent
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 Floats = NDArray[np.float64]
 
@@ -78,15 +75,12 @@ class Histories(Told):
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """How many people have a margin of each size."""
-        from deniable.plots import bars
-
         edges = [0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.7, 1.0]
         counts = np.histogram(self.margins, bins=edges)[0]
         labels = [f"{low:g} to {high:g}" for low, high in itertools.pairwise(edges)]
         return bars(
             labels,
             counts.tolist(),
-            [float("nan")] * len(counts),
             title="Lead of the best history over the second best",
             axis_label="people",
             ax=ax,

@@ -8,20 +8,17 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from deniable import parameters
 from deniable.errors import BadParameter
+from deniable.plots import Axes, bars
 
 from .matching import Near, Rule, Spelling, rule_of
 from .tables import Array, Integers, codes, columns_of, row_count
 from .telling import Facts, Told, people, percent
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 _AT_ONCE = 4_000_000
 _TOO_MANY = 500_000_000
@@ -116,15 +113,12 @@ class Linkage(Told):
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """How many people are narrowed to one row, two rows and so on."""
-        from deniable.plots import bars
-
         sizes = [0, 1, 2, 3, 4, 5]
         counts = [int(np.sum(self.candidates == size)) for size in sizes]
         counts.append(int(np.sum(self.candidates > 5)))
         return bars(
             ["not found", "1: re-identified", "2 rows", "3 rows", "4 rows", "5 rows", "more"],
             counts,
-            [float("nan")] * len(counts),
             title=f"Rows that remain, knowing {' + '.join(self.on)}",
             axis_label="people",
             ax=ax,

@@ -11,19 +11,16 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from deniable import parameters
+from deniable.plots import Axes, curves
 from deniable.sampling.public import PublicRandom
 
 from .evidence import Membership
 from .telling import Facts, Told
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 Floats = NDArray[np.float64]
 
@@ -73,8 +70,6 @@ class Timing(Told):
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """Both sets of times, in order."""
-        from deniable.plots import curves
-
         grid = np.linspace(0, 100, 101)
         return curves(
             grid.tolist(),

@@ -11,19 +11,17 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations as subsets
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from deniable import parameters
 from deniable.errors import BadParameter
+from deniable.plots import Axes, bars
 
 from .tables import Integers, codes, columns_of, crowds, one_code, persons, row_count
 from .telling import Facts, Told, people, percent
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 Bits = NDArray[np.uint8]
 
@@ -88,13 +86,10 @@ class Uniqueness(Told):
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """The ten combinations that single out most people."""
-        from deniable.plots import bars
-
         top = self.combinations[:10]
         return bars(
             [" + ".join(each.columns) for each in top],
             [each.unique for each in top],
-            [float("nan")] * len(top),
             title="Who is alone",
             axis_label=f"people singled out, of {self.people:,}",
             ax=ax,
@@ -255,12 +250,9 @@ class Selectivity(Told):
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """People singled out by each column."""
-        from deniable.plots import bars
-
         return bars(
             [each.name for each in self.columns],
             [each.unique for each in self.columns],
-            [float("nan")] * len(self.columns),
             title="How identifying each column is",
             axis_label=f"people singled out, of {self.people:,}",
             ax=ax,

@@ -10,14 +10,12 @@ from __future__ import annotations
 import datetime as dt
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from . import style
 from .bands import layer
 from .bars import bars
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+from .style import Axes
 
 Keys = Mapping[str, Sequence[object]]
 

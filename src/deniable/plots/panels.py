@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from . import style
 from .bars import bars
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+from .style import Axes
 
 _MOST_BARS: Final = 12
 _MOST_PANELS: Final = 12

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,11 +17,9 @@ from deniable.attacks.evidence import epsilon_from_rates, rate_bounds
 from deniable.attacks.tables import Array, codes, columns_of
 from deniable.attacks.telling import Facts, Told, percent
 from deniable.errors import BadParameter
+from deniable.plots import Axes, bars
 
 from .synthetic import Scale, distances
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -92,12 +89,9 @@ class AttributeInference(Told):
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """Accuracy for members, controls and the baseline."""
-        from deniable.plots import bars
-
         return bars(
             ["in the table", "not in the table", "commonest value"],
             [self.accuracy, self.control_accuracy, self.baseline],
-            [float("nan")] * 3,
             title=f"Guesses of {self.secret} that are right",
             axis_label="share of people",
             ax=ax,

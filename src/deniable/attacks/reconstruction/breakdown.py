@@ -4,20 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from deniable import parameters
 from deniable.attacks.telling import Facts, Told, percent
+from deniable.plots import Axes, curves
 from deniable.sampling.public import PublicRandom
 
 from ._reconstruct import reconstruct
 from .fourier import hadamard_counts
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 _LEVELS = (0.1, 0.2, 1 / 3, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0)
 
@@ -56,8 +53,6 @@ class Breakdown(Told):
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """Accuracy against noise; ½ is guessing."""
-        from deniable.plots import curves
-
         return curves(
             list(self.levels),
             {name: list(shares) for name, shares in self.accuracy.items()},

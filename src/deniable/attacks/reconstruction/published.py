@@ -12,7 +12,7 @@ import math
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,9 +21,7 @@ from deniable import parameters
 from deniable.attacks.tables import columns_of, row_count
 from deniable.attacks.telling import Facts, Told, people, percent
 from deniable.errors import BadParameter
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+from deniable.plots import Axes, bars
 
 Counts = Mapping[tuple[object, ...], float]
 Row = tuple[object, ...]
@@ -80,13 +78,10 @@ class Block(Told):
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """Certain rows and the others."""
-        from deniable.plots import bars
-
         sure = sum(self.certain)
         return bars(
             ["certain", "a guess"],
             [sure, len(self.rows) - sure],
-            [math.nan, math.nan],
             title="Rows rebuilt from counts",
             axis_label="people",
             ax=ax,

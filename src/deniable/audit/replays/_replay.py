@@ -18,7 +18,6 @@ from deniable.errors import BadParameter
 from deniable.mechanisms import Mechanism, SmoothNoise
 from deniable.mechanisms.numbers._additive import RealNoise
 from deniable.sampling.lattice import Lattice
-from deniable.units import Unit
 
 from .distances import Moved, Unlike, moved
 from .neighbours import Pair
@@ -187,11 +186,8 @@ class _Comparison:
             return None
         if other.failure:
             return None
-        unit = step.declared.unit or Unit()
         try:
-            found = moved(
-                step.mechanism, other.value, step.value, declared=step.declared, unit=unit
-            )
+            found = moved(step.mechanism, other.value, step.value, step.declared)
         except Unlike as unlike:
             self._fault(step, "moved", str(unlike))
             return other
