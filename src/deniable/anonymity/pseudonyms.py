@@ -5,17 +5,13 @@ from __future__ import annotations
 import hashlib
 import hmac
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from deniable.errors import BadParameter
 from deniable.sampling.source import current
 
-from .tables import arrow, check_columns, encoded, rebuilt
-
-if TYPE_CHECKING:
-    from .tables import Frame
+from .tables import Frame, arrow, check_columns, encoded, rebuilt
 
 _SHORTEST_KEY = 16
 

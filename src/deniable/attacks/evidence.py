@@ -87,30 +87,19 @@ class Membership(Told):
         inside, outside = self.inside[1::2], self.outside[1::2]
         if not (inside.size and outside.size):
             return 0.0
-        best = 0.0
-        for flip in (1.0, -1.0):  # "in, if high" bounds one direction, "out, if low" the other
-            first, second = (inside, outside) if flip > 0 else (outside, inside)
-            cut = choose.best_cut(delta, flip=flip)
-            hits = int(np.sum(flip * first >= flip * cut))
-            false = int(np.sum(flip * second >= flip * cut))
-            counts = (hits, first.size), (false, second.size)
-            best = max(best, epsilon_from_rates(*counts, alpha=alpha / 2, delta=delta))
-        return best
+        # "In, if high" bounds one direction, "out, if low" the other.
+        high = _proved(inside, outside, choose.best_cut(delta), alpha / 2, delta)
+        low = -choose.best_cut(delta, flip=-1.0)
+        return max(high, _proved(-outside, -inside, low, alpha / 2, delta))
 
     def best_cut(self, delta: float, *, flip: float = 1.0) -> float:
         """The score at which these people would prove most."""
-        first, second = (self.inside, self.outside) if flip > 0 else (self.outside, self.inside)
-        cuts = np.unique(np.concatenate([first, second]))
+        first, second = self.inside, self.outside
+        if flip < 0:
+            first, second = -second, -first
+        cuts = np.unique(np.concatenate([self.inside, self.outside]))
         cuts = cuts[np.linspace(0, cuts.size - 1, min(cuts.size, 200)).astype(int)]
-        proved = [
-            epsilon_from_rates(
-                (int(np.sum(flip * first >= flip * cut)), first.size),
-                (int(np.sum(flip * second >= flip * cut)), second.size),
-                alpha=0.05,
-                delta=delta,
-            )
-            for cut in cuts
-        ]
+        proved = [_proved(first, second, flip * cut, 0.05, delta) for cut in cuts]
         return float(cuts[int(np.argmax(proved))])
 
     def _headline(self) -> str:
@@ -138,6 +127,12 @@ class Membership(Told):
         """True against false positives, both on logarithmic axes, with what ε allows."""
         false, hit = self.curve
         return roc({self.test: (false.tolist(), hit.tolist())}, epsilon=self.epsilon, ax=ax)
+
+
+def _proved(inside: Floats, outside: Floats, cut: float, alpha: float, delta: float) -> float:
+    """What the rule "in, if the score is at least the cut" proves."""
+    hits, false = ((int(np.sum(side >= cut)), side.size) for side in (inside, outside))
+    return epsilon_from_rates(hits, false, alpha=alpha, delta=delta)
 
 
 def epsilon_from_rates(

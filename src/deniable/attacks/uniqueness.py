@@ -115,10 +115,7 @@ def uniqueness(
     values = {name: v for name, v in columns_of(table, columns).items() if name != unit}
     names, rows = tuple(values), row_count(values)
     depth = min(parameters.whole("largest", largest), len(names))
-    coded = []
-    for name in names:
-        (numbers,), levels = codes(values[name])
-        coded.append((numbers, len(levels)))
+    coded = [(numbers, len(levels)) for (numbers,), levels in map(codes, values.values())]
     whose = persons(table, unit, rows)
     size = int(whose.max(initial=-1)) + 1
     alone: dict[tuple[int, ...], Bits] = {}

@@ -30,6 +30,10 @@ class Claim(Protocol):
     def limit(self) -> float:
         """The claimed value of what `lower` bounds."""
 
+    @property
+    def axis(self) -> str:
+        """What `lower` bounds, in words."""
+
     def most(self, q: FloatArray) -> FloatArray:
         """The largest probability allowed for an event that has probability q on the other side."""
 
@@ -80,6 +84,8 @@ class EpsilonDelta:
     delta: float
     group: int
 
+    axis = "ε is at least"
+
     def __str__(self) -> str:
         return f"ε = {self.limit:g}" + (f", δ = {self.delta:g}" if self.delta else "")
 
@@ -118,6 +124,8 @@ class Gaussian:
     limit: float
     group: int
 
+    axis = "μ is at least"
+
     def __str__(self) -> str:
         return f"μ = {self.limit:g} (Gaussian)"
 
@@ -149,6 +157,7 @@ class Curve:
     deltas: FloatArray
 
     limit = 0.0
+    axis = "ε beyond the claim by at least"
 
     @staticmethod
     def of(loss: Loss, *, group: int) -> Curve:

@@ -105,14 +105,14 @@ class Coded:
         name: str,
         codes: Callable[[Table], IntArray],
         label: Callable[[Table, int], str],
-        *,
         first: Table,
         second: Table,
     ) -> Coded | None:
         """The commonest values that came twice; None if there are none or all are the same."""
         sides = [codes(first), codes(second)]
-        pooled = np.concatenate(sides)
-        values, where, counts = np.unique(pooled, return_index=True, return_counts=True)
+        values, where, counts = np.unique(
+            np.concatenate(sides), return_index=True, return_counts=True
+        )
         repeated = np.flatnonzero(counts > 1)
         if values.size == 1 or repeated.size == 0:
             return None

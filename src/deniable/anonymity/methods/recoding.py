@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from deniable.anonymity.diversity import Floats
-from deniable.anonymity.hierarchies import ANYTHING, Rungs
+from deniable.anonymity.hierarchies import ANYTHING, Rungs, text
 from deniable.anonymity.tables import Coded, Codes
 
 from .mondrian import Axis
@@ -48,7 +48,7 @@ def recoded(line: Axis, codes: Codes, box: Codes, weights: Codes) -> Recoded:
 def _ranges(
     column: Coded, first: Codes, last: Codes, line: Axis, weights: Codes, *, plain: bool
 ) -> Recoded:
-    texts = [_text(value) for value in column.values.to_pylist()]
+    texts = [text(value) for value in column.values.to_pylist()]
     ends = zip(first.tolist(), last.tolist(), strict=True)
     labels = [texts[a] if a == b else _range(texts[a], texts[b]) for a, b in ends]
     rows = np.concatenate(([0], np.cumsum(weights)))
@@ -59,10 +59,6 @@ def _ranges(
         spans=np.minimum(line.places[last] - line.places[first], 1.0),
         covered=np.where(mixed, rows[-1], rows[last + 1] - rows[first]).astype(float),
     )
-
-
-def _text(value: object) -> str | None:
-    return None if value is None else str(value)
 
 
 def _range(low: str | None, high: str | None) -> str:

@@ -132,7 +132,8 @@ def attributes(
         for part in distances(scale.places(people), records):
             closest = part <= part.min(axis=1, keepdims=True) + 1e-6
             guesses += _votes(closest, secrets, len(levels)).tolist()
-        right.append(_right(truth, [levels[guess] for guess in guesses]))
+        told = zip(truth.tolist(), guesses, strict=True)
+        right.append((sum(value == levels[guess] for value, guess in told), len(guesses)))
     control_truth = columns_of(controls, [secret])[secret]
     return AttributeInference(
         secret=secret,
@@ -150,8 +151,3 @@ def _votes(closest: NDArray[np.bool_], secrets: Array, size: int) -> NDArray[np.
     ballots[np.arange(secrets.size), secrets] = 1
     chosen: NDArray[np.int64] = np.argmax(closest.astype(np.float32) @ ballots, axis=1)
     return chosen
-
-
-def _right(truth: Array, guesses: list[object]) -> tuple[int, int]:
-    hits = sum(a == b for a, b in zip(truth.tolist(), guesses, strict=True))
-    return int(hits), len(guesses)

@@ -10,12 +10,7 @@ from deniable import anonymity, parameters, records
 from deniable.attacks.linkage import Linkage, linkage
 from deniable.attacks.matching import Rule
 from deniable.attacks.members import AttributeInference
-from deniable.attacks.tables import (
-    columns_of,
-    frame_of,
-    persons,
-    row_count,
-)
+from deniable.attacks.tables import columns_of, frame_of, persons, row_count
 from deniable.attacks.telling import Facts, Told, people, percent
 from deniable.attacks.uniqueness import Selectivity, Uniqueness, selectivity, uniqueness
 from deniable.errors import BadParameter
