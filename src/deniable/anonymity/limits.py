@@ -100,9 +100,7 @@ def background(
     pairs = paired(classes, column.codes, size=column.size)
     sure = _posterior(pairs, known) >= confidence - 1e-12
     return Inferred(
-        rows=rows,
-        people=int(pairs.counts[sure].sum()),
-        baseline=float(pairs.overall().max()),
+        rows=rows, people=int(pairs.counts[sure].sum()), baseline=float(pairs.overall().max())
     )
 
 

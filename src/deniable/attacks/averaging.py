@@ -10,11 +10,12 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from deniable.errors import BadParameter
 from deniable.plots import Axes, curves
 
+from .tables import Floats
 from .telling import Facts, Told
 
 
@@ -22,7 +23,7 @@ from .telling import Facts, Told
 class Average(Told):
     """The running mean of repeated answers, and how near it is to the truth."""
 
-    answers: NDArray[np.float64]
+    answers: Floats
     estimate: float
     error: float
     """95 % of such means are no further off; ∞ where the answers do not vary or are too few."""
@@ -44,9 +45,8 @@ class Average(Told):
 
     def _facts(self) -> Facts:
         if self.answers.size == 1:
-            return [
-                ("why", "the budget was spent; a new wording is a new question, and is charged")
-            ]
+            why = "the budget was spent; a new wording is a new question, and is charged"
+            return [("why", why)]
         if self.fresh == 1:
             return [("why", "the stored answer is repeated, with the same noise")]
         return [

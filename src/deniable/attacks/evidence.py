@@ -13,15 +13,13 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
 from deniable import parameters
 from deniable.errors import BadParameter
 from deniable.plots import Axes, roc
 
+from .tables import Floats
 from .telling import Facts, Told, percent
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -112,13 +110,11 @@ class Membership(Told):
     def _facts(self) -> Facts:
         lower = self.epsilon_lower()
         promised = "" if self.epsilon is None else f"; promised: {self.epsilon:.3g}"
+        found, more = percent(self.tpr_at(0.001)), percent(self.tpr_at(0.05))
         return [
             ("test", self.test),
             ("AUC", f"{self.auc:.3f} (0.5 is guessing)"),
-            (
-                "TPR",
-                f"{percent(self.tpr_at(0.001))} at FPR 0.1 %, {percent(self.tpr_at(0.05))} at 5 %",
-            ),
+            ("TPR", f"{found} at FPR 0.1 %, {more} at 5 %"),
             ("ε", f"at least {lower:.3g}, with 95 % confidence{promised}"),
             ("judged on", f"{self.inside.size:,} members, {self.outside.size:,} controls"),
         ]

@@ -11,14 +11,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from deniable import parameters
 from deniable.errors import BadParameter
 
-from .tables import Array, Integers, codes
+from .tables import Array, Floats, Integers, Mask, codes
 
-Mask = NDArray[np.bool_]
 Close = Callable[[Integers, Integers], Mask]
 """For pairs of row numbers (auxiliary, released): may they be the same person?"""
 
@@ -41,11 +39,11 @@ class Near(Rule):
 
     within: float
 
-    def numbers(self, values: Array) -> NDArray[np.float64]:
+    def numbers(self, values: Array) -> Floats:
         """Values as numbers; dates as days."""
         dates = _dates(values)
         if dates is not None:
-            days: NDArray[np.float64] = dates.astype("datetime64[D]").astype(np.float64)
+            days: Floats = dates.astype("datetime64[D]").astype(np.float64)
             return days
         try:
             return values.astype(np.float64)

@@ -48,10 +48,9 @@ class SmallGroups(Told):
     def _facts(self) -> Facts:
         exposed = f"{people(int(self.sizes.sum()))} in {self.sizes.size:,} groups"
         facts = [(f"below {self.below}", exposed)]
-        named = zip(self.keys[:3], self.values[:3] or [None] * 3, strict=False)
-        for key, value in named:
+        for key, value in zip(self.keys[:3], self.values[:3] or [None] * 3, strict=False):
             told = ", ".join(map(str, key))
-            facts.append(("example", told + ("" if value is None else f": {value}")))
+            facts.append(("example", told if value is None else f"{told}: {value}"))
         return facts
 
     def plot(self, ax: Axes | None = None) -> Axes:

@@ -14,6 +14,8 @@ from deniable.forms import is_missing
 
 Array = NDArray[Any]
 Integers = NDArray[np.int64]
+Floats = NDArray[np.float64]
+Mask = NDArray[np.bool_]
 
 
 def columns_of(table: object, names: Sequence[str] | None = None) -> dict[str, Array]:
@@ -67,15 +69,11 @@ def codes(*columns: Array) -> tuple[list[Integers], list[object]]:
     seen: dict[object, int] = {}
     coded = []
     for column in columns:
-        listed = (_key(value) for value in column.tolist())
+        # A missing value is a value like another: NaN equals NaN here.
+        listed = (None if is_missing(value) else value for value in column.tolist())
         numbers = (seen.setdefault(value, len(seen)) for value in listed)
         coded.append(np.fromiter(numbers, dtype=np.int64, count=len(column)))
     return coded, list(seen)
-
-
-def _key(value: Any) -> object:
-    """A missing value is a value like another: NaN equals NaN here."""
-    return None if is_missing(value) else value
 
 
 def one_code(columns: Sequence[Array]) -> Integers:

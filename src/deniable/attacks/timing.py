@@ -13,16 +13,14 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from deniable import parameters
 from deniable.plots import Axes, curves
 from deniable.sampling.public import PublicRandom
 
 from .evidence import Membership
+from .tables import Floats
 from .telling import Facts, Told
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -36,8 +34,7 @@ class Timing(Told):
     @property
     def as_membership(self) -> Membership:
         """Run time as a score, in the direction in which the two differ."""
-        slower = float(np.median(self.first) >= np.median(self.second))
-        sign = 1.0 if slower else -1.0
+        sign = 1.0 if np.median(self.first) >= np.median(self.second) else -1.0
         return Membership(
             inside=sign * self.first,
             outside=sign * self.second,

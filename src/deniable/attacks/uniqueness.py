@@ -14,16 +14,13 @@ from itertools import combinations as subsets
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from deniable import parameters
 from deniable.errors import BadParameter
 from deniable.plots import Axes, bars
 
-from .tables import Integers, codes, columns_of, crowds, one_code, persons, row_count
+from .tables import Integers, Mask, codes, columns_of, crowds, one_code, persons, row_count
 from .telling import Facts, Told, people, percent
-
-Bits = NDArray[np.uint8]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -118,13 +115,10 @@ def uniqueness(
     coded = [(numbers, len(levels)) for (numbers,), levels in map(codes, values.values())]
     whose = persons(table, unit, rows)
     size = int(whose.max(initial=-1)) + 1
-    alone: dict[tuple[int, ...], Bits] = {}
-    counts: dict[tuple[int, ...], int] = {}
     everyone = np.zeros(rows, dtype=np.int64)
     start = _Hidden(np.arange(rows), everyone, 1, np.zeros(size, dtype=bool))
-    for chosen, mask in _refine(coded, whose, depth, (), start):
-        counts[chosen] = int(np.count_nonzero(mask))
-        alone[chosen] = np.packbits(mask)
+    refined = _refine(coded, whose, depth, (), start)
+    alone = {chosen: np.packbits(mask) for chosen, mask in refined}
     needed = np.zeros(size, dtype=np.int64)
     found = []
     for chosen in sorted(alone, key=len):
@@ -135,7 +129,7 @@ def uniqueness(
         found.append(
             Combination(
                 columns=tuple(names[i] for i in chosen),
-                unique=counts[chosen],
+                unique=int(np.bitwise_count(alone[chosen]).sum()),
                 minimal=int(np.count_nonzero(first)),
             )
         )
@@ -151,7 +145,7 @@ class _Hidden(NamedTuple):
     rows: Integers
     classes: Integers
     number: int
-    alone: NDArray[np.bool_]
+    alone: Mask
 
 
 def _refine(
@@ -160,7 +154,7 @@ def _refine(
     depth: int,
     prefix: tuple[int, ...],
     hidden: _Hidden,
-) -> Iterator[tuple[tuple[int, ...], NDArray[np.bool_]]]:
+) -> Iterator[tuple[tuple[int, ...], Mask]]:
     """Each combination of columns that begins with `prefix`, with who is alone on it."""
     for column in range(prefix[-1] + 1 if prefix else 0, len(coded)):
         numbers, levels = coded[column]
@@ -182,7 +176,7 @@ def _refine(
             yield from _refine(coded, whose, depth, chosen, rest)
 
 
-def _shared(key: Integers, persons: Integers, room: int) -> NDArray[np.bool_]:
+def _shared(key: Integers, persons: Integers, room: int) -> Mask:
     """Which classes hold rows of several people: then some row is not of the person marked last."""
     last = np.zeros(room, dtype=np.int64)
     last[key] = persons

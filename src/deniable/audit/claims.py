@@ -48,12 +48,7 @@ class Claim(Protocol):
 
 
 def claim_of(
-    *,
-    epsilon: float | None,
-    delta: float,
-    mu: float | None,
-    loss: Loss | None,
-    group: int,
+    *, epsilon: float | None, delta: float, mu: float | None, loss: Loss | None, group: int
 ) -> Claim:
     """The claim that was made: exactly one of ε (with a δ), μ and a loss."""
     if sum(part is not None for part in (epsilon, mu, loss)) != 1:

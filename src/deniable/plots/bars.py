@@ -4,9 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Any
 
 from . import style
 from .style import Axes
+
+
+def largest(rows: Sequence[int], values: Sequence[Any], most: int) -> list[int]:
+    """All rows, or if there are more than `most` those of the largest values, largest first."""
+    return list(rows) if len(rows) <= most else sorted(rows, key=lambda i: -values[i])[:most]
 
 
 def bars(

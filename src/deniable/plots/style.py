@@ -92,16 +92,16 @@ def _figure(size: tuple[float, float]) -> Figure:
     return Picture(figsize=size, dpi=120, layout="constrained")
 
 
-def _shown(ax: Axes) -> Axes:
+def _shown(ax: Any) -> Axes:
     """The same axes, which a notebook shows."""
-    vars(ax)["_repr_png_"] = lambda: _png(ax)
+
+    def png() -> bytes:
+        out = io.BytesIO()
+        ax.figure.savefig(out, format="png")
+        return out.getvalue()
+
+    vars(ax)["_repr_png_"] = png
     return ax
-
-
-def _png(ax: Any) -> bytes:
-    out = io.BytesIO()
-    ax.figure.savefig(out, format="png")
-    return out.getvalue()
 
 
 def captioned(name: str, caption: str) -> str:
@@ -120,11 +120,7 @@ def thousands(axis: Any) -> None:
 
 
 def drawn(
-    ax: Axes,
-    places: Sequence[float],
-    curves: Mapping[str, Sequence[float]],
-    *,
-    zorder: float = 2,
+    ax: Axes, places: Sequence[float], curves: Mapping[str, Sequence[float]], *, zorder: float = 2
 ) -> list[tuple[Sequence[float], Line]]:
     """Each curve over the same places, in a style of its own; and the heights with that style."""
     found = list(zip(curves.items(), lines(), strict=False))

@@ -33,7 +33,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deniable.anonymity.demands import Demands
-from deniable.anonymity.diversity import Floats
 from deniable.anonymity.tables import Codes
 from deniable.errors import BadParameter
 from deniable.progress import Progress
@@ -196,8 +195,8 @@ class _Search:
         self.counted = 0
         self._open = np.ones(shape, bool)
         self._lower = np.zeros(shape)
-        for column, part in enumerate(problem.costs):
-            self._lower += _along(part.means, column, len(shape))
+        for column, part in enumerate(problem.costs):  # each laid along its axis of the lattice
+            self._lower += np.expand_dims(part.means, [i for i in range(len(shape)) if i != column])
         self._bound = self._lower.copy()
         self._kept: list[Classes] = [problem.bottom]
         self._kept_levels = np.zeros((1, len(shape)), np.int64)
@@ -263,8 +262,3 @@ class _Search:
             self._kept.append(node.classes)
             self._kept_levels = np.vstack([self._kept_levels, node.levels])
             self._kept_size += node.classes.cells.size
-
-
-def _along(values: Floats, column: int, columns: int) -> Floats:
-    """A vector laid along one axis of the lattice."""
-    return values.reshape([-1 if axis == column else 1 for axis in range(columns)])

@@ -87,9 +87,11 @@ class Prepared:
             for i, rungs in enumerate(self.rungs)
         )
         sizes = tuple(tuple(map(len, rungs.labels)) for rungs in self.rungs)
-        bottom = self._bottom()
+        found, size = self.values
+        pairs = paired(self.cell, found, size=size)
+        bottom = Classes(**vars(pairs), cells=pairs.classes)
         return Problem(
-            cells=Cells(labels=labels, sizes=sizes, sensitive=bottom.size),
+            cells=Cells(labels=labels, sizes=sizes, sensitive=size),
             bottom=bottom,
             demands=demands,
             loss=loss,
@@ -122,11 +124,6 @@ class Prepared:
         if self.sensitive is None:
             return np.zeros_like(self.cell), 1
         return self.sensitive.codes, self.sensitive.size
-
-    def _bottom(self) -> Classes:
-        codes, size = self.values
-        pairs = paired(self.cell, codes, size=size)
-        return Classes(**vars(pairs), cells=pairs.classes)
 
 
 def prepared(

@@ -13,17 +13,23 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from deniable import parameters
-from deniable.attacks.tables import Array, codes, columns_of, persons, row_count
+from deniable.attacks.tables import (
+    Array,
+    Floats,
+    Integers,
+    Mask,
+    codes,
+    columns_of,
+    persons,
+    row_count,
+)
 from deniable.errors import BadParameter
 from deniable.sampling.public import PublicRandom
 
 from ._risk import Rate, Risk
 
-Floats = NDArray[np.float64]
-Mask = NDArray[np.bool_]
 _PATIENCE = 100
 """Predicates that are tried for each one that is wanted."""
 
@@ -95,7 +101,7 @@ class _Rows:
     values: Floats
     """A row for each column of the table."""
     ordered: tuple[bool, ...]
-    person: NDArray[np.int64]
+    person: Integers
 
     @property
     def people(self) -> int:

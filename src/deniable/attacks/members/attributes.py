@@ -10,11 +10,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from deniable.attacks.criteria._risk import Rate, Risk
 from deniable.attacks.evidence import epsilon_from_rates, rate_bounds
-from deniable.attacks.tables import Array, codes, columns_of
+from deniable.attacks.tables import Array, Integers, Mask, codes, columns_of
 from deniable.attacks.telling import Facts, Told, percent
 from deniable.errors import BadParameter
 from deniable.plots import Axes, bars
@@ -145,9 +144,9 @@ def attributes(
     )
 
 
-def _votes(closest: NDArray[np.bool_], secrets: Array, size: int) -> NDArray[np.int64]:
+def _votes(closest: Mask, secrets: Array, size: int) -> Integers:
     """The commonest secret among each person's closest records."""
     ballots = np.zeros((secrets.size, size), dtype=np.float32)
     ballots[np.arange(secrets.size), secrets] = 1
-    chosen: NDArray[np.int64] = np.argmax(closest.astype(np.float32) @ ballots, axis=1)
+    chosen: Integers = np.argmax(closest.astype(np.float32) @ ballots, axis=1)
     return chosen

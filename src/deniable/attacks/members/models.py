@@ -6,14 +6,14 @@ from collections.abc import Callable
 from typing import Any, Protocol
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from deniable import parameters
 from deniable.attacks.evidence import Membership
+from deniable.attacks.tables import Floats
 from deniable.errors import BadParameter
 from deniable.sampling.public import PublicRandom
 
-Floats = NDArray[np.float64]
 _MANY = 64
 
 Labelled = tuple[ArrayLike, ArrayLike]

@@ -10,13 +10,12 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtr
 
 from deniable import parameters
+from deniable.attacks.tables import Floats
 from deniable.attacks.telling import Facts, Told, percent
 from deniable.errors import BadParameter
 from deniable.plots import Axes, curves
 
 from . import decode, exact, fourier
-
-Floats = NDArray[np.float64]
 
 NOISES = ("bounded", "gaussian", "laplace", "outliers")
 _BY_NOISE = {

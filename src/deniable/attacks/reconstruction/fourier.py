@@ -8,11 +8,10 @@ N)/n: noise of size E in the answers becomes 2E/√n in the bits.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from deniable.attacks.tables import Floats
 from deniable.errors import BadParameter
-
-Floats = NDArray[np.float64]
 
 
 def hadamard_counts(bits: ArrayLike) -> Floats:

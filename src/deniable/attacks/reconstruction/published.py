@@ -16,10 +16,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from deniable import parameters
-from deniable.attacks.tables import columns_of, row_count
+from deniable.attacks.tables import Floats, Integers, columns_of, row_count
 from deniable.attacks.telling import Facts, Told, people, percent
 from deniable.errors import BadParameter
 from deniable.plots import Axes, bars
@@ -142,9 +141,8 @@ def reconstruct_rows(
     for cell in filled.tolist():
         places = np.unravel_index(cell, [len(domains[name]) for name in names])
         row = tuple(domains[name][int(i)] for name, i in zip(names, places, strict=True))
-        for copy in range(int(solution[cell])):
-            rows.append(row)
-            certain.append(copy < least[cell])
+        certain += [copy < least[cell] for copy in range(int(solution[cell]))]
+        rows += [row] * int(solution[cell])
     return Block(
         columns=names,
         rows=tuple(rows),
@@ -157,7 +155,7 @@ def reconstruct_rows(
 
 def _constraints(
     published: Mapping[tuple[str, ...], Counts], domains: Mapping[str, Sequence[object]]
-) -> tuple[Any, NDArray[np.float64]]:
+) -> tuple[Any, Floats]:
     """A row of 0 and 1 over all cells for each published count, the unlisted zeros included."""
     from scipy import sparse
 
@@ -180,7 +178,7 @@ def _constraints(
     return sparse.vstack(blocks, format="csr"), np.concatenate(values)
 
 
-def _solve(matrix: Any, counts: NDArray[np.float64], *, limit: float) -> Any:
+def _solve(matrix: Any, counts: Floats, *, limit: float) -> Any:
     """Whole numbers that give exactly these counts, or None."""
     if np.any(counts < 0) or np.any(counts != np.round(counts)):
         return None
@@ -188,7 +186,7 @@ def _solve(matrix: Any, counts: NDArray[np.float64], *, limit: float) -> Any:
     return None if result.x is None else np.round(result.x).astype(np.int64)
 
 
-def _least(matrix: Any, counts: NDArray[np.float64], cell: int, *, limit: float) -> int:
+def _least(matrix: Any, counts: Floats, cell: int, *, limit: float) -> int:
     """The fewest people in this cell in any solution; a lower bound if time runs out."""
     cost = np.zeros(matrix.shape[1])
     cost[cell] = 1
@@ -196,9 +194,7 @@ def _least(matrix: Any, counts: NDArray[np.float64], cell: int, *, limit: float)
     return max(0, math.ceil(bound - 1e-6)) if bound is not None and math.isfinite(bound) else 0
 
 
-def _cheapest(
-    matrix: Any, counts: NDArray[np.float64], cost: NDArray[np.float64], *, limit: float
-) -> Any:
+def _cheapest(matrix: Any, counts: Floats, cost: Floats, *, limit: float) -> Any:
     """The solution in whole numbers whose cells cost least."""
     from scipy.optimize import LinearConstraint, milp
 
@@ -210,7 +206,7 @@ def _cheapest(
     )
 
 
-def _nearest(matrix: Any, counts: NDArray[np.float64], *, limit: float) -> NDArray[np.int64]:
+def _nearest(matrix: Any, counts: Floats, *, limit: float) -> Integers:
     """Whole numbers whose counts differ least from these, in total."""
     from scipy import sparse
     from scipy.optimize import Bounds, LinearConstraint, milp

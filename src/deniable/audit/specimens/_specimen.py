@@ -8,12 +8,14 @@ from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from deniable.audit.blackbox import audit
 from deniable.audit.replays import replay
 from deniable.losses import Loss
 from deniable.mechanisms import Laplace
 
+Floats = NDArray[np.float64]
 Batch = Callable[[Any, int], Any]
 Claim = dict[str, float | Loss]
 SURE = 1 - 1e-9

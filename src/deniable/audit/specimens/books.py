@@ -31,15 +31,6 @@ def _sampled(rate: float) -> Batch:
     return lambda value, n: _COUNT.release(np.where(_RNG.random(n) < rate, value, 0.0))
 
 
-def _shuffled(value: float, n: int) -> object:
-    """One epoch of ten batches; one person adds 1 to the batches they are in."""
-    return _ONCE.release(np.eye(10)[_RNG.integers(0, 10, n)] * value)
-
-
-def _drawn(value: float, n: int) -> object:
-    return _ONCE.release((_RNG.random((n, 10)) < 0.1) * value)
-
-
 def _total(data: list[int]) -> Step[object]:
     return _COUNT.on(Sensitive(lambda: sum(data), l1=1))
 
@@ -102,8 +93,9 @@ SPECIMENS: tuple[Specimen, ...] = (
         holds="draw Poisson samples, or price the shuffle",
         source="[CGKKMSZ24]",
         claim={"epsilon": 1.0, "delta": (10 * _ONCE.sampled(rate=0.1)).delta_at(1.0)},
-        wrong=_shuffled,
-        right=_drawn,
+        # One epoch of ten batches; one person adds 1 to the batches they are in.
+        wrong=lambda value, n: _ONCE.release(np.eye(10)[_RNG.integers(0, 10, n)] * value),
+        right=lambda value, n: _ONCE.release((_RNG.random((n, 10)) < 0.1) * value),
         samples=20_000,
     ),
     Replayed(

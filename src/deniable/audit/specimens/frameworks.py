@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from operator import itemgetter
 
 import numpy as np
-from numpy.typing import NDArray
 
 from deniable.mechanisms import ProposeTestRelease, SmoothNoise
 from deniable.sensitive import Sensitive
@@ -14,11 +14,8 @@ from deniable.sensitivity import Mean, sample_and_aggregate, smooth_release
 from deniable.sensitivity.local import sorted_within
 from deniable.units import person
 
-from ._specimen import Replayed, Sampled, Specimen, noisy, one_by_one
+from ._specimen import Floats, Replayed, Sampled, Specimen, noisy, one_by_one
 from .sums import laplace, releases, session
-
-Floats = NDArray[np.float64]
-
 
 _DELTA, _HALF = 1e-3, 0.5
 _TEST = ProposeTestRelease(bound=1.0, epsilon_test=_HALF, epsilon_release=_HALF, delta=_DELTA)
@@ -69,13 +66,9 @@ def _by_position(data: list[tuple[int, float]]) -> int:
 def _by_person(data: list[tuple[int, float]]) -> object:
     people, values = map(list, zip(*data, strict=True))
     steps = sample_and_aggregate(
-        values, _first, parts=3, low=0, high=50, epsilon=1.0, people=people, unit=_PERSON
+        values, itemgetter(0), parts=3, low=0, high=50, epsilon=1.0, people=people, unit=_PERSON
     )
     return session(_PERSON).run(steps)
-
-
-def _first(values: list[float]) -> float:
-    return values[0]
 
 
 SPECIMENS: tuple[Specimen, ...] = (

@@ -6,7 +6,6 @@ import math
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from deniable.calibration import analytic_gaussian_sigma
 from deniable.losses import convert, textbook
@@ -15,7 +14,6 @@ from deniable.sampling.public import PublicRandom
 
 from ._specimen import Batch, Computed, Sampled, Specimen, noisy
 
-Floats = NDArray[np.float64]
 _RNG = PublicRandom(1).generator
 
 
@@ -51,14 +49,6 @@ def _passes(epsilon: float, delta: float) -> float:
 
 def _floats(noise: Any) -> Batch:
     return lambda value, n: value + noise(size=n)
-
-
-def _reused(values: Floats, n: int) -> object:
-    return values + np.asarray(Laplace(scale=2.0).release(np.zeros((n, 1))))
-
-
-def _redrawn(value: float, n: int) -> object:
-    return noisy(1.0)(np.full(10, value), n).sum(axis=1)
 
 
 SPECIMENS: tuple[Specimen, ...] = (
@@ -147,7 +137,7 @@ SPECIMENS: tuple[Specimen, ...] = (
         wrong_because="both answers carry the same noise, which their difference removes",
         holds="fresh noise for every number",
         data=(np.zeros(2), np.array([1.0, 0.0])),
-        wrong=_reused,
+        wrong=lambda values, n: values + noisy(2.0)([0.0], n),
         right=noisy(2.0),
         samples=20_000,
     ),
@@ -155,7 +145,7 @@ SPECIMENS: tuple[Specimen, ...] = (
         name="a repeated question is drawn anew, free",
         wrong_because="ten answers average the noise away, and one was paid for",
         holds="the stored answer is given again, or each drawing is charged",
-        wrong=_redrawn,
+        wrong=lambda value, n: noisy(1.0)(np.full(10, value), n).sum(axis=1),
         right=noisy(1.0),
         samples=20_000,
     ),

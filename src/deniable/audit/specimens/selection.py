@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from deniable.mechanisms import Exponential, Laplace, NoisyMax
 from deniable.sampling.public import PublicRandom
 
-from ._specimen import Sampled, Specimen, noisy, one_by_one
+from ._specimen import Floats, Sampled, Specimen, noisy, one_by_one
 
-Floats = NDArray[np.float64]
 _RNG = PublicRandom(2).generator
 _FEW = 2_500
 _CANDIDATES = np.arange(11)

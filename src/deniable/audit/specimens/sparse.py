@@ -9,9 +9,8 @@ from numpy.typing import NDArray
 
 from deniable.mechanisms import SparseVector
 
-from ._specimen import Batch, Computed, Sampled, Specimen, noisy, one_by_one
+from ._specimen import Batch, Computed, Floats, Sampled, Specimen, noisy, one_by_one
 
-Floats = NDArray[np.float64]
 _FIVE = SparseVector(epsilon=1.0, answers=5)
 _WITH_VALUE = SparseVector(epsilon=1.0, answers=1, values=True)
 _OVER = 2

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import reduce
+from operator import add
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from deniable import units
 from deniable.ledger import open_ledger
@@ -18,9 +19,8 @@ from deniable.sensitivity import clipped_sum, mean
 from deniable.session import Session
 from deniable.units import Unit
 
-from ._specimen import Computed, Replayed, Specimen
+from ._specimen import Computed, Floats, Replayed, Specimen
 
-Floats = NDArray[np.float64]
 AGES = np.array([33.0, 21.0, 45.0, 64.0])
 
 
@@ -61,13 +61,6 @@ def _gaussian(sigma: float, sensitivity: float, *, l2: float) -> Callable[[Any],
 
 def _kept(values: Floats) -> Floats:
     return np.clip(values[~np.isnan(values)], 20, 80)
-
-
-def _one_by_one(values: Floats) -> float:
-    total = 0.0
-    for value in values.tolist():
-        total = total + value
-    return total
 
 
 def _divided(values: Floats) -> float:
@@ -133,7 +126,7 @@ SPECIMENS: tuple[Specimen, ...] = (
         holds="whole numbers on a lattice, whose sums are exact in any order",
         source="[CSVW22]",
         data=(np.full(100, 1.5), np.array([2.0**53] + [1.5] * 100)),
-        wrong=releases(lambda x: laplace(lambda: _one_by_one(x), sensitivity=2.0**53)),
+        wrong=releases(lambda x: laplace(lambda: reduce(add, x.tolist()), sensitivity=2.0**53)),
         right=releases(lambda x: clipped_sum(x, low=0, high=2.0**53).noisy(epsilon=1.0)),
     ),
     Computed(

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import partial
 from statistics import NormalDist
 
 import numpy as np
-from numpy.typing import NDArray
 
 from deniable.learn.engine.budget import paid
 from deniable.learn.engine.descent import Descent, descend
@@ -22,10 +22,9 @@ from deniable.mechanisms import Gaussian
 from deniable.sensitive import Sensitive
 from deniable.units import rows
 
-from ._specimen import Computed, Replayed, Specimen
+from ._specimen import Computed, Floats, Replayed, Specimen
 from .sums import session
 
-Floats = NDArray[np.float64]
 ROWS = np.array([[0.6, 0.8, 1.0], [1.0, 0.0, 1.0], [0.8, 0.6, 1.0], [1.0, 0.0, 1.0]])
 JOINED = np.vstack([ROWS, [[1.0, 0.0, 0.0]]])
 CLIP = 0.5
@@ -69,21 +68,13 @@ def _bias_unclipped(data: Floats) -> Floats:
     return _noisy(lambda: terms.sum(axis=0), shape=3)
 
 
-def _average(data: Floats) -> Floats:
-    return _noisy(lambda: _gradients(data).mean(axis=0), l2=CLIP / 5)
-
-
 def _standardised(data: Floats) -> Floats:
     scaled = data[:, :2] / np.abs(data[:, :2]).max(axis=0)
     return _noisy(lambda: _gradients(data, scaled).sum(axis=0))
 
 
-def _exact_intercept(data: Floats) -> tuple[Floats, float]:
-    return _noisy(lambda: _gradients(data).sum(axis=0)), float(np.sum(data[:, 2] - 0.5))
-
-
-def _counted(data: Floats) -> Floats:
-    return -_noisy(lambda: _gradients(data).sum(axis=0)) / len(data)
+def _summed(data: Floats) -> Floats:
+    return _noisy(lambda: _gradients(data).sum(axis=0))
 
 
 def _in_some_batch() -> float:
@@ -98,47 +89,40 @@ def _in_some_batch() -> float:
     return max(gap(t / 100) for t in range(600))
 
 
+_trained = partial(Replayed, data=(ROWS, JOINED), right=right)
+
 SPECIMENS: tuple[Specimen, ...] = (
-    Replayed(
+    _trained(
         name="gradient of the bias not clipped",
         wrong_because="weights are clipped to ½, and the bias adds another ½ of its own: √½ in all",
         holds="the constant feature counts in the norm that is clipped",
-        data=(ROWS, JOINED),
         wrong=_bias_unclipped,
-        right=right,
     ),
-    Replayed(
+    _trained(
         name="average over the batch that was drawn",
         wrong_because="one more row also changes what the sum is divided by: an average of "
         "gradients moves by up to 2C/n",
         holds="sums get the noise, and a public size divides them",
-        data=(ROWS, JOINED),
-        wrong=_average,
-        right=right,
+        wrong=lambda data: _noisy(lambda: _gradients(data).mean(axis=0), l2=CLIP / 5),
     ),
-    Replayed(
+    _trained(
         name="features standardised by the data",
         wrong_because="one far value rescales the features of everybody",
         holds="bounds are public, or means and scales are released with noise",
         data=(ROWS, np.vstack([ROWS, [[1000.0, 1000.0, 0.0]]])),
         wrong=_standardised,
-        right=right,
     ),
-    Replayed(
+    _trained(
         name="intercept without noise",
         wrong_because="the intercept is a function of the labels, released exactly",
         holds="the intercept is one of the parameters that get noise",
-        data=(ROWS, JOINED),
-        wrong=_exact_intercept,
-        right=right,
+        wrong=lambda data: (_summed(data), float(np.sum(data[:, 2] - 0.5))),
     ),
-    Replayed(
+    _trained(
         name="number of rows taken exactly",
         wrong_because="the step size tells how many rows there are",
         holds="n is public, noisy, or cancels",
-        data=(ROWS, JOINED),
-        wrong=_counted,
-        right=right,
+        wrong=lambda data: -_summed(data) / len(data),
     ),
     Computed(
         name="training on shuffled batches priced as Poisson samples",
