@@ -243,8 +243,7 @@ class NaiveBayes:
         data = np.asarray(X, dtype=np.float64)
         scores = self._start + data @ self._yes.T + (1 - data) @ self._no.T
         scores = np.exp(scores - scores.max(axis=1, keepdims=True))
-        chances: Floats = scores / scores.sum(axis=1, keepdims=True)
-        return chances
+        return np.asarray(scores / scores.sum(axis=1, keepdims=True))
 
 
 def synthetic(

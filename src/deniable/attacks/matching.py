@@ -43,8 +43,7 @@ class Near(Rule):
         """Values as numbers; dates as days."""
         dates = _dates(values)
         if dates is not None:
-            days: Floats = dates.astype("datetime64[D]").astype(np.float64)
-            return days
+            return np.asarray(dates.astype("datetime64[D]"), dtype=np.float64)
         try:
             return values.astype(np.float64)
         except (TypeError, ValueError):
@@ -104,8 +103,7 @@ class Month(Rule):
         dates = _dates(values)
         if dates is None:
             raise BadParameter(f"`{self.column}` is compared as dates, but holds others")
-        cut: Array = dates.astype(f"datetime64[{self.unit}]")
-        return cut
+        return np.asarray(dates.astype(f"datetime64[{self.unit}]"))
 
 
 @dataclass(frozen=True, kw_only=True)

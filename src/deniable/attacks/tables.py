@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from deniable.anonymity.tables import arrow
+from deniable.anonymity.tables import arrow, grouped, joined
 from deniable.errors import BadParameter, UnknownName
 from deniable.forms import is_missing
 
@@ -78,12 +78,8 @@ def codes(*columns: Array) -> tuple[list[Integers], list[object]]:
 
 def one_code(columns: Sequence[Array]) -> Integers:
     """Rows that agree in all the columns share a number from 0 up."""
-    assert columns
-    joint = np.zeros(len(columns[0]), dtype=np.int64)
-    for column in columns:
-        (coded,), values = codes(column)
-        joint = np.unique(joint * max(1, len(values)) + coded, return_inverse=True)[1]
-    return joint.astype(np.int64)
+    coded = [(numbers, max(1, len(levels))) for (numbers,), levels in map(codes, columns)]
+    return grouped(*joined(coded))[1]
 
 
 def row_count(columns: Mapping[str, Array]) -> int:

@@ -171,8 +171,7 @@ class Curve:
     def most(self, q: FloatArray) -> FloatArray:
         """The least of e^ε·q + δ(ε) over the points."""
         points = np.exp(self.epsilons) * np.asarray(q)[..., None] + self.deltas
-        least: FloatArray = np.minimum(points.min(axis=-1), 1.0)
-        return least
+        return np.asarray(np.minimum(points.min(axis=-1), 1.0))
 
     def lower(self, p: FloatArray, q: FloatArray) -> FloatArray:
         """The largest ln((p − δ)/q) − ε over the points."""

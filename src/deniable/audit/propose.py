@@ -125,8 +125,7 @@ def _of_vector(paths: list[Path], sides: Sides) -> Iterator[Feature | None]:
 
     def ties(table: Table) -> FloatArray:
         values = matrix(table)
-        tied: FloatArray = (values == values.max(axis=1, keepdims=True)).sum(axis=1) * 1.0
-        return tied
+        return np.asarray((values == values.max(axis=1, keepdims=True)).sum(axis=1) * 1.0)
 
     plain: list[tuple[str, Scores]] = [
         ("the sum of the entries", lambda table: matrix(table).sum(axis=1)),
@@ -152,8 +151,7 @@ def _extreme(
     """Which entry is the extreme one."""
 
     def place(table: Table) -> IntArray:
-        found: IntArray = (sign * matrix(table)).argmax(axis=1)
-        return found
+        return np.asarray((sign * matrix(table)).argmax(axis=1))
 
     def label(table: Table, row: int) -> str:
         return words(paths[int(place(table.part(row, row + 1))[0])])

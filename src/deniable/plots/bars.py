@@ -35,9 +35,9 @@ def bars(
     arms = [math.nan] * len(labels) if errors is None else errors
     known = [i for i in places if math.isfinite(arms[i])]
     if known:
-        whiskers = {"ecolor": style.LINES[1].color, "elinewidth": 2, "capsize": 4}
         ends, reach = [values[i] for i in known], [arms[i] for i in known]
-        ax.errorbar(ends, known, xerr=reach, fmt="none", **whiskers)
+        colour = style.LINES[1].color
+        ax.errorbar(ends, known, xerr=reach, fmt="none", ecolor=colour, elinewidth=2, capsize=4)
     ax.axvline(0, color=style.INK, linewidth=0.8)
     ax.set_yticks(list(places), labels)
     ax.invert_yaxis()  # the first label on top, as in the table

@@ -92,16 +92,16 @@ def _figure(size: tuple[float, float]) -> Figure:
     return Picture(figsize=size, dpi=120, layout="constrained")
 
 
-def _shown(ax: Any) -> Axes:
+def _shown(ax: Axes) -> Axes:
     """The same axes, which a notebook shows."""
-
-    def png() -> bytes:
-        out = io.BytesIO()
-        ax.figure.savefig(out, format="png")
-        return out.getvalue()
-
-    vars(ax)["_repr_png_"] = png
+    vars(ax)["_repr_png_"] = lambda: _png(ax)
     return ax
+
+
+def _png(ax: Any) -> bytes:
+    out = io.BytesIO()
+    ax.figure.savefig(out, format="png")
+    return out.getvalue()
 
 
 def captioned(name: str, caption: str) -> str:

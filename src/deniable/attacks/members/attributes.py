@@ -148,5 +148,4 @@ def _votes(closest: Mask, secrets: Array, size: int) -> Integers:
     """The commonest secret among each person's closest records."""
     ballots = np.zeros((secrets.size, size), dtype=np.float32)
     ballots[np.arange(secrets.size), secrets] = 1
-    chosen: Integers = np.argmax(closest.astype(np.float32) @ ballots, axis=1)
-    return chosen
+    return np.asarray(np.argmax(closest.astype(np.float32) @ ballots, axis=1))

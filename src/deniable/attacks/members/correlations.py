@@ -56,8 +56,7 @@ def from_correlations(
 
     def score(rows: Floats) -> Floats:
         z = (rows - centre) / spread
-        found: Floats = np.sum((z @ lean) * z, axis=1) - np.sum(lean * base)
-        return found
+        return np.asarray(np.sum((z @ lean) * z, axis=1) - np.sum(lean * base))
 
     pairs = size * (size - 1) // 2
     return Membership(

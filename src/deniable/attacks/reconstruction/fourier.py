@@ -21,8 +21,7 @@ def hadamard_counts(bits: ArrayLike) -> Floats:
     array([3., 2., 1., 2.])
     """
     values = _whole_power("bits", bits)
-    counts: Floats = (walsh_hadamard(values) + values.sum()) / 2
-    return counts
+    return np.asarray((walsh_hadamard(values) + values.sum()) / 2)
 
 
 def decode_hadamard(answers: ArrayLike) -> Floats:

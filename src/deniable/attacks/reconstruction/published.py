@@ -201,7 +201,7 @@ def _cheapest(matrix: Any, counts: Floats, cost: Floats, *, limit: float) -> Any
     return milp(
         cost,
         constraints=LinearConstraint(matrix, counts, counts),
-        integrality=np.ones(cost.size),
+        integrality=np.ones(matrix.shape[1]),
         options={"time_limit": limit},
     )
 
