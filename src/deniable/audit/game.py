@@ -120,7 +120,7 @@ def _play(adversary: Adversary, bit: int) -> int:
             question = play.send(answer)
         except StopIteration as end:
             return _guess(end.value)
-        if not (isinstance(question, tuple) and len(question) == 3 and callable(question[0])):
+        if not _is_question(question):
             raise BadParameter.of(
                 "a question", question, must="yielded as (ask, first, second)", fix=_EXAMPLE
             )
@@ -128,6 +128,10 @@ def _play(adversary: Adversary, bit: int) -> int:
             answer = question[0](question[1 + bit])
         except Exception as error:  # noqa: BLE001 - an exception is an answer an observer sees
             answer = error
+
+
+def _is_question(asked: object) -> bool:
+    return isinstance(asked, tuple) and len(asked) == 3 and callable(asked[0])
 
 
 def _guess(value: object) -> int:

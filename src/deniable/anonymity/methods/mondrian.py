@@ -200,7 +200,7 @@ def _people_beside(whose: Codes, where: Codes) -> Codes:
     last[key.size - 1 - np.unique(key[::-1], return_index=True)[1]] = 1
     people = np.bincount(where, first).astype(np.int64)
     left, right = _within(first, where), people[where] - _within(last, where)
-    return np.minimum(left, right)
+    return np.asarray(np.minimum(left, right))
 
 
 def _highest(heights: Codes, low: Codes, high: Codes) -> Codes:

@@ -98,7 +98,7 @@ class Reconstruction(np.ndarray[tuple[int], np.dtype[np.int8]], Told):
 
     def __str__(self) -> str:
         """The whole result tells itself; a part of it is an array like any other."""
-        return Told.explain(self) if hasattr(self, "method") else str(np.asarray(self))
+        return self.explain() if hasattr(self, "method") else str(np.asarray(self))
 
     __repr__ = __str__
 
