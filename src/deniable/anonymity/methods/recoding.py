@@ -72,14 +72,14 @@ def _ancestors(rungs: Rungs, first: Codes, last: Codes, weights: Codes, *, plain
     level = np.zeros(first.size, np.int64)
     for step, where in enumerate(rungs.maps[:-1], start=1):
         level[where[first] != where[last]] = step
-    labels, spans, covered = [], np.empty(first.size), np.empty(first.size)
+    spans, covered = np.empty(first.size), np.empty(first.size)
     for step, where in enumerate(rungs.maps):
         here = level == step
         spans[here] = (np.bincount(where)[where[first[here]]] - 1) / max(1, where.size - 1)
         covered[here] = np.bincount(where, weights)[where[first[here]]]
-    for step, value in zip(level.tolist(), first.tolist(), strict=True):
-        labels.append(rungs.labels[step][int(rungs.maps[step][value])])
-    return Recoded(labels=tuple(labels), plain=plain, spans=spans, covered=covered)
+    ends = zip(level.tolist(), first.tolist(), strict=True)
+    labels = tuple(rungs.labels[step][int(rungs.maps[step][value])] for step, value in ends)
+    return Recoded(labels=labels, plain=plain, spans=spans, covered=covered)
 
 
 def _sets(column: Coded, codes: Codes, box: Codes, weights: Codes, *, plain: bool) -> Recoded:

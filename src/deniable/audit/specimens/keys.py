@@ -23,7 +23,7 @@ def _histogram(counts: Mapping[str, int], keys: str, n: int) -> object:
 
 
 def _above(mechanism: LaplaceThreshold, keys: int) -> Batch:
-    """How many keys of as many people are shown; one without people never is."""
+    """How many keys are shown, with so many people each; a key without people never is."""
 
     def batch(people: int, n: int) -> object:
         drawn = noisy(mechanism.scale)(np.full(keys, people), n)
