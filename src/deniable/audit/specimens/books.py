@@ -42,7 +42,7 @@ def _if_interesting(data: list[int]) -> object:
 
 _SHARE = 0.3
 _YES = _SHARE / 2 + 0.25
-"""A share p says yes after a coin for truth and a second coin for the answer: E[yes] = p/2 + ¼."""
+"""E[yes] = p/2 + ¼ for a share p of yes: a coin for truth, a second coin for the answer."""
 
 
 def _estimated() -> float:

@@ -37,20 +37,16 @@ def releases(step: Callable[[Any], Step[Any]], unit: Unit | None = None) -> Call
 
 
 def laplace(
-    compute: Callable[[], object],
-    *,
-    sensitivity: float,
-    whole: bool = False,
-    shape: int | None = None,
+    compute: Callable[[], object], *, sensitivity: float, counts: int | None = None
 ) -> Step[object]:
-    """A value with Laplace noise, ε = 1."""
+    """A value, or so many counts, with Laplace noise, ε = 1."""
     mechanism = Laplace.calibrate(epsilon=1.0, sensitivity=sensitivity)
-    return mechanism.on(Sensitive(compute, l1=sensitivity, whole=whole, shape=shape))
+    whole = counts is not None
+    return mechanism.on(Sensitive(compute, l1=sensitivity, whole=whole, shape=counts))
 
 
 def _histogram(sensitivity: float, cells: int) -> Callable[[Any], Step[Any]]:
-    """Counts with Laplace noise, ε = 1."""
-    return lambda x: laplace(lambda: x, sensitivity=sensitivity, whole=True, shape=cells)
+    return lambda x: laplace(lambda: x, sensitivity=sensitivity, counts=cells)
 
 
 def _gaussian(sigma: float, sensitivity: float, *, l2: float) -> Callable[[Any], object]:
