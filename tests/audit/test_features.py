@@ -48,9 +48,7 @@ def test_bins_learn_the_likelihood_ratio_and_say_where_it_is_high():
 def test_exact_values_are_learned_and_unknown_ones_count_as_even():
     first, second = tabulate(["a"] * 90 + ["b"] * 10), tabulate(["a"] * 10 + ["b"] * 90)
     label = lambda table, row: table.column(()).labels[int(table.column(()).identity[row])]  # noqa: E731
-    coded = Coded.learn(
-        "the answer", lambda t: t.column(()).identity, label, first=first, second=second
-    )
+    coded = Coded.learn("the answer", lambda t: t.column(()).identity, label, first, second)
     high, low, unknown = coded.scores(tabulate(["a", "b", "c"]))
     assert high > 2 > 0 > -2 > low
     assert unknown == 0
@@ -61,12 +59,7 @@ def test_exact_values_are_learned_and_unknown_ones_count_as_even():
 def test_values_that_never_repeat_are_no_categories():
     rng = np.random.default_rng(2)
     first, second = tabulate(rng.random(1000)), tabulate(rng.random(1000))
-    assert (
-        Coded.learn(
-            "x", lambda t: t.column(()).identity, lambda t, i: "", first=first, second=second
-        )
-        is None
-    )
+    assert Coded.learn("x", lambda t: t.column(()).identity, lambda t, i: "", first, second) is None
 
 
 def test_of_many_columns_those_that_differ_are_kept():

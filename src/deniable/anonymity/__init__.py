@@ -36,12 +36,7 @@ from .demands import Demands
 from .hierarchies import Ladder, dates, digits, doubling, ranges, single, steps, tree
 from .identifiers import Deidentified, Finding, deidentify
 from .outliers import clip
-from .population import (
-    InPopulation,
-    PopulationUniqueness,
-    in_population,
-    population_uniqueness,
-)
+from .population import InPopulation, PopulationUniqueness, in_population, population_uniqueness
 from .pseudonyms import Pseudonymized, pseudonymize
 from .reports import Measured, Report
 from .suggesting import suggest

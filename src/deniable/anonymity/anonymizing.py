@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -15,16 +14,13 @@ from deniable.sampling.source import current
 
 from .demands import Demands
 from .hierarchies import Ladder
-from .methods.lattice import BestNode, Node, count, search
-from .methods.loss import ADDITIVE, LOSSES, class_loss, total_cost
+from .methods.lattice import BestNode, Problem, count, losses, search
+from .methods.loss import ADDITIVE, LOSSES, class_loss
 from .methods.mondrian import Axis, Points, axis, boxes
 from .methods.prepared import Prepared, prepared
 from .methods.recoding import Recoded, recoded
 from .reports import Report, measured
-from .tables import Codes, grouped, joined, rebuilt
-
-if TYPE_CHECKING:
-    from .tables import Frame
+from .tables import Codes, Frame, grouped, joined, rebuilt
 
 METHODS = ("optimal", "mondrian")
 
@@ -92,8 +88,8 @@ def anonymize(
     ready = prepared(table, quasi, sensitive, hierarchies or {}, unit)
     if method == "mondrian":
         return _local(table, ready, demands, strict=strict)
-    found = search(ready.problem(demands, loss=loss, suppression=share))
-    return _full_domain(table, ready, found, demands)
+    problem = ready.problem(demands, loss=loss, suppression=share)
+    return _full_domain(table, ready, problem, search(problem))
 
 
 def generalize(
@@ -122,11 +118,11 @@ def generalize(
     problem = ready.problem(demands, loss="ncp", suppression=1.0)
     node = count(problem, [levels[rungs.column] for rungs in ready.rungs])
     found = BestNode(best=node, counted=1, nodes=1)
-    return _full_domain(table, ready, found, demands, method="chosen")
+    return _full_domain(table, ready, problem, found, method="chosen")
 
 
 def _full_domain(
-    table: object, ready: Prepared, found: BestNode, demands: Demands, *, method: str = "optimal"
+    table: object, ready: Prepared, problem: Problem, found: BestNode, *, method: str = "optimal"
 ) -> Anonymized:
     import pyarrow as pa
 
@@ -138,30 +134,20 @@ def _full_domain(
         if level:
             labels = pa.array(rungs.labels[level], pa.string())
             changes[column.name] = labels.take(rungs.maps[level][column.codes[rows]])
+    # What each measure says of the same node, with the same rows left out.
+    measures = [replace(problem, loss=loss, costs=ready.costs(loss)) for loss in LOSSES]
+    lost = (losses(each, node.classes, (node.failing,) * 2, node.levels)[2] for each in measures)
     report = Report(
         method=method,
-        demands=demands,
+        demands=problem.demands,
         measured=measured(ready, classes[ready.cell[rows]], rows),
         suppressed=node.suppressed,
         levels=dict(zip(ready.names, node.levels, strict=True)),
-        losses=MappingProxyType({loss: _node_loss(ready, node, loss) for loss in LOSSES}),
+        losses=MappingProxyType(dict(zip(LOSSES, lost, strict=True))),
         counted=found.counted,
         nodes=found.nodes,
     )
     return Anonymized(frame=rebuilt(table, ready.read, changes, rows), report=report, rows=rows)
-
-
-def _node_loss(ready: Prepared, node: Node, loss: str) -> float:
-    sizes = node.classes.sizes()
-    if loss not in ADDITIVE:
-        return class_loss(loss, sizes[~node.failing], node.suppressed)
-    parts = ready.costs(loss)
-    more = np.zeros(int(node.failing.sum()))
-    cells = node.classes.cells[node.classes.starts[node.failing]]
-    for i, (part, rungs, level) in enumerate(zip(parts, ready.rungs, node.levels, strict=True)):
-        more += part.extra[level][rungs.maps[level][ready.codes(i)[cells]]]
-    rows = max(1, int(sizes.sum()))
-    return total_cost(parts, node.levels) + float(sizes[node.failing] @ more) / rows
 
 
 def _local(table: object, ready: Prepared, demands: Demands, *, strict: bool) -> Anonymized:
@@ -204,13 +190,11 @@ def _boxes(ready: Prepared, axes: Sequence[Axis], demands: Demands, *, strict: b
         )
     bottom = problem.bottom
     together = strict and ready.person is None
+    values, size = ready.values
+    cells, counts = ready.cell, np.ones(ready.cell.size, np.int64)
     if together:
         cells, counts, values = bottom.cells, bottom.counts, bottom.values
-    else:
-        cells, counts = ready.cell, np.ones(ready.cell.size, np.int64)
-        values = np.zeros_like(cells) if ready.sensitive is None else ready.sensitive.codes
     ranks = np.stack([line.ranks[ready.codes(i)[cells]] for i, line in enumerate(axes)])
-    size = 1 if ready.sensitive is None else ready.sensitive.size
     points = Points(
         ranks=ranks,
         counts=counts,

@@ -12,7 +12,17 @@ import numpy as np
 from . import diversity
 from .diversity import Floats, Pairs
 from .hierarchies import Ladder, Rungs, ladder
-from .tables import Coded, Codes, check_columns, encoded, grouped, joined, persons, relation
+from .tables import (
+    Coded,
+    Codes,
+    check_columns,
+    classes_of,
+    encoded,
+    grouped,
+    joined,
+    persons,
+    relation,
+)
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -143,8 +153,7 @@ def measured(
     unit: str | None = None,
 ) -> Check:
     """The same from counted cells: the columns, then how many rows (the last column)."""
-    columns = [encoded(cells, name) for name in quasi]
-    firsts, classes = grouped(*joined([(c.codes, c.size) for c in columns]))
+    firsts, classes = classes_of([encoded(cells, name) for name in quasi])
     crowd = _crowd(cells, classes, unit)
     facts: dict[str, Codes | Floats] = {"size": crowd.sizes}
     spreads = {}
@@ -155,11 +164,11 @@ def measured(
         far = diversity.distance(pairs, ordered=column.ordered, tree=tree)
         facts |= {f"{name}_l": diversity.distinct(pairs), f"{name}_t": far}
         spreads[name] = _spread(pairs, far, crowd.sizes)
-    order = np.argsort(crowd.sizes, kind="stable")
+    sizes = crowd.sizes
+    order = np.argsort(sizes, kind="stable")
     shown = cells.select([*quasi]).take(firsts[order])
     for name, fact in facts.items():
         shown = shown.append_column(name, [fact[order]])
-    sizes = crowd.sizes
     return Check(
         k=int(sizes.min(initial=crowd.total)),
         l=min((s.l for s in spreads.values()), default=None),
@@ -212,9 +221,7 @@ class _Crowd:
         whose, people = self.person
         parts = [(classes, self.sizes.size), (column.codes, column.size), (whose, people)]
         once = grouped(*joined(parts))[0]
-        return paired(
-            classes[once], column.codes[once], np.ones(once.size, np.int64), size=column.size
-        )
+        return paired(classes[once], column.codes[once], size=column.size)
 
 
 def _crowd(cells: pa.Table, classes: Codes, unit: str | None) -> _Crowd:
@@ -237,8 +244,8 @@ def _crowd(cells: pa.Table, classes: Codes, unit: str | None) -> _Crowd:
     return _Crowd(sizes=sizes, weights=weights, person=person, total=column.size, hidden=hidden)
 
 
-def paired(classes: Codes, values: Codes, weights: Codes, *, size: int) -> Pairs:
-    """Cells added up to one number for each class and sensitive value."""
+def paired(classes: Codes, values: Codes, weights: Codes | None = None, *, size: int) -> Pairs:
+    """Cells (or rows) added up to one number for each class and sensitive value."""
     key, domain = joined([(classes, int(classes.max(initial=0)) + 1), (values, size)])
     firsts, groups = grouped(key, domain)
     return Pairs(

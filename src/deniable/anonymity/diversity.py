@@ -37,8 +37,7 @@ class Pairs:
     def overall(self) -> Floats:
         """The distribution of values in the whole table."""
         total = np.bincount(self.values, self.counts, self.size)
-        shares: Floats = total / total.sum()
-        return shares
+        return np.asarray(total / total.sum())
 
     def kept(self, classes: NDArray[np.bool_]) -> Pairs:
         """Only the classes marked, numbered anew."""
@@ -62,8 +61,7 @@ def entropy(pairs: Pairs) -> Floats:
     starts = pairs.starts
     sizes = np.add.reduceat(pairs.counts, starts).astype(float)
     inner = np.add.reduceat(pairs.counts * np.log(pairs.counts), starts)
-    spread: Floats = np.exp(np.log(sizes) - inner / sizes)
-    return spread
+    return np.asarray(np.exp(np.log(sizes) - inner / sizes))
 
 
 def recursive(pairs: Pairs, *, l: int) -> Floats:
@@ -71,13 +69,17 @@ def recursive(pairs: Pairs, *, l: int) -> Floats:
 
     Recursive (c, ℓ)-diversity [MKGV07, Def 4.2] holds for every c above this number.
     """
-    order = np.lexsort((-pairs.counts, pairs.classes))
+    order, rank = ranked(pairs)
     counts, starts = pairs.counts[order], pairs.starts
-    rank = np.arange(counts.size) - np.repeat(starts, distinct(pairs))
     tails = np.add.reduceat(np.where(rank >= l - 1, counts, 0), starts)
     with np.errstate(divide="ignore"):
-        ratios: Floats = counts[starts] / tails
-    return ratios
+        return np.asarray(counts[starts] / tails)
+
+
+def ranked(pairs: Pairs) -> tuple[Codes, Codes]:
+    """The pairs of each class by falling count: their places, and each one's rank in its class."""
+    order = np.lexsort((-pairs.counts, pairs.classes))
+    return order, np.arange(order.size) - np.repeat(pairs.starts, distinct(pairs))
 
 
 def likeness(pairs: Pairs) -> Floats:
@@ -86,8 +88,7 @@ def likeness(pairs: Pairs) -> Floats:
     q is the value's share in the class, p its share in the whole table. Basic β-likeness holds for
     every β of at least this.
     """
-    gains: Floats = np.maximum.reduceat(_gains(pairs), pairs.starts)
-    return np.maximum(gains, 0.0)
+    return np.maximum(np.maximum.reduceat(_gains(pairs), pairs.starts), 0.0)
 
 
 def enhanced_likeness(pairs: Pairs) -> Floats:
@@ -116,8 +117,7 @@ def disclosure(pairs: Pairs) -> Floats:
 
 
 def _gains(pairs: Pairs) -> Floats:
-    gains: Floats = _shares(pairs) / pairs.overall()[pairs.values] - 1
-    return gains
+    return _shares(pairs) / pairs.overall()[pairs.values] - 1
 
 
 def distance(
@@ -143,11 +143,9 @@ def distance(
 
 def _equal(pairs: Pairs, whole: Floats) -> Floats:
     """½ Σ |p − q|; values that do not occur in the class contribute q."""
-    starts = pairs.starts
-    shares, expected = _shares(pairs), whole[pairs.values]
-    gap = np.add.reduceat(np.abs(shares - expected) - expected, starts)
-    far: Floats = (gap + 1.0) / 2
-    return np.maximum(far, 0.0)
+    expected = whole[pairs.values]
+    gap = np.add.reduceat(np.abs(_shares(pairs) - expected) - expected, pairs.starts)
+    return np.maximum((gap + 1.0) / 2, 0.0)
 
 
 def _by_rank(pairs: Pairs, whole: Floats) -> Floats:
@@ -204,5 +202,4 @@ def _by_tree(pairs: Pairs, whole: Floats, tree: Sequence[Codes]) -> Floats:
 
 def _shares(pairs: Pairs) -> Floats:
     sizes = np.add.reduceat(pairs.counts, pairs.starts)
-    shares: Floats = pairs.counts / np.repeat(sizes, distinct(pairs))
-    return shares
+    return np.asarray(pairs.counts / np.repeat(sizes, distinct(pairs)))

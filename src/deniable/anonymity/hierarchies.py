@@ -66,7 +66,7 @@ def ladder(hierarchy: Ladder | Rungs, column: Coded) -> Rungs:
             fix="give every value the same number of labels",
         )
     (height,) = heights
-    maps, labels = [np.arange(column.size)], [tuple(map(_text, values))]
+    maps, labels = [np.arange(column.size)], [tuple(map(text, values))]
     for step in range(height):
         names: dict[str | None, int] = {}
         here = [None if up is None else up[step] for up in climbed]
@@ -93,10 +93,9 @@ def digits(length: int | None = None) -> Ladder:
     width = None if length is None else whole("length", length)
 
     def climb(value: object) -> list[str]:
-        text = str(value) if width is None else str(value).zfill(width)
-        return [text[:keep] + "*" * (len(text) - keep) for keep in range(len(text) - 1, 0, -1)] + [
-            ANYTHING
-        ]
+        code = str(value) if width is None else str(value).zfill(width)
+        masked = [code[:keep] + "*" * (len(code) - keep) for keep in range(len(code) - 1, 0, -1)]
+        return [*masked, ANYTHING]
 
     return climb
 
@@ -171,7 +170,7 @@ def tree(groups: Mapping[Any, Any]) -> Ladder:
     found = dict(_paths(groups))
     height = max(map(len, found.values()), default=0)
     return {
-        value: [_text(value)] * (height - len(path)) + [_text(name) for name in path]
+        value: [text(value)] * (height - len(path)) + [text(name) for name in path]
         for value, path in found.items()
     }
 
@@ -206,7 +205,7 @@ def _function(hierarchy: Ladder, name: str, values: list[object]) -> Callable[[A
 
 def _labels(climb: Callable[[Any], Labels], value: object, name: str) -> list[str | None]:
     try:
-        return [_text(label) for label in climb(value)]
+        return [text(label) for label in climb(value)]
     except (KeyError, ValueError, TypeError, AttributeError, IndexError, OverflowError):
         raise BadParameter(
             f"the hierarchy of `{name}` has no place for some of its values",
@@ -242,5 +241,6 @@ def _paths(
         raise BadParameter.of("groups", groups, must="a mapping, or a list of values")
 
 
-def _text(value: object) -> str | None:
+def text(value: object) -> str | None:
+    """A value as a label."""
     return None if value is None else str(value)

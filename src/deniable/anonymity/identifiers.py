@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
 
@@ -13,10 +13,7 @@ from deniable.parameters import one_of
 from deniable.sampling.source import current
 
 from .pseudonyms import pseudonymize
-from .tables import Coded, arrow, check_columns, encoded, rebuilt
-
-if TYPE_CHECKING:
-    from .tables import Frame
+from .tables import Coded, Frame, arrow, check_columns, encoded, rebuilt
 
 # Whole words of a column's name.
 _NAMES: Final = (
@@ -102,12 +99,12 @@ def deidentify(
         if found.kind and name not in keep:
             findings.append(found)
     gone = [found.column for found in findings if found.kind == "identifier"]
+    rows = np.arange(read.num_rows)
     if action == "drop":
-        rows = np.arange(read.num_rows)
         frame = rebuilt(table, read, dict.fromkeys(gone), rows)
         return Deidentified(frame=frame, findings=tuple(findings))
     key = current().integer(256).to_bytes(32, "little")
-    frame = rebuilt(table, read, {}, np.arange(read.num_rows))
+    frame = rebuilt(table, read, {}, rows)
     for name in gone:
         frame = pseudonymize(frame, name, key=key).frame
     return Deidentified(frame=frame, findings=tuple(findings), key=key)
@@ -121,17 +118,15 @@ def _finding(column: Coded, rows: int) -> Finding:
     words = re.split(r"[^a-z]+", re.sub(r"(?<=[a-z])(?=[A-Z])", "_", column.name).lower())
     kind, why = "", ""
     look = _look(column)
-    whole = pa.types.is_integer(column.values.type)
+    measured = column.ordered and not pa.types.is_integer(column.values.type)
     if any(re.fullmatch(_NAMES, word) for word in words):
         kind, why = "identifier", "its name"
     elif look:
         kind, why = "identifier", f"most values look like {look}"
     elif any(re.fullmatch(_QUASI, word) for word in words):
         kind, why = "quasi", "its name"
-    elif rows > 1 and distinct >= _UNIQUE and (whole or not column.ordered):
-        kind, why = "identifier", "nearly all values differ"
     elif rows > 1 and distinct >= _UNIQUE:
-        kind, why = "quasi", "nearly all values differ"
+        kind, why = "quasi" if measured else "identifier", "nearly all values differ"
     return Finding(column=column.name, kind=kind, why=why, distinct=distinct)
 
 

@@ -23,8 +23,8 @@ from deniable.parameters import confidence as checked_confidence
 from deniable.parameters import whole
 
 from .checking import paired
-from .diversity import Pairs, distinct
-from .tables import Codes, arrow, check_columns, encoded, grouped, joined
+from .diversity import Pairs, distinct, ranked
+from .tables import Codes, arrow, check_columns, classes_of, encoded
 
 if TYPE_CHECKING:
     from .anonymizing import Anonymized
@@ -92,17 +92,15 @@ def background(
     read = arrow(table)
     names = check_columns(quasi, read.column_names, what="quasi")
     check_columns([*names, sensitive], read.column_names, what="quasi and sensitive")
-    classes = _classes(read, names)
+    classes = classes_of([encoded(read, name) for name in names])[1]
     column = encoded(read, sensitive)
     rows = int(classes.size)
     if not rows:
         return Inferred(rows=0, people=0, baseline=0.0)
-    pairs = paired(classes, column.codes, np.ones(rows, np.int64), size=column.size)
+    pairs = paired(classes, column.codes, size=column.size)
     sure = _posterior(pairs, known) >= confidence - 1e-12
     return Inferred(
-        rows=rows,
-        people=int(pairs.counts[sure].sum()),
-        baseline=float(pairs.overall().max()),
+        rows=rows, people=int(pairs.counts[sure].sum()), baseline=float(pairs.overall().max())
     )
 
 
@@ -218,23 +216,18 @@ class _Support:
 def _support(release: Anonymized, quasi: Sequence[str], sensitive: str) -> _Support:
     read = arrow(release.frame)
     known = [name for name in quasi if name in read.column_names]
-    classes = _classes(read, check_columns(known or list(quasi), read.column_names, what="quasi"))
+    names = check_columns(known or list(quasi), read.column_names, what="quasi")
+    classes = classes_of([encoded(read, name) for name in names])[1]
     check_columns([sensitive], read.column_names, what="sensitive")
     column = encoded(read, sensitive)
-    pairs = paired(classes, column.codes, np.ones(classes.size, np.int64), size=column.size)
+    pairs = paired(classes, column.codes, size=column.size)
     return _Support(classes=classes, values=column.values.to_pylist(), pairs=pairs)
-
-
-def _classes(read: object, names: Sequence[str]) -> Codes:
-    columns = [encoded(read, name) for name in names]
-    return grouped(*joined([(c.codes, c.size) for c in columns]))[1]
 
 
 def _posterior(pairs: Pairs, known: int) -> np.ndarray[tuple[int, ...], np.dtype[np.float64]]:
     """For each class and value, how sure one is after ruling out the commonest other values."""
-    order = np.lexsort((-pairs.counts, pairs.classes))
+    order, rank = ranked(pairs)
     counts, starts, kinds = pairs.counts[order], pairs.starts, distinct(pairs)
-    rank = np.arange(counts.size) - np.repeat(starts, kinds)
     total = np.repeat(np.add.reduceat(counts, starts), kinds)
     top = np.repeat(np.add.reduceat(np.where(rank < known, counts, 0), starts), kinds)
     one_more = np.repeat(np.add.reduceat(np.where(rank <= known, counts, 0), starts), kinds)

@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from deniable.errors import BadParameter
 from deniable.parameters import real
 
-from .tables import arrow, check_columns, rebuilt
-
-if TYPE_CHECKING:
-    from .tables import Frame
+from .tables import Frame, arrow, check_columns, rebuilt
 
 
 def clip(table: object, *, bounds: Mapping[str, tuple[float, float]]) -> Frame:

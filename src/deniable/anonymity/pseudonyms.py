@@ -5,17 +5,13 @@ from __future__ import annotations
 import hashlib
 import hmac
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from deniable.errors import BadParameter
 from deniable.sampling.source import current
 
-from .tables import arrow, check_columns, encoded, rebuilt
-
-if TYPE_CHECKING:
-    from .tables import Frame
+from .tables import Frame, arrow, check_columns, encoded, rebuilt
 
 _SHORTEST_KEY = 16
 
@@ -56,12 +52,9 @@ def pseudonymize(table: object, column: str, *, key: bytes | None = None) -> Pse
     secret = current().integer(256).to_bytes(32, "little") if key is None else key
     coded = encoded(read, name)
     names = [
-        None if value is None else _keyed(secret, str(value)) for value in coded.values.to_pylist()
+        v if v is None else hmac.new(secret, str(v).encode(), hashlib.sha256).hexdigest()[:32]
+        for v in coded.values.to_pylist()
     ]
     changes = {name: pa.array(names, pa.string()).take(coded.codes)}
     frame = rebuilt(table, read, changes, np.arange(read.num_rows))
     return Pseudonymized(frame=frame, key=secret)
-
-
-def _keyed(key: bytes, value: str) -> str:
-    return hmac.new(key, value.encode(), hashlib.sha256).hexdigest()[:32]

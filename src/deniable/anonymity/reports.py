@@ -110,11 +110,10 @@ def measured(ready: Prepared, classes: Codes, rows: Codes) -> Measured:
         sizes = np.bincount(named[once])
     l = t = None
     if ready.sensitive is not None and rows.size:
-        codes = ready.sensitive.codes[rows]
         # Ranks are among the values that are published.
-        present, codes = np.unique(codes, return_inverse=True)
+        present, codes = np.unique(ready.sensitive.codes[rows], return_inverse=True)
         tree = tuple(where[present] for where in ready.tree)
-        pairs = paired(named, codes, np.ones(rows.size, np.int64), size=present.size)
+        pairs = paired(named, codes, size=present.size)
         l = int(diversity.distinct(pairs).min())
         t = float(diversity.distance(pairs, ordered=ready.ordered, tree=tree).max())
     return Measured(

@@ -26,8 +26,7 @@ if TYPE_CHECKING:
     import polars as pl
     import pyarrow as pa
 
-    Frame: TypeAlias = pa.Table | pd.DataFrame | pl.DataFrame
-
+Frame: TypeAlias = "pa.Table | pd.DataFrame | pl.DataFrame"
 Codes: TypeAlias = NDArray[np.int64]
 
 # Up to so many possible keys are counted in an array with a place for each; more are sorted.
@@ -198,6 +197,11 @@ def grouped(key: Codes, domain: int) -> tuple[Codes, Codes]:
     return firsts.astype(np.int64), groups.astype(np.int64)
 
 
+def classes_of(columns: Sequence[Coded]) -> tuple[Codes, Codes]:
+    """Rows that agree in all the columns: the place of one row of each class, each row's class."""
+    return grouped(*joined([(column.codes, column.size) for column in columns]))
+
+
 def numbers(values: pa.Array) -> NDArray[np.float64]:
     """Numbers as floats, dates as days, times as seconds; NULL as NaN."""
     pa = _pyarrow()
@@ -205,10 +209,7 @@ def numbers(values: pa.Array) -> NDArray[np.float64]:
         moments = values.cast(pa.timestamp("us")).to_numpy(zero_copy_only=False)
         days = moments.astype("datetime64[us]").astype(np.int64) / 86_400e6
         return np.where(np.isnat(moments), math.nan, days)
-    floats: NDArray[np.float64] = values.cast(pa.float64(), safe=False).to_numpy(
-        zero_copy_only=False
-    )
-    return floats
+    return np.asarray(values.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False))
 
 
 def _is_ordered(kind: Any) -> bool:

@@ -8,24 +8,22 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from deniable.errors import BadParameter
+from deniable.plots import Axes, curves
 
+from .tables import Floats
 from .telling import Facts, Told
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Average(Told):
     """The running mean of repeated answers, and how near it is to the truth."""
 
-    answers: NDArray[np.float64]
+    answers: Floats
     estimate: float
     error: float
     """95 % of such means are no further off; ∞ where the answers do not vary or are too few."""
@@ -47,9 +45,8 @@ class Average(Told):
 
     def _facts(self) -> Facts:
         if self.answers.size == 1:
-            return [
-                ("why", "the budget was spent; a new wording is a new question, and is charged")
-            ]
+            why = "the budget was spent; a new wording is a new question, and is charged"
+            return [("why", why)]
         if self.fresh == 1:
             return [("why", "the stored answer is repeated, with the same noise")]
         return [
@@ -60,8 +57,6 @@ class Average(Told):
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """The running mean."""
-        from deniable.plots import curves
-
         times = np.arange(1, self.answers.size + 1)
         mean = np.cumsum(self.answers) / times
         return curves(

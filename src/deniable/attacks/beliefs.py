@@ -11,17 +11,14 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from deniable import parameters
+from deniable.plots import Axes, bars, belief
 
 from .differencing import Difference, differencing
 from .telling import Facts, Told, percent
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 
 def posterior_bounds(prior: float, *, epsilon: float) -> tuple[float, float]:
@@ -77,12 +74,9 @@ class Lesson(Told):
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """Belief before and after."""
-        from deniable.plots import bars
-
         return bars(
             ["before", "after, without them", "after, with them"],
             [self.prior, self.without, self.with_them],
-            [math.nan] * 3,
             title="What a study teaches about one person",
             axis_label="belief",
             ax=ax,
@@ -128,8 +122,6 @@ def poll(before: object, after: object) -> Difference:
 
 def plot_beliefs(epsilons: Sequence[float] = (0.1, 1.0, 3.0), *, ax: Axes | None = None) -> Axes:
     """Belief after against belief before, for each ε: the diagonal is nothing learned."""
-    from deniable.plots import belief
-
     priors = np.linspace(0, 1, 201).tolist()
     bounds = {
         f"ε = {epsilon:g}": [posterior_bounds(prior, epsilon=epsilon) for prior in priors]

@@ -15,7 +15,7 @@ and telling its messages apart is as hard as telling n-th residues.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from deniable.errors import BadParameter
@@ -90,7 +90,7 @@ def _square(number: int, p: int) -> bool:
 
 
 def _candidates(candidates: Iterable[int]) -> tuple[int, ...]:
-    known: Sequence[int] = tuple(candidates)
+    known = tuple(candidates)
     if not known or not all(isinstance(m, int) for m in known):
         raise BadParameter("candidates must be whole numbers, at least one")
-    return tuple(known)
+    return known

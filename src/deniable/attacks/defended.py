@@ -43,20 +43,13 @@ from .floating_point import floating_point as reachable
 from .members import AttributeInference, from_frequencies, from_model, from_synthetic
 from .reconstruction import Reconstruction
 from .reconstruction import reconstruct as decode
-from .tables import codes, columns_of, one_code, row_count
-
-Floats = NDArray[np.float64]
+from .tables import Floats, Integers, codes, columns_of, one_code, row_count
 
 _COMMONEST = 900
 
 
 def linkage(
-    table: object,
-    *,
-    known: Sequence[str],
-    secret: str,
-    controls: object,
-    epsilon: float = 1.0,
+    table: object, *, known: Sequence[str], secret: str, controls: object, epsilon: float = 1.0
 ) -> AttributeInference:
     """Guess a secret from noisy counts by what is known of each person, instead of from their row.
 
@@ -87,7 +80,7 @@ def linkage(
     )
 
 
-def _best_guesses(noisy: Floats, epsilon: float) -> tuple[NDArray[np.int64], int]:
+def _best_guesses(noisy: Floats, epsilon: float) -> tuple[Integers, int]:
     """The likeliest secret of each group, and of everyone.
 
     A group that stands out of the noise shows its commonest secret. In a smaller one the target may
@@ -140,12 +133,11 @@ def differencing(
     data = np.clip(np.floor(data / step + 0.5), -(largest // step), largest // step) * step
     noise = Laplace(scale=2 * largest / epsilon, sensitivity=largest)
     session = _session(epsilon)
-    answers: list[Release] = []
-    for question, left_out in (("everyone", []), ("everyone but one", [person])):
-        total = partial(_total, data, left_out)
-        value = Sensitive(total, l1=largest, unit=session.unit)
-        answers.append(session.release(noise.on(value), question=question))
-    return difference(answers[0], answers[1], low=low, high=high)
+    everyone = _asked(session, noise, lambda: float(data.sum()), question="everyone")
+    others = _asked(
+        session, noise, lambda: float(np.delete(data, person).sum()), question="everyone but one"
+    )
+    return difference(everyone, others, low=low, high=high)
 
 
 def averaging(
@@ -158,12 +150,11 @@ def averaging(
     """
     session = _session(epsilon)
     noise = Laplace(scale=1 / parameters.positive("epsilon", epsilon))
-    answers: list[float] = []
+    count, answers = partial(float, value), list[float]()
     for n in range(parameters.whole("times", times)):
         words = f"how many? ({n})" if reworded else "how many?"
-        count = Sensitive(partial(float, value), l1=1, unit=session.unit)
         try:
-            answers.append(float(session.release(noise.on(count), question=words).value))  # type: ignore[arg-type]
+            answers.append(float(_asked(session, noise, count, question=words).value))  # type: ignore[arg-type]
         except BudgetExceeded:
             break
     return average(answers)
@@ -252,17 +243,11 @@ class NaiveBayes:
         data = np.asarray(X, dtype=np.float64)
         scores = self._start + data @ self._yes.T + (1 - data) @ self._no.T
         scores = np.exp(scores - scores.max(axis=1, keepdims=True))
-        chances: Floats = scores / scores.sum(axis=1, keepdims=True)
-        return chances
+        return np.asarray(scores / scores.sum(axis=1, keepdims=True))
 
 
 def synthetic(
-    table: object,
-    *,
-    columns: Sequence[str],
-    controls: object,
-    epsilon: float = 1.0,
-    seed: int = 0,
+    table: object, *, columns: Sequence[str], controls: object, epsilon: float = 1.0, seed: int = 0
 ) -> Membership:
     """Look for people in records drawn from noisy counts of each column by itself.
 
@@ -276,9 +261,8 @@ def synthetic(
     for name, column in values.items():
         (numbers,), levels = codes(column)
         count = partial(_counts, numbers, len(levels))
-        counts = Sensitive(count, l1=1, shape=len(levels), unit=session.unit)
-        noisy = np.asarray(session.release(share.on(counts), question=name).value)
-        weights = np.maximum(noisy.reshape(-1), 0) + 1e-9
+        noisy = _asked(session, share, count, shape=len(levels), question=name).value
+        weights = np.maximum(np.asarray(noisy).reshape(-1), 0) + 1e-9
         picks = draw.choice(len(levels), size=row_count(values), p=weights / weights.sum())
         made[name] = [levels[pick] for pick in picks]
     return from_synthetic(
@@ -352,25 +336,17 @@ def poll(before: int, after: int, *, epsilon: float = 1.0) -> Difference:
     """The poll before and after one more person answered, each noisy with half of ε."""
     session = _session(epsilon)
     noise = Laplace(scale=2 / parameters.positive("epsilon", epsilon))
-    told = [
-        session.release(
-            noise.on(Sensitive(partial(float, count), l1=1, unit=session.unit)), question=words
-        )
-        for words, count in (("before", before), ("after", after))
-    ]
-    return difference(told[1], told[0], low=0.0, high=1.0)
+    first = _asked(session, noise, lambda: float(before), question="before")
+    second = _asked(session, noise, lambda: float(after), question="after")
+    return difference(second, first, low=0.0, high=1.0)
 
 
 def _zeros_and_ones(*arrays: NDArray[Any]) -> bool:
     return all(bool(np.all((array == 0) | (array == 1))) for array in arrays)
 
 
-def _counts(numbers: NDArray[np.int64], size: int) -> Floats:
+def _counts(numbers: Integers, size: int) -> Floats:
     return np.bincount(numbers, minlength=size).astype(np.float64)
-
-
-def _total(values: Floats, left_out: list[int]) -> float:
-    return float(np.delete(values, left_out).sum())
 
 
 def _session(epsilon: float, *, relation: str = "add_remove") -> Session:
@@ -391,5 +367,18 @@ def _noisy(
     """A list of `size` numbers for the whole ε."""
     session = _session(epsilon, relation=relation)
     noise = Laplace(scale=sensitivity / epsilon, sensitivity=sensitivity)
-    value = Sensitive(compute, l1=sensitivity, shape=size, unit=session.unit)
-    return np.asarray(session.release(noise.on(value)).value, dtype=np.float64).reshape(-1)
+    answer = _asked(session, noise, compute, shape=size)
+    return np.asarray(answer.value, dtype=np.float64).reshape(-1)
+
+
+def _asked(
+    session: Session,
+    noise: Laplace,
+    compute: Callable[[], object],
+    *,
+    shape: int | None = None,
+    question: str | None = None,
+) -> Release:
+    """One answer, to which one person contributes as much as the noise is made for."""
+    value = Sensitive(compute, l1=noise.sensitivity, shape=shape, unit=session.unit)
+    return session.release(noise.on(value), question=question)

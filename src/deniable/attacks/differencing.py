@@ -10,20 +10,17 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from deniable import parameters
 from deniable.errors import BadParameter
+from deniable.plots import Axes, bars
 from deniable.release import Release
 
-from .tables import Integers
+from .tables import Integers, Mask
 from .telling import Facts, Told, people
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,24 +42,20 @@ class Difference(Told):
             return 1.0
         if self.low is None or self.high is None:
             return 0.0 if math.isinf(self.error) else float("nan")
-        below, above = (
-            max(self.low, self.value - self.error),
-            min(self.high, self.value + self.error),
-        )
+        below = max(self.low, self.value - self.error)
+        above = min(self.high, self.value + self.error)
         return 1 - max(0.0, above - below) / (self.high - self.low) if above >= below else 0.0
 
     def _headline(self) -> str:
         if self.error == 0:
-            return (
-                f"The person in one answer and not in the other contributes exactly {self.value:g}."
-            )
+            one = "The person in one answer and not in the other"
+            return f"{one} contributes exactly {self.value:g}."
         return f"The person contributes {self.value:.4g} ± {self.error:.3g} (95 %)."
 
     def _facts(self) -> Facts:
         if self.error == 0:
-            return [
-                ("why", "exact answers to overlapping questions subtract to one person's value")
-            ]
+            why = "exact answers to overlapping questions subtract to one person's value"
+            return [("why", why)]
         facts = [("why", "each answer has noise of its own, and the noise does not cancel")]
         if self.low is not None and self.high is not None:
             known = f"between {self.low:g} and {self.high:g} already"
@@ -72,8 +65,6 @@ class Difference(Told):
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """The estimate and its ±."""
-        from deniable.plots import bars
-
         return bars(
             ["the person"], [self.value], [self.error], title="What the difference tells", ax=ax
         )
@@ -136,13 +127,10 @@ class Exposed(Told):
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """How many pairs of questions differ in one person, in two and so on."""
-        from deniable.plots import bars
-
         sizes = sorted({len(who) for _, _, who in self.pairs}) or [1]
         return bars(
             [people(size) for size in sizes],
             [sum(len(who) == size for _, _, who in self.pairs) for size in sizes],
-            [float("nan")] * len(sizes),
             title="Questions that differ in few people",
             axis_label="pairs of questions",
             ax=ax,
@@ -183,7 +171,7 @@ def search_log(log: Sequence[ArrayLike] | ArrayLike, *, few: int = 1) -> Exposed
     )
 
 
-def _determined(asked: NDArray[np.bool_]) -> Integers:
+def _determined(asked: Mask) -> Integers:
     """People whose unit vector is in the row space: projecting onto it does not move it.
 
     People who are asked about together always can only be told apart as a group: a group of one

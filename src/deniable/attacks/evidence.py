@@ -11,20 +11,15 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from deniable import parameters
 from deniable.errors import BadParameter
+from deniable.plots import Axes, roc
 
+from .tables import Floats
 from .telling import Facts, Told, percent
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -90,30 +85,19 @@ class Membership(Told):
         inside, outside = self.inside[1::2], self.outside[1::2]
         if not (inside.size and outside.size):
             return 0.0
-        best = 0.0
-        for flip in (1.0, -1.0):  # "in, if high" bounds one direction, "out, if low" the other
-            first, second = (inside, outside) if flip > 0 else (outside, inside)
-            cut = choose.best_cut(delta, flip=flip)
-            hits = int(np.sum(flip * first >= flip * cut))
-            false = int(np.sum(flip * second >= flip * cut))
-            counts = (hits, first.size), (false, second.size)
-            best = max(best, epsilon_from_rates(*counts, alpha=alpha / 2, delta=delta))
-        return best
+        # "In, if high" bounds one direction, "out, if low" the other.
+        high = _proved(inside, outside, choose.best_cut(delta), alpha / 2, delta)
+        low = -choose.best_cut(delta, flip=-1.0)
+        return max(high, _proved(-outside, -inside, low, alpha / 2, delta))
 
     def best_cut(self, delta: float, *, flip: float = 1.0) -> float:
         """The score at which these people would prove most."""
-        first, second = (self.inside, self.outside) if flip > 0 else (self.outside, self.inside)
-        cuts = np.unique(np.concatenate([first, second]))
+        first, second = self.inside, self.outside
+        if flip < 0:
+            first, second = -second, -first
+        cuts = np.unique(np.concatenate([self.inside, self.outside]))
         cuts = cuts[np.linspace(0, cuts.size - 1, min(cuts.size, 200)).astype(int)]
-        proved = [
-            epsilon_from_rates(
-                (int(np.sum(flip * first >= flip * cut)), first.size),
-                (int(np.sum(flip * second >= flip * cut)), second.size),
-                alpha=0.05,
-                delta=delta,
-            )
-            for cut in cuts
-        ]
+        proved = [_proved(first, second, flip * cut, 0.05, delta) for cut in cuts]
         return float(cuts[int(np.argmax(proved))])
 
     def _headline(self) -> str:
@@ -126,23 +110,25 @@ class Membership(Told):
     def _facts(self) -> Facts:
         lower = self.epsilon_lower()
         promised = "" if self.epsilon is None else f"; promised: {self.epsilon:.3g}"
+        found, more = percent(self.tpr_at(0.001)), percent(self.tpr_at(0.05))
         return [
             ("test", self.test),
             ("AUC", f"{self.auc:.3f} (0.5 is guessing)"),
-            (
-                "TPR",
-                f"{percent(self.tpr_at(0.001))} at FPR 0.1 %, {percent(self.tpr_at(0.05))} at 5 %",
-            ),
+            ("TPR", f"{found} at FPR 0.1 %, {more} at 5 %"),
             ("ε", f"at least {lower:.3g}, with 95 % confidence{promised}"),
             ("judged on", f"{self.inside.size:,} members, {self.outside.size:,} controls"),
         ]
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """True against false positives, both on logarithmic axes, with what ε allows."""
-        from deniable.plots import roc
-
         false, hit = self.curve
         return roc({self.test: (false.tolist(), hit.tolist())}, epsilon=self.epsilon, ax=ax)
+
+
+def _proved(inside: Floats, outside: Floats, cut: float, alpha: float, delta: float) -> float:
+    """What the rule "in, if the score is at least the cut" proves."""
+    hits, false = ((int(np.sum(side >= cut)), side.size) for side in (inside, outside))
+    return epsilon_from_rates(hits, false, alpha=alpha, delta=delta)
 
 
 def epsilon_from_rates(

@@ -13,18 +13,16 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from deniable import parameters
 from deniable.errors import BadParameter
+from deniable.plots import Axes, bars
 
+from .tables import Floats, Integers, Mask
 from .telling import Facts, Told, percent
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 _BITS = 2.0**53
 _AROUND = 12
@@ -35,15 +33,15 @@ class Reachable(Told):
     """Which candidates could have produced each answer."""
 
     candidates: tuple[float, ...]
-    possible: NDArray[np.bool_]
+    possible: Mask
     """A row an answer, a column a candidate."""
-    guesses: NDArray[np.int64]
+    guesses: Integers
     """The candidate chosen for each answer: the only possible one, else the nearest."""
-    truth: NDArray[np.float64] | None = None
+    truth: Floats | None = None
     """The true value behind each answer, where it is known."""
 
     @property
-    def sure(self) -> NDArray[np.bool_]:
+    def sure(self) -> Mask:
         """Which answers leave exactly one candidate, so that its guess is sure."""
         return np.asarray(self.possible.sum(axis=1) == 1)
 
@@ -69,7 +67,7 @@ class Reachable(Told):
         """The share of answers whose true value was guessed."""
         return float(np.mean(self._right(np.asarray(truth, dtype=np.float64))))
 
-    def _right(self, truth: NDArray[np.float64]) -> NDArray[np.bool_]:
+    def _right(self, truth: Floats) -> Mask:
         return np.asarray(np.asarray(self.candidates)[self.guesses] == truth)
 
     def _headline(self) -> str:
@@ -92,12 +90,9 @@ class Reachable(Told):
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """The share of answers that each candidate could have produced."""
-        from deniable.plots import bars
-
         return bars(
             [f"{value:g}" for value in self.candidates],
             self.possible.mean(axis=0).tolist(),
-            [math.nan] * len(self.candidates),
             title="Values that could have produced the answers",
             axis_label="share of answers",
             ax=ax,
@@ -105,11 +100,7 @@ class Reachable(Told):
 
 
 def floating_point(
-    answers: ArrayLike,
-    *,
-    candidates: Sequence[float],
-    scale: float,
-    truth: ArrayLike | None = None,
+    answers: ArrayLike, *, candidates: Sequence[float], scale: float, truth: ArrayLike | None = None
 ) -> Reachable:
     """Test which true values could have produced answers of the textbook Laplace sampler.
 
@@ -137,7 +128,7 @@ def floating_point(
     )
 
 
-def _behind(truth: ArrayLike, size: int) -> NDArray[np.float64]:
+def _behind(truth: ArrayLike, size: int) -> Floats:
     known = np.asarray(truth, dtype=np.float64).reshape(-1)
     if known.size not in (1, size):
         raise BadParameter(f"truth must be one value, or {size}: one for each answer")
@@ -152,11 +143,8 @@ def _reaches(x: float, y: float, scale: float) -> bool:
     spacing = math.ulp(max(abs(y), abs(x))) / scale * guess * _BITS
     reach = _AROUND + min(2000, math.ceil(spacing))
     stride = max(1, reach // 200)
-    for k in range(max(1, centre - reach), centre + reach + 1, stride):
-        u = k / _BITS
-        if u <= 0.5 and x + scale * math.log(u + u) == y:
-            return True
-        above = 1.0 - u
-        if u <= 0.5 and x - scale * math.log(2.0 - above - above) == y:
+    for k in range(max(1, centre - reach), min(centre + reach, int(_BITS) // 2) + 1, stride):
+        u, above = k / _BITS, 1.0 - k / _BITS
+        if y in (x + scale * math.log(u + u), x - scale * math.log(2.0 - above - above)):
             return True
     return False

@@ -16,23 +16,17 @@ import itertools
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from deniable import parameters
 from deniable.errors import BadParameter
+from deniable.plots import Axes, bars
 
 from .linkage import linkage
 from .matching import Near, Rule, Spelling, rule_of
-from .tables import Array, Integers, codes, columns_of, row_count
+from .tables import Floats, Integers, Mask, codes, columns_of, row_count
 from .telling import Facts, Told, people, percent
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -46,7 +40,7 @@ class Histories(Told):
     scores: Floats
     margins: Floats
     """Best score less second best, as a share of the largest possible score."""
-    matched: NDArray[np.bool_]
+    matched: Mask
     """Where the margin is large enough to claim a match."""
     margin: float
     people: int
@@ -78,15 +72,12 @@ class Histories(Told):
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """How many people have a margin of each size."""
-        from deniable.plots import bars
-
         edges = [0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.7, 1.0]
         counts = np.histogram(self.margins, bins=edges)[0]
         labels = [f"{low:g} to {high:g}" for low, high in itertools.pairwise(edges)]
         return bars(
             labels,
             counts.tolist(),
-            [float("nan")] * len(counts),
             title="Lead of the best history over the second best",
             axis_label="people",
             ax=ax,
@@ -131,7 +122,7 @@ def histories(
         )
     least = parameters.probability("margin", margin)
     column = unit if name is None else name
-    board = _Scoreboard.of(released, unit, rules)
+    board = _Scoreboard(released, unit, rules)
     names, scores, most = board.scores(known, column)
     best, top, margins = _standing(scores, most)
     matched = (margins >= least) & (top > 0)
@@ -168,22 +159,15 @@ def _standing(scores: Floats, most: Floats) -> tuple[Integers, Floats, Floats]:
     return best, top, (top - second) / most
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
 class _Scoreboard:
     """The released events by what is compared for equality, and who they belong to."""
 
-    released: dict[str, Array]
-    rules: tuple[Rule, ...]
-    whose: Integers
-    people: tuple[object, ...]
-
-    @classmethod
-    def of(cls, released: object, unit: str, rules: Sequence[Rule]) -> _Scoreboard:
-        rows = columns_of(released, [unit, *(rule.released for rule in rules)])
-        if not row_count(rows):
+    def __init__(self, released: object, unit: str, rules: Sequence[Rule]) -> None:
+        self.rules = rules
+        self.released = columns_of(released, [unit, *(rule.released for rule in rules)])
+        if not row_count(self.released):
             raise BadParameter("the release has no rows")
-        (whose,), persons = codes(rows[unit])
-        return cls(released=rows, rules=tuple(rules), whose=whose, people=tuple(persons))
+        (self.whose,), self.people = codes(self.released[unit])
 
     def scores(self, known: object, name: str) -> tuple[list[object], Floats, Floats]:
         """Names, for each the score of every person of the release, and the largest possible.

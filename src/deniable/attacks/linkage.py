@@ -8,20 +8,18 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from deniable import parameters
 from deniable.errors import BadParameter
+from deniable.plots import Axes, bars
 
 from .matching import Near, Rule, Spelling, rule_of
-from .tables import Array, Integers, codes, columns_of, row_count
+from .tables import Array, Floats, Integers, codes, columns_of, row_count
 from .telling import Facts, Told, people, percent
 
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+Ranges = tuple[Integers, Integers, Integers]
 
 _AT_ONCE = 4_000_000
 _TOO_MANY = 500_000_000
@@ -43,7 +41,7 @@ class Linkage(Told):
     """The row (the first, of several) of each re-identified auxiliary record; −1 for the others."""
     rows: int
     """Rows (or people) in the released table."""
-    remains: tuple[Integers, Integers, Integers] = field(repr=False)
+    remains: Ranges = field(repr=False)
     """Where the remaining rows of each record begin and end in the third array, a list of rows."""
     unit: str | None = None
     correct: int | None = None
@@ -59,7 +57,7 @@ class Linkage(Told):
         return int(np.sum((self.candidates >= 1) & (self.candidates <= k)))
 
     @property
-    def confidence(self) -> NDArray[np.float64]:
+    def confidence(self) -> Floats:
         """The chance that a guess among a person's remaining rows is right."""
         return np.where(self.candidates > 0, 1 / np.maximum(1, self.candidates), 0.0)
 
@@ -101,30 +99,18 @@ class Linkage(Told):
         left = "rows" if self.unit is None else "people"
         facts = [(f"to {k}", f"{people(self.narrowed_to(k))} narrowed to {k} {left} or fewer")
                  for k in (2, 5, 10)]  # fmt: skip
-        missing = int(np.sum(self.candidates == 0))
-        expected = float(np.sum(self.confidence))
-        facts.append(
-            (
-                "expected",
-                f"{expected:,.0f} right by guessing among what remains, if all are in the table",
-            )
-        )
-        facts.append(("not found", people(missing)))
+        guessed = f"{float(np.sum(self.confidence)):,.0f} right by guessing among what remains"
+        facts.append(("expected", f"{guessed}, if all are in the table"))
+        facts.append(("not found", people(int(np.sum(self.candidates == 0)))))
         if self.correct is not None:
             facts.append(("checked", f"{self.correct:,} of {self.reidentified:,} are right"))
         return facts
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """How many people are narrowed to one row, two rows and so on."""
-        from deniable.plots import bars
-
-        sizes = [0, 1, 2, 3, 4, 5]
-        counts = [int(np.sum(self.candidates == size)) for size in sizes]
-        counts.append(int(np.sum(self.candidates > 5)))
         return bars(
             ["not found", "1: re-identified", "2 rows", "3 rows", "4 rows", "5 rows", "more"],
-            counts,
-            [float("nan")] * len(counts),
+            np.bincount(np.minimum(self.candidates, 6), minlength=7).tolist(),
             title=f"Rows that remain, knowing {' + '.join(self.on)}",
             axis_label="people",
             ax=ax,
@@ -180,9 +166,6 @@ def linkage(
     )
 
 
-Ranges = tuple[Integers, Integers, Integers]
-
-
 def _matched(pairs: Sequence[tuple[Rule, Array, Array]]) -> Ranges:
     """The rows that fit each auxiliary record: from where to where in a list of rows."""
     start, stop, order = _ranges(pairs)
@@ -211,7 +194,7 @@ def _people_behind(remains: Ranges, whose: Integers) -> Integers:
     return counts
 
 
-def _ranges(pairs: Sequence[tuple[Rule, Array, Array]]) -> tuple[Integers, Integers, Integers]:
+def _ranges(pairs: Sequence[tuple[Rule, Array, Array]]) -> Ranges:
     """For each auxiliary record a range of places in an order of the released rows.
 
     The order is by the columns where equality decides, then by the first number that has a reach:

@@ -11,14 +11,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from deniable import parameters
 from deniable.errors import BadParameter
 
-from .tables import Array, Integers, codes
+from .tables import Array, Floats, Integers, Mask, codes
 
-Mask = NDArray[np.bool_]
 Close = Callable[[Integers, Integers], Mask]
 """For pairs of row numbers (auxiliary, released): may they be the same person?"""
 
@@ -41,12 +39,11 @@ class Near(Rule):
 
     within: float
 
-    def numbers(self, values: Array) -> NDArray[np.float64]:
+    def numbers(self, values: Array) -> Floats:
         """Values as numbers; dates as days."""
         dates = _dates(values)
         if dates is not None:
-            days: NDArray[np.float64] = dates.astype("datetime64[D]").astype(np.float64)
-            return days
+            return np.asarray(dates.astype("datetime64[D]"), dtype=np.float64)
         try:
             return values.astype(np.float64)
         except (TypeError, ValueError):
@@ -106,8 +103,7 @@ class Month(Rule):
         dates = _dates(values)
         if dates is None:
             raise BadParameter(f"`{self.column}` is compared as dates, but holds others")
-        cut: Array = dates.astype(f"datetime64[{self.unit}]")
-        return cut
+        return np.asarray(dates.astype(f"datetime64[{self.unit}]"))
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -8,18 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from deniable import parameters
 from deniable.errors import BadParameter
+from deniable.plots import Axes, bars
 
 from .tables import Integers, columns_of, crowds, one_code, persons, row_count
 from .telling import Facts, Told, people
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -51,21 +48,17 @@ class SmallGroups(Told):
     def _facts(self) -> Facts:
         exposed = f"{people(int(self.sizes.sum()))} in {self.sizes.size:,} groups"
         facts = [(f"below {self.below}", exposed)]
-        named = zip(self.keys[:3], self.values[:3] or [None] * 3, strict=False)
-        for key, value in named:
+        for key, value in zip(self.keys[:3], self.values[:3] or [None] * 3, strict=False):
             told = ", ".join(map(str, key))
-            facts.append(("example", told + ("" if value is None else f": {value}")))
+            facts.append(("example", told if value is None else f"{told}: {value}"))
         return facts
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """How many groups there are of each small size."""
-        from deniable.plots import bars
-
         sizes = range(1, self.below)
         return bars(
             [f"{size}" for size in sizes],
             [int(np.sum(self.sizes == size)) for size in sizes],
-            [float("nan")] * len(sizes),
             title="Groups of few people",
             axis_label=f"groups, of {self.groups:,}",
             ax=ax,

@@ -8,12 +8,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from deniable.anonymity.tables import arrow
+from deniable.anonymity.tables import arrow, grouped, joined
 from deniable.errors import BadParameter, UnknownName
 from deniable.forms import is_missing
 
 Array = NDArray[Any]
 Integers = NDArray[np.int64]
+Floats = NDArray[np.float64]
+Mask = NDArray[np.bool_]
 
 
 def columns_of(table: object, names: Sequence[str] | None = None) -> dict[str, Array]:
@@ -67,25 +69,17 @@ def codes(*columns: Array) -> tuple[list[Integers], list[object]]:
     seen: dict[object, int] = {}
     coded = []
     for column in columns:
-        listed = (_key(value) for value in column.tolist())
+        # A missing value is a value like another: NaN equals NaN here.
+        listed = (None if is_missing(value) else value for value in column.tolist())
         numbers = (seen.setdefault(value, len(seen)) for value in listed)
         coded.append(np.fromiter(numbers, dtype=np.int64, count=len(column)))
     return coded, list(seen)
 
 
-def _key(value: Any) -> object:
-    """A missing value is a value like another: NaN equals NaN here."""
-    return None if is_missing(value) else value
-
-
 def one_code(columns: Sequence[Array]) -> Integers:
     """Rows that agree in all the columns share a number from 0 up."""
-    assert columns
-    joint = np.zeros(len(columns[0]), dtype=np.int64)
-    for column in columns:
-        (coded,), values = codes(column)
-        joint = np.unique(joint * max(1, len(values)) + coded, return_inverse=True)[1]
-    return joint.astype(np.int64)
+    coded = [(numbers, max(1, len(levels))) for (numbers,), levels in map(codes, columns)]
+    return grouped(*joined(coded))[1]
 
 
 def row_count(columns: Mapping[str, Array]) -> int:

@@ -4,35 +4,32 @@ from __future__ import annotations
 
 import dataclasses
 import html
-from typing import Protocol
 
 from deniable.records import plain
 
 Facts = list[tuple[str, str]]
 
 
-class Tellable(Protocol):
-    """What a result must know about itself to be told."""
-
-    def _headline(self) -> str: ...
-
-    def _facts(self) -> Facts: ...
-
-
 class Told:
     """A result of an attack: `explain()` in words, `to_dict()` in numbers, HTML in a notebook."""
 
-    def explain(self: Tellable) -> str:
+    def _headline(self) -> str:
+        raise NotImplementedError
+
+    def _facts(self) -> Facts:
+        raise NotImplementedError
+
+    def explain(self) -> str:
         """What was learned, how surely, and what that is worth, in a few lines."""
         facts = self._facts()
         width = max([10, *(len(label) for label, _ in facts)]) + 2
         lines = [f"  {label:<{width}}{text}".rstrip() for label, text in facts]
         return "\n".join([self._headline(), *lines])
 
-    def __str__(self: Tellable) -> str:
-        return Told.explain(self)
+    def __str__(self) -> str:
+        return self.explain()
 
-    def _repr_html_(self: Tellable) -> str:
+    def _repr_html_(self) -> str:
         rows = "".join(
             f"<dt>{html.escape(label)}</dt><dd>{html.escape(text)}</dd>"
             for label, text in self._facts()

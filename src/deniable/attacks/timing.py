@@ -11,21 +11,16 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from deniable import parameters
+from deniable.plots import Axes, curves
 from deniable.sampling.public import PublicRandom
 
 from .evidence import Membership
+from .tables import Floats
 from .telling import Facts, Told
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -39,8 +34,7 @@ class Timing(Told):
     @property
     def as_membership(self) -> Membership:
         """Run time as a score, in the direction in which the two differ."""
-        slower = float(np.median(self.first) >= np.median(self.second))
-        sign = 1.0 if slower else -1.0
+        sign = 1.0 if np.median(self.first) >= np.median(self.second) else -1.0
         return Membership(
             inside=sign * self.first,
             outside=sign * self.second,
@@ -73,8 +67,6 @@ class Timing(Told):
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """Both sets of times, in order."""
-        from deniable.plots import curves
-
         grid = np.linspace(0, 100, 101)
         return curves(
             grid.tolist(),

@@ -11,21 +11,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations as subsets
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from deniable import parameters
 from deniable.errors import BadParameter
+from deniable.plots import Axes, bars
 
-from .tables import Integers, codes, columns_of, crowds, one_code, persons, row_count
+from .tables import Integers, Mask, codes, columns_of, crowds, one_code, persons, row_count
 from .telling import Facts, Told, people, percent
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
-Bits = NDArray[np.uint8]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -88,13 +83,10 @@ class Uniqueness(Told):
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """The ten combinations that single out most people."""
-        from deniable.plots import bars
-
         top = self.combinations[:10]
         return bars(
             [" + ".join(each.columns) for each in top],
             [each.unique for each in top],
-            [float("nan")] * len(top),
             title="Who is alone",
             axis_label=f"people singled out, of {self.people:,}",
             ax=ax,
@@ -120,19 +112,13 @@ def uniqueness(
     values = {name: v for name, v in columns_of(table, columns).items() if name != unit}
     names, rows = tuple(values), row_count(values)
     depth = min(parameters.whole("largest", largest), len(names))
-    coded = []
-    for name in names:
-        (numbers,), levels = codes(values[name])
-        coded.append((numbers, len(levels)))
+    coded = [(numbers, len(levels)) for (numbers,), levels in map(codes, values.values())]
     whose = persons(table, unit, rows)
     size = int(whose.max(initial=-1)) + 1
-    alone: dict[tuple[int, ...], Bits] = {}
-    counts: dict[tuple[int, ...], int] = {}
     everyone = np.zeros(rows, dtype=np.int64)
     start = _Hidden(np.arange(rows), everyone, 1, np.zeros(size, dtype=bool))
-    for chosen, mask in _refine(coded, whose, depth, (), start):
-        counts[chosen] = int(np.count_nonzero(mask))
-        alone[chosen] = np.packbits(mask)
+    refined = _refine(coded, whose, depth, (), start)
+    alone = {chosen: np.packbits(mask) for chosen, mask in refined}
     needed = np.zeros(size, dtype=np.int64)
     found = []
     for chosen in sorted(alone, key=len):
@@ -143,7 +129,7 @@ def uniqueness(
         found.append(
             Combination(
                 columns=tuple(names[i] for i in chosen),
-                unique=counts[chosen],
+                unique=int(np.bitwise_count(alone[chosen]).sum()),
                 minimal=int(np.count_nonzero(first)),
             )
         )
@@ -159,7 +145,7 @@ class _Hidden(NamedTuple):
     rows: Integers
     classes: Integers
     number: int
-    alone: NDArray[np.bool_]
+    alone: Mask
 
 
 def _refine(
@@ -168,7 +154,7 @@ def _refine(
     depth: int,
     prefix: tuple[int, ...],
     hidden: _Hidden,
-) -> Iterator[tuple[tuple[int, ...], NDArray[np.bool_]]]:
+) -> Iterator[tuple[tuple[int, ...], Mask]]:
     """Each combination of columns that begins with `prefix`, with who is alone on it."""
     for column in range(prefix[-1] + 1 if prefix else 0, len(coded)):
         numbers, levels = coded[column]
@@ -190,7 +176,7 @@ def _refine(
             yield from _refine(coded, whose, depth, chosen, rest)
 
 
-def _shared(key: Integers, persons: Integers, room: int) -> NDArray[np.bool_]:
+def _shared(key: Integers, persons: Integers, room: int) -> Mask:
     """Which classes hold rows of several people: then some row is not of the person marked last."""
     last = np.zeros(room, dtype=np.int64)
     last[key] = persons
@@ -255,12 +241,9 @@ class Selectivity(Told):
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """People singled out by each column."""
-        from deniable.plots import bars
-
         return bars(
             [each.name for each in self.columns],
             [each.unique for each in self.columns],
-            [float("nan")] * len(self.columns),
             title="How identifying each column is",
             axis_label=f"people singled out, of {self.people:,}",
             ax=ax,

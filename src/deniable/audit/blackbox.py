@@ -20,7 +20,7 @@ from deniable.losses import Loss
 from deniable.progress import Progress, say
 
 from .certify import looks
-from .claims import Claim, Curve, EpsilonDelta, Gaussian, claim_of
+from .claims import Claim, Gaussian, claim_of
 from .events import Event, Finding, certify, choose
 from .outputs import Table
 from .power import smallest_error
@@ -78,8 +78,9 @@ def audit(
         rounds = _several_looks(sampler, samples, doubt, seconds)
     start = time.perf_counter()
     with Progress("auditing"):
-        outcome = _judge(rounds, claim)
-    return _verdict(claim, outcome, confidence, sampler.drawn, time.perf_counter() - start)
+        findings, power = _judge(rounds, claim)
+    seconds = time.perf_counter() - start
+    return _verdict(claim, findings, power, confidence, samples=sampler.drawn, seconds=seconds)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -89,12 +90,6 @@ class _Round:
     training: tuple[Table, Table]
     fresh: tuple[Table, Table]
     alpha: float
-
-
-@dataclass(frozen=True, kw_only=True)
-class _Outcome:
-    findings: list[Finding]
-    power: float
 
 
 def _one_look(sampler: Sampler[D], samples: int, doubt: float) -> Iterator[_Round]:
@@ -124,8 +119,11 @@ def _several_looks(
         before = fresh
 
 
-def _judge(rounds: Iterator[_Round], claim: Claim) -> _Outcome:
-    """What the rounds prove together: their doubts add up to the whole, so all may be believed."""
+def _judge(rounds: Iterator[_Round], claim: Claim) -> tuple[list[Finding], float]:
+    """What the rounds prove together, and their power.
+
+    Their doubts add up to the whole, so all may be believed.
+    """
     findings: list[Finding] = []
     trials, alpha = 0, 1.0
     for each in rounds:
@@ -135,8 +133,7 @@ def _judge(rounds: Iterator[_Round], claim: Claim) -> _Outcome:
             trials, alpha = each.fresh[0].size, each.alpha
         if any(finding.violated for finding in findings):
             break
-    power = smallest_error(claim, trials=trials, alpha=alpha)
-    return _Outcome(findings=findings, power=power)
+    return findings, smallest_error(claim, trials=trials, alpha=alpha)
 
 
 def _learn(each: _Round, claim: Claim) -> tuple[Event | None, Event | None]:
@@ -157,33 +154,38 @@ def _learn(each: _Round, claim: Claim) -> tuple[Event | None, Event | None]:
 
 
 def _verdict(
-    claim: Claim, outcome: _Outcome, confidence: float, samples: int, seconds: float
+    claim: Claim,
+    findings: list[Finding],
+    power: float,
+    confidence: float,
+    *,
+    samples: int,
+    seconds: float,
 ) -> Verdict:
-    found = max(outcome.findings, key=lambda f: (f.violated, f.lower), default=_NOTHING)
+    found = max(findings, key=lambda f: (f.violated, f.lower), default=_NOTHING)
     lower, claimed, delta = claim.epsilon(found.rate, found.other_rate)
     other = "second" if found.likelier == "first" else "first"
     bars: dict[str, float] = {}
-    for finding in outcome.findings:
+    for finding in findings:
         name = f"likelier on the {finding.likelier}"
         bars[name] = max(finding.lower, bars.get(name, -math.inf))
-    gaussian = isinstance(claim, Gaussian)
     return Verdict(
         violated=found.violated,
         claim=str(claim),
         epsilon_lower=max(0.0, lower),
         epsilon_claimed=claimed,
         delta=delta,
-        mu_lower=max(0.0, found.lower) if gaussian else None,
+        mu_lower=max(0.0, found.lower) if isinstance(claim, Gaussian) else None,
         witness=found.event,
         evidence=f"probability at least {found.rate:.4g} on the {found.likelier} data set, "
         f"at most {found.other_rate:.4g} on the {other}",
-        power=outcome.power,
+        power=power,
         samples=samples,
         confidence=confidence,
         seconds=seconds,
         bars=tuple(bars.items()) or (("no event", 0.0),),
         limit=claim.limit,
-        axis=_axis(claim),
+        axis=claim.axis,
     )
 
 
@@ -195,13 +197,3 @@ _NOTHING = Finding(
     lower=0.0,
     violated=False,
 )
-
-
-def _axis(claim: Claim) -> str:
-    match claim:
-        case EpsilonDelta():
-            return "ε is at least"
-        case Curve():
-            return "ε beyond the claim by at least"
-        case _:
-            return "μ is at least"

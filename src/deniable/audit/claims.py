@@ -30,6 +30,10 @@ class Claim(Protocol):
     def limit(self) -> float:
         """The claimed value of what `lower` bounds."""
 
+    @property
+    def axis(self) -> str:
+        """What `lower` bounds, in words."""
+
     def most(self, q: FloatArray) -> FloatArray:
         """The largest probability allowed for an event that has probability q on the other side."""
 
@@ -44,12 +48,7 @@ class Claim(Protocol):
 
 
 def claim_of(
-    *,
-    epsilon: float | None,
-    delta: float,
-    mu: float | None,
-    loss: Loss | None,
-    group: int,
+    *, epsilon: float | None, delta: float, mu: float | None, loss: Loss | None, group: int
 ) -> Claim:
     """The claim that was made: exactly one of ε (with a δ), μ and a loss."""
     if sum(part is not None for part in (epsilon, mu, loss)) != 1:
@@ -79,6 +78,8 @@ class EpsilonDelta:
     limit: float
     delta: float
     group: int
+
+    axis = "ε is at least"
 
     def __str__(self) -> str:
         return f"ε = {self.limit:g}" + (f", δ = {self.delta:g}" if self.delta else "")
@@ -118,6 +119,8 @@ class Gaussian:
     limit: float
     group: int
 
+    axis = "μ is at least"
+
     def __str__(self) -> str:
         return f"μ = {self.limit:g} (Gaussian)"
 
@@ -149,6 +152,7 @@ class Curve:
     deltas: FloatArray
 
     limit = 0.0
+    axis = "ε beyond the claim by at least"
 
     @staticmethod
     def of(loss: Loss, *, group: int) -> Curve:
@@ -167,8 +171,7 @@ class Curve:
     def most(self, q: FloatArray) -> FloatArray:
         """The least of e^ε·q + δ(ε) over the points."""
         points = np.exp(self.epsilons) * np.asarray(q)[..., None] + self.deltas
-        least: FloatArray = np.minimum(points.min(axis=-1), 1.0)
-        return least
+        return np.asarray(np.minimum(points.min(axis=-1), 1.0))
 
     def lower(self, p: FloatArray, q: FloatArray) -> FloatArray:
         """The largest ln((p − δ)/q) − ε over the points."""

@@ -9,7 +9,7 @@ import numpy as np
 
 from .certify import FloatArray, lower_rate, quick_rates, upper_rate
 from .claims import Claim
-from .features import Feature
+from .features import Feature, finite
 from .outputs import Table
 
 _EVEN = np.linspace(0.0, 1.0, 257)
@@ -60,7 +60,7 @@ def choose(
     best: list[Event | None] = [None, None]
     height = [-np.inf, -np.inf]
     for feature in features:
-        a, b = (_sorted(feature.scores(table)) for table in (first, second))
+        a, b = (np.sort(finite(feature.scores(table))) for table in (first, second))
         thresholds = _thresholds(a, b)
         if thresholds.size == 0:
             continue
@@ -108,10 +108,6 @@ def certify(
             )
         )
     return findings
-
-
-def _sorted(scores: FloatArray) -> FloatArray:
-    return np.sort(scores[~np.isnan(scores)])
 
 
 def _thresholds(a: FloatArray, b: FloatArray) -> FloatArray:

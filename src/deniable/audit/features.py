@@ -56,7 +56,7 @@ class Binned:
     @staticmethod
     def learn(reading: Readout, first: Table, second: Table) -> Binned | None:
         """Bins of equal weight; None where all numbers are the same."""
-        a, b = (_finite(reading.scores(table)) for table in (first, second))
+        a, b = (finite(reading.scores(table)) for table in (first, second))
         pooled = np.sort(np.concatenate([a, b]))
         bins = int(np.clip(pooled.size // 100, 8, 256))
         at = (np.arange(1, bins) * (pooled.size / bins)).astype(np.int64)
@@ -105,14 +105,14 @@ class Coded:
         name: str,
         codes: Callable[[Table], IntArray],
         label: Callable[[Table, int], str],
-        *,
         first: Table,
         second: Table,
     ) -> Coded | None:
         """The commonest values that came twice; None if there are none or all are the same."""
         sides = [codes(first), codes(second)]
-        pooled = np.concatenate(sides)
-        values, where, counts = np.unique(pooled, return_index=True, return_counts=True)
+        values, where, counts = np.unique(
+            np.concatenate(sides), return_index=True, return_counts=True
+        )
         repeated = np.flatnonzero(counts > 1)
         if values.size == 1 or repeated.size == 0:
             return None
@@ -175,7 +175,8 @@ def precision_words(code: int) -> str:
     return f"between 2^{size - 1} and 2^{size} with last binary digit 2^{digit - 4096}"
 
 
-def _finite(numbers: FloatArray) -> FloatArray:
+def finite(numbers: FloatArray) -> FloatArray:
+    """The numbers that are numbers."""
     return numbers[~np.isnan(numbers)]
 
 

@@ -25,8 +25,8 @@ def of_pandas(answer: Frame) -> Parts | None:
             "dtypes": ", ".join(_dtype(column.dtype) for column in columns),
             "attributes": repr(answer.attrs),
         }
-        labels = chained(index=answer.index, columns=answer.columns)
-        return _table(answer, [c.tolist() for c in columns], facts, labels)
+        cells = [column.tolist() for column in columns]
+        return _table(answer, cells, facts, index=answer.index, columns=answer.columns)
     if hasattr(answer, "iloc"):
         facts = {
             "index": _index(answer.index),
@@ -34,11 +34,11 @@ def of_pandas(answer: Frame) -> Parts | None:
             "dtypes": _dtype(answer.dtype),
             "attributes": repr(answer.attrs),
         }
-        return _series(answer, answer.tolist(), facts, chained(index=answer.index))
+        return _series(answer, answer.tolist(), facts, index=answer.index)
     if hasattr(answer, "levels") or (hasattr(answer, "tolist") and hasattr(answer, "dtype")):
         index = _index(answer) if hasattr(answer, "names") else ""
         facts = {"index": index, "dtypes": _dtype(answer.dtype)}
-        return _series(answer, answer.tolist(), facts, ())
+        return _series(answer, answer.tolist(), facts)
     return None
 
 
@@ -50,11 +50,11 @@ def of_polars(answer: Frame) -> Parts | None:
             "columns": repr(answer.columns),
             "dtypes": ", ".join(_polars_dtype(column) for column in columns),
         }
-        labels = chained(columns=answer.columns)
-        return _table(answer, [c.to_list() for c in columns], facts, labels)
+        cells = [column.to_list() for column in columns]
+        return _table(answer, cells, facts, columns=answer.columns)
     if hasattr(answer, "to_list") and hasattr(answer, "dtype"):
         facts = {"name": repr(answer.name), "dtypes": _polars_dtype(answer)}
-        return _series(answer, answer.to_list(), facts, ())
+        return _series(answer, answer.to_list(), facts)
     return None
 
 
@@ -71,15 +71,14 @@ def of_pyarrow(answer: Frame) -> Parts | None:
             "chunks": ", ".join(map(_chunks, columns)),
         }
         cells = [column.to_pylist() for column in columns]
-        labels = chained(columns=answer.column_names)
-        return _table(answer, cells, facts, labels)
+        return _table(answer, cells, facts, columns=answer.column_names)
     if hasattr(answer, "to_pylist"):
         facts = {
             "dtypes": str(answer.type),
             "categories": _dictionaries(answer),
             "chunks": _chunks(answer),
         }
-        return _series(answer, answer.to_pylist(), facts, ())
+        return _series(answer, answer.to_pylist(), facts)
     return None
 
 
@@ -90,7 +89,7 @@ LIBRARIES: Final[Mapping[str, Callable[[Frame], Parts | None]]] = {
 }
 
 
-def chained(**labels: Iterable[object]) -> Iterator[tuple[Path, object]]:
+def _placed(labels: Mapping[str, Iterable[object]]) -> Iterator[tuple[Path, object]]:
     """Each label at its place: labels may carry numbers too."""
     for name, listed in labels.items():
         for place, label in enumerate(listed):
@@ -99,17 +98,17 @@ def chained(**labels: Iterable[object]) -> Iterator[tuple[Path, object]]:
 
 def _table(
     answer: Frame,
-    columns: Sequence[Sequence[object]],
+    cells: Sequence[Sequence[object]],
     facts: Mapping[str, str],
-    labels: Iterable[tuple[Path, object]],
+    **labels: Iterable[object],
 ) -> Parts:
     def entries() -> Iterator[tuple[Path, object]]:
-        yield from labels
+        yield from _placed(labels)
         for row in range(len(answer)):
-            for place, column in enumerate(columns):
+            for place, column in enumerate(cells):
                 yield (("entry", row), ("entry", place)), column[row]
 
-    kinds = [typed(column, column) for column in columns]
+    kinds = [typed(column, column) for column in cells]
     return Parts(
         kind="a table",
         type=f"{type_name(answer)} with columns: {'; '.join(kinds)}",
@@ -120,13 +119,10 @@ def _table(
 
 
 def _series(
-    answer: Frame,
-    values: Sequence[object],
-    facts: Mapping[str, str],
-    labels: Iterable[tuple[Path, object]],
+    answer: Frame, values: Sequence[object], facts: Mapping[str, str], **labels: Iterable[object]
 ) -> Parts:
     def entries() -> Iterator[tuple[Path, object]]:
-        yield from labels
+        yield from _placed(labels)
         for place, value in enumerate(values):
             yield (("entry", place),), value
 

@@ -174,7 +174,7 @@ def _judge(
         seconds=seconds,
         bars=tuple(bounds.items()),
         limit=claim.limit,
-        axis="ε is at least",
+        axis=claim.axis,
         advantage=right / ones - wrong / zeros,
         advantage_lower=max(0.0, low - high),
         advantage_bound=min(1.0, (growth - 1 + 2 * claim.delta) / (growth + 1)),

@@ -14,7 +14,7 @@ import dataclasses
 import functools
 import re
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from itertools import chain
 from types import BuiltinFunctionType, FunctionType, MethodType
@@ -141,12 +141,7 @@ def parts_of(answer: object) -> Parts | None:
 
 def shown(release: Release) -> dict[str, object]:
     """All of a release but when it was made and where it is written."""
-    return {
-        "keys": release.keys,
-        "answers": release.answers,
-        "loss": release.loss,
-        "mechanisms": release.mechanisms,
-    }
+    return {name: getattr(release, name) for name in ("keys", "answers", "loss", "mechanisms")}
 
 
 def _of_mapping(parts: Mapping[Any, object], answer: object) -> Parts:
@@ -154,17 +149,16 @@ def _of_mapping(parts: Mapping[Any, object], answer: object) -> Parts:
         kind="a dictionary",
         type=typed(answer, parts.values()),
         length=len(parts),
-        facts={"order of the keys": _listed(parts)},
+        facts={"order of the keys": ", ".join(map(repr, parts))},  # 1, 1.0 and True differ
         entries=(((("key", key),), value) for key, value in parts.items()),
     )
 
 
 def _of_set(answer: AbstractSet[object]) -> Parts:
     """Which members there are; they come in no order."""
-    members = sorted(answer, key=type_name)
     return Parts(
         kind="a set",
-        type=typed(answer, members),
+        type=typed(answer, sorted(answer, key=type_name)),
         length=len(answer),
         entries=(((("key", member),), True) for member in answer),
     )
@@ -191,13 +185,7 @@ def _of_array(array: np.ndarray[Any, Any], answer: object) -> Parts:
     kind = f"{type_name(answer)} of {array.dtype.descr if array.dtype.names else array.dtype.str}"
     if array.dtype.kind == "O":
         kind = typed(answer, array.ravel().tolist())
-    return Parts(
-        kind="a list",
-        type=kind,
-        length=len(array),
-        facts=facts,
-        entries=_entries(array),
-    )
+    return Parts(kind="a list", type=kind, length=len(array), facts=facts, entries=_entries(array))
 
 
 def _entries(array: np.ndarray[Any, Any]) -> Iterator[tuple[Path, object]]:
@@ -220,8 +208,3 @@ def _of_object(answer: object) -> Parts | None:
         return None
     held = {name: getattr(answer, name) for name in fields if hasattr(answer, name)}
     return _of_mapping(held, answer)
-
-
-def _listed(labels: Iterable[object]) -> str:
-    """Labels in their order: 1, 1.0 and True are not the same."""
-    return ", ".join(f"{label!r}" for label in labels)

@@ -17,6 +17,7 @@ import dataclasses
 import math
 import time
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -93,25 +94,19 @@ def audit_scores(
     start = time.perf_counter()
     tried = _numbers_of_guesses(guesses, score.size)
     alpha = share(doubt, parts=len(tried))
+    right = [_right_guesses(score, truth, number) for number in tried]
     bounds = [
-        epsilon_lower(
-            canaries=score.size,
-            guesses=number,
-            right=_right_guesses(score, truth, number),
-            delta=delta,
-            alpha=alpha,
-        )
-        for number in tried
+        epsilon_lower(canaries=score.size, guesses=number, right=hits, delta=delta, alpha=alpha)
+        for number, hits in zip(tried, right, strict=True)
     ]
     best = int(np.argmax(bounds))
-    right = _right_guesses(score, truth, tried[best])
     return Verdict(
         violated=bounds[best] > claimed,
         claim=f"ε = {claimed:g}" + (f", δ = {delta:g}" if delta else ""),
         epsilon_lower=bounds[best],
         epsilon_claimed=claimed,
         delta=delta,
-        witness=f"{right:,} of {tried[best]:,} guesses who was in were right",
+        witness=f"{right[best]:,} of {tried[best]:,} guesses who was in were right",
         evidence=f"{score.size:,} canaries, each in or out by a fair coin",
         power=_smallest_error(claimed, delta=delta, canaries=score.size, tried=tried, alpha=alpha),
         samples=score.size,
@@ -156,12 +151,10 @@ def epsilon_lower(*, canaries: int, guesses: int, right: int, delta: float, alph
 
     The p-value grows with ε, as heads become likelier.
     """
+    seen = partial(p_value, canaries=canaries, guesses=guesses, right=right, delta=delta)
 
     def refuted(epsilon: float) -> bool:
-        return (
-            p_value(canaries=canaries, guesses=guesses, right=right, epsilon=epsilon, delta=delta)
-            < alpha
-        )
+        return seen(epsilon=epsilon) < alpha
 
     if not refuted(0.0):
         return 0.0
@@ -214,20 +207,12 @@ def _smallest_error(
     Meant are canaries that do not disturb one another, each answered by randomized response at the
     claimed ε or, with noise too small by the factor 1 − error, at ε/(1 − error).
     """
+    claimed = partial(p_value, canaries=canaries, epsilon=epsilon, delta=delta)
 
     def caught(error: float) -> bool:
         accuracy = 1 / (1 + math.exp(-min(epsilon / (1 - error), 700.0)))
-        return any(
-            p_value(
-                canaries=canaries,
-                guesses=number,
-                right=int(stats.binom.ppf(0.1, number, accuracy)),
-                epsilon=epsilon,
-                delta=delta,
-            )
-            < alpha
-            for number in tried
-        )
+        likely = ((number, int(stats.binom.ppf(0.1, number, accuracy))) for number in tried)
+        return any(claimed(guesses=number, right=right) < alpha for number, right in likely)
 
     if epsilon == 0 or not caught(1 - 1e-9):
         return math.inf

@@ -105,12 +105,8 @@ def words(path: Path) -> str:
 def tabulate(outputs: object, *, seconds: FloatArray | None = None) -> Table:
     """Answers as columns: arrays as they are, anything else leaf by leaf."""
     array = _as_array(outputs)
-    if array is not None:
-        assert isinstance(outputs, Sequence | np.ndarray)
-        table = _from_array(array, outputs[0])
-    else:
-        assert isinstance(outputs, Sequence | np.ndarray)
-        table = _from_objects(outputs)
+    assert isinstance(outputs, Sequence | np.ndarray)
+    table = _from_objects(outputs) if array is None else _from_array(array, outputs[0])
     if seconds is None:
         return table
     time = Leaf(seconds, np.zeros(table.size, dtype=np.int64), {})

@@ -9,16 +9,11 @@ from collections.abc import Callable, Iterator
 import numpy as np
 
 from .certify import FloatArray
-from .features import (
-    Binned,
-    Coded,
-    Feature,
-    Readout,
-    last_digit,
-    precision_cell,
-    precision_words,
-)
+from .features import Binned, Coded, Feature, Readout, last_digit, precision_cell, precision_words
 from .outputs import GAP, TIME, IntArray, Leaf, Path, Table, words
+
+Sides = tuple[Table, Table]
+Scores = Callable[[Table], FloatArray]
 
 _MOST_COLUMNS = 32
 _MOST_IN_PAIRS = 6
@@ -35,29 +30,34 @@ _ODD = 0x1E3779B97F4A7C15
 
 def propose(first: Table, second: Table) -> Iterator[Feature]:
     """Features of each leaf, then of all leaves together."""
-    paths = _telling_paths(first, second)
-    if TIME in first.columns:
+    return (feature for feature in _proposed((first, second)) if feature is not None)
+
+
+def _proposed(sides: Sides) -> Iterator[Feature | None]:
+    """The same; None is what could not be learned."""
+    paths = _telling_paths(sides)
+    if TIME in sides[0].columns:
         yield from _numeric(
-            Readout("the call", _numbers(TIME), verb="takes", show=_duration), first, second
+            Readout("the call", _numbers(TIME), verb="takes", show=_duration), sides
         )
     for path in paths:
-        yield from _of_column(path, first, second)
+        yield from _of_column(path, sides)
     if len(paths) > 1:
-        yield from _coded("the whole answer", _row_codes, _row_label, first, second)
-    numeric = [path for path in paths if _is_numeric(path, first, second)]
-    if len(numeric) > 1 and min(first.size, second.size) > 4 * len(numeric):
-        yield from _of_vector(numeric, first, second)
+        yield Coded.learn("the whole answer", _row_codes, _row_label, *sides)
+    numeric = [path for path in paths if _is_numeric(path, sides)]
+    if len(numeric) > 1 and min(side.size for side in sides) > 4 * len(numeric):
+        yield from _of_vector(numeric, sides)
 
 
-def _telling_paths(first: Table, second: Table) -> list[Path]:
+def _telling_paths(sides: Sides) -> list[Path]:
     """Leaves that vary; of many those whose small samples differ most, in their own order."""
-    paths = list(dict.fromkeys([*first.columns, *second.columns]))
-    paths = [path for path in paths if path != TIME and _varies(path, first, second)]
+    paths = list(dict.fromkeys([*sides[0].columns, *sides[1].columns]))
+    paths = [path for path in paths if path != TIME and _varies(path, *sides)]
     # That a key is missing says more than the length, and the length more than a missing entry.
     paths.sort(key=lambda path: _PRECEDENCE.get(path[-1][0], _FACT) if path else 0)
     if len(paths) <= _MOST_COLUMNS:
         return paths
-    small = [table.part(0, min(2000, table.size)) for table in (first, second)]
+    small = [table.part(0, min(2000, table.size)) for table in sides]
     gaps = [_apart(small[0].column(path), small[1].column(path)) for path in paths]
     best = sorted(np.argsort(-np.array(gaps), kind="stable")[:_MOST_COLUMNS])
     return [paths[i] for i in best]
@@ -91,36 +91,32 @@ def _distance(a: FloatArray, b: FloatArray) -> float:
     return float(np.abs(below).max())
 
 
-def _of_column(path: Path, first: Table, second: Table) -> Iterator[Feature]:
-    name = words(path)
+def _of_column(path: Path, sides: Sides) -> Iterator[Feature | None]:
+    name, numbers = words(path), _numbers(path)
 
     def label(table: Table, row: int) -> str:
         column = table.column(path)
         known = column.labels.get(int(column.identity[row]))
         return known if known is not None else f"{column.numbers[row]:.6g}"
 
-    numbers = _numbers(path)
-    exact = _coded(name, lambda table: table.column(path).identity, label, first, second)
-    if not _is_numeric(path, first, second):
-        yield from exact
+    def cell(table: Table, row: int) -> str:
+        return precision_words(int(precision_cell(numbers(table)[row : row + 1])[0]))
+
+    exact = Coded.learn(name, lambda table: table.column(path).identity, label, *sides)
+    if not _is_numeric(path, sides):
+        yield exact
         return
-    ordered = _numeric(Readout(name, numbers), first, second)
-    known = np.concatenate([numbers(first), numbers(second)])
+    known = np.concatenate([numbers(table) for table in sides])
     many = not np.isnan(known).any() and np.unique(known).size > _FEW
     # "At most 3" says more than a list of many values, "is missing" more than "at most 3".
-    yield from itertools.chain(ordered, exact) if many else itertools.chain(exact, ordered)
+    ordered = _numeric(Readout(name, numbers), sides)
+    yield from (*ordered, exact) if many else (exact, *ordered)
     digit = f"the last binary digit of {name}"
-    yield Readout(digit, lambda table: last_digit(numbers(table)), show=_power_of_two)
-    yield from _coded(
-        name,
-        lambda table: precision_cell(numbers(table)),
-        lambda table, row: precision_words(int(precision_cell(numbers(table)[row : row + 1])[0])),
-        first,
-        second,
-    )
+    yield Readout(digit, lambda table: last_digit(numbers(table)), show="2^{:.0f}".format)
+    yield Coded.learn(name, lambda table: precision_cell(numbers(table)), cell, *sides)
 
 
-def _of_vector(paths: list[Path], first: Table, second: Table) -> Iterator[Feature]:
+def _of_vector(paths: list[Path], sides: Sides) -> Iterator[Feature | None]:
     """Features of several numbers: extremes, ties, differences (reused noise), learned scores."""
 
     def matrix(table: Table) -> FloatArray:
@@ -129,66 +125,56 @@ def _of_vector(paths: list[Path], first: Table, second: Table) -> Iterator[Featu
 
     def ties(table: Table) -> FloatArray:
         values = matrix(table)
-        tied: FloatArray = (values == values.max(axis=1, keepdims=True)).sum(axis=1) * 1.0
-        return tied
+        return np.asarray((values == values.max(axis=1, keepdims=True)).sum(axis=1) * 1.0)
 
-    plain: list[tuple[str, Callable[[Table], FloatArray]]] = [
+    plain: list[tuple[str, Scores]] = [
         ("the sum of the entries", lambda table: matrix(table).sum(axis=1)),
         ("the largest entry", lambda table: matrix(table).max(axis=1)),
         ("the smallest entry", lambda table: matrix(table).min(axis=1)),
         ("the number of entries that tie for the largest", ties),
     ]
     for name, scores in plain:
-        yield from _numeric(Readout(name, scores), first, second)
+        yield from _numeric(Readout(name, scores), sides)
     for name, sign in (("the largest entry", 1.0), ("the smallest entry", -1.0)):
-        yield from _of_extreme(name, matrix, paths, sign=sign, sides=(first, second))
+        yield _extreme(name, matrix, sign, paths, sides)
     for one, other in itertools.combinations(paths[:_MOST_IN_PAIRS], 2):
-        yield from _of_difference(one, other, first, second)
+        yield from _of_difference(one, other, sides)
     for one, other in itertools.combinations(paths[:_MOST_IN_CELLS], 2):
-        yield from _of_cells(one, other, first, second)
-    yield _likelihood(paths, first, second)
-    yield _linear(matrix, first, second)
+        yield _in_cells(one, other, sides)
+    yield _likelihood(paths, sides)
+    yield _linear(matrix, sides)
 
 
-def _of_extreme(
-    name: str,
-    matrix: Callable[[Table], FloatArray],
-    paths: list[Path],
-    *,
-    sign: float,
-    sides: tuple[Table, Table],
-) -> Iterator[Feature]:
+def _extreme(
+    name: str, matrix: Scores, sign: float, paths: list[Path], sides: Sides
+) -> Coded | None:
     """Which entry is the extreme one."""
 
     def place(table: Table) -> IntArray:
-        found: IntArray = (sign * matrix(table)).argmax(axis=1)
-        return found
+        return np.asarray((sign * matrix(table)).argmax(axis=1))
 
     def label(table: Table, row: int) -> str:
         return words(paths[int(place(table.part(row, row + 1))[0])])
 
-    yield from _coded(name, place, label, *sides)
+    return Coded.learn(name, place, label, *sides)
 
 
-def _of_difference(one: Path, other: Path, first: Table, second: Table) -> Iterator[Feature]:
+def _of_difference(one: Path, other: Path, sides: Sides) -> Iterator[Feature | None]:
     def difference(table: Table) -> FloatArray:
         with np.errstate(invalid="ignore", over="ignore"):
             return _numbers(one)(table) - _numbers(other)(table)
 
+    def label(table: Table, row: int) -> str:
+        return f"{difference(table.part(row, row + 1))[0]:.6g}"
+
     name = f"{words(one)} minus {words(other)}"
-    yield from _coded(
-        name,
-        lambda table: difference(table).view(np.int64),
-        lambda table, row: f"{difference(table.part(row, row + 1))[0]:.6g}",
-        first,
-        second,
-    )
-    yield from _numeric(Readout(name, difference), first, second)
+    yield Coded.learn(name, lambda table: difference(table).view(np.int64), label, *sides)
+    yield from _numeric(Readout(name, difference), sides)
 
 
-def _of_cells(one: Path, other: Path, first: Table, second: Table) -> Iterator[Feature]:
+def _in_cells(one: Path, other: Path, sides: Sides) -> Coded | None:
     """Two entries together, each in bins: what only their combination tells."""
-    edges = [_edges(path, first, second) for path in (one, other)]
+    edges = [_edges(path, sides) for path in (one, other)]
 
     def cells(table: Table) -> IntArray:
         at, also = (
@@ -201,12 +187,12 @@ def _of_cells(one: Path, other: Path, first: Table, second: Table) -> Iterator[F
         pair = (_numbers(path)(table)[row] for path in (one, other))
         return "about ({:.3g}, {:.3g})".format(*pair)
 
-    yield from _coded(f"the pair of {words(one)} and {words(other)}", cells, label, first, second)
+    return Coded.learn(f"the pair of {words(one)} and {words(other)}", cells, label, *sides)
 
 
-def _edges(path: Path, first: Table, second: Table) -> FloatArray:
+def _edges(path: Path, sides: Sides) -> FloatArray:
     """Each value if there are few; else bins of equal weight."""
-    values = np.concatenate([_numbers(path)(table) for table in (first, second)])
+    values = np.concatenate([_numbers(path)(table) for table in sides])
     values = np.sort(values[~np.isnan(values)])
     distinct = np.unique(values)
     if distinct.size <= _CELLS:
@@ -214,23 +200,20 @@ def _edges(path: Path, first: Table, second: Table) -> FloatArray:
     return np.unique(values[np.linspace(0, values.size - 1, _CELLS).astype(np.int64)])
 
 
-def _likelihood(paths: list[Path], first: Table, second: Table) -> Readout:
+def _likelihood(paths: list[Path], sides: Sides) -> Readout:
     """The sum of the entries' log-likelihood ratios: the best score of independent entries."""
-    parts = [Binned.learn(Readout(words(path), _numbers(path)), first, second) for path in paths]
+    parts = [Binned.learn(Readout(words(path), _numbers(path)), *sides) for path in paths]
     known = [part for part in parts if part is not None]
 
     def score(table: Table) -> FloatArray:
-        total = np.zeros(table.size)
-        for part in known:
-            total += np.nan_to_num(part.scores(table))
-        return total
+        return sum((np.nan_to_num(part.scores(table)) for part in known), np.zeros(table.size))
 
     return Readout("the learned log-likelihood ratio of all entries", score)
 
 
-def _linear(matrix: Callable[[Table], FloatArray], first: Table, second: Table) -> Readout:
+def _linear(matrix: Scores, sides: Sides) -> Readout:
     """Least squares on the entries and their squares: tells shifts and spreads that go together."""
-    pooled = np.concatenate([matrix(first), matrix(second)])
+    pooled = np.concatenate([matrix(table) for table in sides])
     low, centre, high = np.quantile(pooled, [0.05, 0.5, 0.95], axis=0)
     spread = np.where(high > low, high - low, 1.0)
 
@@ -238,38 +221,24 @@ def _linear(matrix: Callable[[Table], FloatArray], first: Table, second: Table) 
         z = np.clip((matrix(table) - centre) / spread, -4.0, 4.0)
         return np.concatenate([z, z * z], axis=1)
 
-    a, b = design(first), design(second)
+    a, b = map(design, sides)
     within = np.cov(a, rowvar=False) + np.cov(b, rowvar=False)
     ridge = 1e-6 * np.eye(within.shape[0])
     weights = np.linalg.solve(within + ridge, a.mean(axis=0) - b.mean(axis=0))
     return Readout("a learned linear score of the entries", lambda table: design(table) @ weights)
 
 
-def _numeric(reading: Readout, first: Table, second: Table) -> Iterator[Feature]:
+def _numeric(reading: Readout, sides: Sides) -> Iterator[Feature | None]:
     yield reading
-    binned = Binned.learn(reading, first, second)
-    if binned is not None:
-        yield binned
+    yield Binned.learn(reading, *sides)
 
 
-def _coded(
-    name: str,
-    codes: Callable[[Table], IntArray],
-    label: Callable[[Table, int], str],
-    first: Table,
-    second: Table,
-) -> Iterator[Feature]:
-    learned = Coded.learn(name, codes, label, first=first, second=second)
-    if learned is not None:
-        yield learned
-
-
-def _numbers(path: Path) -> Callable[[Table], FloatArray]:
+def _numbers(path: Path) -> Scores:
     return lambda table: table.column(path).numbers
 
 
-def _is_numeric(path: Path, first: Table, second: Table) -> bool:
-    return any(not np.isnan(table.column(path).numbers).all() for table in (first, second))
+def _is_numeric(path: Path, sides: Sides) -> bool:
+    return any(not np.isnan(table.column(path).numbers).all() for table in sides)
 
 
 def _row_codes(table: Table) -> IntArray:
@@ -304,7 +273,3 @@ def _duration(seconds: float) -> str:
         if seconds >= size:
             return f"{seconds / size:.3g} {unit}"
     return f"{seconds / 1e-9:.0f} ns"
-
-
-def _power_of_two(exponent: float) -> str:
-    return f"2^{exponent:.0f}"

@@ -69,11 +69,8 @@ class Sampler(Generic[D]):
                 answers[side].append(answer)
             if until is not None and count >= 1 and time.perf_counter() > until:
                 break
-        first, second = (
-            tabulate(answers[side], seconds=np.array(seconds[side]) if self.timing else None)
-            for side in (0, 1)
-        )
-        return first, second
+        times = [np.array(each) if self.timing else None for each in seconds]
+        return tabulate(answers[0], seconds=times[0]), tabulate(answers[1], seconds=times[1])
 
     def _ask(self, data: D) -> object:
         assert self.f is not None
@@ -87,8 +84,7 @@ class Sampler(Generic[D]):
         for count, start in enumerate(range(0, size, _CHUNK)):
             for side in (count % 2, 1 - count % 2):
                 parts[side].append(self._ask_for(self.data[side], min(_CHUNK, size - start)))
-        first, second = (tabulate(_joined(parts[side])) for side in (0, 1))
-        return first, second
+        return tabulate(_joined(parts[0])), tabulate(_joined(parts[1]))
 
     def _ask_for(self, data: D, size: int) -> object:
         assert self.batch is not None

@@ -5,13 +5,10 @@ from __future__ import annotations
 import html
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from deniable.errors import MissingExtra
+from deniable.plots import Axes
 from deniable.release.numbers import percent
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -31,10 +31,12 @@ from .burn_down import burn_down
 from .curves import curves
 from .privacy_loss import privacy_loss
 from .roc import roc
+from .style import Axes
 from .teaching import clipping, differences, errors, neighbours
 from .trade_off import trade_off
 
 __all__ = [
+    "Axes",
     "accountants",
     "answers",
     "band",

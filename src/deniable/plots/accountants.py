@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
 
 from . import style
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+from .style import Axes
 
 
 def accountants(
@@ -22,11 +19,8 @@ def accountants(
 ) -> Axes:
     """One curve a way of counting, named at its end, best last; both axes logarithmic."""
     ax = style.canvas(ax, title=title)
-    ends: list[tuple[float, str, str]] = []
-    for (name, values), line in zip(epsilons.items(), style.lines(), strict=False):
-        style.same_length(name, values, as_many_as=times)
-        ax.plot(times, values, color=line.color, ls=line.dashes, lw=line.width, label=name)
-        ends.append((values[-1], name, line.color))
+    drawn = zip(epsilons, style.drawn(ax, times, epsilons), strict=True)
+    ends = [(values[-1], name, line.color) for name, (values, line) in drawn]
     ax.set_xscale("log")
     ax.set_yscale("log")
     ax.margins(x=0)

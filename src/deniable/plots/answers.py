@@ -10,14 +10,12 @@ from __future__ import annotations
 import datetime as dt
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from . import style
 from .bands import layer
-from .bars import bars
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+from .bars import bars, largest
+from .style import Axes
 
 Keys = Mapping[str, Sequence[object]]
 
@@ -44,18 +42,10 @@ def answers(
         return _along(lines, keys, values, errors, y=name, title=title, caption=below, ax=ax)
     colour = coloured(keys, len(values))
     if colour is not None:
-        return _grouped(
-            labelled({key: column for key, column in keys.items() if key != colour}),
-            _days(keys[colour]),
-            values,
-            errors,
-            title=title,
-            axis=style.captioned(name, caption),
-            legend=colour,
-            ax=ax,
-        )
+        below = style.captioned(name, caption)
+        return _grouped(keys, colour, values, errors, title=title, axis=below, ax=ax)
     labels = labelled(keys) or [name] * len(values)
-    shown = _largest(values)
+    shown = largest(range(len(values)), values, MOST_BARS)
     left_out = len(values) - len(shown)
     more = f"; the {len(shown)} largest of {len(values):,}" if left_out else ""
     return bars(
@@ -113,13 +103,6 @@ def _days(column: Sequence[object]) -> Sequence[object]:
     if all(isinstance(each, dt.datetime) and each.time() == dt.time() for each in column):
         return [each.date() for each in column if isinstance(each, dt.datetime)]
     return column
-
-
-def _largest(values: Sequence[float]) -> list[int]:
-    """All places, or those of the largest values, largest first."""
-    if len(values) <= MOST_BARS:
-        return list(range(len(values)))
-    return sorted(range(len(values)), key=lambda i: -values[i])[:MOST_BARS]
 
 
 def continuous(column: Sequence[object]) -> bool:
@@ -201,16 +184,17 @@ def _legend(ax: Axes, title: str) -> None:
 
 
 def _grouped(
-    groups: Sequence[str],
-    colours: Sequence[object],
+    keys: Keys,
+    colour: str,
     values: Sequence[float],
     errors: Sequence[float],
     *,
     title: str,
     axis: str,
-    legend: str,
     ax: Axes | None,
 ) -> Axes:
+    groups = labelled({key: column for key, column in keys.items() if key != colour})
+    colours = _days(keys[colour])
     rows, kinds = list(dict.fromkeys(groups)), list(dict.fromkeys(colours))
     height = 0.8 / len(kinds)
     size = (7.2, 1.6 + len(rows) * max(0.3, 0.2 * len(kinds)))
@@ -230,7 +214,7 @@ def _grouped(
     ax.axvline(0, color=style.INK, linewidth=0.8)
     ax.set_yticks(range(len(rows)), rows)
     ax.invert_yaxis()
-    _legend(ax, legend)
+    _legend(ax, colour)
     ax.set_xlabel(axis)
     style.thousands(ax.xaxis)
     return ax

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
 
 from . import style
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+from .style import Axes
 
 
 def belief(
@@ -26,8 +23,8 @@ def belief(
         style.same_length(name, low, as_many_as=priors)
         style.same_length(name, high, as_many_as=priors)
         ax.fill_between(priors, low, high, color=line.color, alpha=0.10, lw=0)
-        ax.plot(priors, high, color=line.color, ls=line.dashes, lw=line.width, label=name, zorder=3)
-        ax.plot(priors, low, color=line.color, ls=line.dashes, lw=line.width, zorder=3)
+        ax.plot(priors, high, label=name, zorder=3, **line.drawn)
+        ax.plot(priors, low, zorder=3, **line.drawn)
     ax.plot([0, 1], [0, 1], color=style.FAINT, lw=1.2)
     style.along(ax, "nothing learned", degrees=45)
     ticks = [0, 0.25, 0.5, 0.75, 1]

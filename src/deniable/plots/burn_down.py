@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from . import style
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+from .style import Axes
 
 _NAMED = 12
 """With more charges than this, their names would run into each other."""

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
 
 from . import style
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+from .style import Axes
 
 
 def curves(
@@ -25,9 +22,7 @@ def curves(
 ) -> Axes:
     """Curves over `places`; `marks` are named places, drawn as thin upright lines."""
     ax = style.canvas(ax, title=title)
-    for (name, heights), line in zip(values.items(), style.lines(), strict=False):
-        style.same_length(name, heights, as_many_as=places)
-        ax.plot(places, heights, label=name, color=line.color, ls=line.dashes, lw=line.width)
+    style.drawn(ax, places, values)
     if logarithmic:
         ax.set_xscale("log")
     for name, place in (marks or {}).items():

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from . import style
-from .bars import bars
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+from .bars import bars, largest
+from .style import Axes
 
 _MOST_BARS: Final = 12
 _MOST_PANELS: Final = 12
@@ -32,7 +30,7 @@ def panels(
     """
     parts = _parts(keys, len(values))
     shown = list(parts.items())[: 1 if ax is not None else _MOST_PANELS]
-    kept = {name: _largest(rows, values) for name, rows in shown}
+    kept = {name: largest(rows, values, _MOST_BARS) for name, rows in shown}
     axes = [ax] if ax is not None else style.stacked([2 + len(rows) for rows in kept.values()])
     left_out = len(parts) - len(kept)
     more = f"; {left_out:,} more are not shown" if left_out else ""
@@ -62,12 +60,6 @@ def _parts(keys: Mapping[str, Sequence[object]], count: int) -> dict[str, list[i
         name = str(keys["level"][row]) if "level" in keys else " and ".join(given)
         found.setdefault(name, []).append(row)
     return found
-
-
-def _largest(rows: list[int], values: Sequence[Any]) -> list[int]:
-    if len(rows) <= _MOST_BARS:
-        return rows
-    return sorted(rows, key=lambda row: -values[row])[:_MOST_BARS]
 
 
 def _label(keys: Mapping[str, Sequence[object]], row: int) -> str:

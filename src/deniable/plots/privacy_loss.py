@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
 
 from . import style
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+from .style import Axes
 
 
 def privacy_loss(
@@ -27,11 +24,7 @@ def privacy_loss(
     which δ lies (shaded).
     """
     ax = style.canvas(ax, title=title)
-    for (name, heights), line in zip(densities.items(), style.lines(), strict=False):
-        style.same_length(name, heights, as_many_as=losses)
-        ax.plot(
-            losses, heights, label=name, color=line.color, ls=line.dashes, lw=line.width, zorder=3
-        )
+    for heights, line in style.drawn(ax, losses, densities, zorder=3):
         if epsilon is not None:
             beyond = [loss > epsilon for loss in losses]
             ax.fill_between(losses, heights, where=beyond, color=line.color, alpha=0.18, lw=0)

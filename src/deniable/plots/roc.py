@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from . import style
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+from .style import Axes
 
 _LEAST = 1e-3
 
@@ -39,7 +36,7 @@ def roc(
         )
     for (name, (false, true)), line in zip(rates.items(), style.lines(), strict=False):
         style.same_length(name, true, as_many_as=false)
-        ax.plot(false, true, label=name, color=line.color, ls=line.dashes, lw=line.width, zorder=3)
+        ax.plot(false, true, label=name, zorder=3, **line.drawn)
     ax.set_xscale("log")
     ax.set_yscale("log")
     ax.set_xlim(_LEAST, 1)

@@ -5,15 +5,18 @@ from __future__ import annotations
 import io
 import re
 import textwrap
-from collections.abc import Iterator, Sequence, Sized
+from collections.abc import Iterator, Mapping, Sequence, Sized
 from itertools import cycle
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from deniable.errors import BadParameter, MissingExtra
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+    import matplotlib.axes
     from matplotlib.figure import Figure
+
+Axes: TypeAlias = "matplotlib.axes.Axes"
+"""matplotlib's, named before it is loaded."""
 
 INK, FAINT, SHADE = "#22262b", "#8a9099", "#eceef1"
 EPSILON_AXIS = "← more private · more accurate →"
@@ -26,6 +29,11 @@ class Line(NamedTuple):
     color: str
     dashes: str | tuple[int, tuple[float, ...]]
     width: float
+
+    @property
+    def drawn(self) -> dict[str, Any]:
+        """As matplotlib takes it."""
+        return {"color": self.color, "ls": self.dashes, "lw": self.width}
 
 
 # After Okabe and Ito, from dark to light: the lightness differs as much as the hue.
@@ -109,6 +117,17 @@ def captioned(name: str, caption: str) -> str:
 def thousands(axis: Any) -> None:
     """Numbers along an axis as in tables: 40,000."""
     axis.set_major_formatter(lambda number, _: f"{number:z,.10g}".replace("-", "−"))
+
+
+def drawn(
+    ax: Axes, places: Sequence[float], curves: Mapping[str, Sequence[float]], *, zorder: float = 2
+) -> list[tuple[Sequence[float], Line]]:
+    """Each curve over the same places, in a style of its own; and the heights with that style."""
+    found = list(zip(curves.items(), lines(), strict=False))
+    for (name, heights), line in found:
+        same_length(name, heights, as_many_as=places)
+        ax.plot(places, heights, label=name, zorder=zorder, **line.drawn)
+    return [(heights, line) for (_, heights), line in found]
 
 
 def label(

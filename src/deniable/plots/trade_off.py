@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
 
 from . import style
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+from .style import Axes
 
 
 def trade_off(
@@ -29,17 +26,7 @@ def trade_off(
     ax.fill_between([0, 1], [1, 0], [1, 1], color=style.SHADE, lw=0, zorder=0)
     ax.plot([0, 1], [1, 0], color=style.FAINT, lw=1.2)
     style.along(ax, "perfect privacy: guessing", degrees=-45)
-    for (name, rates), line in zip(misses.items(), style.lines(), strict=False):
-        style.same_length(name, rates, as_many_as=false_alarms)
-        ax.plot(
-            false_alarms,
-            rates,
-            label=name,
-            color=line.color,
-            ls=line.dashes,
-            lw=line.width,
-            zorder=3,
-        )
+    style.drawn(ax, false_alarms, misses, zorder=3)
     ax.set_xlim(0, 1)
     ax.set_ylim(0, 1)
     ax.set_aspect("equal")

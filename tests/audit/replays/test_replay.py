@@ -126,9 +126,9 @@ def test_an_answer_off_its_lattice_is_seen():
 # ---- distances
 
 
-def measured(mechanism, first, second, unit=None, **bounds):
+def measured(mechanism, first, second, **bounds):
     declared = dp.Sensitive(lambda: None, **(bounds or {"linf": 1}))
-    return moved(mechanism, first, second, declared=declared, unit=unit or dp.rows())
+    return moved(mechanism, first, second, declared)
 
 
 def verdicts(*options, **bounds):

@@ -33,7 +33,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deniable.anonymity.demands import Demands
-from deniable.anonymity.diversity import Floats
 from deniable.anonymity.tables import Codes
 from deniable.errors import BadParameter
 from deniable.progress import Progress
@@ -137,19 +136,18 @@ def count(problem: Problem, levels: Sequence[int], finer: Classes | None = None)
     """Judge one node, from the classes of any finer one."""
     classes = rolled_up(problem.cells, problem.bottom if finer is None else finer, levels)
     demands, sizes = problem.demands, classes.sizes()
-    pairs = classes.pairs(problem.cells.sensitive)
     people = problem.people
     heads = sizes if people is None else people.in_classes(problem.cells, levels)
-    small = demands.small(heads, pairs)
+    small = demands.small(heads, classes)
     hopeless = int(sizes[small].sum())
     failing = small
     if not demands.monotone and hopeless <= problem.allowed:
-        failing = demands.failing(heads, pairs, ordered=problem.ordered, tree=problem.tree)
+        failing = demands.failing(heads, classes, ordered=problem.ordered, tree=problem.tree)
     suppressed = int(sizes[failing].sum())
     hopeless = suppressed if problem.allowed == 0 else hopeless
     lower = forced = loss = math.inf
     if hopeless <= problem.allowed or problem.loss not in ADDITIVE:
-        lower, forced, loss = _losses(problem, classes, (small, failing), levels)
+        lower, forced, loss = losses(problem, classes, (small, failing), levels)
     return Node(
         levels=tuple(int(level) for level in levels),
         classes=classes,
@@ -162,7 +160,7 @@ def count(problem: Problem, levels: Sequence[int], finer: Classes | None = None)
     )
 
 
-def _losses(
+def losses(
     problem: Problem,
     classes: Classes,
     bad: tuple[NDArray[np.bool_], NDArray[np.bool_]],
@@ -179,9 +177,10 @@ def _losses(
     lower = total_cost(problem.costs, levels)
     cells, rows = classes.cells[classes.starts[failing]], sizes[failing]
     more = np.zeros(cells.size)
-    for column, level in enumerate(levels):
-        labels = problem.cells.labels[column][level]
-        more += problem.costs[column].extra[level][labels[cells]]
+    for part, level, (labels, _) in zip(
+        problem.costs, levels, problem.cells.at(levels), strict=True
+    ):
+        more += part.extra[level][labels[cells]]
     more *= rows / max(1, problem.rows)
     return lower, lower + float(more[small[failing]].sum()), lower + float(more.sum())
 
@@ -196,8 +195,8 @@ class _Search:
         self.counted = 0
         self._open = np.ones(shape, bool)
         self._lower = np.zeros(shape)
-        for column, part in enumerate(problem.costs):
-            self._lower += _along(part.means, column, len(shape))
+        for column, part in enumerate(problem.costs):  # each laid along its axis of the lattice
+            self._lower += np.expand_dims(part.means, [i for i in range(len(shape)) if i != column])
         self._bound = self._lower.copy()
         self._kept: list[Classes] = [problem.bottom]
         self._kept_levels = np.zeros((1, len(shape)), np.int64)
@@ -263,8 +262,3 @@ class _Search:
             self._kept.append(node.classes)
             self._kept_levels = np.vstack([self._kept_levels, node.levels])
             self._kept_size += node.classes.cells.size
-
-
-def _along(values: Floats, column: int, columns: int) -> Floats:
-    """A vector laid along one axis of the lattice."""
-    return values.reshape([-1 if axis == column else 1 for axis in range(columns)])

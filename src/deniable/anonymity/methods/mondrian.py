@@ -185,8 +185,7 @@ def _cuts(
 def _within(counts: Codes, where: Codes) -> Codes:
     """The running sum within each box, of points in the order of their boxes."""
     total = np.bincount(where, counts).astype(np.int64)
-    left: Codes = np.cumsum(counts) - np.concatenate(([0], np.cumsum(total)))[where]
-    return left
+    return np.asarray(np.cumsum(counts) - np.concatenate(([0], np.cumsum(total)))[where])
 
 
 def _people_beside(whose: Codes, where: Codes) -> Codes:
@@ -201,8 +200,7 @@ def _people_beside(whose: Codes, where: Codes) -> Codes:
     last[key.size - 1 - np.unique(key[::-1], return_index=True)[1]] = 1
     people = np.bincount(where, first).astype(np.int64)
     left, right = _within(first, where), people[where] - _within(last, where)
-    fewer: Codes = np.minimum(left, right)
-    return fewer
+    return np.asarray(np.minimum(left, right))
 
 
 def _highest(heights: Codes, low: Codes, high: Codes) -> Codes:

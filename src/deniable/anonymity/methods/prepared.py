@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from deniable.anonymity.checking import paired
 from deniable.anonymity.demands import Demands
 from deniable.anonymity.hierarchies import Ladder, Rungs, ladder
 from deniable.anonymity.suggesting import suggested
@@ -16,6 +17,7 @@ from deniable.anonymity.tables import (
     Codes,
     arrow,
     check_columns,
+    classes_of,
     encoded,
     grouped,
     joined,
@@ -69,7 +71,9 @@ class Prepared:
         return np.bincount(one.codes, minlength=one.size)
 
     def costs(self, loss: str) -> tuple[Costs, ...]:
-        """What each level of each column costs; all columns count alike."""
+        """What each level of each column costs, in additive losses; all columns count alike."""
+        if loss not in ADDITIVE:
+            return ()
         share = 1 / len(self.columns)
         return tuple(
             costs(loss, column, rungs, self.weights(i), share=share)
@@ -83,13 +87,15 @@ class Prepared:
             for i, rungs in enumerate(self.rungs)
         )
         sizes = tuple(tuple(map(len, rungs.labels)) for rungs in self.rungs)
-        values = 1 if self.sensitive is None else self.sensitive.size
+        found, size = self.values
+        pairs = paired(self.cell, found, size=size)
+        bottom = Classes(**vars(pairs), cells=pairs.classes)
         return Problem(
-            cells=Cells(labels=labels, sizes=sizes, sensitive=values),
-            bottom=self._bottom(values),
+            cells=Cells(labels=labels, sizes=sizes, sensitive=size),
+            bottom=bottom,
             demands=demands,
             loss=loss,
-            costs=self.costs(loss) if loss in ADDITIVE else (),
+            costs=self.costs(loss),
             suppression=suppression,
             ordered=self.ordered,
             tree=self.tree,
@@ -112,17 +118,12 @@ class Prepared:
         ]
         return grouped(*joined(parts))[1]
 
-    def _bottom(self, values: int) -> Classes:
+    @property
+    def values(self) -> tuple[Codes, int]:
+        """Each row's sensitive value, and how many there are: one, if no column is sensitive."""
         if self.sensitive is None:
-            cells = np.arange(self.firsts.size)
-            counts = np.bincount(self.cell, minlength=cells.size)
-            return Classes(cells=cells, values=np.zeros_like(cells), counts=counts, classes=cells)
-        key, domain = joined([(self.cell, self.firsts.size), (self.sensitive.codes, values)])
-        firsts, groups = grouped(key, domain)
-        cells = self.cell[firsts]
-        counts = np.bincount(groups, minlength=firsts.size)
-        found = self.sensitive.codes[firsts]
-        return Classes(cells=cells, values=found, counts=counts, classes=cells)
+            return np.zeros_like(self.cell), 1
+        return self.sensitive.codes, self.sensitive.size
 
 
 def prepared(
@@ -149,7 +150,7 @@ def prepared(
     tree: tuple[Codes, ...] = ()
     if hidden is not None and hidden.name in hierarchies:
         tree = ladder(hierarchies[hidden.name], hidden).maps[1:]
-    firsts, cell = grouped(*joined([(c.codes, c.size) for c in columns]))
+    firsts, cell = classes_of(columns)
     return Prepared(
         read=read,
         columns=columns,

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from deniable.anonymity.diversity import Floats
-from deniable.anonymity.hierarchies import ANYTHING, Rungs
+from deniable.anonymity.hierarchies import ANYTHING, Rungs, text
 from deniable.anonymity.tables import Coded, Codes
 
 from .mondrian import Axis
@@ -48,7 +48,7 @@ def recoded(line: Axis, codes: Codes, box: Codes, weights: Codes) -> Recoded:
 def _ranges(
     column: Coded, first: Codes, last: Codes, line: Axis, weights: Codes, *, plain: bool
 ) -> Recoded:
-    texts = [_text(value) for value in column.values.to_pylist()]
+    texts = [text(value) for value in column.values.to_pylist()]
     ends = zip(first.tolist(), last.tolist(), strict=True)
     labels = [texts[a] if a == b else _range(texts[a], texts[b]) for a, b in ends]
     rows = np.concatenate(([0], np.cumsum(weights)))
@@ -59,10 +59,6 @@ def _ranges(
         spans=np.minimum(line.places[last] - line.places[first], 1.0),
         covered=np.where(mixed, rows[-1], rows[last + 1] - rows[first]).astype(float),
     )
-
-
-def _text(value: object) -> str | None:
-    return None if value is None else str(value)
 
 
 def _range(low: str | None, high: str | None) -> str:
@@ -76,14 +72,14 @@ def _ancestors(rungs: Rungs, first: Codes, last: Codes, weights: Codes, *, plain
     level = np.zeros(first.size, np.int64)
     for step, where in enumerate(rungs.maps[:-1], start=1):
         level[where[first] != where[last]] = step
-    labels, spans, covered = [], np.empty(first.size), np.empty(first.size)
+    spans, covered = np.empty(first.size), np.empty(first.size)
     for step, where in enumerate(rungs.maps):
         here = level == step
         spans[here] = (np.bincount(where)[where[first[here]]] - 1) / max(1, where.size - 1)
         covered[here] = np.bincount(where, weights)[where[first[here]]]
-    for step, value in zip(level.tolist(), first.tolist(), strict=True):
-        labels.append(rungs.labels[step][int(rungs.maps[step][value])])
-    return Recoded(labels=tuple(labels), plain=plain, spans=spans, covered=covered)
+    ends = zip(level.tolist(), first.tolist(), strict=True)
+    labels = tuple(rungs.labels[step][int(rungs.maps[step][value])] for step, value in ends)
+    return Recoded(labels=labels, plain=plain, spans=spans, covered=covered)
 
 
 def _sets(column: Coded, codes: Codes, box: Codes, weights: Codes, *, plain: bool) -> Recoded:

@@ -16,7 +16,6 @@ from deniable.anonymity.tables import Codes, grouped, joined
 
 # Up to so many possible classes a place for each is cheaper than sorting those that occur.
 _DENSE = 1 << 17
-_WIDEST = 1 << 62
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,28 +31,21 @@ class Cells:
         """How many levels each column has: the shape of the lattice."""
         return tuple(len(levels) for levels in self.labels)
 
+    def at(self, levels: Sequence[int]) -> list[tuple[Codes, int]]:
+        """The labels of each column at its level, and how many there are."""
+        chosen = zip(self.labels, self.sizes, levels, strict=True)
+        return [(labels[level], sizes[level]) for labels, sizes, level in chosen]
+
 
 @dataclass(frozen=True, kw_only=True)
-class Classes:
-    """Pairs of a class and a sensitive value (one value if there is no such column), sorted."""
+class Classes(Pairs):
+    """Classes by sensitive value (one value if there is no such column), each with its cell."""
 
     cells: Codes = field(repr=False)
-    values: Codes = field(repr=False)
-    counts: Codes = field(repr=False)
-    classes: Codes = field(repr=False)
-
-    @property
-    def starts(self) -> Codes:
-        """The first pair of each class."""
-        return np.flatnonzero(np.diff(self.classes, prepend=-1))
 
     def sizes(self) -> Codes:
         """How many rows each class has."""
         return np.bincount(self.classes, self.counts).astype(np.int64)
-
-    def pairs(self, size: int) -> Pairs:
-        """The histograms of the sensitive value."""
-        return Pairs(classes=self.classes, values=self.values, counts=self.counts, size=size)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -69,11 +61,7 @@ class People:
 
         Numbers of people do not add up when classes merge, so they are counted from the pairs.
         """
-        parts = [
-            (cells.labels[column][level], cells.sizes[column][level])
-            for column, level in enumerate(levels)
-        ]
-        firsts, of_cell = grouped(*joined(parts))
+        firsts, of_cell = grouped(*joined(cells.at(levels)))
         classes = of_cell[self.cells]
         once = grouped(*joined([(classes, firsts.size), (self.codes, self.size)]))[0]
         return np.bincount(classes[once], minlength=firsts.size).astype(np.int64)
@@ -81,27 +69,19 @@ class People:
 
 def rolled_up(cells: Cells, finer: Classes, levels: Sequence[int]) -> Classes:
     """The classes at these levels, from classes that are finer in every column."""
-    key, domain = np.zeros(finer.cells.size, np.int64), 1
-    for column, level in enumerate(levels):
-        size = cells.sizes[column][level]
-        if size == 1:
-            continue
-        if domain * size >= _WIDEST:
-            key = np.unique(key, return_inverse=True)[1].astype(np.int64)
-            domain = int(key.max(initial=0)) + 1
-        key = key * size + cells.labels[column][level][finer.cells]
-        domain *= size
-    if domain * cells.sensitive >= _WIDEST:
-        key = np.unique(key, return_inverse=True)[1].astype(np.int64)
-        domain = int(key.max(initial=0)) + 1
-    key, domain = key * cells.sensitive + finer.values, domain * cells.sensitive
+    parts = [(labels[finer.cells], size) for labels, size in cells.at(levels) if size > 1]
+    key, domain = joined([*parts, (finer.values, cells.sensitive)])
     keys, chosen, counts = _added(key, domain, finer.counts)
     if cells.sensitive == 1:
         classes = np.arange(keys.size)
     else:
         classes = np.cumsum(np.diff(keys // cells.sensitive, prepend=-1) > 0) - 1
     return Classes(
-        cells=finer.cells[chosen], values=finer.values[chosen], counts=counts, classes=classes
+        classes=classes,
+        values=finer.values[chosen],
+        counts=counts,
+        size=cells.sensitive,
+        cells=finer.cells[chosen],
     )
 
 

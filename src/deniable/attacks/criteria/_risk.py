@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from deniable import parameters
 from deniable.attacks.evidence import rate_bounds
 from deniable.attacks.telling import Facts, Told, percent
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+from deniable.plots import Axes, bars
 
 
 class Rate(NamedTuple):
@@ -94,12 +92,9 @@ class Risk(Told):
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """Success rates on members, on the control, and by guessing."""
-        from deniable.plots import bars
-
         return bars(
             ["members", "control", "guessing"],
             [self.members.share, self.controls.share, self.baseline.share],
-            [float("nan")] * 3,
             title=self.criterion.capitalize(),
             axis_label="share of attempts that succeed",
             ax=ax,

@@ -10,11 +10,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
 from deniable import parameters
 from deniable.attacks.members.synthetic import Scale, distances
-from deniable.attacks.tables import columns_of, row_count
+from deniable.attacks.tables import Integers, columns_of, row_count
 from deniable.errors import BadParameter
 from deniable.sampling.public import PublicRandom
 
@@ -76,7 +75,7 @@ def linkability(
     )
 
 
-def _closest(released: object, targets: object, names: list[str], near: int) -> NDArray[np.int64]:
+def _closest(released: object, targets: object, names: list[str], near: int) -> Integers:
     """For each target the records of the release that are nearest in these columns."""
     scale = Scale.of(released, names)
     parts = distances(scale.places(targets), scale.places(released))
@@ -86,6 +85,6 @@ def _closest(released: object, targets: object, names: list[str], near: int) -> 
     return np.concatenate(found).astype(np.int64)
 
 
-def _shared(first: NDArray[np.int64], second: NDArray[np.int64]) -> int:
+def _shared(first: Integers, second: Integers) -> int:
     """How many rows of the two have an entry in common."""
     return int(np.sum((first[:, :, None] == second[:, None, :]).any(axis=(1, 2))))

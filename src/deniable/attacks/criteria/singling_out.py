@@ -8,22 +8,28 @@ predicates on the members.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from deniable import parameters
-from deniable.attacks.tables import Array, codes, columns_of, row_count
+from deniable.attacks.tables import (
+    Array,
+    Floats,
+    Integers,
+    Mask,
+    codes,
+    columns_of,
+    persons,
+    row_count,
+)
 from deniable.errors import BadParameter
 from deniable.sampling.public import PublicRandom
 
 from ._risk import Rate, Risk
 
-Floats = NDArray[np.float64]
-Mask = NDArray[np.bool_]
 _PATIENCE = 100
 """Predicates that are tried for each one that is wanted."""
 
@@ -95,7 +101,7 @@ class _Rows:
     values: Floats
     """A row for each column of the table."""
     ordered: tuple[bool, ...]
-    person: NDArray[np.int64]
+    person: Integers
 
     @property
     def people(self) -> int:
@@ -111,29 +117,21 @@ class _Rows:
         """Whether the predicate is true of exactly one person."""
         matched = np.ones(self.person.size, dtype=bool)
         for column, sign, value in predicate:
-            matched &= _compare(self.values[column], sign, value)
+            matched &= _SIGNS[sign](self.values[column], value)
         whose = self.person[matched]
         return bool(whose.size) and bool(np.all(whose == whose[0]))
 
 
-_SIGNS = {
+_SIGNS: dict[str, Callable[[Floats, float], Mask]] = {
     "=": np.equal,
     "≤": np.less_equal,
     "≥": np.greater_equal,
     "<": np.less,
     ">": np.greater,
+    "≠": lambda values, value: ~(np.isnan(values) | (values == value)),
+    "∅": lambda values, _: np.isnan(values),
 }
-
-
-def _compare(values: Floats, sign: str, value: float) -> Mask:
-    """Where the condition holds; a missing number meets no condition but its own."""
-    missing: Mask = np.isnan(values)
-    if sign == "∅":
-        return missing
-    if sign == "≠":
-        return ~(missing | np.equal(values, value))
-    held: Mask = _SIGNS[sign](values, value)
-    return held
+"""Where each condition holds; a missing number meets no condition but its own."""
 
 
 def _coded(
@@ -151,24 +149,18 @@ def _coded(
         ordered.append(number)
         same = parts if number else codes(*parts)[0]
         values.append([part.astype(np.float64) for part in same])
-    persons = [_persons(table, row_count(read[i]), unit, made=i == 0)
-               for i, table in enumerate(tables)]  # fmt: skip
+    # Records of a release need not say whose they are.
+    known = unit is not None and unit in columns_of(tables[0])
+    units = [unit if known else None, unit, unit]
     first, second, third = (
         _Rows(
             values=np.array([column[i] for column in values]),
             ordered=tuple(ordered),
-            person=persons[i],
+            person=persons(table, units[i], row_count(read[i])),
         )
-        for i in range(3)
+        for i, table in enumerate(tables)
     )
     return first, second, third
-
-
-def _persons(table: object, size: int, unit: str | None, *, made: bool) -> NDArray[np.int64]:
-    """Whose each row is; records of a release need not say."""
-    if unit is None or (made and unit not in columns_of(table)):
-        return np.arange(size)
-    return codes(columns_of(table, [unit])[unit])[0][0]
 
 
 def _isolating(

@@ -8,21 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from deniable.attacks.criteria._risk import Rate, Risk
 from deniable.attacks.evidence import epsilon_from_rates, rate_bounds
-from deniable.attacks.tables import Array, codes, columns_of
+from deniable.attacks.tables import Array, Integers, Mask, codes, columns_of
 from deniable.attacks.telling import Facts, Told, percent
 from deniable.errors import BadParameter
+from deniable.plots import Axes, bars
 
 from .synthetic import Scale, distances
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -92,12 +88,9 @@ class AttributeInference(Told):
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """Accuracy for members, controls and the baseline."""
-        from deniable.plots import bars
-
         return bars(
             ["in the table", "not in the table", "commonest value"],
             [self.accuracy, self.control_accuracy, self.baseline],
-            [float("nan")] * 3,
             title=f"Guesses of {self.secret} that are right",
             axis_label="share of people",
             ax=ax,
@@ -138,7 +131,8 @@ def attributes(
         for part in distances(scale.places(people), records):
             closest = part <= part.min(axis=1, keepdims=True) + 1e-6
             guesses += _votes(closest, secrets, len(levels)).tolist()
-        right.append(_right(truth, [levels[guess] for guess in guesses]))
+        told = zip(truth.tolist(), guesses, strict=True)
+        right.append((sum(value == levels[guess] for value, guess in told), len(guesses)))
     control_truth = columns_of(controls, [secret])[secret]
     return AttributeInference(
         secret=secret,
@@ -150,14 +144,8 @@ def attributes(
     )
 
 
-def _votes(closest: NDArray[np.bool_], secrets: Array, size: int) -> NDArray[np.int64]:
+def _votes(closest: Mask, secrets: Array, size: int) -> Integers:
     """The commonest secret among each person's closest records."""
     ballots = np.zeros((secrets.size, size), dtype=np.float32)
     ballots[np.arange(secrets.size), secrets] = 1
-    chosen: NDArray[np.int64] = np.argmax(closest.astype(np.float32) @ ballots, axis=1)
-    return chosen
-
-
-def _right(truth: Array, guesses: list[object]) -> tuple[int, int]:
-    hits = sum(a == b for a, b in zip(truth.tolist(), guesses, strict=True))
-    return int(hits), len(guesses)
+    return np.asarray(np.argmax(closest.astype(np.float32) @ ballots, axis=1))

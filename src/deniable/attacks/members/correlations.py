@@ -7,14 +7,13 @@ or few columns suffice [HSRDTMPSNC08, DSSUV15].
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from deniable.attacks.evidence import Membership
+from deniable.attacks.tables import Floats
 from deniable.errors import BadParameter
 
 from .frequencies import people_of
-
-Floats = NDArray[np.float64]
 
 
 def from_correlations(
@@ -57,8 +56,7 @@ def from_correlations(
 
     def score(rows: Floats) -> Floats:
         z = (rows - centre) / spread
-        found: Floats = np.sum((z @ lean) * z, axis=1) - np.sum(lean * base)
-        return found
+        return np.asarray(np.sum((z @ lean) * z, axis=1) - np.sum(lean * base))
 
     pairs = size * (size - 1) // 2
     return Membership(

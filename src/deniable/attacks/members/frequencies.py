@@ -7,13 +7,12 @@ of columns the leans of a member add up, and those of a stranger cancel.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from deniable import parameters
 from deniable.attacks.evidence import Membership
+from deniable.attacks.tables import Floats
 from deniable.errors import BadParameter
-
-Floats = NDArray[np.float64]
 
 
 def from_frequencies(

@@ -6,14 +6,14 @@ from collections.abc import Callable
 from typing import Any, Protocol
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from deniable import parameters
 from deniable.attacks.evidence import Membership
+from deniable.attacks.tables import Floats
 from deniable.errors import BadParameter
 from deniable.sampling.public import PublicRandom
 
-Floats = NDArray[np.float64]
 _MANY = 64
 
 Labelled = tuple[ArrayLike, ArrayLike]
@@ -68,10 +68,8 @@ def from_model(
     if train is not None and reference is not None:
         count = parameters.whole("shadows", shadows, least=2)
         copies = _shadow_models(train, reference, count, size=size, seed=seed)
-        centre, spread = _typical(copies, members)
-        inside = (inside - centre) / spread
-        centre, spread = _typical(copies, controls)
-        outside = (outside - centre) / spread
+        inside = _surer(inside, copies, members)
+        outside = _surer(outside, copies, controls)
         test = f"likelihood ratio against {count} shadow models"
     return Membership(
         inside=inside, outside=outside, source="a trained model", test=test, epsilon=epsilon
@@ -112,8 +110,8 @@ def _shadow_models(
     return [train(rows[pick], labels[pick]) for pick in picks]
 
 
-def _typical(copies: list[Classifier], people: Labelled) -> tuple[Floats, Floats]:
-    """What models that never saw these people say of them: mean and standard deviation.
+def _surer(scores: Floats, copies: list[Classifier], people: Labelled) -> Floats:
+    """How far above those of models that never saw these people, in standard deviations.
 
     Few models estimate each person's deviation badly: then it is pooled over all.
     """
@@ -121,4 +119,4 @@ def _typical(copies: list[Classifier], people: Labelled) -> tuple[Floats, Floats
     spread = told.std(axis=0, ddof=1)
     if len(copies) < _MANY:
         spread = np.full(spread.shape, np.sqrt(np.mean(spread**2)))
-    return told.mean(axis=0), np.maximum(spread, 1e-6)
+    return np.asarray((scores - told.mean(axis=0)) / np.maximum(spread, 1e-6))

@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtr
 
 from deniable import parameters
+from deniable.attacks.tables import Floats
 from deniable.attacks.telling import Facts, Told, percent
 from deniable.errors import BadParameter
+from deniable.plots import Axes, curves
 
 from . import decode, exact, fourier
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
-Floats = NDArray[np.float64]
 
 NOISES = ("bounded", "gaussian", "laplace", "outliers")
 _BY_NOISE = {
@@ -90,8 +87,6 @@ class Reconstruction(np.ndarray[tuple[int], np.dtype[np.int8]], Told):
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """The bits before rounding, in order: a step is certainty, a slope is guessing."""
-        from deniable.plots import curves
-
         return curves(
             np.arange(1, self.size + 1).tolist(),
             {"estimate before rounding": np.sort(self.relaxed).tolist()},
@@ -103,7 +98,7 @@ class Reconstruction(np.ndarray[tuple[int], np.dtype[np.int8]], Told):
 
     def __str__(self) -> str:
         """The whole result tells itself; a part of it is an array like any other."""
-        return Told.explain(self) if hasattr(self, "method") else str(np.asarray(self))
+        return self.explain() if hasattr(self, "method") else str(np.asarray(self))
 
     __repr__ = __str__
 

@@ -4,21 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from deniable import parameters
 from deniable.attacks.telling import Facts, Told, percent
+from deniable.plots import Axes, curves
 from deniable.sampling.public import PublicRandom
 
 from ._reconstruct import reconstruct
 from .fourier import hadamard_counts
 
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
+_ATTACKS = (
+    "bounded noise, least squares",
+    "Laplace noise, least absolute",
+    "Gaussian noise, Fourier",
+)
 _LEVELS = (0.1, 0.2, 1 / 3, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0)
 
 
@@ -56,8 +57,6 @@ class Breakdown(Told):
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """Accuracy against noise; ½ is guessing."""
-        from deniable.plots import curves
-
         return curves(
             list(self.levels),
             {name: list(shares) for name, shares in self.accuracy.items()},
@@ -89,22 +88,20 @@ def breakdown(
     sizes = [parameters.positive("levels", level) for level in levels]
     rounds = parameters.whole("repeats", repeats)
     random = PublicRandom(seed)
-    found = {"bounded noise, least squares": [], "Laplace noise, least absolute": [],
-             "Gaussian noise, Fourier": []}  # type: dict[str, list[float]]  # fmt: skip
-    for level in sizes:
-        right = np.array([_once(random, n, m, level) for _ in range(rounds)]).mean(axis=0)
-        for shares, share in zip(found.values(), right.tolist(), strict=True):
-            shares.append(share)
+    right = [
+        np.mean([_once(random, n, m, level) for _ in range(rounds)], axis=0).tolist()
+        for level in sizes
+    ]
     return Breakdown(
         people=n,
         questions=m,
         levels=tuple(sizes),
-        accuracy={name: tuple(shares) for name, shares in found.items()},
+        accuracy={name: tuple(each[i] for each in right) for i, name in enumerate(_ATTACKS)},
         private=float(np.sqrt(2) * m / np.sqrt(n)),
     )
 
 
-def _once(source: PublicRandom, n: int, m: int, level: float) -> NDArray[np.float64]:
+def _once(source: PublicRandom, n: int, m: int, level: float) -> list[float]:
     """The accuracy of each attack on one made-up table."""
     random = source.generator
     bits = random.integers(0, 2, n)
@@ -117,4 +114,4 @@ def _once(source: PublicRandom, n: int, m: int, level: float) -> NDArray[np.floa
     absolute = reconstruct(asked, heavy, noise="laplace")
     waves = hadamard_counts(bits) + random.normal(scale=sigma, size=n)
     fourier = reconstruct(None, waves, method="fourier")
-    return np.array([each.accuracy(bits) for each in (bounded, absolute, fourier)])
+    return [each.accuracy(bits) for each in (bounded, absolute, fourier)]

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import numpy as np
 from numpy.typing import NDArray
 
+from deniable.attacks.tables import Floats
 from deniable.errors import BadParameter
-
-Floats = NDArray[np.float64]
 
 MOST_EXHAUSTIVE = 20
 
@@ -34,18 +31,15 @@ def exhaustive(queries: Floats, answers: Floats) -> tuple[Floats, float]:
     [DN03; DR14].
     """
     best, found = np.inf, np.zeros(queries.shape[1])
-    for block in _blocks(all_subsets(queries.shape[1]), queries.shape[0]):
+    tables = all_subsets(queries.shape[1])
+    step = max(1, 8_000_000 // max(1, queries.shape[0]))
+    for start in range(0, tables.shape[0], step):
+        block = tables[start : start + step]
         misfit = np.abs(queries @ block.T.astype(np.float64) - answers[:, None]).max(axis=0)
         least = int(np.argmin(misfit))
         if misfit[least] < best:
             best, found = float(misfit[least]), block[least].astype(np.float64)
     return found, best
-
-
-def _blocks(tables: NDArray[np.uint8], questions: int) -> Iterator[NDArray[np.uint8]]:
-    step = max(1, 8_000_000 // max(1, questions))
-    for start in range(0, tables.shape[0], step):
-        yield tables[start : start + step]
 
 
 def linear_program(queries: Floats, answers: Floats) -> Floats:

@@ -8,11 +8,10 @@ N)/n: noise of size E in the answers becomes 2E/√n in the bits.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from deniable.attacks.tables import Floats
 from deniable.errors import BadParameter
-
-Floats = NDArray[np.float64]
 
 
 def hadamard_counts(bits: ArrayLike) -> Floats:
@@ -22,8 +21,7 @@ def hadamard_counts(bits: ArrayLike) -> Floats:
     array([3., 2., 1., 2.])
     """
     values = _whole_power("bits", bits)
-    counts: Floats = (walsh_hadamard(values) + values.sum()) / 2
-    return counts
+    return np.asarray((walsh_hadamard(values) + values.sum()) / 2)
 
 
 def decode_hadamard(answers: ArrayLike) -> Floats:

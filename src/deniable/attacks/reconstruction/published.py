@@ -10,20 +10,18 @@ from __future__ import annotations
 import itertools
 import math
 import time
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from deniable import parameters
-from deniable.attacks.tables import columns_of, row_count
+from deniable.attacks.tables import Floats, Integers, columns_of, row_count
 from deniable.attacks.telling import Facts, Told, people, percent
 from deniable.errors import BadParameter
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+from deniable.plots import Axes, bars
 
 Counts = Mapping[tuple[object, ...], float]
 Row = tuple[object, ...]
@@ -54,13 +52,8 @@ class Block(Told):
     def recovered(self, truth: object) -> float:
         """The share of the true rows that were found (with a control: run it on other people)."""
         columns = columns_of(truth, list(self.columns))
-        left = [tuple(row) for row in zip(*(c.tolist() for c in columns.values()), strict=True)]
-        size, hits = len(left), 0
-        for row in self.rows:
-            if row in left:
-                left.remove(row)
-                hits += 1
-        return hits / max(1, size)
+        true = Counter(zip(*(column.tolist() for column in columns.values()), strict=True))
+        return (true & Counter(self.rows)).total() / max(1, true.total())
 
     def _headline(self) -> str:
         sure = sum(self.certain)
@@ -80,13 +73,10 @@ class Block(Told):
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """Certain rows and the others."""
-        from deniable.plots import bars
-
         sure = sum(self.certain)
         return bars(
             ["certain", "a guess"],
             [sure, len(self.rows) - sure],
-            [math.nan, math.nan],
             title="Rows rebuilt from counts",
             axis_label="people",
             ax=ax,
@@ -102,12 +92,10 @@ def cross_tabulate(
     {('sex', 'age'): {('f', 30): 1.0, ('m', 30): 1.0}}
     """
     values = columns_of(table, columns)
-    found: dict[tuple[str, ...], dict[tuple[object, ...], float]] = {}
+    found = {}
     for names in itertools.combinations(values, parameters.whole("ways", ways)):
-        counts: dict[tuple[object, ...], float] = {}
-        for row in zip(*(values[name].tolist() for name in names), strict=True):
-            counts[row] = counts.get(row, 0.0) + 1
-        found[names] = counts
+        counts = Counter(zip(*(values[name].tolist() for name in names), strict=True))
+        found[names] = {row: float(count) for row, count in counts.items()}
     return found
 
 
@@ -153,9 +141,8 @@ def reconstruct_rows(
     for cell in filled.tolist():
         places = np.unravel_index(cell, [len(domains[name]) for name in names])
         row = tuple(domains[name][int(i)] for name, i in zip(names, places, strict=True))
-        for copy in range(int(solution[cell])):
-            rows.append(row)
-            certain.append(copy < least[cell])
+        certain += [copy < least[cell] for copy in range(int(solution[cell]))]
+        rows += [row] * int(solution[cell])
     return Block(
         columns=names,
         rows=tuple(rows),
@@ -168,7 +155,7 @@ def reconstruct_rows(
 
 def _constraints(
     published: Mapping[tuple[str, ...], Counts], domains: Mapping[str, Sequence[object]]
-) -> tuple[Any, NDArray[np.float64]]:
+) -> tuple[Any, Floats]:
     """A row of 0 and 1 over all cells for each published count, the unlisted zeros included."""
     from scipy import sparse
 
@@ -191,38 +178,35 @@ def _constraints(
     return sparse.vstack(blocks, format="csr"), np.concatenate(values)
 
 
-def _solve(matrix: Any, counts: NDArray[np.float64], *, limit: float) -> Any:
+def _solve(matrix: Any, counts: Floats, *, limit: float) -> Any:
     """Whole numbers that give exactly these counts, or None."""
-    from scipy.optimize import LinearConstraint, milp
-
     if np.any(counts < 0) or np.any(counts != np.round(counts)):
         return None
-    result = milp(
-        np.zeros(matrix.shape[1]),
-        constraints=LinearConstraint(matrix, counts, counts),
-        integrality=np.ones(matrix.shape[1]),
-        options={"time_limit": limit},
-    )
+    result = _cheapest(matrix, counts, np.zeros(matrix.shape[1]), limit=limit)
     return None if result.x is None else np.round(result.x).astype(np.int64)
 
 
-def _least(matrix: Any, counts: NDArray[np.float64], cell: int, *, limit: float) -> int:
+def _least(matrix: Any, counts: Floats, cell: int, *, limit: float) -> int:
     """The fewest people in this cell in any solution; a lower bound if time runs out."""
-    from scipy.optimize import LinearConstraint, milp
-
     cost = np.zeros(matrix.shape[1])
     cost[cell] = 1
-    result = milp(
+    bound = _cheapest(matrix, counts, cost, limit=limit).mip_dual_bound
+    return max(0, math.ceil(bound - 1e-6)) if bound is not None and math.isfinite(bound) else 0
+
+
+def _cheapest(matrix: Any, counts: Floats, cost: Floats, *, limit: float) -> Any:
+    """The solution in whole numbers whose cells cost least."""
+    from scipy.optimize import LinearConstraint, milp
+
+    return milp(
         cost,
         constraints=LinearConstraint(matrix, counts, counts),
         integrality=np.ones(matrix.shape[1]),
         options={"time_limit": limit},
     )
-    bound = result.mip_dual_bound
-    return max(0, math.ceil(bound - 1e-6)) if bound is not None and math.isfinite(bound) else 0
 
 
-def _nearest(matrix: Any, counts: NDArray[np.float64], *, limit: float) -> NDArray[np.int64]:
+def _nearest(matrix: Any, counts: Floats, *, limit: float) -> Integers:
     """Whole numbers whose counts differ least from these, in total."""
     from scipy import sparse
     from scipy.optimize import Bounds, LinearConstraint, milp

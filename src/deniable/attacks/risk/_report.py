@@ -5,21 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from deniable import anonymity, parameters, records
 from deniable.attacks.linkage import Linkage, linkage
 from deniable.attacks.matching import Rule
 from deniable.attacks.members import AttributeInference
-from deniable.attacks.tables import (
-    columns_of,
-    frame_of,
-    persons,
-    row_count,
-)
+from deniable.attacks.tables import columns_of, frame_of, persons, row_count
 from deniable.attacks.telling import Facts, Told, people, percent
 from deniable.attacks.uniqueness import Selectivity, Uniqueness, selectivity, uniqueness
 from deniable.errors import BadParameter
+from deniable.plots import Axes
 from deniable.progress import Progress, say
 from deniable.records import plain
 from deniable.units import Unit
@@ -36,9 +31,6 @@ from .checklist import (
     verdict_word,
 )
 from .ways import Option, halves_of, ways
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 PRIVATE = (
     "This report is itself private. It states exact facts about the people in the table: keep it "

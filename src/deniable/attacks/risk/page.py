@@ -6,17 +6,11 @@ from collections.abc import Sequence
 from html import escape
 from typing import TYPE_CHECKING
 
+from deniable.attacks.linkage import Linkage
+from deniable.attacks.members import AttributeInference
 from deniable.attacks.telling import percent
 
-from .checklist import (
-    BESIDE,
-    OPTIONS,
-    PRINCIPLES,
-    PROPERTIES,
-    REQUIREMENTS,
-    Item,
-    verdict_word,
-)
+from .checklist import BESIDE, OPTIONS, PRINCIPLES, PROPERTIES, REQUIREMENTS, Item, verdict_word
 
 if TYPE_CHECKING:
     from ._report import Report
@@ -100,14 +94,8 @@ def _singled_out(report: Report) -> str:
         f"{report.k:,}. {report.below:,} {counted} are in groups of fewer than {report.wanted}.</p>"
     )
     columns = [
-        (
-            each.name,
-            f"{each.distinct:,}",
-            f"{each.unique:,}",
-            f"{each.crowd:,.1f}",
-            f"{each.bits:.1f}",
-        )
-        for each in report.selectivity.columns
+        (c.name, f"{c.distinct:,}", f"{c.unique:,}", f"{c.crowd:,.1f}", f"{c.bits:.1f}")
+        for c in report.selectivity.columns
     ]
     return (
         "<h2>Who is singled out</h2>"
@@ -127,22 +115,24 @@ def _linked(report: Report) -> str:
             "<h2>Linkage</h2><p class='note'>No auxiliary data were given. Whoever is alone above "
             "is re-identified by anyone who knows those columns of them.</p>"
         )
-    head, *facts = report.linkage.explain().splitlines()
-    lines = "".join(f"<li>{escape(' '.join(fact.split()))}</li>" for fact in facts)
-    return f"<h2>Linkage</h2><p>{escape(head)}</p><ul>{lines}</ul>"
+    return f"<h2>Linkage</h2>{_told(report.linkage)}"
 
 
 def _guessed(report: Report) -> str:
     if report.attributes is None:
         return ""
-    head, *facts = report.attributes.explain().splitlines()
-    lines = "".join(f"<li>{escape(' '.join(fact.split()))}</li>" for fact in facts)
     return (
-        f"<h2>Inference</h2><p>{escape(head)}</p><ul>{lines}</ul>"
+        f"<h2>Inference</h2>{_told(report.attributes)}"
         "<p class='note'>Half of the people were published and the others kept as a control. That "
         "guesses are right for people outside is what a table teaches; the difference is what it "
         "betrays.</p>"
     )
+
+
+def _told(result: Linkage | AttributeInference) -> str:
+    head, *facts = result.explain().splitlines()
+    lines = "".join(f"<li>{escape(' '.join(fact.split()))}</li>" for fact in facts)
+    return f"<p>{escape(head)}</p><ul>{lines}</ul>"
 
 
 def _options(report: Report) -> str:

@@ -113,13 +113,7 @@ def _raw(checked: anonymity.Check, guess: AttributeInference | None) -> Option:
 
 
 def _k_anonymous(
-    table: object,
-    halves: Halves,
-    *,
-    secret: str | None,
-    quasi: list[str],
-    k: int,
-    unit: str | None,
+    table: object, halves: Halves, *, secret: str | None, quasi: list[str], k: int, unit: str | None
 ) -> Option:
     method = "optimal" if len(quasi) <= 8 else "mondrian"
     done = anonymity.anonymize(table, quasi=quasi, k=k, method=method, sensitive=secret)

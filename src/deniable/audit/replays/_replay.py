@@ -18,7 +18,6 @@ from deniable.errors import BadParameter
 from deniable.mechanisms import Mechanism, SmoothNoise
 from deniable.mechanisms.numbers._additive import RealNoise
 from deniable.sampling.lattice import Lattice
-from deniable.units import Unit
 
 from .distances import Moved, Unlike, moved
 from .neighbours import Pair
@@ -121,13 +120,8 @@ def compared(program: Callable[[D], object], first: D, second: D) -> Replay:
     if found.ok or all(f.kind == "lattice" for f in _compared(program, first, first).faults):
         return found
     words = "the program does not repeat itself on the same data: it has a clock or randomness"
-    return Replay(
-        ok=False,
-        moved=found.moved,
-        declared=found.declared,
-        steps=found.steps,
-        faults=(Fault(step=0, kind="repeat", words=words),),
-    )
+    fault = Fault(step=0, kind="repeat", words=words)
+    return replace(found, faults=(fault,), measured=(), ended="", failed=0)
 
 
 def _compared(program: Callable[[D], object], first: D, second: D) -> Replay:
@@ -138,7 +132,7 @@ def _compared(program: Callable[[D], object], first: D, second: D) -> Replay:
     again = _run(program, second, replayed)
     comparison.finish(replayed.events, result, again)
     report = comparison.report(recorded.steps)
-    return replace(report, ended=type(result).__name__) if _raised(result) else report
+    return replace(report, ended=type(result).__name__ if isinstance(result, Exception) else "")
 
 
 def released_nothing(found: Replay) -> BadParameter:
@@ -158,10 +152,6 @@ def _run(program: Callable[[D], object], data: D, watch: Watch) -> object:
             return program(data)
         except Exception as error:  # noqa: BLE001  an exception is something an observer sees
             return error
-
-
-def _raised(result: object) -> bool:
-    return isinstance(result, Exception)
 
 
 class _Comparison:
@@ -187,11 +177,8 @@ class _Comparison:
             return None
         if other.failure:
             return None
-        unit = step.declared.unit or Unit()
         try:
-            found = moved(
-                step.mechanism, other.value, step.value, declared=step.declared, unit=unit
-            )
+            found = moved(step.mechanism, other.value, step.value, step.declared)
         except Unlike as unlike:
             self._fault(step, "moved", str(unlike))
             return other

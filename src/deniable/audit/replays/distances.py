@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Hashable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import singledispatch
@@ -38,9 +38,9 @@ from deniable.mechanisms.combine.composed import ForEach
 from deniable.mechanisms.keys._keys import KeyMechanism, checked_counts
 from deniable.mechanisms.selection._scores import Selection
 from deniable.sensitive import Sensitive
-from deniable.units import Unit
 
 Value = Any
+Declared = Sensitive[Any]
 _NORMS = {"l1": "L1", "l2": "L2", "linf": "L∞"}
 
 
@@ -66,33 +66,24 @@ class Unlike(Exception):
     """Two values that cannot be compared, because their shape or type depends on the data."""
 
 
-def moved(
-    mechanism: Mechanism, first: Value, second: Value, *, declared: Sensitive[Any], unit: Unit
-) -> list[Moved]:
-    """How far the value moved, in every sense that counts; Unlike if shapes or types differ."""
-    return _moved(mechanism, first, second, declared, unit)
-
-
 @singledispatch
-def _moved(
-    mechanism: Mechanism, first: Value, second: Value, declared: Sensitive[Any], _unit: Unit
-) -> list[Moved]:
-    """Numbers, in each norm that is bounded; the mechanism's own norm comes first."""
+def moved(mechanism: Mechanism, first: Value, second: Value, declared: Declared) -> list[Moved]:
+    """How far the value moved, in every sense that counts; Unlike if shapes or types differ.
+
+    Numbers, in each norm that is bounded; the mechanism's own norm comes first.
+    """
     gaps = _gaps(first, second)
     norms = sorted(_NORMS, key=lambda norm: norm != mechanism.norm)
     bounds = {norm: declared.bound(norm) for norm in norms}
     return [_in_norm(gaps, n, bound) for n, bound in bounds.items() if bound is not None]
 
 
-@_moved.register(Selection)
-@_moved.register(AboveThreshold)
-@_moved.register(SparseVector)
+@moved.register
 def _(
     mechanism: Selection | AboveThreshold | SparseVector,
     first: Value,
     second: Value,
-    declared: Sensitive[Any],
-    _unit: Unit,
+    declared: Declared,
 ) -> list[Moved]:
     """Each score by at most Δ; if monotonic, all to the same side."""
     if isinstance(mechanism, Selection):  # whole or not, scores are compared as floats
@@ -107,13 +98,9 @@ def _(
     return found
 
 
-@_moved.register
+@moved.register
 def _(
-    mechanism: IntervalExponential,
-    first: Value,
-    second: Value,
-    declared: Sensitive[Any],
-    _unit: Unit,
+    mechanism: IntervalExponential, first: Value, second: Value, declared: Declared
 ) -> list[Moved]:
     """The score at each point of the public grid, whatever pieces it was given in."""
     starts, scores = zip(
@@ -130,28 +117,23 @@ def _(
     return [_in_norm(_gaps(*at), "linf", declared.bound("linf") or 0.0, "the score")]
 
 
-@_moved.register
-def _(
-    mechanism: KeyMechanism, first: Value, second: Value, _declared: Sensitive[Any], _unit: Unit
-) -> list[Moved]:
+@moved.register
+def _(mechanism: KeyMechanism, first: Value, second: Value, _declared: Declared) -> list[Moved]:
     """At most g keys, each by one person."""
-    counts = [dict(zip(*_listed(value), strict=True)) for value in (first, second)]
+    listed = map(checked_counts, (first, second))
+    counts = [dict(zip(keys, people.tolist(), strict=True)) for keys, people in listed]
     keys = dict.fromkeys([*counts[0], *counts[1]])
     gaps = [Fraction(counts[0].get(key, 0) - counts[1].get(key, 0)) for key in keys]
-    changed = [gap for gap in gaps if gap]
+    changed = sum(gap != 0 for gap in gaps)
     return [
         _in_norm(gaps, "linf", 1.0, "the number of people of a key"),
-        _at_most("the number of keys that one unit has", len(changed), mechanism.groups),
+        _at_most("the number of keys that one unit has", changed, mechanism.groups),
     ]
 
 
-@_moved.register
+@moved.register
 def _(
-    mechanism: ProposeTestRelease,
-    first: Value,
-    second: Value,
-    _declared: Sensitive[Any],
-    _unit: Unit,
+    mechanism: ProposeTestRelease, first: Value, second: Value, _declared: Declared
 ) -> list[Moved]:
     """The distance D by at most 1; f by at most b, unless both say that they are not stable."""
     (f, d), (g, e) = first, second
@@ -164,10 +146,8 @@ def _(
     return found
 
 
-@_moved.register
-def _(
-    mechanism: SmoothNoise, first: Value, second: Value, _declared: Sensitive[Any], _unit: Unit
-) -> list[Moved]:
+@moved.register
+def _(mechanism: SmoothNoise, first: Value, second: Value, _declared: Declared) -> list[Moved]:
     """f by at most S of either side; ln S by at most β."""
     (f, s), (g, t) = first, second
     ratio = abs(math.log(s) - math.log(t))
@@ -178,42 +158,32 @@ def _(
     return [_at_most("the answer, beyond its smooth bound S,", _gap(f, g), min(s, t)), smooth]
 
 
-@_moved.register
-def _(
-    mechanism: Parallel, first: Value, second: Value, declared: Sensitive[Any], unit: Unit
-) -> list[Moved]:
+@moved.register
+def _(mechanism: Parallel, first: Value, second: Value, declared: Declared) -> list[Moved]:
     """Each part as its own mechanism says; and no more parts than a unit is in."""
-    found = []
     values = list(zip(first, second, strict=True))
-    for part, (a, b) in zip(mechanism.parts, values, strict=True):
-        found += _moved(part, a, b, declared, unit)
+    parts = zip(mechanism.parts, values, strict=True)
+    found = [each for part, (a, b) in parts for each in moved(part, a, b, declared)]
     own = mechanism.unit
     most = (own.groups or own.rows) * own.sides
-    changed = sum(not _equal(a, b) for a, b in values)
+    changed = sum(not np.array_equal(a, b) for a, b in values)
     return [*found, _at_most("the number of parts that one unit touches", changed, most)]
 
 
-@_moved.register
-def _(
-    mechanism: Composed, first: Value, second: Value, declared: Sensitive[Any], unit: Unit
-) -> list[Moved]:
+@moved.register
+def _(mechanism: Composed, first: Value, second: Value, declared: Declared) -> list[Moved]:
     """One value, as each of its mechanisms reads it and says."""
     one, other = (
         value if isinstance(value, ForEach) else [value] * len(mechanism.parts)
         for value in (first, second)
     )
     values = zip(mechanism.parts, one, other, strict=True)
-    return [m for (part, _), a, b in values for m in _moved(part, a, b, declared, unit)]
+    return [m for (part, _), a, b in values for m in moved(part, a, b, declared)]
 
 
-@_moved.register(Sampled)
-@_moved.register(SampledWithoutReplacement)
+@moved.register
 def _(
-    mechanism: Sampled | SampledWithoutReplacement,
-    first: Value,
-    second: Value,
-    declared: Sensitive[Any],
-    unit: Unit,
+    mechanism: Sampled | SampledWithoutReplacement, first: Value, second: Value, declared: Declared
 ) -> list[Moved]:
     """One row more or less (or another one), and what is asked about all rows moves as said."""
     (rows, ask), (others, ask_again) = (
@@ -221,19 +191,13 @@ def _(
         for v in (first, second)
     )
     most = 1 if isinstance(mechanism, Sampled) else 2
-    found = [_at_most("the number of rows", _rows_apart(rows, others), most)]
-    inner = _moved(mechanism.of, ask(rows), ask_again(others), declared, unit)
-    return found + inner
+    found = _at_most("the number of rows", _rows_apart(rows, others), most)
+    return [found, *moved(mechanism.of, ask(rows), ask_again(others), declared)]
 
 
-@_moved.register(Shuffled)
-@_moved.register(RandomizedResponse)
+@moved.register
 def _(
-    mechanism: Shuffled | RandomizedResponse,
-    first: Value,
-    second: Value,
-    _declared: Sensitive[Any],
-    _unit: Unit,
+    mechanism: Shuffled | RandomizedResponse, first: Value, second: Value, _declared: Declared
 ) -> list[Moved]:
     """One person's answers."""
     changed = sum(gap != 0 for gap in _gaps(first, second))
@@ -241,20 +205,16 @@ def _(
     return [_at_most(f"the number of answers in {mechanism.name}", changed, most)]
 
 
-@_moved.register(BestOf)
-def _(
-    _mechanism: BestOf, _first: Value, _second: Value, _declared: Sensitive[Any], _unit: Unit
-) -> list[Moved]:
+@moved.register
+def _(_mechanism: BestOf, _first: Value, _second: Value, _declared: Declared) -> list[Moved]:
     """Any value will do: the runs carry their own noise."""
     return []
 
 
-@_moved.register
-def _(
-    mechanism: Catastrophe, first: Value, second: Value, declared: Sensitive[Any], unit: Unit
-) -> list[Moved]:
+@moved.register
+def _(mechanism: Catastrophe, first: Value, second: Value, declared: Declared) -> list[Moved]:
     """As the mechanism says that is asked if nothing goes wrong; any value will do without one."""
-    return [] if mechanism.of is None else _moved(mechanism.of, first, second, declared, unit)
+    return [] if mechanism.of is None else moved(mechanism.of, first, second, declared)
 
 
 # ---- exact arithmetic
@@ -305,15 +265,6 @@ def _at_most(what: str, distance: Fraction | float, bound: float) -> Moved:
     if not within and shown <= bound:  # beyond it by less than a float can tell
         shown = math.nextafter(bound, math.inf)
     return Moved(what=what, moved=shown, declared=float(bound), within=within)
-
-
-def _listed(value: Value) -> tuple[list[Hashable], list[int]]:
-    keys, counts = checked_counts(value)
-    return keys, counts.tolist()
-
-
-def _equal(a: Value, b: Value) -> bool:
-    return bool(np.array_equal(np.asarray(a), np.asarray(b)))
 
 
 def _total(rows: Value) -> NDArray[Any]:

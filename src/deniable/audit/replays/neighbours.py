@@ -140,17 +140,14 @@ def _newcomers(kind: RowList, rows: list[Row], unit: Unit) -> Iterator[tuple[str
         yield from ((name, (row,)) for name, row in singles)
         return
     stranger = _stranger(kind.kinds[unit.column], [row[unit.column] for row in kind.rows])
-    for name, row in singles:
-        own = {**row, unit.column: stranger}
-        yield f"a person with {name}", (own,)
+    owned = [(name, {**row, unit.column: stranger}) for name, row in singles]
+    for name, row in owned:
+        yield f"a person with {name}", (row,)
     for count in dict.fromkeys((unit.rows, 2 * unit.rows + 1)):
-        for name, row in singles[:4]:
-            own = {**row, unit.column: stranger}
-            yield f"a person with {count} rows of {name}", (own,) * count
-        yield (
-            f"a person with {count} different rows",
-            tuple({**singles[i % len(singles)][1], unit.column: stranger} for i in range(count)),
-        )
+        for name, row in owned[:4]:
+            yield f"a person with {count} rows of {name}", (row,) * count
+        several = tuple(owned[i % len(owned)][1] for i in range(count))
+        yield f"a person with {count} different rows", several
 
 
 def _stranger(kind: str, known: list[Any]) -> object:

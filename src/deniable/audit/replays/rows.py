@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import functools
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -100,17 +101,13 @@ def _of_pandas(data: Any) -> RowList:
     dtypes = dict(data.dtypes.items())
     kinds = {name: _spelled(str(dtype)) for name, dtype in dtypes.items()}
 
+    def column(rows: list[Row], name: str) -> object:
+        values = [row[name] for row in rows]
+        held = _within(dtypes[name], values) if isinstance(dtypes[name], np.dtype) else values
+        return pd.Series(held, dtype=dtypes[name])
+
     def build(rows: list[Row]) -> object:
-        columns = {
-            name: pd.Series(
-                _within(dtype, [row[name] for row in rows])
-                if isinstance(dtype, np.dtype)
-                else [row[name] for row in rows],
-                dtype=dtype,
-            )
-            for name, dtype in dtypes.items()
-        }
-        return pd.DataFrame(columns)
+        return pd.DataFrame({name: column(rows, name) for name in dtypes})
 
     return RowList(
         rows=data.to_dict("records"), build=build, kinds=_few(kinds), nulls=frozenset({"text"})
@@ -121,26 +118,23 @@ def _of_polars(data: Any) -> RowList:
     import polars as pl
 
     kinds = {name: _spelled(str(dtype)) for name, dtype in data.schema.items()}
-
-    def build(rows: list[Row]) -> object:
-        return pl.DataFrame(rows, schema=data.schema)
-
-    return RowList(
-        rows=data.to_dicts(), build=build, kinds=_few(kinds), nulls=frozenset(kinds.values())
-    )
+    build = functools.partial(pl.DataFrame, schema=data.schema)
+    return _nullable(data.to_dicts(), build, kinds)
 
 
 def _of_arrow(data: Any) -> RowList:
     import pyarrow as pa
 
     kinds = {field.name: _spelled(str(field.type)) for field in data.schema}
+    build = functools.partial(pa.Table.from_pylist, schema=data.schema)
+    return _nullable(data.to_pylist(), build, kinds)
 
-    def build(rows: list[Row]) -> object:
-        return pa.Table.from_pylist(rows, schema=data.schema)
 
-    return RowList(
-        rows=data.to_pylist(), build=build, kinds=_few(kinds), nulls=frozenset(kinds.values())
-    )
+def _nullable(
+    rows: list[Row], build: Callable[[list[Row]], object], kinds: dict[str, str]
+) -> RowList:
+    """A table in which any value may be missing."""
+    return RowList(rows=rows, build=build, kinds=_few(kinds), nulls=frozenset(kinds.values()))
 
 
 _TABLES: Final[dict[str, Callable[[Any], RowList]]] = {
@@ -167,17 +161,8 @@ def _spelled(dtype: str) -> str:
 
 
 def _kind_of(value: object) -> str:
-    match value:
-        case bool():
-            return "bool"
-        case int():
-            return "int"
-        case float():
-            return "float"
-        case str():
-            return "text"
-        case _:
-            return "other"
+    kinds = {bool: "bool", int: "int", float: "float", str: "text"}
+    return next((kind for of, kind in kinds.items() if isinstance(value, of)), "other")
 
 
 def _few(kinds: dict[str, str]) -> dict[str, str]:

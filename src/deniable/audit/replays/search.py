@@ -56,18 +56,14 @@ def _used(found: Replay) -> float:
 
 def _shrunk(program: Callable[[Any], object], pair: Pair, found: Replay) -> tuple[Pair, Replay]:
     """Take the first smaller pair that fails alike, and start again; until there is none."""
-    tries = 0
-    while tries < _MOST_TRIES:
-        for smaller in _smaller(pair):
-            tries += 1
-            again = compared(program, smaller.first, smaller.second)
-            if not again.ok and again.faults[0].kind == found.faults[0].kind:
-                pair, found = smaller, again
-                break
-            if tries >= _MOST_TRIES:
-                break
-        else:
+    candidates = _smaller(pair)
+    for _ in range(_MOST_TRIES):
+        smaller = next(candidates, None)
+        if smaller is None:
             break
+        again = compared(program, smaller.first, smaller.second)
+        if not again.ok and again.faults[0].kind == found.faults[0].kind:
+            pair, found, candidates = smaller, again, _smaller(smaller)
     return pair, found
 
 
@@ -78,7 +74,7 @@ def _smaller(pair: Pair) -> Iterator[Pair]:
     while size:
         for start in range(0, count, size):
             kept = pair.shared[:start] + pair.shared[start + size :]
-            before = max(0, min(pair.at, start + size) - start) if start < pair.at else 0
+            before = max(0, min(pair.at, start + size) - start)
             yield replace(pair, shared=kept, at=pair.at - before)
         size //= 2
     for side in ("here", "there"):

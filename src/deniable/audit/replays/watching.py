@@ -77,25 +77,17 @@ class Watch:
 
     def charged(self, entry: Entry) -> None:
         """Note what was written."""
-        record = entry.record
-        self.events.append(
-            Charge(
-                mechanism=record.get("mechanisms"),
-                price=record.get("price"),
-                what=str(record.get("what", "")),
-            )
-        )
+        told, price, what = map(entry.record.get, ("mechanisms", "price", "what"))
+        self.events.append(Charge(mechanism=told, price=price, what=str(what or "")))
 
     def answer(self, draw: Draw, value: Sensitive[Any], compute: Callable[[], object]) -> object:
         """Compute this run's value; draw with it, or with the recorded one."""
         self.steps += 1
-        owner = getattr(draw, "__self__", None)
-        step = Answer(
-            number=self.steps,
-            mechanism=_mechanism_of(owner),
-            declared=value,
-            opened=owner if isinstance(owner, Interaction) else None,
-        )
+        owner = getattr(draw, "__self__", None)  # whose method the session was about to call
+        opened = owner if isinstance(owner, Interaction) else None
+        mechanism = opened.answering() if opened is not None else owner
+        assert isinstance(mechanism, Mechanism)
+        step = Answer(number=self.steps, mechanism=mechanism, declared=value, opened=opened)
         try:
             with using(Frozen(self.steps, _COMPUTING)):
                 step = replace(step, value=_kept(compute()))
@@ -116,13 +108,6 @@ def replaying(watch: Watch) -> Iterator[None]:
     """Inside, sessions show this watch what they do, and all noise is frozen."""
     with using(Frozen(0, _ELSEWHERE)), watched(watch):
         yield
-
-
-def _mechanism_of(owner: object) -> Mechanism:
-    """Whose method the session was about to call."""
-    mechanism = owner.answering() if isinstance(owner, Interaction) else owner
-    assert isinstance(mechanism, Mechanism)
-    return mechanism
 
 
 def _kept(value: object) -> object:

@@ -26,7 +26,7 @@ from ._specimen import Computed, Finding, Replayed, Sampled, Specimen, Timed
 SPECIMENS: tuple[Specimen, ...] = tuple(
     specimen
     for part in (noise, sums, selection, sparse, frameworks, keys, books, training)
-    for specimen in part.specimens()
+    for specimen in part.SPECIMENS
 )
 
 __all__ = ["SPECIMENS", "Computed", "Finding", "Replayed", "Sampled", "Specimen", "Timed"]

@@ -4,17 +4,34 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
 
 from deniable.audit.blackbox import audit
 from deniable.audit.replays import replay
 from deniable.losses import Loss
+from deniable.mechanisms import Laplace
 
+Floats = NDArray[np.float64]
 Batch = Callable[[Any, int], Any]
 Claim = dict[str, float | Loss]
 SURE = 1 - 1e-9
 """Confidence of every black-box audit here: 100 of them accuse wrongly with chance below 1e-7."""
+
+
+def noisy(scale: float) -> Batch:
+    """Exact Laplace noise on a number, or on each entry of a vector."""
+    return lambda value, n: np.asarray(
+        Laplace(scale=scale).release(np.broadcast_to(value, (n, *np.shape(value))))
+    )
+
+
+def one_by_one(release: Callable[[Any], object]) -> Batch:
+    """A mechanism that answers once per call."""
+    return lambda value, n: np.array([release(value) for _ in range(n)])
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,14 +59,20 @@ class Specimen(ABC):
     """What holds instead."""
     source: str = ""
     """Where the mistake or its correction is described."""
+    wrong: Callable[..., Any] = field(repr=False)
+    right: Callable[..., Any] = field(repr=False)
 
-    @abstractmethod
     def judge_wrong(self) -> Finding:
         """What the auditor finds about the wrong one."""
+        return self._judged(self.wrong)
 
-    @abstractmethod
     def judge_right(self) -> Finding:
         """What the same auditor finds about its twin."""
+        return self._judged(self.right)
+
+    @abstractmethod
+    def _judged(self, mechanism: Callable[..., Any]) -> Finding:
+        """What the auditor finds about one of the two."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,56 +81,34 @@ class Sampled(Specimen):
 
     auditor: ClassVar[str] = "black box"
 
-    first: Any
-    second: Any
-    claim: Claim
-    wrong: Batch | None = field(repr=False)
-    right: Batch | None = field(repr=False)
+    data: tuple[Any, Any] = (0.0, 1.0)
+    claim: Claim = field(default_factory=lambda: {"epsilon": 1.0})
     right_claim: Claim | None = None
     """The twin's claim, where it is the claim that differs."""
     samples: int = 100_000
     right_samples: int | None = None
 
-    def judge_wrong(self) -> Finding:
-        """An audit of the wrong one."""
-        return self._judged(self.wrong, self.claim, self.samples)
-
     def judge_right(self) -> Finding:
-        """An audit of its twin."""
-        claim = self.claim if self.right_claim is None else self.right_claim
-        return self._judged(self.right, claim, self.right_samples or self.samples)
+        claim, samples = self.right_claim or self.claim, self.right_samples or self.samples
+        return replace(self, wrong=self.right, claim=claim, samples=samples).judge_wrong()
 
-    def _judged(self, batch: Batch | None, claim: Claim, samples: int) -> Finding:
-        options: dict[str, Any] = {**claim, "samples": samples, "confidence": SURE}
-        verdict = audit(None, self.first, self.second, batch=batch, **options)
+    def _judged(self, mechanism: Callable[..., Any]) -> Finding:
+        return self._audited(None, batch=mechanism)
+
+    def _audited(self, f: Callable[..., Any] | None, **how: Any) -> Finding:
+        options = {**self.claim, **how, "samples": self.samples, "confidence": SURE}
+        verdict = audit(f, *self.data, **options)
         return Finding(refuted=verdict.violated, words=str(verdict), witness=verdict)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Timed(Specimen):
+class Timed(Sampled):
     """Refuted by a stopwatch: `wrong(data)` and `right(data)` give one answer."""
 
     auditor: ClassVar[str] = "black box with a clock"
 
-    first: Any
-    second: Any
-    claim: Claim
-    wrong: Callable[[Any], object] = field(repr=False)
-    right: Callable[[Any], object] = field(repr=False)
-    samples: int
-
-    def judge_wrong(self) -> Finding:
-        """A timed audit of the wrong one."""
-        return self._judged(self.wrong)
-
-    def judge_right(self) -> Finding:
-        """A timed audit of its twin."""
-        return self._judged(self.right)
-
-    def _judged(self, f: Callable[[Any], object]) -> Finding:
-        options: dict[str, Any] = {**self.claim, "samples": self.samples, "confidence": SURE}
-        verdict = audit(f, self.first, self.second, timing=True, **options)
-        return Finding(refuted=verdict.violated, words=str(verdict), witness=verdict)
+    def _judged(self, mechanism: Callable[..., Any]) -> Finding:
+        return self._audited(mechanism, timing=True)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -116,21 +117,10 @@ class Replayed(Specimen):
 
     auditor: ClassVar[str] = "replay"
 
-    first: Any = field(repr=False)
-    second: Any = field(repr=False)
-    wrong: Callable[[Any], object] = field(repr=False)
-    right: Callable[[Any], object] = field(repr=False)
+    data: tuple[Any, Any] = field(repr=False)
 
-    def judge_wrong(self) -> Finding:
-        """A replay of the wrong one."""
-        return self._judged(self.wrong)
-
-    def judge_right(self) -> Finding:
-        """A replay of its twin."""
-        return self._judged(self.right)
-
-    def _judged(self, program: Callable[[Any], object]) -> Finding:
-        found = replay(program, self.first, self.second)
+    def _judged(self, mechanism: Callable[..., Any]) -> Finding:
+        found = replay(mechanism, *self.data)
         return Finding(refuted=not found.ok, words=str(found), witness=found)
 
 
@@ -140,20 +130,10 @@ class Computed(Specimen):
 
     auditor: ClassVar[str] = "arithmetic"
 
-    wrong: Callable[[], tuple[float, float]] = field(repr=False)
-    right: Callable[[], tuple[float, float]] = field(repr=False)
     what: str = "δ"
 
-    def judge_wrong(self) -> Finding:
-        """The wrong formula against an exact value."""
-        return self._judged(self.wrong)
-
-    def judge_right(self) -> Finding:
-        """The right formula against the same."""
-        return self._judged(self.right)
-
-    def _judged(self, figures: Callable[[], tuple[float, float]]) -> Finding:
-        truth, claimed = figures()
+    def _judged(self, mechanism: Callable[..., Any]) -> Finding:
+        truth, claimed = mechanism()
         words = f"{self.what} is {truth:.6g}; at most {claimed:.6g} is claimed"
         # Exact values are right to 1e-9 or so; no specimen is decided by less.
         refuted = truth > claimed + 1e-9 * abs(claimed)

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from deniable.errors import BadParameter
 from deniable.plots import style
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+from deniable.plots.style import Axes
 
 
 def clipping(

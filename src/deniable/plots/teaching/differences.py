@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from deniable.plots import style
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+from deniable.plots.style import Axes
 
 
 def differences(

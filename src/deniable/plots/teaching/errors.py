@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from deniable.errors import BadParameter
 from deniable.plots import style
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+from deniable.plots.style import Axes
 
 
 def errors(
@@ -35,7 +32,7 @@ def errors(
     for (name, each), line in zip(drawn.items(), style.lines(), strict=False):
         shares = np.histogram(each, bins=edges)[0] / each.size
         ax.stairs(shares, edges, fill=True, color=line.color, alpha=0.15)
-        ax.stairs(shares, edges, color=line.color, ls=line.dashes, lw=line.width, label=name)
+        ax.stairs(shares, edges, label=name, **line.drawn)
         if stated is not None and name in stated:
             for place in (-stated[name], stated[name]):
                 ax.axvline(place, color=line.color, ls=line.dashes, lw=1.0)

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from deniable.errors import BadParameter
 from deniable.plots import style
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+from deniable.plots.style import Axes
 
 
 def neighbours(
@@ -33,9 +30,7 @@ def neighbours(
     if len(densities) != 2:
         raise BadParameter(f"densities must be of two data sets; there are {len(densities)}")
     ax = style.canvas(ax, title=title)
-    for (name, heights), line in zip(densities.items(), style.lines(), strict=False):
-        style.same_length(name, heights, as_many_as=outputs)
-        ax.plot(outputs, heights, label=name, color=line.color, ls=line.dashes, lw=line.width)
+    for heights, line in style.drawn(ax, outputs, densities):
         ax.fill_between(outputs, heights, color=line.color, alpha=0.12, lw=0)
     if mark is not None:
         _compare(ax, mark, [float(np.interp(mark, outputs, h)) for h in densities.values()])
