@@ -15,8 +15,7 @@ def _remember(context: typer.Context, value: bool) -> bool:  # noqa: FBT001  (Ty
 
 
 Json = Annotated[
-    bool,
-    typer.Option("--json", help="Print JSON.", callback=_remember, is_eager=True),
+    bool, typer.Option("--json", help="Print JSON.", callback=_remember, is_eager=True)
 ]
 Sql = Annotated[str, typer.Argument(help='A query, such as "SELECT COUNT(*) AS n FROM people".')]
 Target = Annotated[str, typer.Argument(help="A column, such as people.income.")]
@@ -69,16 +68,14 @@ Spend = Annotated[
     str | None, typer.Option("--spend", help="What to spend: 0.25 (ε), 0.25,1e-8, rho=0.1.")
 ]
 Size = Annotated[
-    float | None,
-    typer.Option("--size", help="Rows per group, if public: gives the ± of averages."),
+    float | None, typer.Option("--size", help="Rows per group, if public: gives the ± of averages.")
 ]
 Within = Annotated[
     list[str] | None,
     typer.Option("--within", help="Or the ± you want (95 % confidence): 100, or n=100 per column."),
 ]
 Rows = Annotated[
-    Path,
-    typer.Argument(help="people.parquet, or a .csv with column names in its first line."),
+    Path, typer.Argument(help="people.parquet, or a .csv with column names in its first line.")
 ]
 Csv = Annotated[bool, typer.Option("--csv", help="Print the answer as CSV, with its ±.")]
 Quasi = Annotated[
@@ -91,8 +88,7 @@ Auxiliary = Annotated[
 On = Annotated[
     str | None,
     typer.Option(
-        "--on",
-        help="Columns to join on: zip:prefix=3,age:near=2,born:year,name:spelling=1,sex.",
+        "--on", help="Columns to join on: zip:prefix=3,age:near=2,born:year,name:spelling=1,sex."
     ),
 ]
 UnitColumn = Annotated[

@@ -104,11 +104,7 @@ def _tables(
 
 
 def _unit(
-    unit: str | None,
-    rows: int | None,
-    groups: int | None,
-    *,
-    tables: dict[str, dict[str, Column]],
+    unit: str | None, rows: int | None, groups: int | None, *, tables: dict[str, dict[str, Column]]
 ) -> Unit:
     """The privacy unit, from the options or the prompt; there is no default."""
     from deniable import units

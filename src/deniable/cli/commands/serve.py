@@ -13,8 +13,7 @@ from deniable.errors import BadParameter
 
 def serve(
     folder: Annotated[
-        Path | None,
-        typer.Argument(help="Tables with their schemas [the bundled table]."),
+        Path | None, typer.Argument(help="Tables with their schemas [the bundled table].")
     ] = None,
     *,
     ledger: Annotated[
@@ -25,8 +24,7 @@ def serve(
     host: Annotated[str, typer.Option(help="The address to listen on.")] = "127.0.0.1",
     port: Annotated[int, typer.Option(help="The port to listen on.")] = 8477,
     name: Annotated[
-        list[str] | None,
-        typer.Option(help="A host name that browsers use; once per name."),
+        list[str] | None, typer.Option(help="A host name that browsers use; once per name.")
     ] = None,
     certificate: Annotated[Path | None, typer.Option(help="A TLS certificate (PEM).")] = None,
     key: Annotated[Path | None, typer.Option(help="The key of the certificate.")] = None,
@@ -83,10 +81,7 @@ def serve(
     )
 
 
-def mcp(
-    *,
-    server: options.Server = None,
-) -> None:
+def mcp(*, server: options.Server = None) -> None:
     """Give a software agent the tools to ask a server (MCP, on stdin and stdout)."""
     from deniable.server.agents import tools
 

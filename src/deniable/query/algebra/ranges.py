@@ -56,8 +56,7 @@ class Missing(TypedDict):
 def strict_missing(args: Sequence[Domain]) -> Missing:
     """Missing if any part is; under a rule if all such parts are."""
     return Missing(
-        nullable=any(d.nullable for d in args),
-        ruled=all(d.ruled or not d.nullable for d in args),
+        nullable=any(d.nullable for d in args), ruled=all(d.ruled or not d.nullable for d in args)
     )
 
 

@@ -120,8 +120,7 @@ def engine_for(tables: Sequence[Table]) -> type[Engine]:
     if len(engines) > 1:
         listed = ", ".join(sorted({table.source.kind for table in tables}))
         raise UnsupportedQuery(
-            f"no engine reads tables of these kinds together: {listed}",
-            fix=_ONE_PLACE,
+            f"no engine reads tables of these kinds together: {listed}", fix=_ONE_PLACE
         )
     if len({table.source.place for table in tables} - {None}) > 1:
         raise UnsupportedQuery("these tables are held in two places", fix=_ONE_PLACE)

@@ -86,11 +86,7 @@ _REASONS: Final[dict[Any, Refusal]] = {
     ops.GroupConcat: _PUBLISHED,
     ops.MultiQuantile: _LISTS,
     ops.ApproxMultiQuantile: _LISTS,
-    ops.CountDistinctStar: (
-        "nunique counts the values of one column",
-        "",
-        "t.user_id.nunique()",
-    ),
+    ops.CountDistinctStar: ("nunique counts the values of one column", "", "t.user_id.nunique()"),
     ops.Any: ("any reveals whether a single row is there", "", "t.count(where=...)"),
     ops.All: ("all reveals whether a single row is there", "", "t.count(where=...)"),
     ops.SQLQueryResult: _RAW,

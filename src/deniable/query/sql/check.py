@@ -17,74 +17,42 @@ from .refusals import CLAUSES, REASONS, Refusal
 from .text import Text
 
 _BINARY: Final = ("this", "expression")
+_SELECT: Final = ("expressions", "distinct", "from_", "joins", "where", "group", "having")
 
 # Each part of a question, and what may be said about it.
 _SHAPES: Final[dict[type[exp.Expr], tuple[str, ...]]] = {
-    exp.Select: (
-        "expressions",
-        "distinct",
-        "from_",
-        "joins",
-        "where",
-        "group",
-        "having",
-        "order",
-        "limit",
-        "offset",
-        "with_",
+    **dict.fromkeys((exp.Star, exp.Null), ()),
+    **dict.fromkeys(
+        (exp.From, exp.TableAlias, exp.Where, exp.Having, exp.Var, exp.Boolean, exp.Paren),
+        ("this",),
     ),
-    exp.Union: ("this", "expression", "distinct", "with_"),
+    **dict.fromkeys((exp.Not, exp.Neg, exp.DataTypeParam), ("this",)),
+    **dict.fromkeys((exp.Limit, exp.Offset), ("expression",)),
+    **dict.fromkeys((exp.With, exp.Order, exp.Distinct, exp.Tuple), ("expressions",)),
+    **dict.fromkeys((exp.Rollup, exp.Cube, exp.GroupingSets), ("expressions",)),
+    **dict.fromkeys((exp.Grouping, exp.GroupingId), ("expressions",)),
+    **dict.fromkeys((exp.CTE, exp.Table, exp.Alias), ("this", "alias")),
+    **dict.fromkeys((exp.Filter, exp.WithinGroup, exp.And, exp.Or), _BINARY),
+    **dict.fromkeys((exp.Is, exp.NullSafeEQ, exp.NullSafeNEQ), _BINARY),
+    **dict.fromkeys((exp.Like, exp.ILike), (*_BINARY, "negate")),
+    exp.Select: (*_SELECT, "order", "limit", "offset", "with_"),
+    exp.Union: (*_BINARY, "distinct", "with_"),
     exp.Subquery: ("this", "alias", "with_"),
-    exp.With: ("expressions",),
-    exp.CTE: ("this", "alias"),
-    exp.From: ("this",),
-    exp.Table: ("this", "alias"),
-    exp.TableAlias: ("this",),
     exp.Join: ("this", "side", "kind", "on", "using"),
-    exp.Where: ("this",),
-    exp.Having: ("this",),
     exp.Group: ("expressions", "all", "rollup", "cube", "grouping_sets"),
-    exp.Rollup: ("expressions",),
-    exp.Cube: ("expressions",),
-    exp.GroupingSets: ("expressions",),
-    exp.Tuple: ("expressions",),
-    exp.Order: ("expressions",),
     exp.Ordered: ("this", "desc", "nulls_first"),
-    exp.Limit: ("expression",),
-    exp.Offset: ("expression",),
-    exp.Distinct: ("expressions",),
-    exp.Alias: ("this", "alias"),
     exp.Column: ("this", "table"),
     exp.Identifier: ("this", "quoted"),
-    exp.Star: (),
-    exp.Var: ("this",),
     exp.Literal: ("this", "is_string"),
-    exp.Boolean: ("this",),
-    exp.Null: (),
-    exp.Paren: ("this",),
-    exp.Filter: _BINARY,
-    exp.WithinGroup: _BINARY,
-    exp.And: _BINARY,
-    exp.Or: _BINARY,
-    exp.Not: ("this",),
-    exp.Is: _BINARY,
-    exp.NullSafeEQ: _BINARY,
-    exp.NullSafeNEQ: _BINARY,
     exp.Between: ("this", "low", "high"),
     exp.In: ("this", "expressions", "query"),
-    exp.Like: (*_BINARY, "negate"),
-    exp.ILike: (*_BINARY, "negate"),
     exp.Case: ("this", "ifs", "default"),
     exp.If: ("this", "true", "false"),
     exp.Cast: ("this", "to"),
     exp.TryCast: ("this", "to", "safe"),
     exp.DataType: ("this", "expressions", "nested"),
-    exp.DataTypeParam: ("this",),
     exp.Interval: ("this", "unit"),
-    exp.Neg: ("this",),
     exp.Anonymous: ("this", "expressions"),
-    exp.Grouping: ("expressions",),
-    exp.GroupingId: ("expressions",),
     **{kind: shape.args for kind, shape in (FUNCTIONS | AGGREGATES).items()},
 }
 
@@ -107,9 +75,8 @@ _SILENT: Final = frozenset(
 
 
 def _first(value: object) -> exp.Expr | None:
-    if isinstance(value, list):
-        return next((v for v in value if isinstance(v, exp.Expr)), None)
-    return value if isinstance(value, exp.Expr) else None
+    several = value if isinstance(value, list) else [value]
+    return next((each for each in several if isinstance(each, exp.Expr)), None)
 
 
 def _names(node: exp.Expr) -> frozenset[str]:

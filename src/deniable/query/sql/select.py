@@ -23,7 +23,7 @@ from .groups import Item, items_of
 from .joins import Listed, check_kind, is_comma, joined, listed, side_of
 from .lower import SqlLowering, binding_of, flattened
 from .people import per_person
-from .text import Asking, parse
+from .text import Asking, named_twice, parse
 
 
 def question_from_sql(
@@ -52,17 +52,15 @@ def _asked(tree: exp.Expr, asking: Asking) -> Question:
             "these are two queries",
             why="each query has its own price",
             fix="run them one after the other; UNION ALL of rows goes into FROM (...)",
-            snippet=asking.text.snippet(asking.text.span_of(tree)),
+            snippet=asking.text.at(tree),
         )
     if not isinstance(tree, exp.Select):
         raise UnsupportedQuery(
-            "this is not a SELECT",
-            fix="SELECT COUNT(*) FROM data",
-            snippet=asking.text.snippet(asking.text.span_of(tree)),
+            "this is not a SELECT", fix="SELECT COUNT(*) FROM data", snippet=asking.text.at(tree)
         )
     asking = asking.inside(tree)
     scope = _rows_of(tree, asking)
-    check_private(scope, snippet=asking.text.snippet(asking.text.span_of(tree.args["from_"])))
+    check_private(scope, snippet=asking.text.at(tree.args["from_"]))
     return question(tree, scope, asking)
 
 
@@ -145,8 +143,7 @@ def _source(node: exp.Expr, asking: Asking) -> Scope:
         return _subquery(node.this, inside).called(node.alias or "subquery")
     if not isinstance(node, exp.Table) or not isinstance(node.this, exp.Identifier):
         raise UnsupportedQuery(
-            "FROM takes a table of the session, or a subquery",
-            snippet=asking.text.snippet(asking.text.span_of(node)),
+            "FROM takes a table of the session, or a subquery", snippet=asking.text.at(node)
         )
     named = asking.named.get(node.name.lower())
     with asking.text.pointing(node):
@@ -165,9 +162,7 @@ def _subquery(node: exp.Expr, asking: Asking) -> Scope:
     if isinstance(node, exp.Union):
         return _union(node, asking.inside(node))
     if not isinstance(node, exp.Select):
-        raise UnsupportedQuery(
-            "a subquery is a SELECT", snippet=asking.text.snippet(asking.text.span_of(node))
-        )
+        raise UnsupportedQuery("a subquery is a SELECT", snippet=asking.text.at(node))
     asking = asking.inside(node)
     for clause in ("limit", "offset"):
         part = node.args.get(clause)
@@ -176,7 +171,7 @@ def _subquery(node: exp.Expr, asking: Asking) -> Scope:
                 f"{clause.upper()} inside a subquery cannot be bounded",
                 why="which rows are kept depends on other people's rows",
                 fix=f"leave out {clause.upper()}: the privacy unit limits the rows per person",
-                snippet=asking.text.snippet(asking.text.span_of(part)),
+                snippet=asking.text.at(part),
             )
     scope = _rows_of(node, asking)
     items = items_of(node, asking.text)
@@ -219,8 +214,4 @@ def _check_names(bindings: list[Binding], asking: Asking, node: exp.Expr) -> Non
     names = [b.name.lower() for b in bindings]
     twice = next((b for b in bindings if names.count(b.name.lower()) > 1), None)
     if twice is not None:
-        raise UnsupportedQuery(
-            f"two columns of the subquery are named `{twice.name}`",
-            fix=f"{twice.name} AS another_name",
-            snippet=asking.text.snippet(asking.text.span_of(node.expressions[0])),
-        )
+        raise named_twice(twice.name, "subquery", at=asking.text.at(node.expressions[0]))

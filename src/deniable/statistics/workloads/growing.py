@@ -45,7 +45,7 @@ from deniable.statistics.building import About
 from deniable.workload.plans import Estimates, WorkloadPlan
 
 from .asking import column_of
-from .ordered import Steps
+from .ordered import Every, Steps, steps_of
 
 _BITS: Final = 28  # of what one unit moves: sums are rounded towards 0, row by row
 _STREAM: Final = "follow"
@@ -343,8 +343,8 @@ def _weights(
     return np.asarray(np.minimum(left * weight // np.maximum(now, 1), weight), dtype=np.int64)
 
 
-def follow(about: About, steps: Steps) -> Following:
+def follow(about: About, column: str, *, every: Every = "day", of: str | None = None) -> Following:
     """A growing table to follow; refused here if it cannot be asked."""
-    made = Following(about=about, steps=steps)
+    made = Following(about=about, steps=steps_of(about, column, every=every, of=of))
     made.moved()
     return made
