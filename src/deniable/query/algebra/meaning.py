@@ -90,11 +90,6 @@ def negate(x: Any) -> Value:
     return -x if isinstance(x, int) else number(-x)
 
 
-def absolute(x: Any) -> Value:
-    """|x|."""
-    return abs(x)  # type: ignore[no-any-return]
-
-
 def sign(x: float) -> Value:
     """-1, 0 or 1."""
     return (x > 0) - (x < 0)
@@ -151,18 +146,6 @@ def power(x: float, y: float) -> Value:
         return number(math.pow(x, y))
     except OverflowError:
         return -math.inf if x < 0 and y % 2 == 1 else math.inf
-    except ValueError:  # pragma: no cover  (all such cases are caught above)
-        return None
-
-
-def least(*args: Any) -> Value:
-    """The smallest; missing if any is missing."""
-    return min(args)  # type: ignore[no-any-return]
-
-
-def greatest(*args: Any) -> Value:
-    """The largest; missing if any is missing."""
-    return max(args)  # type: ignore[no-any-return]
 
 
 def clip(x: Any, low: Any, high: Any) -> Value:
@@ -190,9 +173,7 @@ def width_bucket(x: float, low: float, high: float, buckets: int) -> Value:
 
 
 def _whole(x: float, rule: Callable[[float], int]) -> Value:
-    if isinstance(x, int):
-        return x
-    if not math.isfinite(x):
+    if isinstance(x, int) or not math.isfinite(x):
         return x
     whole = rule(x)
     return whole if abs(whole) <= EXACT else float(whole)
@@ -227,11 +208,6 @@ def case(*args: Value) -> Value:
 def nullif(x: Value, y: Value) -> Value:
     """Missing where x = y, else x."""
     return None if x is not None and x == y else x
-
-
-def is_in(x: Value, *listed: Value) -> Value:
-    """Whether x is one of the constants listed."""
-    return x in listed
 
 
 # ---- text
