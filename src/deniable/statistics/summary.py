@@ -13,9 +13,16 @@ from deniable.release import Noisy, Release, Tabulated
 
 from .building import About, ask, distinct_columns
 
-_QUARTILES: Final = {"q25": 0.25, "median": 0.5, "q75": 0.75}
+_ASKED: Final = {
+    "count": (Function.COUNT, None),
+    "mean": (Function.AVG, None),
+    "std": (Function.STDDEV_SAMP, None),
+    "q25": (Function.QUANTILE, 0.25),
+    "median": (Function.QUANTILE, 0.5),
+    "q75": (Function.QUANTILE, 0.75),
+}
 _CONFIDENCES: Final = (0.5, 0.8, 0.9, 0.95, 0.99)
-ROWS: Final = ("count", "mean", "std", *_QUARTILES)
+ROWS: Final = tuple(_ASKED)
 
 
 def describe(about: About, columns: Sequence[str] | None = None) -> Query:
@@ -48,16 +55,10 @@ def reshaped(release: Release) -> Release:
 
 
 def _aggregates(argument: Expression, name: str) -> list[Aggregate]:
-    plain = {"count": Function.COUNT, "mean": Function.AVG, "std": Function.STDDEV_SAMP}
-    asked = [
-        Aggregate(name=f"{name}·{row}", function=function, argument=argument)
-        for row, function in plain.items()
+    return [
+        Aggregate(name=f"{name}·{row}", function=function, argument=argument, q=q)
+        for row, (function, q) in _ASKED.items()
     ]
-    quartiles = [
-        Aggregate(name=f"{name}·{row}", function=Function.QUANTILE, argument=argument, q=q)
-        for row, q in _QUARTILES.items()
-    ]
-    return asked + quartiles
 
 
 def _estimands(columns: Sequence[str], parts: Sequence[Noisy]) -> str:

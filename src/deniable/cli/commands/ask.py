@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
+from typer import Option
 
 from deniable import parameters
 from deniable.cli import amounts, options, places, remote, talk
@@ -34,8 +34,7 @@ def ask(
     server: options.Server = None,
     purpose: options.Purpose = None,
     failures: Annotated[
-        Path | None,
-        typer.Option(help="Write failure details here; they may contain people's values."),
+        Path | None, Option(help="Write failure details here; they may contain people's values.")
     ] = None,
     csv: options.Csv = False,
     json: options.Json = False,

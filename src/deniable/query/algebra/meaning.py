@@ -95,16 +95,6 @@ def sign(x: float) -> Value:
     return (x > 0) - (x < 0)
 
 
-def floor(x: float) -> Value:
-    """⌊x⌋, a whole number while it is one exactly, else the float itself."""
-    return _whole(x, math.floor)
-
-
-def ceil(x: float) -> Value:
-    """⌈x⌉, likewise."""
-    return _whole(x, math.ceil)
-
-
 def round_half_away(x: float, digits: int = 0) -> Value:
     """sign(x)·⌊|x|·10ᵈ + ½⌋/10ᵈ in float64: halves go away from zero; x itself beyond 2⁹⁰⁰."""
     if isinstance(x, int) and digits >= 0:
@@ -116,7 +106,7 @@ def round_half_away(x: float, digits: int = 0) -> Value:
     up = float(math.floor(scaled + 0.5))
     back = up / scale if digits >= 0 else up * scale
     signed = number(math.copysign(back, x))
-    return floor(signed) if digits <= 0 and isinstance(signed, float) else signed
+    return whole(math.floor, signed) if digits <= 0 and isinstance(signed, float) else signed
 
 
 def sqrt(x: float) -> Value:
@@ -172,11 +162,12 @@ def width_bucket(x: float, low: float, high: float, buckets: int) -> Value:
     return min(buckets, math.floor(share) + 1)
 
 
-def _whole(x: float, rule: Callable[[float], int]) -> Value:
+def whole(rule: Callable[[float], int], x: float) -> Value:
+    """⌊x⌋ or ⌈x⌉, a whole number while it is one exactly, else the float itself."""
     if isinstance(x, int) or not math.isfinite(x):
         return x
-    whole = rule(x)
-    return whole if abs(whole) <= EXACT else float(whole)
+    found = rule(x)
+    return found if abs(found) <= EXACT else float(found)
 
 
 # ---- logic

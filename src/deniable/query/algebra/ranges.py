@@ -105,7 +105,8 @@ def divide(x: Domain, y: Domain) -> Domain:
         if y.kind is not Kind.INT:
             return ranged(-math.inf, math.inf, whole=False, **missing)
         sides = [(low, -1)] * (low <= -1) + [(1, high)] * (high >= 1)
-    corners = [_over(p, q) for side in sides for p, q in product(ends(x), side)]
+    made = [float(p) / float(q) for side in sides for p, q in product(ends(x), side)]
+    corners = [0.0 if math.isnan(each) else each for each in made]
     return ranged(min(corners, default=0), max(corners, default=0), whole=False, **missing)
 
 
@@ -217,11 +218,6 @@ def _pair(x: Domain, y: Domain) -> tuple[tuple[Number, Number], tuple[Number, Nu
         return ends(x), ends(y)
     (a, b), (c, d) = ends(x), ends(y)
     return (_float(a), _float(b)), (_float(c), _float(d))
-
-
-def _over(p: Number, q: Number) -> float:
-    value = float(p) / float(q)
-    return 0.0 if math.isnan(value) else value
 
 
 # ---- order, bins

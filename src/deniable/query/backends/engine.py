@@ -133,12 +133,11 @@ def needed(relation: Relation, tables: Mapping[str, Table]) -> list[Table]:
     """The tables a relation reads, each once, with no columns to fetch that it does not read."""
     reads: dict[str, list[str]] = {}
     for scan in _scans(relation):
-        columns = [read.source for read in scan.reads]
-        columns += [] if scan.id is None else [scan.id.source]
+        columns = [read.source for read in (*scan.reads, scan.id) if read is not None]
         reads.setdefault(scan.table, []).extend(columns)
     return [
-        replace(table, source=table.source.only(list(dict.fromkeys(read))))
-        for table, read in ((tables[name], read) for name, read in reads.items())
+        replace(tables[name], source=tables[name].source.only(list(dict.fromkeys(read))))
+        for name, read in reads.items()
     ]
 
 

@@ -33,7 +33,7 @@ from deniable.query.algebra import Question
 from deniable.query.allocate import Allocation, title
 from deniable.query.answer import Columns, answer
 from deniable.query.backends.engine import before_charge, tables_of
-from deniable.query.backends.spark import Spark
+from deniable.query.backends.spark import Spark, versions
 from deniable.sampling.source import current
 from deniable.sensitive import Sensitive
 from deniable.session import Session
@@ -42,7 +42,7 @@ from deniable.session.tables import Table
 
 from . import places
 from .columns import fields
-from .executors import Draw, versions
+from .executors import Draw
 from .integers import integers
 from .written import Written, spark_schema
 
@@ -89,7 +89,7 @@ class Scattered:
     @property
     def steps(self) -> list[Step[Any]]:
         """What is drawn: the choice of keys where they are private, then the numbers."""
-        plan, allocation = self.allocation.plan, self.allocation
+        allocation, plan = self.allocation, self.allocation.plan
         steps: list[Step[Any]] = []
         if allocation.selection is not None:
             assert plan.selection is not None
@@ -128,7 +128,9 @@ class Scattered:
 
     def _prepare(self, held: ExitStack) -> None:
         engine = held.enter_context(Spark(self.tables))
-        self._integers = integers(self.allocation, engine, secret=_secret())
+        # Keys the hash by which persons keep groups; drawn once, so that every attempt agrees.
+        secret = f"{current().integer(128):032x}"
+        self._integers = integers(self.allocation, engine, secret=secret)
         places.pin(self._integers.sparkSession)
         _ = self._integers.schema  # Connect looks when it is asked for columns
 
@@ -160,11 +162,6 @@ class Scattered:
 
 def _not_here() -> NoReturn:
     raise AssertionError("these numbers are computed and drawn in the executors")
-
-
-def _secret() -> str:
-    """Keys the hash by which persons keep groups; drawn once, so that every attempt agrees."""
-    return f"{current().integer(128):032x}"
 
 
 # ---- what is refused before anything is charged

@@ -62,25 +62,22 @@ class Answer(SqlLowering):
         """Make keys of the parts that are grouped by."""
         for node in nodes:
             with self.text.pointing(node):
-                self._add_key(node, items)
-
-    def _add_key(self, node: exp.Expr, items: list[Item]) -> None:
-        expression = self.rows.lower(node)
-        named = next((item.name for item in items if item.node == node), "")
-        column = node.name if isinstance(node, exp.Column) else ""
-        label = column or named or repr(expression)
-        span = self.text.span_of(node)
-        made = group_key(
-            expression,
-            self.asking,
-            name=self.names.fresh(named or label),
-            asked=f"GROUP BY {label}",
-            binding=binding_of(node, self.scope),
-            label=label,
-            span=span,
-            snippet=self.text.snippet(span, f"no public keys for `{label}`"),
-        )
-        self.keys.append(made)
+                expression = self.rows.lower(node)
+                named = next((item.name for item in items if item.node == node), "")
+                column = node.name if isinstance(node, exp.Column) else ""
+                label = column or named or repr(expression)
+                span = self.text.span_of(node)
+                made = group_key(
+                    expression,
+                    self.asking,
+                    name=self.names.fresh(named or label),
+                    asked=f"GROUP BY {label}",
+                    binding=binding_of(node, self.scope),
+                    label=label,
+                    span=span,
+                    snippet=self.text.snippet(span, f"no public keys for `{label}`"),
+                )
+                self.keys.append(made)
 
     def outputs(self, item: Item) -> list[Output]:
         """The columns of the answer that one item makes: several for a histogram."""

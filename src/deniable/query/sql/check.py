@@ -26,14 +26,14 @@ _SHAPES: Final[dict[type[exp.Expr], tuple[str, ...]]] = {
         (exp.From, exp.TableAlias, exp.Where, exp.Having, exp.Var, exp.Boolean, exp.Paren),
         ("this",),
     ),
-    **dict.fromkeys((exp.Not, exp.Neg, exp.DataTypeParam), ("this",)),
+    **dict.fromkeys((exp.Not, exp.DataTypeParam), ("this",)),
     **dict.fromkeys((exp.Limit, exp.Offset), ("expression",)),
     **dict.fromkeys((exp.With, exp.Order, exp.Distinct, exp.Tuple), ("expressions",)),
     **dict.fromkeys((exp.Rollup, exp.Cube, exp.GroupingSets), ("expressions",)),
     **dict.fromkeys((exp.Grouping, exp.GroupingId), ("expressions",)),
     **dict.fromkeys((exp.CTE, exp.Table, exp.Alias), ("this", "alias")),
     **dict.fromkeys((exp.Filter, exp.WithinGroup, exp.And, exp.Or), _BINARY),
-    **dict.fromkeys((exp.Is, exp.NullSafeEQ, exp.NullSafeNEQ), _BINARY),
+    **dict.fromkeys((exp.Is, exp.NullSafeNEQ), _BINARY),
     **dict.fromkeys((exp.Like, exp.ILike), (*_BINARY, "negate")),
     exp.Select: (*_SELECT, "order", "limit", "offset", "with_"),
     exp.Union: (*_BINARY, "distinct", "with_"),
@@ -44,7 +44,6 @@ _SHAPES: Final[dict[type[exp.Expr], tuple[str, ...]]] = {
     exp.Column: ("this", "table"),
     exp.Identifier: ("this", "quoted"),
     exp.Literal: ("this", "is_string"),
-    exp.Between: ("this", "low", "high"),
     exp.In: ("this", "expressions", "query"),
     exp.Case: ("this", "ifs", "default"),
     exp.If: ("this", "true", "false"),
@@ -65,7 +64,9 @@ def check(text: Text, tree: exp.Expr) -> None:
             raise _refused(text, node, REASONS.get(type(node)))
         for name, value in node.args.items():
             if name not in shape and value not in (None, False, []) and name not in _SILENT:
-                raise _refused(text, _first(value) or node, CLAUSES.get(name), within=node)
+                parts = value if isinstance(value, list) else [value]
+                at = next((part for part in parts if isinstance(part, exp.Expr)), node)
+                raise _refused(text, at, CLAUSES.get(name), within=node)
 
 
 # Marks that the parser leaves of how something was spelled, with no meaning of their own.
@@ -74,22 +75,13 @@ _SILENT: Final = frozenset(
 )
 
 
-def _first(value: object) -> exp.Expr | None:
-    several = value if isinstance(value, list) else [value]
-    return next((each for each in several if isinstance(each, exp.Expr)), None)
-
-
-def _names(node: exp.Expr) -> frozenset[str]:
-    """How a part can be spelled whose place the parser does not keep."""
-    if isinstance(node, exp.Placeholder):
-        return frozenset({"?"})
-    return frozenset(node.sql_names() if isinstance(node, exp.Func) else ())
-
-
 def _refused(
     text: Text, node: exp.Expr, refusal: Refusal | None, *, within: exp.Expr | None = None
 ) -> UnsupportedQuery:
-    span = text.span_of(node) or text.word(_names(node))
+    # How a part can be spelled whose place the parser does not keep.
+    names = node.sql_names() if isinstance(node, exp.Func) else ()
+    spelled = ("?",) if isinstance(node, exp.Placeholder) else names
+    span = text.span_of(node) or text.word(frozenset(spelled))
     if refusal is not None:
         what, why, fix = refusal
         return UnsupportedQuery(what, why=why, fix=fix, snippet=text.snippet(span))

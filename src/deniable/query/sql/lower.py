@@ -190,18 +190,13 @@ def _is(rows: SqlLowering, node: exp.Expr, span: Span | None) -> Expression:
 
 
 def _pair(op: str, *, negated: bool = False) -> Handler:
-    """LIKE, or IS [NOT] DISTINCT FROM: equal, or both missing."""
+    """LIKE, or IS DISTINCT FROM: neither equal nor both missing."""
 
     def lowered(rows: SqlLowering, node: exp.Expr, span: Span | None) -> Expression:
         made = spelled(op, rows.lower(node.this), rows.lower(node.expression), span=span)
         return fold("not", made, span=span) if negated or node.args.get("negate") else made
 
     return lowered
-
-
-def _between(rows: SqlLowering, node: exp.Expr, span: Span | None) -> Expression:
-    parts = (node.this, node.args["low"], node.args["high"])
-    return spelled("between", *map(rows.lower, parts), span=span)
 
 
 def _in(rows: SqlLowering, node: exp.Expr, span: Span | None) -> Expression:
@@ -275,7 +270,6 @@ _HANDLERS: Final[dict[type[exp.Expr], Handler]] = {
     exp.Boolean: lambda _, node, span: literal(bool(node.this), span=span),
     exp.Null: lambda _, __, span: literal(None, span=span),
     exp.Paren: lambda rows, node, _: rows.lower(node.this),
-    exp.Neg: lambda rows, node, span: fold("negate", rows.lower(node.this), span=span),
     exp.Star: _star,
     exp.Subquery: _refuse(*SCALAR),
     exp.Select: _refuse(*SCALAR),
@@ -283,9 +277,7 @@ _HANDLERS: Final[dict[type[exp.Expr], Handler]] = {
     exp.Or: _logic("or"),
     exp.Not: lambda rows, node, span: fold("not", rows.condition(node.this), span=span),
     exp.Is: _is,
-    exp.NullSafeEQ: _pair("same"),
     exp.NullSafeNEQ: _pair("same", negated=True),
-    exp.Between: _between,
     exp.In: _in,
     exp.Like: _pair("like"),
     exp.ILike: _pair("ilike"),

@@ -222,7 +222,8 @@ def _check_one_question(text: Text) -> None:
 def _syntax(text: Text, error: ParseError) -> UnsupportedQuery:
     found = error.errors[0] if error.errors else {}
     what = str(found.get("description") or "unexpected text").strip().rstrip(".")
-    at = _found_place(text, found.get("line"), found.get("col"))
+    place = found.get("line"), found.get("col")
+    at = next((_place(each) for each in text.tokens if (each.line, each.col) == place), None)
     top = [word.text.upper() for word in text.tokens[:2]] == ["SELECT", "TOP"]
     wrong = _misspelt(text, at)
     if wrong is not None:
@@ -262,11 +263,6 @@ def _respelt(word: Token) -> str:
     """The word that was meant in place of the one that was written."""
     meant = _meant(word)
     return f"{meant}    in place of `{word.text}`" if meant else ONLY_QUESTIONS
-
-
-def _found_place(text: Text, line: object, column: object) -> Span | None:
-    found = (t for t in text.tokens if (t.line, t.col) == (line, column))
-    return next(map(_place, found), None)
 
 
 def _opens(token: Token) -> int:
