@@ -210,8 +210,7 @@ class Curator(Learning, Synthesizing, Workloads):
         """Count, mean, std and quartiles of every column with bounds."""
         from deniable.statistics.summary import reshaped
 
-        about = self._about(table)
-        return reshaped(statistics.describe(about, columns).release(spend=spend))
+        return reshaped(statistics.describe(self._about(table), columns).release(spend=spend))
 
     @called('s.contributions(by="diagnosis", spend=dp.epsilon(0.1))')
     def contributions(

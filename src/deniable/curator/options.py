@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, TypedDict
 
 from deniable.losses import Loss
@@ -97,4 +97,11 @@ class Parts(TypedDict, total=False):
     """The options of `sample_and_aggregate`: in how many parts the rows are divided."""
 
     parts: int | None
+    table: str | None
+
+
+class Modelled(Spend, total=False):
+    """The loss to spend on a model; the columns to predict from, and the table."""
+
+    features: Sequence[str] | None
     table: str | None

@@ -86,8 +86,7 @@ def _details(session: Curator, file: Path | None) -> Iterator[None]:
     try:
         yield
     except DataFailure as error:
-        resume = command(session.asker)
-        fix = [f"the curator can see the cause and resume: {resume}"]
+        fix = [f"the curator can see the cause and resume: {command(session.asker)}"]
         if file is not None:
             file.touch(mode=0o600)
             with file.open("a", encoding="utf-8") as details:

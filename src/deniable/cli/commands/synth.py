@@ -89,8 +89,7 @@ def _check(out: Path, *, force: bool) -> None:
 
 def _check_kept(out: Path, place: places.Place) -> None:
     """Refuse to write over the rows, the schema or the ledger, whatever --force says."""
-    facts = place.facts()
-    kept = [place.schema, *place.sources(facts).values(), Path(place.ledger)]
+    kept = [place.schema, *place.sources(place.facts()).values(), Path(place.ledger)]
     if out.resolve() in {path.resolve() for path in kept}:
         raise BadParameter(
             f"{out} belongs to the table itself, and synthetic rows would replace it",

@@ -53,8 +53,11 @@ class Operator:
         return self.accepts[min(position, len(self.accepts) - 1)]
 
 
-def _truth(*args: Domain) -> Domain:
-    return Domain(kind=Kind.BOOL, **ranges.strict_missing(args))
+def _strict(kind: Kind) -> Callable[..., Domain]:
+    return lambda *args: Domain(kind=kind, **ranges.strict_missing(args))
+
+
+_truth, _text = _strict(Kind.BOOL), _strict(Kind.TEXT)
 
 
 def _never_missing(*_args: Domain) -> Domain:
@@ -73,10 +76,6 @@ def _cases(*args: Domain) -> Domain:
 
 def _nullified(x: Domain, _: Domain) -> Domain:
     return x.but(nullable=True, ruled=ranges.strict_missing([x])["ruled"])
-
-
-def _text(*args: Domain) -> Domain:
-    return Domain(kind=Kind.TEXT, **ranges.strict_missing(args))
 
 
 def _length(x: Domain) -> Domain:

@@ -159,8 +159,7 @@ def _starts(domain: Domain, unit: Expression) -> tuple[Scalar, ...] | None:
     starts = (truncate(unit.value, day) for day in days)
     if domain.kind is Kind.DATE:
         return _distinct(starts)
-    midnight = dt.time()
-    return _distinct(dt.datetime.combine(s, midnight) for s in starts if isinstance(s, dt.date))
+    return _distinct(dt.datetime.combine(s, dt.time()) for s in starts if isinstance(s, dt.date))
 
 
 def _distinct(values: Iterable[Scalar | None]) -> tuple[Scalar, ...]:

@@ -14,7 +14,6 @@ from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from importlib import import_module
-from types import TracebackType
 from typing import Any, ClassVar, Final, Self, TypeVar
 
 import numpy as np
@@ -104,12 +103,7 @@ class Engine(ABC):
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         with suppress(Exception):  # of the environment; the answer, or its failure, stands
             self.close()
 

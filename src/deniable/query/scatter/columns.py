@@ -19,6 +19,8 @@ from deniable.query.execute import canonical
 if TYPE_CHECKING:
     import pyarrow as pa
 
+Keys = Mapping[str, Any]
+Drawn = Sequence[NDArray[np.int64]]
 CONFIDENCE: Final = 0.95
 _INT64: Final = np.iinfo(np.int64)
 _LAST: Final = float(2**63 - 1024)  # the last float below 2⁶³
@@ -83,10 +85,7 @@ def arrow_schema(written: Sequence[Field]) -> pa.Schema:
 
 
 def written(
-    allocation: Allocation,
-    asked: Sequence[Field],
-    keys: Mapping[str, Any],
-    drawn: Sequence[NDArray[np.int64]],
+    allocation: Allocation, asked: Sequence[Field], keys: Keys, drawn: Drawn
 ) -> pa.RecordBatch:
     """The columns of some groups: a function of their keys and noisy numbers alone.
 
@@ -109,10 +108,7 @@ def written(
 
 
 def _by_column(
-    allocation: Allocation,
-    asked: Sequence[Field],
-    keys: Mapping[str, Any],
-    drawn: Sequence[NDArray[np.int64]],
+    allocation: Allocation, asked: Sequence[Field], keys: Keys, drawn: Drawn
 ) -> list[Any]:
     """All rows at once: what `answer` gives for each, as a test compares."""
     table = tabled(allocation, (), drawn)
@@ -143,10 +139,7 @@ def _error(found: Derived) -> NDArray[np.float64]:
 
 
 def _row_by_row(
-    allocation: Allocation,
-    asked: Sequence[Field],
-    keys: Mapping[str, Any],
-    drawn: Sequence[NDArray[np.int64]],
+    allocation: Allocation, asked: Sequence[Field], keys: Keys, drawn: Drawn
 ) -> list[Any]:
     """By `answer` itself: expressions of aggregates, and HAVING."""
     columns = [

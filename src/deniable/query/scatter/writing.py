@@ -109,8 +109,7 @@ class Scattered:
     @property
     def columns(self) -> Columns:
         """The answer about no group: its columns, and what they estimate."""
-        nothing = [() for _ in self.allocation.parts]
-        return answer(self.allocation, (), nothing)
+        return answer(self.allocation, (), [() for _ in self.allocation.parts])
 
     @contextmanager
     def ready(self) -> Iterator[None]:

@@ -100,8 +100,7 @@ class Answer(SqlLowering):
     def orders(self, parts: list[exp.Expr]) -> list[Order]:
         """What to sort by; ALL stands for everything selected, from left to right."""
         if len(parts) == 1 and isinstance(parts[0].this, exp.Var) and parts[0].name == "ALL":
-            way = _way(parts[0])
-            return [Order(expression=made, **way) for made in self.made.values()]
+            return [Order(expression=made, **_way(parts[0])) for made in self.made.values()]
         return [Order(expression=self._sorted_by(part.this), **_way(part)) for part in parts]
 
     def _sorted_by(self, node: exp.Expr) -> Expression:

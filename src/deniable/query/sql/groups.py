@@ -104,9 +104,7 @@ class _Reader:
         """A key, or several in parentheses."""
         if isinstance(node, exp.Tuple):
             return sum((self._together(part) for part in node.expressions), ())
-        if isinstance(node, exp.Paren):
-            return self._together(node.this)
-        return (self._key(node),)
+        return self._together(node.this) if isinstance(node, exp.Paren) else (self._key(node),)
 
     def _key(self, node: exp.Expr) -> int:
         meant = self._meant(node)

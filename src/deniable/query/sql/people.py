@@ -81,8 +81,7 @@ class People(Answer):
     def column(self, node: exp.Expr) -> Expression:
         """The person's id is the same in all their rows: their least is it."""
         if _is_person(node, self.scope):
-            value = self.rows.lower(node)
-            return self.summaries.once(Summary.MIN, value, None, wish=node.name)
+            return self.summaries.once(Summary.MIN, self.rows.lower(node), None, wish=node.name)
         return super().column(node)
 
     def aggregate(self, node: exp.Expr, *, wish: str = "") -> Expression:

@@ -37,9 +37,8 @@ def question_from_sql(
     try:
         source, tree = parse(text)
         check(source, tree)
-        return _asked(
-            tree, Asking(text=source, tables=tables, unit=unit, private_keys=private_keys)
-        )
+        asking = Asking(text=source, tables=tables, unit=unit, private_keys=private_keys)
+        return _asked(tree, asking)
     except RecursionError:
         raise UnsupportedQuery("this query is nested too deeply") from None
 
@@ -70,8 +69,7 @@ def _rows_of(select: exp.Expr, asking: Asking) -> Scope:
     if start is None:
         raise UnsupportedQuery("this query names no table", fix="SELECT COUNT(*) FROM data")
     where = select.args.get("where")
-    commas = any(map(is_comma, select.args.get("joins") or []))
-    if commas:
+    if any(map(is_comma, select.args.get("joins") or [])):
         linking = [] if where is None else flattened(where.this, exp.And)
         scope, conditions = listed(_listed(select, asking), linking, asking)
     else:
@@ -84,8 +82,7 @@ def _rows_of(select: exp.Expr, asking: Asking) -> Scope:
     if not conditions:
         return scope
     rows = SqlLowering(asking.text, scope, members=found)
-    made = [rows.condition(part) for part in conditions]
-    return scope.where(together("and", *made))
+    return scope.where(together("and", *map(rows.condition, conditions)))
 
 
 def _listed(select: exp.Expr, asking: Asking) -> list[Listed]:
@@ -139,8 +136,7 @@ def _negated(node: exp.Expr, where: exp.Expr) -> bool:
 def _source(node: exp.Expr, asking: Asking) -> Scope:
     """A table, a part of WITH, or a subquery."""
     if isinstance(node, exp.Subquery):
-        inside = asking.inside(node)
-        return _subquery(node.this, inside).called(node.alias or "subquery")
+        return _subquery(node.this, asking.inside(node)).called(node.alias or "subquery")
     if not isinstance(node, exp.Table) or not isinstance(node.this, exp.Identifier):
         raise UnsupportedQuery(
             "FROM takes a table of the session, or a subquery", snippet=asking.text.at(node)
@@ -151,8 +147,7 @@ def _source(node: exp.Expr, asking: Asking) -> Scope:
         if named is not None:
             part, there = named
             return _subquery(part, there).called(node.alias or node.name)
-        table = asking.table(node.name)
-        return asking.scan(table, alias=node.alias)
+        return asking.scan(asking.table(node.name), alias=node.alias)
 
 
 def _subquery(node: exp.Expr, asking: Asking) -> Scope:
@@ -192,8 +187,7 @@ def _union(node: exp.Expr, asking: Asking) -> Scope:
                 why="one person's row would decide whether another's counts",
                 fix="UNION ALL",
             )
-        sides = _subquery(node.this, asking), _subquery(node.expression, asking)
-        return union(*sides, asking)
+        return union(_subquery(node.this, asking), _subquery(node.expression, asking), asking)
 
 
 def _bindings(item: Item, scope: Scope, asking: Asking) -> list[Binding]:

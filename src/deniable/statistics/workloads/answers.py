@@ -128,9 +128,7 @@ class Ranges:
         share = (q * float(below[-1]) - before) / inside if inside > 0 else 0.5
         least, most = (part[place] for part in self.cells.spans)
         at = float(least) + min(max(share, 0.0), 1.0) * (float(most) - float(least))
-        if self.cells.type == "float":
-            return at
-        return value_of(round(at), self.cells.type)
+        return at if self.cells.type == "float" else value_of(round(at), self.cells.type)
 
     @called("r.to_pandas()")
     def to_pandas(self) -> pd.DataFrame:
@@ -195,8 +193,6 @@ def as_tables(_: object, __: object, released: Release) -> Tables:
 def _end(name: str, end: Value, kind: str) -> float:
     """An end of a range, in steps of its column."""
     try:
-        if kind == "int" and isinstance(end, float):
-            return end
-        return float(step_of(end, kind))
+        return end if kind == "int" and isinstance(end, float) else float(step_of(end, kind))
     except (TypeError, ValueError, AttributeError, OverflowError, AssertionError):
         raise BadParameter.of(name, end, must=f"{_A[kind]}, like the column") from None

@@ -113,8 +113,8 @@ class Asked(Generic[T_co]):
                 title=self.title,
                 present=columns,
             )
-        noise = self._noise(measured)
-        shown = replace(released.provenance, question=self.title, noise=(noise,))
+        noise = (self._noise(measured),)
+        shown = replace(released.provenance, question=self.title, noise=noise)
         return self.present(self, measured, replace(released, provenance=shown))
 
     def _due(self, spend: Loss) -> Price:
