@@ -85,17 +85,19 @@ def ask(
     *aggregates: Aggregate,
     keys: Sequence[Key] = (),
     outputs: Sequence[Output] | None = None,
+    sets: Sequence[tuple[int, ...]] | None = None,
     order_by: Sequence[Order] = (),
     limit: int | None = None,
     text: str,
 ) -> Query:
-    """The question for these aggregates, one row for each combination of keys."""
+    """The question for these aggregates, one row for each combination of keys, or of `sets`."""
     asked = question(
         about.scope,
         about.asking,
         keys=keys,
         aggregates=aggregates,
         outputs=outputs,
+        sets=sets,
         order_by=order_by,
         limit=limit,
         text=text,

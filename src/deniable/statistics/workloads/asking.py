@@ -14,7 +14,6 @@ from deniable.losses.filters import Price
 from deniable.parameters import called
 from deniable.query.algebra import Aggregate, Expression, Key
 from deniable.query.bind.bins import cell_of
-from deniable.query.bind.builder import question
 from deniable.query.query import Query
 from deniable.query.vectors import Vector
 from deniable.release import Noisy, Plan, Release
@@ -26,7 +25,7 @@ from deniable.schema.edges import binning_of
 from deniable.session import budgets
 from deniable.session.asked import together
 from deniable.session.offers import offering
-from deniable.statistics.building import COUNT, About
+from deniable.statistics.building import COUNT, About, ask
 from deniable.workload.linear import Measurement
 from deniable.workload.plans import Estimates
 
@@ -211,15 +210,7 @@ def counted(
         Key(name=name, expression=_cell(about, name, c), values=tuple(range(c.count)))
         for name, c in cells.items()
     ]
-    asked = question(
-        about.scope,
-        about.asking,
-        keys=keys,
-        aggregates=[of],
-        sets=list(sets),
-        text=f"{of.name} by {', '.join(cells)}",
-    )
-    return Query(session=about.session, question=asked)
+    return ask(about, of, keys=keys, sets=sets, text=f"{of.name} by {', '.join(cells)}")
 
 
 def _cell(about: About, name: str, cells: Listed | Intervals) -> Expression:
