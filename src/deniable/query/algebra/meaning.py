@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import datetime as dt
 import math
+import operator
 import re
 from collections.abc import Callable
 from typing import Any, Final
@@ -55,24 +56,20 @@ def strict(run: Callable[..., Value]) -> Callable[..., Value]:
 # ---- arithmetic
 
 
-def _arithmetic(
-    exact: Callable[[int, int], int], rounded: Callable[[float, float], float]
-) -> Callable[[Any, Any], Value]:
+def _arithmetic(rule: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Value]:
     """Whole numbers exactly while they are exact as floats; else float64."""
 
     def run(x: Any, y: Any) -> Value:
         if isinstance(x, int) and isinstance(y, int):
-            whole = exact(x, y)
-            if abs(whole) <= EXACT and abs(x) <= EXACT and abs(y) <= EXACT:
-                return whole
-        return number(rounded(float(x), float(y)))
+            found: int = rule(x, y)
+            if max(abs(found), abs(x), abs(y)) <= EXACT:
+                return found
+        return number(rule(float(x), float(y)))
 
     return run
 
 
-add = _arithmetic(lambda x, y: x + y, lambda x, y: x + y)
-subtract = _arithmetic(lambda x, y: x - y, lambda x, y: x - y)
-multiply = _arithmetic(lambda x, y: x * y, lambda x, y: x * y)
+add, subtract, multiply = map(_arithmetic, (operator.add, operator.sub, operator.mul))
 
 
 def divide(x: float, y: float) -> Value:
