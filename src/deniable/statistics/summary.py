@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Final
 
 from deniable.errors import BadParameter
-from deniable.query.algebra import Aggregate, Expression, Function
+from deniable.query.algebra import Aggregate, Function
 from deniable.query.query import Query
 from deniable.release import Noisy, Release, Tabulated
 
@@ -34,7 +34,12 @@ def describe(about: About, columns: Sequence[str] | None = None) -> Query:
             "there is no column with bounds to describe",
             fix='dp.Schema(columns={"age": dp.bounds(0, 125)})',
         )
-    asked = [a for name in listed for a in _aggregates(about.number(name, what="summary"), name)]
+    arguments = {name: about.number(name, what="summary") for name in listed}
+    asked = [
+        Aggregate(name=f"{name}·{row}", function=function, argument=argument, q=q)
+        for name, argument in arguments.items()
+        for row, (function, q) in _ASKED.items()
+    ]
     return ask(about, *asked, text=f"summary of {', '.join(listed)}")
 
 
@@ -52,13 +57,6 @@ def reshaped(release: Release) -> Release:
         parts = [release.answers[f"{column}·{row}"] for column in columns]
         answers[row] = replace(stacked(parts), estimand=_estimands(columns, parts))
     return replace(release, keys={"column": tuple(columns)}, answers=answers)
-
-
-def _aggregates(argument: Expression, name: str) -> list[Aggregate]:
-    return [
-        Aggregate(name=f"{name}·{row}", function=function, argument=argument, q=q)
-        for row, (function, q) in _ASKED.items()
-    ]
 
 
 def _estimands(columns: Sequence[str], parts: Sequence[Noisy]) -> str:
