@@ -13,7 +13,7 @@ from sqlglot import exp
 from deniable.errors import UnsupportedQuery
 
 from .functions import AGGREGATES, FUNCTIONS
-from .refusals import CLAUSES, REASONS, Refusal
+from .refusals import CLAUSES, REASONS, Refusal, refused
 from .text import Text
 
 _BINARY: Final = ("this", "expression")
@@ -83,8 +83,7 @@ def _refused(
     spelled = ("?",) if isinstance(node, exp.Placeholder) else names
     span = text.span_of(node) or text.word(frozenset(spelled))
     if refusal is not None:
-        what, why, fix = refusal
-        return UnsupportedQuery(what, why=why, fix=fix, snippet=text.snippet(span))
+        return refused(refusal, text.snippet(span))
     shown = text.written(within or node)[:60] or type(within or node).__name__
     return UnsupportedQuery(
         f"{'this part of ' if within else ''}{shown} is not supported",

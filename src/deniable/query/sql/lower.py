@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from sqlglot import exp
@@ -14,7 +14,7 @@ from deniable.query.bind.scope import Binding, Scope
 from deniable.query.bind.spelling import cast, condition, fold, spelled
 
 from .functions import AGGREGATES, CASTS, FUNCTIONS, NAMED, NAMED_AGGREGATES
-from .refusals import NAMED_REASONS, SCALAR, Refusal
+from .refusals import NAMED_REASONS, ON_ROWS, Refusal, refused
 from .spellings import SPECIAL, choice
 from .text import ONLY_QUESTIONS, Text
 
@@ -47,6 +47,8 @@ class SqlLowering:
                 return handler(self, node, self.text.span_of(node))
             if type(node) in FUNCTIONS:
                 return self.function(node)
+            if type(node) in ON_ROWS:
+                raise refused(ON_ROWS[type(node)])
             raise UnsupportedQuery(f"{type(node).__name__} cannot be used here", fix=_KNOWN)
 
     def condition(self, node: exp.Expr) -> Expression:
@@ -157,18 +159,6 @@ def _star(rows: SqlLowering, node: exp.Expr, _span: Span | None) -> Expression:
     raise rows_error(rows.text, node)
 
 
-def _refuse(*refusal: str) -> Handler:
-    def refused(_rows: SqlLowering, _node: exp.Expr, _span: Span | None) -> Expression:
-        raise _refused(refusal)
-
-    return refused
-
-
-def _refused(refusal: Sequence[str]) -> UnsupportedQuery:
-    what, why, fix = refusal
-    return UnsupportedQuery(what, why=why, fix=fix)
-
-
 # ---- logic
 
 
@@ -261,7 +251,7 @@ def unknown_function(name: str) -> UnsupportedQuery:
         "only functions that cannot fail and mean the same on every engine are supported",
         _KNOWN,
     )
-    return _refused(NAMED_REASONS.get(name.lower(), usual))
+    return refused(NAMED_REASONS.get(name.lower(), usual))
 
 
 _HANDLERS: Final[dict[type[exp.Expr], Handler]] = {
@@ -271,8 +261,6 @@ _HANDLERS: Final[dict[type[exp.Expr], Handler]] = {
     exp.Null: lambda _, __, span: literal(None, span=span),
     exp.Paren: lambda rows, node, _: rows.lower(node.this),
     exp.Star: _star,
-    exp.Subquery: _refuse(*SCALAR),
-    exp.Select: _refuse(*SCALAR),
     exp.And: _logic("and"),
     exp.Or: _logic("or"),
     exp.Not: lambda rows, node, span: fold("not", rows.condition(node.this), span=span),
@@ -286,7 +274,4 @@ _HANDLERS: Final[dict[type[exp.Expr], Handler]] = {
     exp.Cast: _cast,
     exp.TryCast: _cast,
     exp.Anonymous: _named,
-    exp.Interval: _refuse(
-        "an interval can only be added to a date", "", "DATE ... + INTERVAL 1 DAY"
-    ),
 }

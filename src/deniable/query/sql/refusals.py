@@ -6,10 +6,20 @@ from typing import Final
 
 from sqlglot import exp
 
+from deniable.errors import UnsupportedQuery
+from deniable.snippets import Snippet
+
 Refusal = tuple[str, str, str]
 
+
+def refused(refusal: Refusal, snippet: Snippet | None = None) -> UnsupportedQuery:
+    """The error that says what, why, and what to write."""
+    what, why, fix = refusal
+    return UnsupportedQuery(what, why=why, fix=fix, snippet=snippet)
+
+
 _OTHERS: Final = "one person's row would affect how others count, by an unknown amount"
-SCALAR: Refusal = (
+_SCALAR: Refusal = (
     "a subquery inside an expression reads other people's rows",
     _OTHERS,
     "release the inner query first, and write its noisy answer as a number",
@@ -69,7 +79,7 @@ _ROWS: Refusal = (
 )
 
 REASONS: Final[dict[type[exp.Expr], Refusal]] = {
-    exp.All: SCALAR,
+    exp.All: _SCALAR,
     exp.Window: _WINDOW,
     **dict.fromkeys((exp.Intersect, exp.Except), _SETS),
     **dict.fromkeys((exp.Rand, exp.Uuid, exp.CurrentDate), _RANDOM),
@@ -113,6 +123,12 @@ REASONS: Final[dict[type[exp.Expr], Refusal]] = {
         "write the value itself",
     ),
 }
+
+ON_ROWS: Final[dict[type[exp.Expr], Refusal]] = {
+    **dict.fromkeys((exp.Subquery, exp.Select), _SCALAR),
+    exp.Interval: ("an interval can only be added to a date", "", "DATE ... + INTERVAL 1 DAY"),
+}
+"""What is understood elsewhere, but not in an expression about single rows."""
 
 NAMED_REASONS: Final[dict[str, Refusal]] = {
     **dict.fromkeys(("now", "getdate", "random", "gen_random_uuid"), _RANDOM),
