@@ -74,19 +74,12 @@ FUNCTIONS: Final[dict[type[exp.Expr], Shape]] = {
 
 # Functions the parser has no name for.
 NAMED: Final[dict[str, str]] = {
-    "bin": "bin",
+    **{name: name for name in ("bin", "clip", "dow", "doy", "power")},
+    **dict.fromkeys(("prefix", "startswith"), "starts_with"),
+    **dict.fromkeys(("suffix", "endswith"), "ends_with"),
+    **dict.fromkeys(("date_part", "datepart"), "extract"),
     "clamp": "clip",
-    "clip": "clip",
     "iff": "if",
-    "prefix": "starts_with",
-    "startswith": "starts_with",
-    "suffix": "ends_with",
-    "endswith": "ends_with",
-    "dow": "dow",
-    "doy": "doy",
-    "power": "power",
-    "date_part": "extract",
-    "datepart": "extract",
 }
 
 # Words of EXTRACT and DATE_PART that are operators of ours.
