@@ -127,9 +127,7 @@ class Scattered:
 
     def _prepare(self, held: ExitStack) -> None:
         engine = held.enter_context(Spark(self.tables))
-        # Keys the hash by which persons keep groups; drawn once, so that every attempt agrees.
-        secret = f"{current().integer(128):032x}"
-        self._integers = integers(self.allocation, engine, secret=secret)
+        self._integers = integers(self.allocation, engine, secret=_secret())
         places.pin(self._integers.sparkSession)
         _ = self._integers.schema  # Connect looks when it is asked for columns
 
@@ -161,6 +159,11 @@ class Scattered:
 
 def _not_here() -> NoReturn:
     raise AssertionError("these numbers are computed and drawn in the executors")
+
+
+def _secret() -> str:
+    """Keys the hash by which persons keep groups; drawn once, so that every attempt agrees."""
+    return f"{current().integer(128):032x}"
 
 
 # ---- what is refused before anything is charged
