@@ -52,6 +52,10 @@ class DeniableError(Exception):
     unpaid: bool = False
     """Raised by something that charges, before it did: then the text says so."""
 
+    def __init_subclass__(cls, *, code: str = "", unpaid: bool = False) -> None:
+        super().__init_subclass__()
+        cls.code, cls.unpaid = code or cls.code, unpaid or cls.unpaid
+
     def __init__(
         self,
         what: str,
@@ -100,10 +104,9 @@ class DeniableError(Exception):
 
     def to_json(self) -> dict[str, str]:
         """The same facts as a flat record, in the spirit of problem+json (RFC 9457)."""
-        record = {"type": "error", "code": self.code, "title": self.what}
         parts = {"where": self.snippet, "why": self.why, "fix": self.fix, "cost": self.cost}
-        record |= {name: str(part) for name, part in parts.items() if part}
-        return record | ({"hint": self.hint} if self.hint else {})
+        said = {name: str(part) for name, part in (parts | {"hint": self.hint}).items() if part}
+        return {"type": "error", "code": self.code, "title": self.what} | said
 
     def _repr_html_(self) -> str:
         rows = "".join(
@@ -131,10 +134,8 @@ def _rebuild(kind: type[DeniableError], state: dict[str, object]) -> DeniableErr
     return error
 
 
-class BadParameter(DeniableError, ValueError):
+class BadParameter(DeniableError, ValueError, code="DP111"):
     """A parameter that cannot be right; nothing was drawn or read."""
-
-    code = "DP111"
 
     @classmethod
     def of(
@@ -161,10 +162,8 @@ def describe(value: object) -> str:
             return f"{shown} ({type(value).__name__})"
 
 
-class DeltaTooLarge(BadParameter):
+class DeltaTooLarge(BadParameter, code="DP110"):
     """A δ under which publishing some people's rows outright would count as private."""
-
-    code = "DP110"
 
     @classmethod
     def at(cls, delta: float, *, fix: str = "delta=1e-7") -> DeltaTooLarge:
@@ -177,16 +176,12 @@ class DeltaTooLarge(BadParameter):
         )
 
 
-class BadCall(BadParameter, TypeError):
+class BadCall(BadParameter, TypeError, code="DP113"):
     """A call that lacks something, names what is not there, or says by place what has a name."""
 
-    code = "DP113"
 
-
-class MissingBounds(DeniableError):
+class MissingBounds(DeniableError, code="DP102"):
     """How much one person can change the answer is not stated."""
-
-    code = "DP102"
 
     @classmethod
     def of(
@@ -208,10 +203,8 @@ class MissingBounds(DeniableError):
         )
 
 
-class MissingRule(DeniableError):
+class MissingRule(DeniableError, code="DP120"):
     """What to do with NULL and NaN is not stated."""
-
-    code = "DP120"
 
     @classmethod
     def of(cls, column: str, *, table: str, type: str = "float") -> MissingRule:  # noqa: A002
@@ -229,10 +222,8 @@ class MissingRule(DeniableError):
         )
 
 
-class MissingUnit(DeniableError):
+class MissingUnit(DeniableError, code="DP130"):
     """Whom to protect is not stated."""
-
-    code = "DP130"
 
     @classmethod
     def of(cls, table: str, *, columns: Iterable[str] = ()) -> MissingUnit:
@@ -250,29 +241,21 @@ class MissingUnit(DeniableError):
         )
 
 
-class UnitMismatch(DeniableError):
+class UnitMismatch(DeniableError, code="DP131"):
     """Two parties to one sum protect different units."""
 
-    code = "DP131"
 
-
-class SensitivityMismatch(DeniableError):
+class SensitivityMismatch(DeniableError, code="DP140"):
     """A value may move further than the mechanism covers."""
 
-    code = "DP140"
 
-
-class HiddenValue(DeniableError, TypeError):
+class HiddenValue(DeniableError, TypeError, code="DP150"):
     """A private value was about to be shown, stored or compared."""
 
-    code = "DP150"
 
-
-class BudgetExceeded(DeniableError):
+class BudgetExceeded(DeniableError, code="DP201", unpaid=True):
     """The ceiling would be passed; the answer was not computed."""
 
-    code = "DP201"
-    unpaid = True
     _offered: Fix | None = None
 
     def offer(self, fix: Fix) -> None:
@@ -281,28 +264,20 @@ class BudgetExceeded(DeniableError):
         self._offered, self.fixes = fix, (fix, *others)
 
 
-class MixedLosses(DeniableError, TypeError):
+class MixedLosses(DeniableError, TypeError, code="DP210"):
     """Two definitions of privacy met in one sum or comparison."""
 
-    code = "DP210"
 
-
-class NoBound(DeniableError):
+class NoBound(DeniableError, code="DP220"):
     """Nothing is proved for this mechanism in that definition of privacy."""
 
-    code = "DP220"
 
-
-class NotAdaptive(DeniableError):
+class NotAdaptive(DeniableError, code="DP221"):
     """A loss that prices a list fixed in advance was offered as a running ceiling."""
 
-    code = "DP221"
 
-
-class UnknownKeys(DeniableError):
+class UnknownKeys(DeniableError, code="DP301"):
     """The list of groups is itself private."""
-
-    code = "DP301"
 
     @classmethod
     def of(cls, column: str, *, snippet: Snippet | None = None) -> UnknownKeys:
@@ -315,16 +290,12 @@ class UnknownKeys(DeniableError):
         )
 
 
-class UnsupportedQuery(DeniableError):
+class UnsupportedQuery(DeniableError, code="DP310"):
     """A question whose answer one person could change without bound."""
 
-    code = "DP310"
 
-
-class UnknownName(DeniableError, KeyError):
+class UnknownName(DeniableError, KeyError, code="DP320"):
     """No such column or table."""
-
-    code = "DP320"
 
     @classmethod
     def of(
@@ -349,48 +320,32 @@ class UnknownName(DeniableError, KeyError):
         )
 
 
-class SeedOutsideTests(DeniableError):
+class SeedOutsideTests(DeniableError, code="DP401"):
     """Predictable noise was asked for where people could be harmed by it."""
 
-    code = "DP401"
 
-
-class NotReady(DeniableError):
+class NotReady(DeniableError, code="DP410"):
     """An engine, a file or a setting is not as it must be: found before the charge."""
 
-    code = "DP410"
 
-
-class MessageRejected(DeniableError):
+class MessageRejected(DeniableError, code="DP420"):
     """A message between parties that cannot be part of this round, or cannot be part of it now."""
 
-    code = "DP420"
 
-
-class LedgerFailure(DeniableError):
+class LedgerFailure(DeniableError, code="DP501", unpaid=True):
     """The ledger cannot be read, written or trusted."""
 
-    code = "DP501"
-    unpaid = True
 
-
-class DataFailure(DeniableError):
+class DataFailure(DeniableError, code="DP601"):
     """Something failed while data were read: opaque, and charged; details are the curator's."""
 
-    code = "DP601"
 
-
-class AskerStopped(DeniableError):
+class AskerStopped(DeniableError, code="DP602", unpaid=True):
     """An earlier question failed while data were read, and the curator has not resumed yet."""
 
-    code = "DP602"
-    unpaid = True
 
-
-class MissingExtra(DeniableError, ImportError):
+class MissingExtra(DeniableError, ImportError, code="DP701"):
     """An optional package is not installed."""
-
-    code = "DP701"
 
     @classmethod
     def of(cls, what: str, *, extra: str) -> MissingExtra:

@@ -152,11 +152,12 @@ def a_kind(value: object) -> str:
 
 
 def called(
-    example: str, *, why: str = "", options: type | None = None
+    example: str, *, why: str = "", options: type | None = None, **usual: object
 ) -> Callable[[Callable[P, R]], Callable[P, R]]:
     """Answer a call that does not fit with one that does, in place of Python's TypeError.
 
-    `options` is the TypedDict of a function's `**options`: what they may be, and which are needed.
+    `options` is the TypedDict of a function's `**options`: what they may be, and which are needed;
+    `usual` has the defaults of those that are not None.
     The errors of a session (`s.`), its queries (`q.`) and a client (`c.`) say what they cost, as do
     those of a function that is given a session.
 
@@ -169,7 +170,7 @@ def called(
     """
 
     def of(function: Callable[P, R]) -> Callable[P, R]:
-        signature = None if options is None else _expanded(function, options)
+        signature = None if options is None else _expanded(function, options, usual)
         charges = example.startswith(("s.", "q.", "c."))
 
         @functools.wraps(function)
@@ -195,7 +196,9 @@ def called(
     return of
 
 
-def _expanded(function: Callable[..., object], options: type) -> inspect.Signature:
+def _expanded(
+    function: Callable[..., object], options: type, usual: dict[str, object]
+) -> inspect.Signature:
     """The signature with every option by its name, where the function has `**options`."""
     known = inspect.signature(function)
     needed = options.__required_keys__  # type: ignore[attr-defined]
@@ -203,7 +206,7 @@ def _expanded(function: Callable[..., object], options: type) -> inspect.Signatu
         inspect.Parameter(
             name,
             inspect.Parameter.KEYWORD_ONLY,
-            default=inspect.Parameter.empty if name in needed else None,
+            default=inspect.Parameter.empty if name in needed else usual.get(name),
             annotation=getattr(kind, "__forward_arg__", kind),  # help() shows it as it is written
         )
         for name, kind in options.__annotations__.items()

@@ -29,14 +29,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):  # a terminal without ε must not stop an answer
             stream.reconfigure(errors="replace")
-    if given == ["demo"]:
-        from .demo import main as demo
-
-        return demo()
-    if given == ["demo", "hospitals"]:
-        from .hospitals import main as hospitals
-
-        return hospitals()
+    if given in (["demo"], ["demo", "hospitals"]):
+        return int(import_module(f".{given[-1]}", __package__).main())
     try:
         import_module("rich")  # used later, when it is too late to say what is missing
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Annotated, Any
 
 import typer
+from typer import Argument, Option
 from typer.core import TyperGroup
 
 from deniable.errors import DeniableError
@@ -61,7 +62,7 @@ app = typer.Typer(
 def deniable(
     context: typer.Context,
     *,
-    version: Annotated[bool, typer.Option("--version", help="Show the version.")] = False,
+    version: Annotated[bool, Option("--version", help="Show the version.")] = False,
 ) -> None:
     """Query private data: noisy answers, priced in advance, within a budget that holds."""
     if version:
@@ -76,7 +77,7 @@ def deniable(
 @app.command("demo")
 def demo(
     story: Annotated[
-        str, typer.Argument(help="hospitals: a sum that nobody sees; without it, the whole story.")
+        str, Argument(help="hospitals: a sum that nobody sees; without it, the whole story.")
     ] = "",
 ) -> None:
     """See deniable at work, in under a minute."""

@@ -58,8 +58,7 @@ def story(counts: NDArray[np.int64]) -> Iterator[str]:
         yield from told(round_, counts, seen)
         yield "\n5. What is published, and what it cost\n"
         errors = release.answers["value"].errors()
-        answer = np.asarray(release.value).tolist()
-        pairs = zip(answer, errors, strict=True)
+        pairs = zip(np.asarray(release.value).tolist(), errors, strict=True)
         yield table([("noisy sum", [f"{a} ± {e:.0f}" for a, e in pairs])], width=11)
         there = [i for i in range(5) if i != GONE]
         yield table([("true sum*", counts[there].sum(axis=0).tolist())], head=False, width=11)

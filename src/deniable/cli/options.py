@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from typer import Argument, Option
 
 
 def _remember(context: typer.Context, value: bool) -> bool:  # noqa: FBT001  (Typer calls it)
@@ -14,21 +15,16 @@ def _remember(context: typer.Context, value: bool) -> bool:  # noqa: FBT001  (Ty
     return value
 
 
-Json = Annotated[
-    bool,
-    typer.Option("--json", help="Print JSON.", callback=_remember, is_eager=True),
-]
-Sql = Annotated[str, typer.Argument(help='A query, such as "SELECT COUNT(*) AS n FROM people".')]
-Target = Annotated[str, typer.Argument(help="A column, such as people.income.")]
+Json = Annotated[bool, Option("--json", help="Print JSON.", callback=_remember, is_eager=True)]
+Sql = Annotated[str, Argument(help='A query, such as "SELECT COUNT(*) AS n FROM people".')]
+Target = Annotated[str, Argument(help="A column, such as people.income.")]
 SchemaPath = Annotated[
     Path | None,
-    typer.Option(
-        "--schema", envvar="DENIABLE_SCHEMA", help="The schema [the only one in this folder]."
-    ),
+    Option("--schema", envvar="DENIABLE_SCHEMA", help="The schema [the only one in this folder]."),
 ]
 DataPath = Annotated[
     list[Path] | None,
-    typer.Option(
+    Option(
         "--data",
         envvar="DENIABLE_DATA",
         help="A data file, if it is not beside the schema; once per table.",
@@ -36,7 +32,7 @@ DataPath = Annotated[
 ]
 LedgerPath = Annotated[
     str | None,
-    typer.Option(
+    Option(
         "--ledger",
         envvar="DENIABLE_LEDGER",
         help="A file or postgresql://... [the .ledger file beside the schema].",
@@ -44,61 +40,52 @@ LedgerPath = Annotated[
 ]
 Budget = Annotated[
     str | None,
-    typer.Option(
+    Option(
         "--budget", help="The total budget, if there is no ledger yet: 1 (ε) or 3,1e-7 (ε and δ)."
     ),
 ]
 Asker = Annotated[
     str | None,
-    typer.Option(
-        "--asker", envvar="DENIABLE_ASKER", help="The analyst whose share pays [the curator]."
-    ),
+    Option("--asker", envvar="DENIABLE_ASKER", help="The analyst whose share pays [the curator]."),
 ]
 Server = Annotated[
     str | None,
-    typer.Option(
+    Option(
         "--server",
         envvar="DENIABLE_SERVER",
         help="Ask this server instead; the token is read from DENIABLE_TOKEN.",
     ),
 ]
-Purpose = Annotated[
-    str | None, typer.Option("--purpose", help="What for, where a server wants to know.")
-]
+Purpose = Annotated[str | None, Option("--purpose", help="What for, where a server wants to know.")]
 Spend = Annotated[
-    str | None, typer.Option("--spend", help="What to spend: 0.25 (ε), 0.25,1e-8, rho=0.1.")
+    str | None, Option("--spend", help="What to spend: 0.25 (ε), 0.25,1e-8, rho=0.1.")
 ]
 Size = Annotated[
-    float | None,
-    typer.Option("--size", help="Rows per group, if public: gives the ± of averages."),
+    float | None, Option("--size", help="Rows per group, if public: gives the ± of averages.")
 ]
 Within = Annotated[
     list[str] | None,
-    typer.Option("--within", help="Or the ± you want (95 % confidence): 100, or n=100 per column."),
+    Option("--within", help="Or the ± you want (95 % confidence): 100, or n=100 per column."),
 ]
 Rows = Annotated[
-    Path,
-    typer.Argument(help="people.parquet, or a .csv with column names in its first line."),
+    Path, Argument(help="people.parquet, or a .csv with column names in its first line.")
 ]
-Csv = Annotated[bool, typer.Option("--csv", help="Print the answer as CSV, with its ±.")]
+Csv = Annotated[bool, Option("--csv", help="Print the answer as CSV, with its ±.")]
 Quasi = Annotated[
-    str | None, typer.Option("--quasi", help="Columns that an attacker may know: age,zip,sex.")
+    str | None, Option("--quasi", help="Columns that an attacker may know: age,zip,sex.")
 ]
-Sensitive = Annotated[str | None, typer.Option("--sensitive", help="The column to keep secret.")]
+Sensitive = Annotated[str | None, Option("--sensitive", help="The column to keep secret.")]
 Auxiliary = Annotated[
-    Path | None, typer.Option("--auxiliary", help="Records with names, from another source.")
+    Path | None, Option("--auxiliary", help="Records with names, from another source.")
 ]
 On = Annotated[
     str | None,
-    typer.Option(
-        "--on",
-        help="Columns to join on: zip:prefix=3,age:near=2,born:year,name:spelling=1,sex.",
+    Option(
+        "--on", help="Columns to join on: zip:prefix=3,age:near=2,born:year,name:spelling=1,sex."
     ),
 ]
 UnitColumn = Annotated[
     str | None,
-    typer.Option(
-        "--unit", help="The column that identifies people [as in FILE.toml; else rows count]."
-    ),
+    Option("--unit", help="The column that identifies people [as in FILE.toml; else rows count]."),
 ]
-Force = Annotated[bool, typer.Option("--force", help="Replace an existing file.")]
+Force = Annotated[bool, Option("--force", help="Replace an existing file.")]

@@ -85,11 +85,7 @@ class Place:
             raise no_ceiling(self)
         facts = self.facts()
         return dp.open(
-            self.sources(facts),
-            schema=facts,
-            budget=budget,
-            ledger=self.ledger_name(),
-            asker=asker,
+            self.sources(facts), schema=facts, budget=budget, ledger=self.ledger_name(), asker=asker
         )
 
     def look(self, *, budget: Loss) -> Curator:
@@ -127,9 +123,7 @@ def find(
     if not path.is_file():
         raise BadParameter(f"there is no schema at {path}", fix="deniable init people.parquet")
     return Place(
-        schema=path,
-        data=tuple(data or ()),
-        ledger=ledger or str(path.with_suffix(".ledger")),
+        schema=path, data=tuple(data or ()), ledger=ledger or str(path.with_suffix(".ledger"))
     )
 
 

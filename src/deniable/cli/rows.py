@@ -78,6 +78,18 @@ def fresh(path: Path, *, suffixes: Sequence[str], force: bool) -> Path:
     return parameters.target(path)
 
 
+def write(table: pa.Table, path: Path) -> None:
+    """A table as CSV or Parquet, by the ending of the file."""
+    if path.suffix.lower() == ".csv":
+        from pyarrow.csv import write_csv
+
+        write_csv(table, path)
+    else:
+        from pyarrow.parquet import write_table
+
+        write_table(table, path)
+
+
 def names(text: str | None) -> list[str]:
     """Names of columns, as age,zip,sex.
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from importlib import import_module
 from itertools import accumulate
 from pathlib import Path
@@ -16,7 +17,6 @@ from deniable.ledger import Ledger
 from deniable.losses import Approx, Loss
 from deniable.losses.filters import Price
 from deniable.parameters import called
-from deniable.query.algebra import Question
 from deniable.query.query import Query
 from deniable.query.refuse import paid_before
 from deniable.release import Release
@@ -35,6 +35,10 @@ if TYPE_CHECKING:
 
     from deniable.statistics import About
     from deniable.statistics.contributions import Contributions
+
+Search = Callable[[], Query]
+Known = Callable[[float, float], Query]
+"""A question, once the bounds of its column are known."""
 
 
 @called("dp.open(table, unit=dp.rows(), budget=dp.epsilon(1.0))")
@@ -117,22 +121,13 @@ class Curator(Learning, Synthesizing, Workloads):
         # The parser is half of a cold start; a session that asks nothing in SQL need not load it.
         from deniable.query.sql.select import question_from_sql
 
-        question = question_from_sql(
-            text, tables=self.tables, unit=self.unit, private_keys=isinstance(self.budget, Approx)
-        )
-        return Query(session=self, question=question)
+        return Query(session=self, question=question_from_sql(text, **self._known()))
 
     @called("s.query(table.count())")
     def query(self, expression: object) -> Query:
         """The same from an Ibis expression."""
         front = import_module("deniable.query.ibis")
-        question: Question = front.question_from_ibis(
-            expression,
-            tables=self.tables,
-            unit=self.unit,
-            private_keys=isinstance(self.budget, Approx),
-        )
-        return Query(session=self, question=question)
+        return Query(session=self, question=front.question_from_ibis(expression, **self._known()))
 
     # ---- statistics
 
@@ -215,8 +210,7 @@ class Curator(Learning, Synthesizing, Workloads):
         """Count, mean, std and quartiles of every column with bounds."""
         from deniable.statistics.summary import reshaped
 
-        about = self._about(table)
-        return reshaped(statistics.describe(about, columns).release(spend=spend))
+        return reshaped(statistics.describe(self._about(table), columns).release(spend=spend))
 
     @called('s.contributions(by="diagnosis", spend=dp.epsilon(0.1))')
     def contributions(
@@ -252,6 +246,11 @@ class Curator(Learning, Synthesizing, Workloads):
 
     # ---- parts
 
+    def _known(self) -> dict[str, Any]:
+        """What a question may rest on."""
+        private_keys = isinstance(self.budget, Approx)
+        return {"tables": self.tables, "unit": self.unit, "private_keys": private_keys}
+
     def _statistic(self, name: str, column: str, how: Mapping[str, Any]) -> Release:
         by = how.get("by")
         return self._answered(
@@ -276,54 +275,49 @@ class Curator(Learning, Synthesizing, Workloads):
                 fix='spend=dp.epsilon(0.5), bounds="auto"',
             )
         spend = self.spending(paying["spend"])
+        search = partial(statistics.bounds, about, column)
+
+        def known(low: float, high: float) -> Query:
+            from deniable.statistics.ranges import knowing
+
+            return ask(knowing(about, column, low, high))
 
         def due(loss: Loss) -> Price:
-            search, *then = self._due(loss, ask, about, column, paying)
-            return search + then[-1]
+            first, *then = self._due(loss, search, known, paying)
+            return first + then[-1]
 
+        whole = about.source.column(column).type == "int"
         with offering(self, spend, due):
-            return self._searched(spend, ask, about, column, paying)
+            return self._searched(spend, search, known, paying, whole=whole)
 
     def _searched(
-        self,
-        spend: Loss,
-        ask: Callable[[About], Query],
-        about: About,
-        column: str,
-        paying: dict[str, Any],
+        self, spend: Loss, search: Search, known: Known, paying: dict[str, Any], *, whole: bool
     ) -> Release:
         """A part of the loss finds bounds, and the rest is for the answer."""
-        from deniable.statistics.ranges import SEARCH_SHARE, knowing, read_bounds
+        from deniable.statistics.ranges import SEARCH_SHARE, read_bounds
 
-        due, *then = self._due(spend, ask, about, column, paying)
+        due, *then = self._due(spend, search, known, paying)
         if due != Price.zero:  # else the search is free, and what comes then is charged alone
             for each in then:
                 self.ledger.check(due + each)
-        search, rest = spend.split(SEARCH_SHARE)
-        found = statistics.bounds(about, column).release(spend=search)
-        low, high = read_bounds(found, whole=about.source.column(column).type == "int")
+        part, rest = spend.split(SEARCH_SHARE)
+        found = search().release(spend=part)
         try:
-            answer = ask(knowing(about, column, low, high)).release(**paying | {"spend": rest})
+            answer = known(*read_bounds(found, whole=whole)).release(**paying | {"spend": rest})
         except DeniableError as error:
             paid_before(error, found, "find bounds")
             raise
         return _with(answer, found)
 
     def _due(
-        self,
-        spend: Loss,
-        ask: Callable[[About], Query],
-        about: About,
-        column: str,
-        paying: dict[str, Any],
+        self, spend: Loss, search: Search, known: Known, paying: dict[str, Any]
     ) -> list[Price]:
         """What is due for the search, and for the answer if it finds the least or the most."""
-        from deniable.statistics.ranges import EXTREMES, SEARCH_SHARE, knowing
+        from deniable.statistics.ranges import EXTREMES, SEARCH_SHARE
 
-        search, rest = spend.split(SEARCH_SHARE)
-        then = paying | {"spend": rest}
-        after = [ask(knowing(about, column, *ends)).due(**then) for ends in EXTREMES]
-        return [statistics.bounds(about, column).due(spend=search), *after]
+        part, rest = spend.split(SEARCH_SHARE)
+        after = [known(*ends).due(**paying | {"spend": rest}) for ends in EXTREMES]
+        return [search().due(spend=part), *after]
 
 
 def _paying(how: Mapping[str, Any]) -> dict[str, Any]:

@@ -1,8 +1,9 @@
-"""The options of one-line statistics; each is declared once."""
+"""The options of one-line statistics and workloads; each is declared once."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal, TypedDict
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Literal, TypedDict
 
 from deniable.losses import Loss
 from deniable.query.query import Within
@@ -10,6 +11,7 @@ from deniable.schema.edges import Bins
 
 if TYPE_CHECKING:
     from deniable.statistics.building import By
+    from deniable.statistics.workloads import Every
 
 Auto = Literal["auto"]
 
@@ -58,4 +60,48 @@ class Ranked(Spend, total=False):
 
     by: By | None
     bounds: Auto | None
+    table: str | None
+
+
+class Binned(TypedDict, total=False):
+    """The options of `ranges`: how to divide the column."""
+
+    bins: Bins | None
+    table: str | None
+
+
+class Ways(TypedDict, total=False):
+    """The options of `marginals`: how many columns a table has, and how to divide them."""
+
+    ways: int
+    bins: Bins | None
+    table: str | None
+
+
+class Levels(TypedDict, total=False):
+    """The options of `hierarchy`: further groupings of the last column."""
+
+    groups: Mapping[str, Mapping[Any, object]] | None
+    table: str | None
+
+
+class Steps(TypedDict, total=False):
+    """The options of `running` and `follow`: how long a step is, and what is added up."""
+
+    every: Every
+    of: str | None
+    table: str | None
+
+
+class Parts(TypedDict, total=False):
+    """The options of `sample_and_aggregate`: in how many parts the rows are divided."""
+
+    parts: int | None
+    table: str | None
+
+
+class Modelled(Spend, total=False):
+    """The loss to spend on a model; the columns to predict from, and the table."""
+
+    features: Sequence[str] | None
     table: str | None

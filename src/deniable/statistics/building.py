@@ -85,17 +85,19 @@ def ask(
     *aggregates: Aggregate,
     keys: Sequence[Key] = (),
     outputs: Sequence[Output] | None = None,
+    sets: Sequence[tuple[int, ...]] | None = None,
     order_by: Sequence[Order] = (),
     limit: int | None = None,
     text: str,
 ) -> Query:
-    """The question for these aggregates, one row for each combination of keys."""
+    """The question for these aggregates, one row for each combination of keys, or of `sets`."""
     asked = question(
         about.scope,
         about.asking,
         keys=keys,
         aggregates=aggregates,
         outputs=outputs,
+        sets=sets,
         order_by=order_by,
         limit=limit,
         text=text,
@@ -105,12 +107,8 @@ def ask(
 
 def keys_by(about: About, by: By | None) -> list[Key]:
     """The keys of `by=`."""
-    if by is None:
-        return []
-    return [
-        about.key(name)
-        for name in distinct_columns(about, "by", [by] if isinstance(by, str) else by)
-    ]
+    names = [] if by is None else [by] if isinstance(by, str) else by
+    return [about.key(name) for name in distinct_columns(about, "by", names)]
 
 
 def distinct_columns(about: About, what: str, names: Sequence[str]) -> list[str]:
@@ -128,9 +126,7 @@ def distinct_columns(about: About, what: str, names: Sequence[str]) -> list[str]
 
 def titled(what: str, by: By | None) -> str:
     """What is asked, in a line."""
-    if by is None:
-        return what
-    return f"{what} by {by if isinstance(by, str) else ', '.join(by)}"
+    return what if by is None else f"{what} by {by if isinstance(by, str) else ', '.join(by)}"
 
 
 COUNT = Aggregate(name="count", function=Function.COUNT)

@@ -16,6 +16,7 @@ from deniable.errors import BadParameter, MissingUnit
 from deniable.release import Release
 from deniable.release.frame import box
 from deniable.release.numbers import plus_minus
+from deniable.session.sources.source import quoted
 
 from .building import About
 from .summary import stacked
@@ -94,9 +95,9 @@ def question(about: About, by: str | None) -> str:
         )
     if by is not None and not isinstance(by, str):
         raise BadParameter.of("by", by, must="the name of one column", fix='by="diagnosis"')
-    groups = "" if by is None else f", COUNT(DISTINCT {_quoted(by)}) AS groups"
+    groups = "" if by is None else f", COUNT(DISTINCT {quoted(by)}) AS groups"
     asked = _histogram("rows") + ("" if by is None else f", {_histogram('groups')}")
-    who, table = _quoted(person), _quoted(about.source.name)
+    who, table = quoted(person), quoted(about.source.name)
     each = f"SELECT {who}, COUNT(*) AS rows{groups} FROM {table} GROUP BY {who}"  # noqa: S608  (quoted)
     return f"SELECT {asked} FROM ({each}) AS each"  # noqa: S608
 
@@ -117,7 +118,7 @@ def _histogram(column: str) -> str:
 
 def _table(release: Release, column: str, title: str) -> Release:
     cells = [answer for name, answer in release.answers.items() if name.startswith(f"{column} ")]
-    labels = [_label(low + 1, high) for low, high in pairwise((0, *STEPS))]
+    labels = [f"{a + 1:,} to {b:,}" if b > a + 1 else f"{b:,}" for a, b in pairwise((0, *STEPS))]
     people = replace(stacked(cells), estimand="")
     keys = {title: (*labels, f"more than {STEPS[-1]:,}")}
     provenance = replace(release.provenance, question=title)
@@ -135,10 +136,6 @@ def _shortened(release: Release) -> tuple[str, list[list[str]]]:
 
 def _few(limit: int, name: str) -> str:
     return f"{limit:,} {name if limit > 1 else name.removesuffix('s')}"
-
-
-def _label(low: int, high: int) -> str:
-    return f"{high:,}" if low == high else f"{low:,} to {high:,}"
 
 
 def _share(release: Release, limit: int) -> float:
@@ -163,7 +160,3 @@ def _people(release: Release) -> tuple[list[float], float]:
     rows = release.rows()
     counts = [float(row["people"]) for row in rows]  # type: ignore[arg-type]
     return counts, float(rows[0]["people_error"])  # type: ignore[arg-type]
-
-
-def _quoted(name: str) -> str:
-    return '"' + name.replace('"', '""') + '"'

@@ -17,7 +17,7 @@ from deniable.errors import BadParameter
 from deniable.query.algebra import Key, Kind
 from deniable.query.bind.bins import bucket
 from deniable.query.query import Query
-from deniable.release import Noisy, Release
+from deniable.release import Release
 from deniable.schema import Column as Facts
 from deniable.schema.columns import DROP
 from deniable.schema.edges import magnitudes
@@ -56,29 +56,18 @@ def read_bounds(release: Release, *, whole: bool) -> tuple[float, float]:
 def above_noise(release: Release) -> list[int]:
     """The bins that hold more than noise."""
     counts = release.answers["count"]
-    threshold = _threshold(counts)
+    # What no empty bin passes but with a chance of 10⁻⁶ in all: half of what passes a ±.
+    threshold = counts.errors(1 - 2 * _FALSE_ALARM / len(counts.cells))[0]
     return [i for i, n in enumerate(counts.cells) if float(n) > threshold]  # type: ignore[arg-type]
 
 
 def knowing(about: About, column: str, low: float, high: float) -> About:
     """The same rows, with bounds for a column."""
-    return replace(about, known={column: _facts(about, column, low, high)})
-
-
-def _facts(about: About, column: str, low: float, high: float) -> Facts:
     facts = about.source.column(column)
     if facts.type == Kind.INT.value:
         # Magnitudes reach further than 64 bits: what lies there is in the last that fits.
-        ends: tuple[float, float] = (
-            min(max(int(low), -(2**63)), 2**62),
-            max(min(int(high), 2**63 - 1), -(2**62)),
-        )
-    else:
-        ends = (low, high)
+        low = min(max(int(low), -(2**63)), 2**62)
+        high = max(min(int(high), 2**63 - 1), -(2**62))
     missing = DROP if facts.missing is None else facts.missing
-    return Facts(type=facts.type, low=ends[0], high=ends[1], missing=missing)
-
-
-def _threshold(counts: Noisy) -> float:
-    """What no empty bin passes but with a chance of 10⁻⁶ in all: half of what passes a ±."""
-    return float(counts.errors(1 - 2 * _FALSE_ALARM / len(counts.cells))[0])
+    known = Facts(type=facts.type, low=low, high=high, missing=missing)
+    return replace(about, known={column: known})

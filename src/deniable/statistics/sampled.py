@@ -240,16 +240,12 @@ class _Answers:
 
 
 def _rows(asked: Sampled) -> Rows:
-    about = asked.about
+    what = "sample and aggregate"
     averages = [
-        Aggregate(
-            name=name,
-            function=Function.AVG,
-            argument=about.number(name, what="sample and aggregate"),
-        )
+        Aggregate(name=name, function=Function.AVG, argument=asked.about.number(name, what=what))
         for name in asked.columns
     ]
-    return ask(about, *averages, text=asked.title).rows()
+    return ask(asked.about, *averages, text=asked.title).rows()
 
 
 def _values(rows: Rows, matrix: Matrix) -> tuple[Floats, NDArray[np.bool_]]:
@@ -270,12 +266,11 @@ def _one(function: Statistic, part: Floats) -> float:
     if not len(part):
         return math.nan
     try:
-        answer = float(function(part))
+        return float(function(part))
     except KeyboardInterrupt:
         raise
     except BaseException:  # noqa: BLE001  whatever the function raises may depend on rows
         return math.nan
-    return answer
 
 
 _COVERS: Final = "the ± covers the noise, not how far answers of parts lie from that of all rows"

@@ -7,15 +7,22 @@ from dataclasses import replace
 from typing import Final
 
 from deniable.errors import BadParameter
-from deniable.query.algebra import Aggregate, Expression, Function
+from deniable.query.algebra import Aggregate, Function
 from deniable.query.query import Query
 from deniable.release import Noisy, Release, Tabulated
 
 from .building import About, ask, distinct_columns
 
-_QUARTILES: Final = {"q25": 0.25, "median": 0.5, "q75": 0.75}
+_ASKED: Final = {
+    "count": (Function.COUNT, None),
+    "mean": (Function.AVG, None),
+    "std": (Function.STDDEV_SAMP, None),
+    "q25": (Function.QUANTILE, 0.25),
+    "median": (Function.QUANTILE, 0.5),
+    "q75": (Function.QUANTILE, 0.75),
+}
 _CONFIDENCES: Final = (0.5, 0.8, 0.9, 0.95, 0.99)
-ROWS: Final = ("count", "mean", "std", *_QUARTILES)
+ROWS: Final = tuple(_ASKED)
 
 
 def describe(about: About, columns: Sequence[str] | None = None) -> Query:
@@ -27,7 +34,12 @@ def describe(about: About, columns: Sequence[str] | None = None) -> Query:
             "there is no column with bounds to describe",
             fix='dp.Schema(columns={"age": dp.bounds(0, 125)})',
         )
-    asked = [a for name in listed for a in _aggregates(about.number(name, what="summary"), name)]
+    arguments = {name: about.number(name, what="summary") for name in listed}
+    asked = [
+        Aggregate(name=f"{name}·{row}", function=function, argument=argument, q=q)
+        for name, argument in arguments.items()
+        for row, (function, q) in _ASKED.items()
+    ]
     return ask(about, *asked, text=f"summary of {', '.join(listed)}")
 
 
@@ -45,19 +57,6 @@ def reshaped(release: Release) -> Release:
         parts = [release.answers[f"{column}·{row}"] for column in columns]
         answers[row] = replace(stacked(parts), estimand=_estimands(columns, parts))
     return replace(release, keys={"column": tuple(columns)}, answers=answers)
-
-
-def _aggregates(argument: Expression, name: str) -> list[Aggregate]:
-    plain = {"count": Function.COUNT, "mean": Function.AVG, "std": Function.STDDEV_SAMP}
-    asked = [
-        Aggregate(name=f"{name}·{row}", function=function, argument=argument)
-        for row, function in plain.items()
-    ]
-    quartiles = [
-        Aggregate(name=f"{name}·{row}", function=Function.QUANTILE, argument=argument, q=q)
-        for row, q in _QUARTILES.items()
-    ]
-    return asked + quartiles
 
 
 def _estimands(columns: Sequence[str], parts: Sequence[Noisy]) -> str:

@@ -7,7 +7,8 @@ import pyarrow as pa
 import pytest
 
 import deniable as dp
-from deniable.query.scatter.executors import Draw, versions
+from deniable.query.backends.spark import versions
+from deniable.query.scatter.executors import Draw
 from deniable.session.elsewhere import Commission
 
 from .asking import allocated

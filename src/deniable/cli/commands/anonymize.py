@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from typer import Option
 
 from deniable.cli import options, rows, talk
 from deniable.errors import BadParameter
@@ -25,25 +26,21 @@ def anonymize(
     file: options.Rows,
     *,
     quasi: options.Quasi = None,
-    k: Annotated[int, typer.Option(help="The smallest number of people (or rows) in a class.")] = 5,
+    k: Annotated[int, Option(help="The smallest number of people (or rows) in a class.")] = 5,
     sensitive: options.Sensitive = None,
-    l: Annotated[int | None, typer.Option(help="ℓ-diversity: sensitive values per class.")] = None,
-    t: Annotated[float | None, typer.Option(help="t-closeness: distance to the table.")] = None,
-    method: Annotated[str, typer.Option(help="optimal or mondrian.")] = "optimal",
-    suppression: Annotated[float, typer.Option(help="The most rows to suppress.")] = 0.05,
+    l: Annotated[int | None, Option(help="ℓ-diversity: sensitive values per class.")] = None,
+    t: Annotated[float | None, Option(help="t-closeness: distance to the table.")] = None,
+    method: Annotated[str, Option(help="optimal or mondrian.")] = "optimal",
+    suppression: Annotated[float, Option(help="The most rows to suppress.")] = 0.05,
     hierarchies: Annotated[
-        Path | None, typer.Option(help="How to generalise values, in TOML [by type and values].")
+        Path | None, Option(help="How to generalise values, in TOML [by type and values].")
     ] = None,
-    drop: Annotated[str | None, typer.Option(help="More columns to drop.")] = None,
-    keep: Annotated[
-        str | None, typer.Option(help="Columns to keep, though they look like names.")
-    ] = (None),
-    out: Annotated[
-        Path | None, typer.Option(help="The file to write: safe.parquet or .csv.")
-    ] = None,
-    check: Annotated[
-        bool, typer.Option("--check", help="Only measure; exit 1 if it fails.")
-    ] = False,
+    drop: Annotated[str | None, Option(help="More columns to drop.")] = None,
+    keep: Annotated[str | None, Option(help="Columns to keep, though they look like names.")] = (
+        None
+    ),
+    out: Annotated[Path | None, Option(help="The file to write: safe.parquet or .csv.")] = None,
+    check: Annotated[bool, Option("--check", help="Only measure; exit 1 if it fails.")] = False,
     unit: options.UnitColumn = None,
     force: options.Force = False,
     json: options.Json = False,
@@ -82,7 +79,7 @@ def anonymize(
         unit=person,
     )
     extra = [] if person is None or person in kept else [person]
-    _write(done.frame.drop_columns(extra), target)
+    rows.write(done.frame.drop_columns(extra), target)
     dropped = list(dict.fromkeys([*named.identifiers, *extra]))
     record = _record(done) | {"dropped": dropped, "untouched": named.quasi}
     rows.answer(done, record | {"path": str(target)}, json=json)
@@ -93,12 +90,10 @@ def anonymize(
 
 
 def _say_columns(dropped: Sequence[str], untouched: Sequence[str]) -> None:
-    for why, names in (
-        ("dropped, because they identify people", dropped),
-        ("left exact, though others may know it", untouched),
-    ):
-        if names:
-            talk.say(f"{why}: {', '.join(names)}")
+    if dropped:
+        talk.say(f"dropped, because they identify people: {', '.join(dropped)}")
+    if untouched:
+        talk.say(f"left exact, though others may know it: {', '.join(untouched)}")
 
 
 def _needs(
@@ -204,21 +199,6 @@ def _ladders(path: Path) -> dict[str, Ladder]:
 
 def _record(done: Anonymized) -> dict[str, object]:
     told = done.report
-    return asdict(told.measured) | {
-        "method": told.method,
-        "suppressed": told.suppressed,
-        "levels": told.levels,
-        "losses": told.losses,
-        "promised": told.guarantee,
-    }
-
-
-def _write(frame: pa.Table, path: Path) -> None:
-    if path.suffix.lower() == ".csv":
-        from pyarrow.csv import write_csv
-
-        write_csv(frame, path)
-    else:
-        from pyarrow.parquet import write_table
-
-        write_table(frame, path)
+    names = ("method", "suppressed", "levels", "losses")
+    stated = {name: getattr(told, name) for name in names} | {"promised": told.guarantee}
+    return asdict(told.measured) | stated

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
+from typer import Option
 
 from deniable import parameters
 from deniable.cli import amounts, options, places, remote, talk
@@ -34,8 +34,7 @@ def ask(
     server: options.Server = None,
     purpose: options.Purpose = None,
     failures: Annotated[
-        Path | None,
-        typer.Option(help="Write failure details here; they may contain people's values."),
+        Path | None, Option(help="Write failure details here; they may contain people's values.")
     ] = None,
     csv: options.Csv = False,
     json: options.Json = False,
@@ -87,8 +86,7 @@ def _details(session: Curator, file: Path | None) -> Iterator[None]:
     try:
         yield
     except DataFailure as error:
-        resume = command(session.asker)
-        fix = [f"the curator can see the cause and resume: {resume}"]
+        fix = [f"the curator can see the cause and resume: {command(session.asker)}"]
         if file is not None:
             file.touch(mode=0o600)
             with file.open("a", encoding="utf-8") as details:

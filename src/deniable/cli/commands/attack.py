@@ -6,6 +6,7 @@ from dataclasses import asdict
 from typing import Annotated
 
 import typer
+from typer import Option
 
 from deniable.cli import joining, options, rows
 from deniable.errors import BadParameter
@@ -22,8 +23,8 @@ attack = typer.Typer(
 def uniqueness(
     file: options.Rows,
     *,
-    columns: Annotated[str | None, typer.Option(help="Only these: age,zip,sex [all].")] = None,
-    largest: Annotated[int, typer.Option(help="The most columns to combine.")] = 3,
+    columns: Annotated[str | None, Option(help="Only these: age,zip,sex [all].")] = None,
+    largest: Annotated[int, Option(help="The most columns to combine.")] = 3,
     unit: options.UnitColumn = None,
     json: options.Json = False,
 ) -> None:
@@ -48,7 +49,7 @@ def uniqueness(
 def selectivity(
     file: options.Rows,
     *,
-    known: Annotated[str | None, typer.Option(help="What the attacker knows: age,sex.")] = None,
+    known: Annotated[str | None, Option(help="What the attacker knows: age,sex.")] = None,
     unit: options.UnitColumn = None,
     json: options.Json = False,
 ) -> None:
@@ -102,9 +103,9 @@ def linkage(
 def small_groups(
     file: options.Rows,
     *,
-    by: Annotated[str, typer.Option(help="The columns of a published table: city,sex.")],
-    value: Annotated[str | None, typer.Option(help="The column it averages: income.")] = None,
-    below: Annotated[int, typer.Option(help="Smaller groups count as small.")] = 5,
+    by: Annotated[str, Option(help="The columns of a published table: city,sex.")],
+    value: Annotated[str | None, Option(help="The column it averages: income.")] = None,
+    below: Annotated[int, Option(help="Smaller groups count as small.")] = 5,
     unit: options.UnitColumn = None,
     json: options.Json = False,
 ) -> None:

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import Annotated, Any
 
 import typer
+from typer import Argument, Option
 
 from deniable.cli import options, talk
 from deniable.errors import BadParameter
@@ -16,15 +17,15 @@ from deniable.errors import BadParameter
 
 def audit(
     function: Annotated[
-        str, typer.Argument(help="module:function that takes data and returns an answer.")
+        str, Argument(help="module:function that takes data and returns an answer.")
     ],
     *,
-    epsilon: Annotated[float, typer.Option(help="The claimed ε.")],
-    delta: Annotated[float, typer.Option(help="The claimed δ.")] = 0.0,
-    first: Annotated[str, typer.Option(help="A data set, in JSON.")] = "0",
-    second: Annotated[str, typer.Option(help="A neighbouring data set, in JSON.")] = "1",
-    samples: Annotated[int, typer.Option(help="Answers per data set.")] = 200_000,
-    confidence: Annotated[float, typer.Option(help="1 − the false-alarm rate.")] = 0.999,
+    epsilon: Annotated[float, Option(help="The claimed ε.")],
+    delta: Annotated[float, Option(help="The claimed δ.")] = 0.0,
+    first: Annotated[str, Option(help="A data set, in JSON.")] = "0",
+    second: Annotated[str, Option(help="A neighbouring data set, in JSON.")] = "1",
+    samples: Annotated[int, Option(help="Answers per data set.")] = 200_000,
+    confidence: Annotated[float, Option(help="1 − the false-alarm rate.")] = 0.999,
     json: options.Json = False,
 ) -> None:
     """Try to refute a claimed ε.

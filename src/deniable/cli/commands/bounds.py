@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 from typing import Annotated
 
-import typer
+from typer import Option
 
 from deniable.cli import amounts, options, places, talk
 from deniable.errors import BadParameter
@@ -16,7 +16,7 @@ from .ask import say_left
 def bounds(
     target: options.Target,
     *,
-    spend: Annotated[str, typer.Option("--spend", help="What to spend: 0.1 (ε).")],
+    spend: Annotated[str, Option("--spend", help="What to spend: 0.1 (ε).")],
     schema: options.SchemaPath = None,
     data: options.DataPath = None,
     ledger: options.LedgerPath = None,

@@ -77,7 +77,9 @@ def warnings(table: Table, facts: Schema, place: places.Place) -> Iterator[Warne
             _set(table.name, each.column, f.command, place) for f in each.fixes if f.command
         ]
         if each.code == MissingBounds.code and not each.danger:
-            commands.append(_estimated(table.name, each.column, place))
+            target = shlex.quote(f"{table.name}.{each.column}")
+            where = place.options(table=table.name, data=True, ledger=True)
+            commands.append(f"deniable bounds {target} --spend {_price(place)}{where}")
         yield Warned(
             code=each.code,
             target=f"{table.name}.{each.column}".rstrip("."),
@@ -93,12 +95,6 @@ def warnings(table: Table, facts: Schema, place: places.Place) -> Iterator[Warne
             what="unknown type, so it cannot be used",
             fix=_set(table.name, name, "--type text", place, data=True),
         )
-
-
-def _estimated(table: str, name: str, place: places.Place) -> str:
-    target = shlex.quote(f"{table}.{name}")
-    where = place.options(table=table, data=True, ledger=True)
-    return f"deniable bounds {target} --spend {_price(place)}{where}"
 
 
 def _set(table: str, name: str, fact: str, place: places.Place, *, data: bool = False) -> str:

@@ -127,8 +127,4 @@ def _engine() -> str:
         return ""
 
 
-_TESTS: dict[str, Callable[[], str]] = {
-    "randomness": _random,
-    "floats": _floats,
-    "engine": _engine,
-}
+_TESTS: dict[str, Callable[[], str]] = {"randomness": _random, "floats": _floats, "engine": _engine}

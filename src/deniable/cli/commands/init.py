@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from typer import Argument, Option
 
 from deniable import parameters
 from deniable.cli import amounts, options, places, talk
@@ -22,25 +23,21 @@ if TYPE_CHECKING:
 
 
 def init(
-    files: Annotated[list[Path], typer.Argument(help="people.parquet, or several tables.")],
+    files: Annotated[list[Path], Argument(help="people.parquet, or several tables.")],
     *,
     unit: Annotated[
-        str | None, typer.Option(help="The privacy unit: a column that identifies people, or row.")
+        str | None, Option(help="The privacy unit: a column that identifies people, or row.")
     ] = None,
-    rows: Annotated[int | None, typer.Option(help="The most rows one person counts for.")] = None,
-    groups: Annotated[
-        int | None, typer.Option(help="The most groups one person counts in.")
-    ] = None,
-    size: Annotated[
-        int | None, typer.Option(help="The approximate number of people, if public.")
-    ] = None,
+    rows: Annotated[int | None, Option(help="The most rows one person counts for.")] = None,
+    groups: Annotated[int | None, Option(help="The most groups one person counts in.")] = None,
+    size: Annotated[int | None, Option(help="The approximate number of people, if public.")] = None,
     header: Annotated[
-        bool, typer.Option("--header", help="The first line of a CSV contains column names.")
+        bool, Option("--header", help="The first line of a CSV contains column names.")
     ] = False,
     schema: options.SchemaPath = None,
     ledger: options.LedgerPath = None,
     budget: options.Budget = None,
-    force: Annotated[bool, typer.Option("--force", help="Replace an existing schema.")] = False,
+    force: Annotated[bool, Option("--force", help="Replace an existing schema.")] = False,
     json: options.Json = False,
 ) -> None:
     """Write a schema for a data file.
@@ -104,11 +101,7 @@ def _tables(
 
 
 def _unit(
-    unit: str | None,
-    rows: int | None,
-    groups: int | None,
-    *,
-    tables: dict[str, dict[str, Column]],
+    unit: str | None, rows: int | None, groups: int | None, *, tables: dict[str, dict[str, Column]]
 ) -> Unit:
     """The privacy unit, from the options or the prompt; there is no default."""
     from deniable import units

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from typer import Argument, Option
 
 from deniable import records
 from deniable.cli import amounts, options, places, talk
@@ -26,17 +27,14 @@ ledger = typer.Typer(rich_markup_mode=None, invoke_without_command=True)
 def show(
     context: typer.Context,
     *,
-    verify: Annotated[
-        bool, typer.Option("--verify", help="Check every hash, total and charge.")
-    ] = False,
+    verify: Annotated[bool, Option("--verify", help="Check every hash, total and charge.")] = False,
     head: Annotated[
-        bool,
-        typer.Option("--head", help="Print the head of the hash chain as JSON, to keep elsewhere."),
+        bool, Option("--head", help="Print the head of the hash chain as JSON, to keep elsewhere.")
     ] = False,
     anchor: Annotated[
-        Path | None, typer.Option(help="An earlier head, to detect lines cut off since then.")
+        Path | None, Option(help="An earlier head, to detect lines cut off since then.")
     ] = None,
-    last: Annotated[int, typer.Option(help="How many lines to show.", min=0)] = 20,
+    last: Annotated[int, Option(help="How many lines to show.", min=0)] = 20,
     schema: options.SchemaPath = None,
     path: options.LedgerPath = None,
     json: options.Json = False,
@@ -45,14 +43,10 @@ def show(
 
     --verify checks that no line was changed, removed or overspent.
     """
-    from deniable.ledger import open_ledger
-
     if context.invoked_subcommand is not None:
         return
-    with open_ledger(_where(path, schema)) as kept:
-        checked: Head | None = None
-        if verify or anchor is not None:
-            checked = kept.verify(_anchor(anchor))
+    with _opened(path, schema) as kept:
+        checked = kept.verify(_anchor(anchor)) if verify or anchor is not None else None
         if head:
             talk.answer(records.text(kept.head().to_dict()), kept.head().to_dict(), json=json)
             return
@@ -66,8 +60,8 @@ def show(
 @ledger.command("resume")
 def resume(
     *,
-    asker: Annotated[str | None, typer.Option(help="The asker [the unnamed one].")] = None,
-    yes: Annotated[bool, typer.Option("--yes", help="Do not ask for confirmation.")] = False,
+    asker: Annotated[str | None, Option(help="The asker [the unnamed one].")] = None,
+    yes: Annotated[bool, Option("--yes", help="Do not ask for confirmation.")] = False,
     schema: options.SchemaPath = None,
     path: options.LedgerPath = None,
     json: options.Json = False,
@@ -77,10 +71,9 @@ def resume(
     For the curator: the causes may contain people's values. They are erased from the ledger
     afterwards; later certificates of that asker and of the curator count the resumption.
     """
-    from deniable.ledger import open_ledger
     from deniable.ledger.halts import command
 
-    with open_ledger(_where(path, schema)) as kept:
+    with _opened(path, schema) as kept:
         failures = kept.failures()
         if not json:
             talk.answer(failures, None, json=False)
@@ -101,17 +94,15 @@ def resume(
 
 @ledger.command("share")
 def share(
-    asker: Annotated[str, typer.Argument(help="The analyst.")],
+    asker: Annotated[str, Argument(help="The analyst.")],
     *,
-    amount: Annotated[str, typer.Option("--amount", help="The share: 0.5 (ε), 0.5,1e-8, rho=0.1.")],
+    amount: Annotated[str, Option("--amount", help="The share: 0.5 (ε), 0.5,1e-8, rho=0.1.")],
     schema: options.SchemaPath = None,
     path: options.LedgerPath = None,
     json: options.Json = False,
 ) -> None:
     """Reserve a part of the budget for one analyst, permanently."""
-    from deniable.ledger import open_ledger
-
-    with open_ledger(_where(path, schema)) as kept:
+    with _opened(path, schema) as kept:
         reserved = amounts.loss("amount", amount)
         entry = kept.share(asker, amount=reserved)
         record = {"line": entry.sequence, "asker": asker, "left": kept.left.to_dict()}
@@ -125,17 +116,19 @@ def _named(asker: str | None) -> str:
     return called(asker)
 
 
-def _where(path: str | None, schema: Path | None) -> str | Path:
+def _opened(path: str | None, schema: Path | None) -> Ledger:
     """The ledger given, the one beside the schema, or the only one in this folder."""
+    from deniable.ledger import open_ledger
+
     if path is not None:
-        return path if "://" in path else Path(path)
+        return open_ledger(path if "://" in path else Path(path))
     alone = sorted(Path().glob("*.ledger"))
     if schema is None and len(alone) == 1:
-        return alone[0]
+        return open_ledger(alone[0])
     place = places.find(schema)
     if not place.started:
         raise places.no_ceiling(place)
-    return place.ledger_name()
+    return open_ledger(place.ledger_name())
 
 
 def _anchor(path: Path | None) -> Head | None:
@@ -178,19 +171,14 @@ def _text(kept: Ledger, shown: list[Entry], count: int) -> str:
     }
     lines = [f"{name:<9} {fact}" for name, fact in facts.items()]
     if shown:
+        # Of a stop or a resumption the asker is shown.
+        about = [_named(e.asker) if e.kind in ("stop", "resume") else e.what for e in shown]
         rows = [
-            [str(e.sequence), f"{e.time:%Y-%m-%d %H:%M}", e.kind, _short(_about(e)), _priced(e)]
-            for e in shown
+            [str(e.sequence), f"{e.time:%Y-%m-%d %H:%M}", e.kind, _short(what), _priced(e)]
+            for e, what in zip(shown, about, strict=True)
         ]
         lines.append(box(["line", "time (UTC)", "kind", "what", "price"], rows))
     return "\n".join(lines)
-
-
-def _about(entry: Entry) -> str:
-    """The query of a line; for a stop or a resumption, the asker."""
-    if entry.kind in ("stop", "resume"):
-        return _named(entry.asker)
-    return entry.what
 
 
 def _short(text: str, most: int = 60) -> str:
@@ -203,10 +191,7 @@ def _record(kept: Ledger, shown: list[Entry], checked: Head | None) -> dict[str,
     return {
         "ledger": kept.where,
         "name": kept.name,
-        "unit": kept.unit.to_dict(),
-        "budget": kept.budget.to_dict(),
-        "spent": kept.spent.to_dict(),
-        "left": kept.left.to_dict(),
+        **{name: getattr(kept, name).to_dict() for name in ("unit", "budget", "spent", "left")},
         "stopped": [{"asker": name, "failures": n} for name, n in halts.stopped.items()],
         "resumptions": halts.resumptions,
         "verified": None if checked is None else checked.to_dict(),

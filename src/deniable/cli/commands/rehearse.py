@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Final
 
-import typer
+from typer import Option
 
 from deniable.cli import amounts, options, places, talk
 
@@ -24,9 +24,9 @@ def rehearse(
     within: options.Within = None,
     size: options.Size = None,
     rows: Annotated[
-        int | None, typer.Option(help="How many rows to make up [1000, or --size if larger].")
+        int | None, Option(help="How many rows to make up [1000, or --size if larger].")
     ] = None,
-    seed: Annotated[int, typer.Option(help="The seed of the made-up rows.")] = 1,
+    seed: Annotated[int, Option(help="The seed of the made-up rows.")] = 1,
     schema: options.SchemaPath = None,
     ledger: options.LedgerPath = None,
     budget: options.Budget = None,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-import typer
+from typer import Option
 
 from deniable.cli import joining, options, rows, talk
 from deniable.errors import BadParameter
@@ -19,10 +19,10 @@ def report(
     auxiliary: options.Auxiliary = None,
     on: options.On = None,
     unit: options.UnitColumn = None,
-    k: Annotated[int, typer.Option(help="The k of a k-anonymous table to compare with.")] = 5,
-    epsilon: Annotated[float, typer.Option(help="The ε of noisy counts to compare with.")] = 1.0,
+    k: Annotated[int, Option(help="The k of a k-anonymous table to compare with.")] = 5,
+    epsilon: Annotated[float, Option(help="The ε of noisy counts to compare with.")] = 1.0,
     out: Annotated[
-        Path | None, typer.Option(help="A page (.html) or a record (.json) [FILE.report.html].")
+        Path | None, Option(help="A page (.html) or a record (.json) [FILE.report.html].")
     ] = None,
     force: options.Force = False,
     json: options.Json = False,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-import typer
+from typer import Argument, Option
 
 from deniable.cli import amounts, options, remote, talk
 from deniable.errors import BadParameter
@@ -13,38 +13,35 @@ from deniable.errors import BadParameter
 
 def serve(
     folder: Annotated[
-        Path | None,
-        typer.Argument(help="Tables with their schemas [the bundled table]."),
+        Path | None, Argument(help="Tables with their schemas [the bundled table].")
     ] = None,
     *,
     ledger: Annotated[
-        str | None,
-        typer.Option(help="postgresql://..., for several server processes [files in FOLDER]."),
+        str | None, Option(help="postgresql://..., for several server processes [files in FOLDER].")
     ] = None,
     budget: options.Budget = None,
-    host: Annotated[str, typer.Option(help="The address to listen on.")] = "127.0.0.1",
-    port: Annotated[int, typer.Option(help="The port to listen on.")] = 8477,
+    host: Annotated[str, Option(help="The address to listen on.")] = "127.0.0.1",
+    port: Annotated[int, Option(help="The port to listen on.")] = 8477,
     name: Annotated[
-        list[str] | None,
-        typer.Option(help="A host name that browsers use; once per name."),
+        list[str] | None, Option(help="A host name that browsers use; once per name.")
     ] = None,
-    certificate: Annotated[Path | None, typer.Option(help="A TLS certificate (PEM).")] = None,
-    key: Annotated[Path | None, typer.Option(help="The key of the certificate.")] = None,
+    certificate: Annotated[Path | None, Option(help="A TLS certificate (PEM).")] = None,
+    key: Annotated[Path | None, Option(help="The key of the certificate.")] = None,
     https: Annotated[
-        bool, typer.Option("--https", help="A proxy with TLS stands before this server.")
+        bool, Option("--https", help="A proxy with TLS stands before this server.")
     ] = False,
     steps: Annotated[
-        str, typer.Option(help="Seconds after which answers leave; the last is the deadline.")
+        str, Option(help="Seconds after which answers leave; the last is the deadline.")
     ] = "0.5,2,8,30",
-    workers: Annotated[int, typer.Option(min=1, help="Processes that compute answers.")] = 2,
+    workers: Annotated[int, Option(min=1, help="Processes that compute answers.")] = 2,
     link: Annotated[
-        bool, typer.Option("--link", help="Print a new sign-in link for the curator, and end.")
+        bool, Option("--link", help="Print a new sign-in link for the curator, and end.")
     ] = False,
     back_up: Annotated[
-        Path | None, typer.Option("--back-up", help="Copy ledgers and accounts here, and end.")
+        Path | None, Option("--back-up", help="Copy ledgers and accounts here, and end.")
     ] = None,
     restore: Annotated[
-        Path | None, typer.Option("--restore", help="Put such copies back, and end.")
+        Path | None, Option("--restore", help="Put such copies back, and end.")
     ] = None,
 ) -> None:
     """Serve tables to analysts: pages, an HTTP interface, and `dp.connect` from Python."""
@@ -83,10 +80,7 @@ def serve(
     )
 
 
-def mcp(
-    *,
-    server: options.Server = None,
-) -> None:
+def mcp(*, server: options.Server = None) -> None:
     """Give a software agent the tools to ask a server (MCP, on stdin and stdout)."""
     from deniable.server.agents import tools
 

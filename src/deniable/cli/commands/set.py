@@ -6,7 +6,7 @@ import csv
 from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated
 
-import typer
+from typer import Option
 
 from deniable.cli import options, places, talk
 from deniable.errors import BadParameter, UnknownName
@@ -14,28 +14,25 @@ from deniable.errors import BadParameter, UnknownName
 if TYPE_CHECKING:
     from deniable.schema import Column, Schema
 
-_NUMBERS = ("int", "float")
-
 
 def set_facts(
     target: options.Target,
     *,
     bounds: Annotated[
         tuple[str, str] | None,
-        typer.Option(metavar="LOW HIGH", help="Plausible bounds; do not look at the data."),
+        Option(metavar="LOW HIGH", help="Plausible bounds; do not look at the data."),
     ] = None,
     keys: Annotated[
-        list[str] | None,
-        typer.Option(help="The possible values, separated by commas; may be repeated."),
+        list[str] | None, Option(help="The possible values, separated by commas; may be repeated.")
     ] = None,
     missing: Annotated[
-        str | None, typer.Option(help="How to count NULL and NaN: drop, or a value.")
+        str | None, Option(help="How to count NULL and NaN: drop, or a value.")
     ] = None,
     type_: Annotated[
-        str | None, typer.Option("--type", help="int, float, text, bool, date or timestamp.")
+        str | None, Option("--type", help="int, float, text, bool, date or timestamp.")
     ] = None,
     size: Annotated[
-        int | None, typer.Option(help="The approximate number of people in a table, if public.")
+        int | None, Option(help="The approximate number of people in a table, if public.")
     ] = None,
     schema: options.SchemaPath = None,
     data: options.DataPath = None,
@@ -65,7 +62,8 @@ def set_facts(
         old = known[column] if column in known else _of_data(place, facts, table, column)
         new = _column(old, bounds=bounds, keys=keys, missing=missing, kind=type_)
         changed = _with(facts, table, column, new)
-        before = _replaced(old, new)
+        if old != new and (old.keys is not None or old.low is not None):
+            before = f" (replaces {old})"
         shown = changed.table(table).to_dict()["columns"][column]  # type: ignore[index]
     changed.to_toml(place.schema)
     said = shown if column is None else changed.table(table)[column]
@@ -136,12 +134,6 @@ def _column(
     if kind is not None and kind != old.type:
         return schema.column(kind, missing=rule)
     return replace(old, missing=rule)
-
-
-def _replaced(old: Column, new: Column) -> str:
-    """What the column had before, if that was more than a type and is no longer said."""
-    lost = old != new and (old.keys is not None or old.low is not None)
-    return f" (replaces {old})" if lost else ""
 
 
 def _likely(type_: str, bounds: tuple[str, str] | None) -> str:

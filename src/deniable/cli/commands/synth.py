@@ -6,9 +6,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from typer import Argument, Option
 
 from deniable import parameters
-from deniable.cli import amounts, options, places, talk
+from deniable.cli import amounts, options, places, rows, talk
 from deniable.errors import BadParameter
 
 if TYPE_CHECKING:
@@ -18,21 +19,21 @@ if TYPE_CHECKING:
 def synth(
     context: typer.Context,
     out: Annotated[
-        Path, typer.Argument(help="people.csv, people.parquet, or people.synthetic (the model).")
+        Path, Argument(help="people.csv, people.parquet, or people.synthetic (the model).")
     ],
     *,
     spend: options.Spend = None,
     columns: Annotated[
-        str | None, typer.Option("--columns", help="Columns: age,sex,income [all].")
+        str | None, Option("--columns", help="Columns: age,sex,income [all].")
     ] = None,
     method: Annotated[
-        str, typer.Option("--method", help="auto, independent, tree or adaptive.")
+        str, Option("--method", help="auto, independent, tree or adaptive.")
     ] = "auto",
-    rows: Annotated[
-        int | None, typer.Option("--rows", help="Rows to draw [the noisy number of rows].")
+    count: Annotated[
+        int | None, Option("--rows", help="Rows to draw [the noisy number of rows].")
     ] = None,
-    bins: Annotated[int | None, typer.Option("--bins", help="Cells per numeric column.")] = None,
-    table: Annotated[str | None, typer.Option("--table", help="The table, if several.")] = None,
+    bins: Annotated[int | None, Option("--bins", help="Cells per numeric column.")] = None,
+    table: Annotated[str | None, Option("--table", help="The table, if several.")] = None,
     schema: options.SchemaPath = None,
     data: options.DataPath = None,
     ledger: options.LedgerPath = None,
@@ -43,8 +44,8 @@ def synth(
 ) -> None:
     """Write synthetic rows, and spend budget. Without --spend, say what to decide first."""
     _check(out, force=force)
-    if rows is not None:
-        parameters.whole("--rows", rows, least=0)
+    if count is not None:
+        parameters.whole("--rows", count, least=0)
     place = places.find(schema, data=data, ledger=ledger, table=table)
     _check_kept(out, place)
     paid = amounts.maybe("spend", spend)
@@ -68,10 +69,9 @@ def synth(
             raise
         context.meta["paid"] = True
         record = {"file": str(out), "cost": made.loss.to_dict(), "left": session.left.to_dict()}
-    count = _written(made, out, rows)
-    talk.answer(
-        f"{out}: {count:,} rows" if count else str(out), record | {"rows": count}, json=json
-    )
+    written = _written(made, out, count)
+    said = f"{out}: {written:,} rows" if written else str(out)
+    talk.answer(said, record | {"rows": written}, json=json)
     if not json:
         talk.say(made)
 
@@ -89,8 +89,7 @@ def _check(out: Path, *, force: bool) -> None:
 
 def _check_kept(out: Path, place: places.Place) -> None:
     """Refuse to write over the rows, the schema or the ledger, whatever --force says."""
-    facts = place.facts()
-    kept = [place.schema, *place.sources(facts).values(), Path(place.ledger)]
+    kept = [place.schema, *place.sources(place.facts()).values(), Path(place.ledger)]
     if out.resolve() in {path.resolve() for path in kept}:
         raise BadParameter(
             f"{out} belongs to the table itself, and synthetic rows would replace it",
@@ -98,17 +97,10 @@ def _check_kept(out: Path, place: places.Place) -> None:
         )
 
 
-def _written(made: Synthetic, out: Path, rows: int | None) -> int:
+def _written(made: Synthetic, out: Path, count: int | None) -> int:
     if out.suffix == ".synthetic":
         made.save(out)
         return 0
-    table = made.to_arrow(rows)
-    if out.suffix == ".csv":
-        from pyarrow import csv
-
-        csv.write_csv(table, out)
-    else:
-        from pyarrow import parquet
-
-        parquet.write_table(table, out)
+    table = made.to_arrow(count)
+    rows.write(table, out)
     return int(table.num_rows)

@@ -18,7 +18,7 @@ user wrote gets through.
 
 from __future__ import annotations
 
-from .domain import EXACT, NUMBERS, TIMES, Domain, Kind, Scalar, domain_of_column
+from .domain import EXACT, NUMBERS, TIMES, Domain, Kind, Scalar
 from .expressions import (
     Call,
     Column,
@@ -34,7 +34,7 @@ from .expressions import (
     substitute,
     walk,
 )
-from .operators import OPERATORS, Operator
+from .operators import OPERATORS
 from .possible import possible_values
 from .questions import Aggregate, Function, Key, Order, Output, Question
 from .relations import (
@@ -69,7 +69,6 @@ __all__ = [
     "Key",
     "Kind",
     "Literal",
-    "Operator",
     "Order",
     "Output",
     "PerPerson",
@@ -87,7 +86,6 @@ __all__ = [
     "call",
     "columns_of",
     "conjuncts",
-    "domain_of_column",
     "evaluate",
     "literal",
     "one_each",

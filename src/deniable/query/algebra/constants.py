@@ -5,6 +5,7 @@ Others are refused when the question is read. What they are is public, so nothin
 
 from __future__ import annotations
 
+import datetime as dt
 import math
 from collections.abc import Sequence
 from typing import Any
@@ -14,8 +15,6 @@ from deniable.errors import UnsupportedQuery
 
 from .domain import Kind
 from .moments import UNITS
-
-_OF_A_DAY = ("hour", "minute")
 
 
 def check_value(value: object) -> None:
@@ -85,14 +84,9 @@ def _check_buckets(low: float, high: float, buckets: int) -> None:
 def _check_unit(unit: str, moment: object) -> None:
     if unit not in UNITS:
         raise UnsupportedQuery(f"DATE_TRUNC knows {', '.join(UNITS)}; not {unit!r}")
-    if unit in _OF_A_DAY and (moment is Kind.DATE or _is_day(moment)):
+    day = isinstance(moment, dt.date) and not isinstance(moment, dt.datetime)
+    if unit in ("hour", "minute") and (moment is Kind.DATE or day):
         raise UnsupportedQuery(
             f"a date has no {unit}",
             fix=f"DATE_TRUNC('{unit}', CAST(... AS TIMESTAMP)), or DATE_TRUNC('day', ...)",
         )
-
-
-def _is_day(moment: object) -> bool:
-    import datetime as dt
-
-    return isinstance(moment, dt.date) and not isinstance(moment, dt.datetime)

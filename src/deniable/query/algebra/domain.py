@@ -84,21 +84,27 @@ class Domain:
 
 def domain_of_column(facts: Facts) -> Domain:
     """What reading a column gives, after its values were made to keep the schema's word."""
-    ends = facts.bounds or _ends_of(facts)
+    # A list of dates also has a first and a last.
+    days = [key for key in facts.keys or () if isinstance(key, dt.date)]
+    low, high = facts.bounds or ((min(days), max(days)) if days else (None, None))
     return Domain(
         kind=Kind(facts.type),
-        low=None if ends is None else ends[0],
-        high=None if ends is None else ends[1],
+        low=low,
+        high=high,
         values=facts.keys,
         nullable=facts.missing is None or facts.missing == DROP,
         ruled=facts.missing is not None,
     )
 
 
-def _ends_of(facts: Facts) -> tuple[Scalar, Scalar] | None:
-    """A list of dates also has a first and a last."""
-    days = [key for key in facts.keys or () if isinstance(key, dt.date)]
-    return (min(days), max(days)) if days else None
+# A truth value is also a whole number, and a timestamp a date: the first that fits.
+_KINDS: Final[dict[type, Kind]] = {
+    bool: Kind.BOOL,
+    int: Kind.INT,
+    float: Kind.FLOAT,
+    str: Kind.TEXT,
+    dt.datetime: Kind.TIMESTAMP,
+}
 
 
 def domain_of_value(value: Scalar) -> Domain:
@@ -107,19 +113,6 @@ def domain_of_value(value: Scalar) -> Domain:
     >>> domain_of_value(3)
     int 3..3 of 1 values
     """
-    match value:
-        case bool():
-            kind = Kind.BOOL
-        case int():
-            kind = Kind.INT
-        case float():
-            kind = Kind.FLOAT
-        case str():
-            kind = Kind.TEXT
-        case dt.datetime():
-            kind = Kind.TIMESTAMP
-        case _:
-            kind = Kind.DATE
-    ordered = kind in NUMBERS or kind in TIMES
-    end = value if ordered else None
+    kind = next((kind for type_, kind in _KINDS.items() if isinstance(value, type_)), Kind.DATE)
+    end = value if kind in NUMBERS | TIMES else None
     return Domain(kind=kind, low=end, high=end, values=(value,), nullable=False)

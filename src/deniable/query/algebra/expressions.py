@@ -44,16 +44,13 @@ class Expression:
 
     domain: Domain
     span: Span | None = field(default=None, compare=False)
+    size: int = field(default=1, compare=False)
+    """How many nodes the tree has."""
 
     @property
     def kind(self) -> Kind:
         """Its kind."""
         return self.domain.kind
-
-    @property
-    def size(self) -> int:
-        """How many nodes the tree has."""
-        return 1
 
     @property
     def children(self) -> tuple[Expression, ...]:
@@ -90,12 +87,6 @@ class Call(Expression):
 
     op: str
     args: tuple[Expression, ...]
-    nodes: int = field(default=1, compare=False)
-
-    @property
-    def size(self) -> int:
-        """How many nodes the tree has."""
-        return self.nodes
 
     @property
     def children(self) -> tuple[Expression, ...]:
@@ -136,11 +127,11 @@ def call(op: str, *args: Expression, span: Span | None = None) -> Call:
     for position, arg in enumerate(args):
         _check(operator, position, arg, count=len(args))
     check_constants(op, [arg.value if isinstance(arg, Literal) else arg.kind for arg in args])
-    nodes = 1 + sum(arg.size for arg in args)
-    if nodes > LARGEST:
+    size = 1 + sum(arg.size for arg in args)
+    if size > LARGEST:
         raise UnsupportedQuery("this expression grows too large when its parts are written out")
     known = operator.result(*(arg.domain for arg in args))
-    return Call(op=op, args=args, domain=known, nodes=nodes, span=span)
+    return Call(op=op, args=args, domain=known, size=size, span=span)
 
 
 def alike(args: tuple[Expression, ...]) -> tuple[Expression, ...]:

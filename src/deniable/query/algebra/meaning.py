@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import datetime as dt
 import math
+import operator
 import re
 from collections.abc import Callable
 from typing import Any, Final
@@ -55,24 +56,20 @@ def strict(run: Callable[..., Value]) -> Callable[..., Value]:
 # ---- arithmetic
 
 
-def _arithmetic(
-    exact: Callable[[int, int], int], rounded: Callable[[float, float], float]
-) -> Callable[[Any, Any], Value]:
+def _arithmetic(rule: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Value]:
     """Whole numbers exactly while they are exact as floats; else float64."""
 
     def run(x: Any, y: Any) -> Value:
         if isinstance(x, int) and isinstance(y, int):
-            whole = exact(x, y)
-            if abs(whole) <= EXACT and abs(x) <= EXACT and abs(y) <= EXACT:
-                return whole
-        return number(rounded(float(x), float(y)))
+            found: int = rule(x, y)
+            if max(abs(found), abs(x), abs(y)) <= EXACT:
+                return found
+        return number(rule(float(x), float(y)))
 
     return run
 
 
-add = _arithmetic(lambda x, y: x + y, lambda x, y: x + y)
-subtract = _arithmetic(lambda x, y: x - y, lambda x, y: x - y)
-multiply = _arithmetic(lambda x, y: x * y, lambda x, y: x * y)
+add, subtract, multiply = map(_arithmetic, (operator.add, operator.sub, operator.mul))
 
 
 def divide(x: float, y: float) -> Value:
@@ -90,24 +87,9 @@ def negate(x: Any) -> Value:
     return -x if isinstance(x, int) else number(-x)
 
 
-def absolute(x: Any) -> Value:
-    """|x|."""
-    return abs(x)  # type: ignore[no-any-return]
-
-
 def sign(x: float) -> Value:
     """-1, 0 or 1."""
     return (x > 0) - (x < 0)
-
-
-def floor(x: float) -> Value:
-    """⌊x⌋, a whole number while it is one exactly, else the float itself."""
-    return _whole(x, math.floor)
-
-
-def ceil(x: float) -> Value:
-    """⌈x⌉, likewise."""
-    return _whole(x, math.ceil)
 
 
 def round_half_away(x: float, digits: int = 0) -> Value:
@@ -121,7 +103,7 @@ def round_half_away(x: float, digits: int = 0) -> Value:
     up = float(math.floor(scaled + 0.5))
     back = up / scale if digits >= 0 else up * scale
     signed = number(math.copysign(back, x))
-    return floor(signed) if digits <= 0 and isinstance(signed, float) else signed
+    return whole(math.floor, signed) if digits <= 0 and isinstance(signed, float) else signed
 
 
 def sqrt(x: float) -> Value:
@@ -151,18 +133,6 @@ def power(x: float, y: float) -> Value:
         return number(math.pow(x, y))
     except OverflowError:
         return -math.inf if x < 0 and y % 2 == 1 else math.inf
-    except ValueError:  # pragma: no cover  (all such cases are caught above)
-        return None
-
-
-def least(*args: Any) -> Value:
-    """The smallest; missing if any is missing."""
-    return min(args)  # type: ignore[no-any-return]
-
-
-def greatest(*args: Any) -> Value:
-    """The largest; missing if any is missing."""
-    return max(args)  # type: ignore[no-any-return]
 
 
 def clip(x: Any, low: Any, high: Any) -> Value:
@@ -189,13 +159,12 @@ def width_bucket(x: float, low: float, high: float, buckets: int) -> Value:
     return min(buckets, math.floor(share) + 1)
 
 
-def _whole(x: float, rule: Callable[[float], int]) -> Value:
-    if isinstance(x, int):
+def whole(rule: Callable[[float], int], x: float) -> Value:
+    """⌊x⌋ or ⌈x⌉, a whole number while it is one exactly, else the float itself."""
+    if isinstance(x, int) or not math.isfinite(x):
         return x
-    if not math.isfinite(x):
-        return x
-    whole = rule(x)
-    return whole if abs(whole) <= EXACT else float(whole)
+    found = rule(x)
+    return found if abs(found) <= EXACT else float(found)
 
 
 # ---- logic
@@ -227,11 +196,6 @@ def case(*args: Value) -> Value:
 def nullif(x: Value, y: Value) -> Value:
     """Missing where x = y, else x."""
     return None if x is not None and x == y else x
-
-
-def is_in(x: Value, *listed: Value) -> Value:
-    """Whether x is one of the constants listed."""
-    return x in listed
 
 
 # ---- text

@@ -25,21 +25,6 @@ UNITS: Final = ("year", "quarter", "month", "week", "day", "hour", "minute")
 _DAY = dt.timedelta(days=1)
 
 
-def quarter(x: dt.date) -> Value:
-    """1 to 4."""
-    return (x.month + 2) // 3
-
-
-def day_of_week(x: dt.date) -> Value:
-    """0 is Sunday, 6 Saturday."""
-    return x.isoweekday() % 7
-
-
-def day_of_year(x: dt.date) -> Value:
-    """1 to 366."""
-    return x.timetuple().tm_yday
-
-
 def truncate(unit: str, x: dt.date) -> Value:
     """The start of the year, quarter, month, week (Monday), day, hour or minute; same kind."""
     if unit in ("hour", "minute"):

@@ -28,9 +28,7 @@ def possible_values(expression: Expression) -> tuple[Scalar, ...] | None:
     shape decides: branches of CASE, ranges of whole numbers and dates, bins, images of such lists.
     """
     tried = _by_trial(expression)
-    if tried is not None:
-        return tried
-    return _by_shape(expression)
+    return _by_shape(expression) if tried is None else tried
 
 
 def count_of(domain: Domain) -> int | None:
@@ -103,13 +101,10 @@ def _of_call(expression: Call) -> tuple[Scalar, ...] | None:
             return _starts(expression.domain, args[0])
     if not expression.operator.exact:
         return None
-    lists = [_with_missing(arg) for arg in args]
-    if any(found is None for found in lists):
+    lists = [found for arg in args if (found := _with_missing(arg)) is not None]
+    if len(lists) < len(args) or math.prod(map(len, lists)) > _LARGEST_TRIAL:
         return None
-    if math.prod(len(found or ()) for found in lists) > _LARGEST_TRIAL:
-        return None
-    run = expression.operator.run
-    return _distinct(run(*row) for row in itertools.product(*(found or () for found in lists)))
+    return _distinct(itertools.starmap(expression.operator.run, itertools.product(*lists)))
 
 
 def _with_missing(arg: Expression) -> tuple[Scalar | None, ...] | None:
@@ -119,10 +114,10 @@ def _with_missing(arg: Expression) -> tuple[Scalar | None, ...] | None:
 
 
 def _union(args: tuple[Expression, ...], domain: Domain) -> tuple[Scalar, ...] | None:
-    lists = [possible_values(arg) for arg in args]
-    if any(found is None for found in lists):
+    lists = [found for arg in args if (found := possible_values(arg)) is not None]
+    if len(lists) < len(args):
         return None
-    every = itertools.chain.from_iterable(found or () for found in lists)
+    every = itertools.chain.from_iterable(lists)
     return _distinct(float(v) if domain.kind is Kind.FLOAT else v for v in every)  # type: ignore[arg-type]
 
 
@@ -164,8 +159,7 @@ def _starts(domain: Domain, unit: Expression) -> tuple[Scalar, ...] | None:
     starts = (truncate(unit.value, day) for day in days)
     if domain.kind is Kind.DATE:
         return _distinct(starts)
-    midnight = dt.time()
-    return _distinct(dt.datetime.combine(s, midnight) for s in starts if isinstance(s, dt.date))
+    return _distinct(dt.datetime.combine(s, dt.time()) for s in starts if isinstance(s, dt.date))
 
 
 def _distinct(values: Iterable[Scalar | None]) -> tuple[Scalar, ...]:

@@ -53,21 +53,17 @@ class Missing(TypedDict):
     ruled: bool
 
 
-def strict_missing(args: Sequence[Domain]) -> Missing:
-    """Missing if any part is; under a rule if all such parts are."""
+def strict_missing(args: Sequence[Domain], *, also: bool = False) -> Missing:
+    """Missing if any part is, or `also` without; under a rule if all such parts are."""
     return Missing(
-        nullable=any(d.nullable for d in args),
+        nullable=also or any(d.nullable for d in args),
         ruled=all(d.ruled or not d.nullable for d in args),
     )
 
 
 def _whole(*args: Domain) -> bool:
-    return all(d.kind is Kind.INT and _exact(d) for d in args)
-
-
-def _exact(domain: Domain) -> bool:
-    low, high = ends(domain)
-    return low >= -EXACT and high <= EXACT
+    ints = all(d.kind is Kind.INT for d in args)
+    return ints and all(abs(end) <= EXACT for d in args for end in ends(d))
 
 
 def _float(x: Number) -> float:
@@ -96,22 +92,21 @@ def multiply(x: Domain, y: Domain) -> Domain:
     """The hull of the four products of ends; 0·∞ is missing."""
     made = [p * q for p, q in product(*_pair(x, y))]
     corners = [0 if math.isnan(each) else each for each in made]
-    missing = strict_missing([x, y])
-    missing["nullable"] = missing["nullable"] or any(map(math.isnan, made))
+    missing = strict_missing([x, y], also=any(map(math.isnan, made)))
     return ranged(min(corners), max(corners), whole=_whole(x, y), **missing)
 
 
 def divide(x: Domain, y: Domain) -> Domain:
     """The hull of quotients of ends, on each side of zero; unbounded if y may be tiny."""
-    missing = strict_missing([x, y])
     low, high = ends(y)
-    missing["nullable"] = missing["nullable"] or low <= 0 <= high
+    missing = strict_missing([x, y], also=low <= 0 <= high)
     sides: list[tuple[Number, Number]] = [(low, high)]
     if low <= 0 <= high:
         if y.kind is not Kind.INT:
             return ranged(-math.inf, math.inf, whole=False, **missing)
         sides = [(low, -1)] * (low <= -1) + [(1, high)] * (high >= 1)
-    corners = [_over(p, q) for side in sides for p, q in product(ends(x), side)]
+    made = [float(p) / float(q) for side in sides for p, q in product(ends(x), side)]
+    corners = [0.0 if math.isnan(each) else each for each in made]
     return ranged(min(corners, default=0), max(corners, default=0), whole=False, **missing)
 
 
@@ -119,14 +114,12 @@ def modulo(x: Domain, y: Domain) -> Domain:
     """|x mod y| < |y|, no further from 0 than x, and with its sign."""
     (a, b), (c, d) = ends(x), ends(y)
     most = max(max(abs(c), abs(d)) - 1, 0)
-    missing = strict_missing([x, y])
-    missing["nullable"] = missing["nullable"] or c <= 0 <= d
     low, high = max(-most, min(a, 0)), min(most, max(b, 0))
     return Domain(
         kind=Kind.INT,
         low=int(low) if math.isfinite(low) else None,
         high=int(high) if math.isfinite(high) else None,
-        **missing,
+        **strict_missing([x, y], also=c <= 0 <= d),
     )
 
 
@@ -169,37 +162,31 @@ def rounded(x: Domain, digits: Domain | None = None) -> Domain:
 def sqrt(x: Domain) -> Domain:
     """Increasing; missing below 0."""
     a, b = ends(x)
-    missing = strict_missing([x])
-    missing["nullable"] = missing["nullable"] or a < 0
+    missing = strict_missing([x], also=a < 0)
     return ranged(math.sqrt(max(a, 0)), math.sqrt(max(b, 0)), whole=False, **missing)
 
 
 def ln(x: Domain) -> Domain:
     """Increasing; missing at and below 0."""
     a, b = ends(x)
-    missing = strict_missing([x])
-    missing["nullable"] = missing["nullable"] or a <= 0
     low = math.log(a) if a > 0 else -745.2  # ln of the least float above 0 is −744.44…
     high = math.log(b) if b > 0 else low
-    return _outwards(low, high, missing)
+    return _outwards(low, high, strict_missing([x], also=a <= 0))
 
 
 def exp(x: Domain) -> Domain:
     """Increasing, above 0."""
-    a, b = (_exp(end) for end in ends(x))
-    wide = _outwards(a, b, strict_missing([x]))
-    return _from_zero(wide)
+    a, b = (math.inf if end > 709.7 else math.exp(end) for end in ends(x))
+    return _from_zero(_outwards(a, b, strict_missing([x])))
 
 
 def power(x: Domain, y: Domain) -> Domain:
     """Corners suffice for x > 0: xʸ is monotone in each argument. A whole constant y: by parity."""
     (a, b), (c, d) = ends(x), ends(y)
-    missing = strict_missing([x, y])
-    missing["nullable"] = missing["nullable"] or a < 0 or (a == 0 and c < 0)
+    missing = strict_missing([x, y], also=a < 0 or (a == 0 and c < 0))
     if a > 0 or (a == 0 and c >= 0):
         corners = [_power(p, q) for p, q in product((a, b), (c, d))]
-        wide = _outwards(min(corners), max(corners), missing)
-        return _from_zero(wide)
+        return _from_zero(_outwards(min(corners), max(corners), missing))
     if c == d and c >= 0 and float(c).is_integer():
         most = _power(max(abs(a), abs(b)), c)
         wide = _outwards(-most, most, missing)
@@ -217,10 +204,6 @@ def _outwards(low: float, high: float, missing: Missing) -> Domain:
     )
 
 
-def _exp(x: float) -> float:
-    return math.inf if x > 709.7 else math.exp(x)
-
-
 def _power(x: Number, y: Number) -> float:
     try:
         value = math.pow(x, y)
@@ -233,44 +216,26 @@ def _pair(x: Domain, y: Domain) -> tuple[tuple[Number, Number], tuple[Number, Nu
     """The ends as the engine sees them: whole numbers only where all of them stay exact."""
     if _whole(x, y):
         return ends(x), ends(y)
-    return _floats(x), _floats(y)
-
-
-def _floats(x: Domain) -> tuple[float, float]:
-    a, b = ends(x)
-    return _float(a), _float(b)
-
-
-def _over(p: Number, q: Number) -> float:
-    value = float(p) / float(q)
-    return 0.0 if math.isnan(value) else value
+    (a, b), (c, d) = ends(x), ends(y)
+    return (_float(a), _float(b)), (_float(c), _float(d))
 
 
 # ---- order, bins
 
 
-def least(*args: Domain) -> Domain:
-    """[min of lows, min of highs]."""
-    return _extreme(min, args)
+def extreme(rule: Callable[..., Any], *args: Domain) -> Domain:
+    """The min of lows and of highs, or the max.
 
-
-def greatest(*args: Domain) -> Domain:
-    """[max of lows, max of highs]."""
-    return _extreme(max, args)
-
-
-def _extreme(rule: Callable[..., Any], args: Sequence[Domain]) -> Domain:
-    """One unknown low makes min's low unknown, but not max's; likewise for highs."""
+    One unknown low makes min's low unknown, but not max's; likewise for highs.
+    """
     first = together(args)
-    lows, highs = [d.low for d in args], [d.high for d in args]
     pick: list[Scalar | None] = []
-    for found, hidden in ((lows, min), (highs, max)):
+    for found, hidden in (([d.low for d in args], min), ([d.high for d in args], max)):
         known = [end for end in found if end is not None]
         whole = len(known) == len(found) or (rule is not hidden and known)
         pick.append(rule(known) if whole else None)
-    missing = strict_missing(args)
     low, high = (_like(end, first.kind) for end in pick)
-    return first.but(low=low, high=high, values=None, **missing)
+    return first.but(low=low, high=high, values=None, **strict_missing(args))
 
 
 def clip(x: Domain, low: Domain, high: Domain) -> Domain:
@@ -279,10 +244,10 @@ def clip(x: Domain, low: Domain, high: Domain) -> Domain:
     l, u = ends(low)[0], ends(high)[1]
     whole = all(d.kind is Kind.INT for d in (x, low, high))
     lowest, highest = max(l, min(u, a)), max(l, min(u, b))
-    if whole and not (lowest >= -EXACT and highest <= EXACT):
-        missing = strict_missing([x])
+    missing = strict_missing([x])
+    if whole:  # also beyond 2⁵³: nothing is computed
         return Domain(kind=Kind.INT, low=int(lowest), high=int(highest), **missing)
-    return ranged(lowest, highest, whole=whole, **strict_missing([x]))
+    return ranged(lowest, highest, whole=False, **missing)
 
 
 def bins(x: Domain, width: Domain) -> Domain:
@@ -311,19 +276,15 @@ def together(args: Sequence[Domain]) -> Domain:
     lows, highs = [d.low for d in there], [d.high for d in there]
     low = None if None in lows else min(lows)  # type: ignore[type-var]
     high = None if None in highs else max(highs)  # type: ignore[type-var]
-    listed: dict[Scalar, None] = {}
-    for d in args:
-        listed |= dict.fromkeys(d.values or ())
+    listed = dict.fromkeys(value for d in args for value in d.values or ())
     every = all(d.values is not None for d in args)
     values = tuple(_like(v, kind) for v in listed) if every else None
-    missing = strict_missing(args)
     return Domain(
         kind=kind,
         low=_like(low, kind),
         high=_like(high, kind),
         values=values,  # type: ignore[arg-type]
-        nullable=missing["nullable"],
-        ruled=missing["ruled"],
+        **strict_missing(args),
     )
 
 
@@ -338,8 +299,7 @@ def truncated(unit: Domain, x: Domain) -> Domain:
     """Increasing in x; the same kind."""
     assert unit.values is not None
     low, high = (None if end is None else truncate(str(unit.values[0]), end) for end in _days(x))
-    missing = strict_missing([x])
-    missing["nullable"] = missing["nullable"] or unit.values[0] == "week"
+    missing = strict_missing([x], also=unit.values[0] == "week")
     return Domain(kind=x.kind, low=low, high=high, **missing)
 
 
@@ -356,8 +316,7 @@ def add_days(x: Domain, days: Domain) -> Domain:
     (low, high), (a, b) = _days(x), ends(days)
     last = dt.date.max.toordinal()
     first, final = _ordinal(low, 1) + a, _ordinal(high, last) + b
-    missing = strict_missing([x, days])
-    missing["nullable"] = missing["nullable"] or first < 1 or final > last
+    missing = strict_missing([x, days], also=first < 1 or final > last)
     if x.low is None or x.high is None or not (first >= 1 and final <= last):
         return Domain(kind=Kind.DATE, **missing)
     reach = [dt.date.fromordinal(int(end)) for end in (first, final)]
@@ -367,13 +326,12 @@ def add_days(x: Domain, days: Domain) -> Domain:
 def add_minutes(x: Domain, minutes: Domain) -> Domain:
     """Within the calendar; missing beyond it."""
     (low, high), (a, b) = _days(x), ends(minutes)
-    missing = strict_missing([x, minutes])
     reach: list[Any] = [None, None]
     if low is not None and high is not None and math.isfinite(a) and math.isfinite(b):
         reach = [later(low, int(a)), later(high, int(b))]
-    if None in reach:
-        return Domain(kind=Kind.TIMESTAMP, nullable=True, ruled=missing["ruled"])
-    return Domain(kind=Kind.TIMESTAMP, low=reach[0], high=reach[1], **missing)
+    missing = strict_missing([x, minutes], also=None in reach)
+    low, high = (None, None) if None in reach else reach
+    return Domain(kind=Kind.TIMESTAMP, low=low, high=high, **missing)
 
 
 def years(x: Domain) -> Domain:

@@ -50,13 +50,10 @@ class Relation:
     @property
     def children(self) -> tuple[Relation, ...]:
         """The relations it is made of, left to right; none for a table."""
-        return self._children()
+        return tuple(each for each in vars(self).values() if isinstance(each, Relation))
 
     def _columns(self) -> tuple[Column, ...]:
         raise AssertionError
-
-    def _children(self) -> tuple[Relation, ...]:
-        return ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -118,9 +115,6 @@ class Filter(Relation):
     def _columns(self) -> tuple[Column, ...]:
         return self.source.columns
 
-    def _children(self) -> tuple[Relation, ...]:
-        return (self.source,)
-
 
 @dataclass(frozen=True, kw_only=True)
 class Project(Relation):
@@ -131,9 +125,6 @@ class Project(Relation):
 
     def _columns(self) -> tuple[Column, ...]:
         return tuple(Column(name=name, domain=made.domain) for name, made in self.named)
-
-    def _children(self) -> tuple[Relation, ...]:
-        return (self.source,)
 
 
 class JoinKind(enum.StrEnum):
@@ -172,9 +163,6 @@ class Join(Relation):
             right = tuple(Column(name=c.name, domain=c.domain.but(nullable=True)) for c in right)
         return self.left.columns + right
 
-    def _children(self) -> tuple[Relation, ...]:
-        return self.left, self.right
-
 
 @dataclass(frozen=True, kw_only=True)
 class Union(Relation):
@@ -186,9 +174,6 @@ class Union(Relation):
     def _columns(self) -> tuple[Column, ...]:
         pairs = zip(self.left.columns, self.right.columns, strict=True)
         return tuple(Column(name=a.name, domain=together([a.domain, b.domain])) for a, b in pairs)
-
-    def _children(self) -> tuple[Relation, ...]:
-        return self.left, self.right
 
 
 class Summary(enum.StrEnum):
@@ -219,17 +204,14 @@ class Summed:
     @property
     def column(self) -> Column:
         """What expressions about the summed-up rows read."""
-        return Column(name=self.name, domain=self._domain())
-
-    def _domain(self) -> Domain:
         if self.summary in (Summary.COUNT, Summary.COUNT_DISTINCT):
-            return Domain(kind=Kind.INT, low=0, nullable=False)
+            return Column(name=self.name, domain=Domain(kind=Kind.INT, low=0, nullable=False))
         assert self.argument is not None
-        known = self.argument.domain
+        known = self.argument.domain.but(nullable=True)
         if self.summary is Summary.SUM:
             low = 0.0 if isinstance(known.low, int) and known.low >= 0 else None
-            return Domain(kind=Kind.FLOAT, low=low, ruled=known.ruled)
-        return known.but(nullable=True)
+            known = Domain(kind=Kind.FLOAT, low=low, ruled=known.ruled)
+        return Column(name=self.name, domain=known)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -246,9 +228,6 @@ class PerPerson(Relation):
     def _columns(self) -> tuple[Column, ...]:
         keys = tuple(Column(name=name, domain=key.domain) for name, key in self.keys)
         return keys + tuple(each.column for each in self.summaries)
-
-    def _children(self) -> tuple[Relation, ...]:
-        return (self.source,)
 
 
 def one_each(relation: Relation) -> bool:

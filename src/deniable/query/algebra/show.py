@@ -121,11 +121,8 @@ def _scan(scan: Scan) -> Iterator[str]:
     if scan.id is not None:
         yield f"{_INDENT}{_name(scan.id.name)} = {_name(scan.id.source)}"
     for read in scan.reads:
-        yield f"{_INDENT}read {_name(read.name)}{_renamed(read.name, read.source)}: {read.facts!r}"
-
-
-def _renamed(name: str, source: str) -> str:
-    return "" if name == source else f" = {_name(source)}"
+        source = "" if read.name == read.source else f" = {_name(read.source)}"
+        yield f"{_INDENT}read {_name(read.name)}{source}: {read.facts!r}"
 
 
 def _key(key: Key) -> str:

@@ -14,7 +14,6 @@ from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from importlib import import_module
-from types import TracebackType
 from typing import Any, ClassVar, Final, Self, TypeVar
 
 import numpy as np
@@ -104,12 +103,7 @@ class Engine(ABC):
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         with suppress(Exception):  # of the environment; the answer, or its failure, stands
             self.close()
 
@@ -120,8 +114,7 @@ def engine_for(tables: Sequence[Table]) -> type[Engine]:
     if len(engines) > 1:
         listed = ", ".join(sorted({table.source.kind for table in tables}))
         raise UnsupportedQuery(
-            f"no engine reads tables of these kinds together: {listed}",
-            fix=_ONE_PLACE,
+            f"no engine reads tables of these kinds together: {listed}", fix=_ONE_PLACE
         )
     if len({table.source.place for table in tables} - {None}) > 1:
         raise UnsupportedQuery("these tables are held in two places", fix=_ONE_PLACE)
@@ -134,12 +127,11 @@ def needed(relation: Relation, tables: Mapping[str, Table]) -> list[Table]:
     """The tables a relation reads, each once, with no columns to fetch that it does not read."""
     reads: dict[str, list[str]] = {}
     for scan in _scans(relation):
-        columns = [read.source for read in scan.reads]
-        columns += [] if scan.id is None else [scan.id.source]
+        columns = [read.source for read in (*scan.reads, scan.id) if read is not None]
         reads.setdefault(scan.table, []).extend(columns)
     return [
-        replace(table, source=table.source.only(list(dict.fromkeys(read))))
-        for table, read in ((tables[name], read) for name, read in reads.items())
+        replace(tables[name], source=tables[name].source.only(list(dict.fromkeys(read))))
+        for name, read in reads.items()
     ]
 
 

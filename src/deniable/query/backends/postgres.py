@@ -48,13 +48,12 @@ class Postgres(Engine):
     def _pin(self) -> None:
         for name, value in SETTINGS.items():
             self._connection.execute("SELECT set_config(%s, %s, false)", (name, value))
+        wanted = SETTINGS | {"server_encoding": "UTF8"}
         found = {
             name: self._connection.execute("SELECT current_setting(%s)", (name,)).fetchone()[0]
-            for name in SETTINGS
+            for name in wanted
         }
-        check_settings(SETTINGS, found)
-        (encoding,) = self._connection.execute("SHOW server_encoding").fetchone()
-        check_settings({"server_encoding": "UTF8"}, {"server_encoding": encoding})
+        check_settings(wanted, found)
 
     def stored(self) -> Mapping[str, Stored]:
         """From the catalogue; a domain is stored as the type it is made of."""

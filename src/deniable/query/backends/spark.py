@@ -106,7 +106,7 @@ class Spark(Engine):
 
     def check_workers(self) -> None:
         """Each worker must have this deniable: found out before anything is charged."""
-        found = self._spark.range(1).mapInArrow(_versions, "version string").collect()
+        found = self._spark.range(1).mapInArrow(versions, "version string").collect()
         if any(row[0] != version() for row in found):
             raise EngineError("the executors have another version of deniable")
 
@@ -117,10 +117,8 @@ class Spark(Engine):
         if statement not in self._kept:
             frame = self.frame(statement).toDF(*names)
             self._kept[statement] = frame.persist(StorageLevel.MEMORY_ONLY)
-        parts = (
-            self._kept[statement].mapInArrow(_Partition(work).over, "sums array<bigint>").collect()
-        )
-        return added(np.array(row[0], dtype=np.int64) for row in parts)
+        parts = self._kept[statement].mapInArrow(_Partition(work).over, "sums array<bigint>")
+        return added(np.array(row[0], dtype=np.int64) for row in parts.collect())
 
     def frame(self, statement: str) -> Any:
         """A statement as a Spark DataFrame: nothing runs yet."""
@@ -168,7 +166,8 @@ def _larger(batches: Iterator[Any]) -> Iterator[Any]:
         yield pa.Table.from_batches(held)
 
 
-def _versions(batches: Iterator[Any]) -> Iterator[Any]:
+def versions(batches: Iterator[Any]) -> Iterator[Any]:
+    """Which deniable a worker has: a public fact, asked before anything is charged."""
     import pyarrow as pa
 
     for _ in batches:

@@ -55,9 +55,7 @@ class Groups(IbisLowering):
 
     def made(self, node: Node) -> Expression:
         """An aggregate, or an expression about aggregates."""
-        if is_reduction(node):
-            return self.aggregate(asked(node, self.rows))
-        return super().made(node)
+        return self.aggregate(asked(node, self.rows)) if is_reduction(node) else super().made(node)
 
 
 def is_reduction(node: Node) -> bool:

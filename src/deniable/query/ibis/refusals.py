@@ -53,48 +53,31 @@ _LOG: Refusal = (
     "others are not the same on every engine",
     ".ln(), or .ln() / 2.302585092994046",
 )
+_STRIP: Refusal = ("spaces are taken from both ends", "", ".strip()")
 
 _REASONS: Final[dict[Any, Refusal]] = {
-    ops.ScalarSubquery: _SUBQUERY,
+    **dict.fromkeys((ops.ScalarSubquery, ops.ExistsSubquery), _SUBQUERY),
+    **dict.fromkeys((ops.Intersection, ops.Difference), _SET),
+    **dict.fromkeys((ops.RandomScalar, ops.RandomUUID, ops.TimestampNow, ops.DateNow), _RANDOM),
+    **dict.fromkeys((ops.RegexSearch, ops.RegexExtract, ops.RegexReplace), _PATTERN),
+    **dict.fromkeys((ops.First, ops.Last, ops.Arbitrary, ops.ArgMax, ops.ArgMin), _PUBLISHED),
+    **dict.fromkeys((ops.Mode, ops.ArrayCollect, ops.GroupConcat), _PUBLISHED),
+    **dict.fromkeys((ops.MultiQuantile, ops.ApproxMultiQuantile), _LISTS),
+    **dict.fromkeys((ops.SQLQueryResult, ops.SQLStringView), _RAW),
+    **dict.fromkeys((ops.Log, ops.Log2, ops.Log10), _LOG),
     ops.InSubquery: (
         "isin(column of a table) belongs in .filter(...)",
         _OTHERS,
         '.filter(t.x.isin(other.x)), or list the values: .isin(["a", "b"])',
     ),
-    ops.ExistsSubquery: _SUBQUERY,
     ops.WindowFunction: (
         "window functions look at other people's rows",
         _OTHERS,
         't.group_by("user_id").agg(...) sums up each person\'s own rows',
     ),
-    ops.Intersection: _SET,
-    ops.Difference: _SET,
-    ops.RandomScalar: _RANDOM,
-    ops.RandomUUID: _RANDOM,
-    ops.TimestampNow: _RANDOM,
-    ops.DateNow: _RANDOM,
-    ops.RegexSearch: _PATTERN,
-    ops.RegexExtract: _PATTERN,
-    ops.RegexReplace: _PATTERN,
-    ops.First: _PUBLISHED,
-    ops.Last: _PUBLISHED,
-    ops.Arbitrary: _PUBLISHED,
-    ops.ArgMax: _PUBLISHED,
-    ops.ArgMin: _PUBLISHED,
-    ops.Mode: _PUBLISHED,
-    ops.ArrayCollect: _PUBLISHED,
-    ops.GroupConcat: _PUBLISHED,
-    ops.MultiQuantile: _LISTS,
-    ops.ApproxMultiQuantile: _LISTS,
-    ops.CountDistinctStar: (
-        "nunique counts the values of one column",
-        "",
-        "t.user_id.nunique()",
-    ),
+    ops.CountDistinctStar: ("nunique counts the values of one column", "", "t.user_id.nunique()"),
     ops.Any: ("any reveals whether a single row is there", "", "t.count(where=...)"),
     ops.All: ("all reveals whether a single row is there", "", "t.count(where=...)"),
-    ops.SQLQueryResult: _RAW,
-    ops.SQLStringView: _RAW,
     ops.Sample: (
         "sampling is not supported",
         "a random sample drawn by the engine is neither private nor repeatable",
@@ -110,9 +93,6 @@ _REASONS: Final[dict[Any, Refusal]] = {
         "a question names the session's tables",
         'ibis.table({"age": "int64"}, name="data"), or a table given to dp.open',
     ),
-    ops.Log: _LOG,
-    ops.Log2: _LOG,
-    ops.Log10: _LOG,
     ops.IsNan: ("NaN is a missing value here", "engines disagree about NaN", ".isnull()"),
     ops.DayOfWeekName: (
         "names of days depend on the engine's language",
@@ -124,19 +104,12 @@ _REASONS: Final[dict[Any, Refusal]] = {
         "",
         ".year(), .month(), .day(), or .truncate('M')",
     ),
-    ops.DateDiff: (
-        "the difference of dates is a number of days here",
-        "",
-        'a.delta(b, unit="day")',
-    ),
-    ops.TimestampDiff: (
-        "the difference of timestamps is a number of days here",
-        "",
-        'a.delta(b, unit="day")',
-    ),
+    **{
+        kind: (f"the difference of {what} is a number of days here", "", 'a.delta(b, unit="day")')
+        for kind, what in ((ops.DateDiff, "dates"), (ops.TimestampDiff, "timestamps"))
+    },
     ops.StrRight: ("letters are counted from the front", "", ".substr(0, 3), or .endswith(...)"),
-    ops.LStrip: ("spaces are taken from both ends", "", ".strip()"),
-    ops.RStrip: ("spaces are taken from both ends", "", ".strip()"),
+    **dict.fromkeys((ops.LStrip, ops.RStrip), _STRIP),
 }
 
 

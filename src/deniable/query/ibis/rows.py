@@ -204,8 +204,7 @@ def _beside(scope: Scope, aliases: Mapping[Node, str]) -> IbisLowering:
     """Fields of a join are read from one of its tables each."""
     parts = {
         reference: Scope(
-            relation=scope.relation,
-            bindings=tuple(b for b in scope.bindings if b.table == alias),
+            relation=scope.relation, bindings=tuple(b for b in scope.bindings if b.table == alias)
         )
         for reference, alias in aliases.items()
     }

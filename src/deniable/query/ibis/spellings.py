@@ -54,16 +54,11 @@ def _in(rows: IbisLowering, node: Node) -> Expression:
 
 
 def _cases(rows: IbisLowering, node: Node) -> Expression:
-    pairs = zip(node.cases, node.results, strict=True)
-    parts = [part for when, then in pairs for part in (rows.condition(when), rows.lower(then))]
-    return fold("case", *parts, rows.lower(node.default))
-
-
-def _simple_cases(rows: IbisLowering, node: Node) -> Expression:
-    base = rows.lower(node.base)
+    base = rows.lower(node.base) if type(node) is ops.SimpleCase else None
     parts: list[Expression] = []
     for when, then in zip(node.cases, node.results, strict=True):
-        parts += [fold("eq", base, rows.lower(when)), rows.lower(then)]
+        test = rows.condition(when) if base is None else fold("eq", base, rows.lower(when))
+        parts += [test, rows.lower(then)]
     return fold("case", *parts, rows.lower(node.default))
 
 
@@ -89,33 +84,33 @@ def _cast(rows: IbisLowering, node: Node) -> Expression:
 # ---- text
 
 
-def _whole(node: Node, *, method: str, fix: str) -> int:
+def _whole(node: Node, *, method: str) -> int:
     value = node.value if type(node) is ops.Literal else None
     if isinstance(value, bool) or not isinstance(value, int) or value < 0:
         raise UnsupportedQuery(
-            f"{method} counts letters from the front, by constants of 0 and more", fix=fix
+            f"{method} counts letters from the front, by constants of 0 and more",
+            fix=".substr(0, 3)",
         )
     return int(value)
 
 
-def _substring(rows: IbisLowering, node: Node) -> Expression:
+def _letters(rows: IbisLowering, node: Node, start: int, length: int | None) -> Expression:
     """Ibis counts letters from 0, we from 1."""
-    known = {"method": "substr", "fix": ".substr(0, 3)"}
-    start = literal(_whole(node.start, **known) + 1)
-    value = rows.lower(node.arg)
-    if node.length is None:
-        return fold("substr", value, start)
-    return fold("substr", value, start, literal(_whole(node.length, **known)))
+    ends = [literal(start + 1), *([] if length is None else [literal(length)])]
+    return fold("substr", rows.lower(node.arg), *ends)
+
+
+def _substring(rows: IbisLowering, node: Node) -> Expression:
+    start = _whole(node.start, method="substr")
+    length = None if node.length is None else _whole(node.length, method="substr")
+    return _letters(rows, node, start, length)
 
 
 def _slice(rows: IbisLowering, node: Node) -> Expression:
-    known = {"method": "[start:end] of text", "fix": ".substr(0, 3)"}
-    start = 0 if node.start is None else _whole(node.start, **known)
-    value = rows.lower(node.arg)
-    if node.end is None:
-        return fold("substr", value, literal(start + 1))
-    length = max(0, _whole(node.end, **known) - start)
-    return fold("substr", value, literal(start + 1), literal(length))
+    method = "[start:end] of text"
+    start = 0 if node.start is None else _whole(node.start, method=method)
+    length = None if node.end is None else max(0, _whole(node.end, method=method) - start)
+    return _letters(rows, node, start, length)
 
 
 def _like(op: str) -> Callable[[IbisLowering, Node], Expression]:
@@ -167,7 +162,7 @@ SPELLINGS: Final[dict[Any, Callable[[IbisLowering, Node], Expression]]] = {
     ops.Or: _logic("or"),
     ops.InValues: _in,
     ops.SearchedCase: _cases,
-    ops.SimpleCase: _simple_cases,
+    ops.SimpleCase: _cases,
     ops.Round: _round,
     ops.Clip: clip,
     ops.Bucket: bucket,

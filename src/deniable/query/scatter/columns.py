@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from deniable.errors import UnsupportedQuery
 from deniable.query.aggregates import Derived
-from deniable.query.algebra import Column, Kind, Question, columns_of
+from deniable.query.algebra import Column, Kind, columns_of
 from deniable.query.allocate import Allocation
 from deniable.query.answer import answer, tabled
 from deniable.query.execute import canonical
@@ -19,6 +19,8 @@ from deniable.query.execute import canonical
 if TYPE_CHECKING:
     import pyarrow as pa
 
+Keys = Mapping[str, Any]
+Drawn = Sequence[NDArray[np.int64]]
 CONFIDENCE: Final = 0.95
 _INT64: Final = np.iinfo(np.int64)
 _LAST: Final = float(2**63 - 1024)  # the last float below 2⁶³
@@ -53,7 +55,7 @@ def fields(allocation: Allocation) -> tuple[Field, ...]:
 
 
 def _refuse_twins(names: Sequence[str]) -> None:
-    seen: dict[str, str] = {}
+    seen = set[str]()
     for name in names:
         if not name or name.lower() in seen:
             raise UnsupportedQuery(
@@ -61,7 +63,7 @@ def _refuse_twins(names: Sequence[str]) -> None:
                 why="the ± of a column `n` is written beside it as `n_error`; case is ignored",
                 fix="another name for one of them, by AS",
             )
-        seen[name.lower()] = name
+        seen.add(name.lower())
 
 
 def arrow_schema(written: Sequence[Field]) -> pa.Schema:
@@ -83,10 +85,7 @@ def arrow_schema(written: Sequence[Field]) -> pa.Schema:
 
 
 def written(
-    allocation: Allocation,
-    asked: Sequence[Field],
-    keys: Mapping[str, Any],
-    drawn: Sequence[NDArray[np.int64]],
+    allocation: Allocation, asked: Sequence[Field], keys: Keys, drawn: Drawn
 ) -> pa.RecordBatch:
     """The columns of some groups: a function of their keys and noisy numbers alone.
 
@@ -96,7 +95,10 @@ def written(
     import pyarrow as pa
 
     schema = arrow_schema(asked)
-    plain = _plain(allocation.plan.question)
+    question = allocation.plan.question
+    plain = question.having is None and all(
+        isinstance(output.expression, Column) for output in question.outputs
+    )
     found = (_by_column if plain else _row_by_row)(allocation, asked, keys, drawn)
     arrays = [
         each.cast(kind) if isinstance(each, pa.Array) else pa.array(each, type=kind)
@@ -105,32 +107,20 @@ def written(
     return pa.RecordBatch.from_arrays(arrays, schema=schema)
 
 
-def _plain(question: Question) -> bool:
-    """Whether each output is a key or an aggregate as it is, and every group is shown."""
-    return question.having is None and all(
-        isinstance(output.expression, Column) for output in question.outputs
-    )
-
-
 def _by_column(
-    allocation: Allocation,
-    asked: Sequence[Field],
-    keys: Mapping[str, Any],
-    drawn: Sequence[NDArray[np.int64]],
+    allocation: Allocation, asked: Sequence[Field], keys: Keys, drawn: Drawn
 ) -> list[Any]:
     """All rows at once: what `answer` gives for each, as a test compares."""
     table = tabled(allocation, (), drawn)
     names = {o.name: o.expression.name for o in table.question.outputs}  # type: ignore[attr-defined]
-    found: list[Any] = []
-    for field in asked:
+
+    def column(field: Field) -> Any:
         name = names[field.output]
         if name not in table.aggregates:
-            found.append(keys[name])
-        elif field.error:
-            found.append(_error(table.aggregates[name]))
-        else:
-            found.append(_value(table.aggregates[name]))
-    return found
+            return keys[name]
+        return (_error if field.error else _value)(table.aggregates[name])
+
+    return [column(field) for field in asked]
 
 
 def _value(found: Derived) -> NDArray[Any]:
@@ -149,16 +139,12 @@ def _error(found: Derived) -> NDArray[np.float64]:
 
 
 def _row_by_row(
-    allocation: Allocation,
-    asked: Sequence[Field],
-    keys: Mapping[str, Any],
-    drawn: Sequence[NDArray[np.int64]],
+    allocation: Allocation, asked: Sequence[Field], keys: Keys, drawn: Drawn
 ) -> list[Any]:
     """By `answer` itself: expressions of aggregates, and HAVING."""
-    kinds = [key.expression.kind for key in allocation.plan.question.keys]
     columns = [
-        [canonical(value, kind) for value in keys[key.name].to_pylist()]
-        for key, kind in zip(allocation.plan.question.keys, kinds, strict=True)
+        [canonical(value, key.expression.kind) for value in keys[key.name].to_pylist()]
+        for key in allocation.plan.question.keys
     ]
     shown, noisy = answer(allocation, list(zip(*columns, strict=True)), drawn)
     found: list[Any] = []
@@ -175,13 +161,13 @@ def _row_by_row(
 
 def _held(cell: Any, kind: Kind) -> object:
     """A cell that its column can hold."""
-    if cell is None:
-        return None
-    match kind:
-        case Kind.INT:
+    match cell, kind:
+        case None, _:
+            return None
+        case _, Kind.INT:
             return max(_INT64.min, min(int(cell), _INT64.max))
-        case Kind.FLOAT:
+        case _, Kind.FLOAT:
             return float(cell)
-        case Kind.TEXT:
+        case _, Kind.TEXT:
             return str(cell)
     return cell

@@ -15,15 +15,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from deniable.query.algebra import Domain, Question, substitute
+from deniable.query.algebra import Question, substitute
 from deniable.query.allocate import Allocation
 from deniable.query.allocate.part import Part
-from deniable.session.elsewhere import Commission, version
+from deniable.session.elsewhere import Commission
 
 from .columns import Field, fields, written
 from .integers import KEY, coordinate
@@ -55,12 +55,14 @@ class Draw:
             yield self._noisy(batch)
 
     def _noisy(self, batch: pa.RecordBatch) -> pa.RecordBatch:
+        import pyarrow as pa
+
         plan, place = self.allocation.plan, 0
         if self.allocation.selection is not None:
             assert plan.selection is not None
             counts = rounded(batch.column(plan.selection.name), shift=0)
             kept = self.commission.perform(0, (np.arange(len(counts)), counts))
-            batch, place = batch.take(_indices(kept)), 1
+            batch, place = batch.take(pa.array(kept, type=pa.int64())), 1
         drawn = [
             self.commission.perform(place + i, _numbers(batch, i, part))
             for i, part in enumerate(self.allocation.parts)
@@ -79,7 +81,8 @@ def _numbers(batch: pa.RecordBatch, place: int, part: Part) -> NDArray[np.int64]
 
 def _slim(question: Question) -> Question:
     """What is answered, without whence, and without lists of keys, which may be long."""
-    bare = {key.name: replace(key.column, domain=_bare(key.column.domain)) for key in question.keys}
+    columns = [key.column for key in question.keys]
+    bare = {each.name: replace(each, domain=each.domain.but(values=None)) for each in columns}
     return replace(
         question,
         relation=None,  # type: ignore[arg-type]
@@ -90,21 +93,3 @@ def _slim(question: Question) -> Question:
         having=None if question.having is None else substitute(question.having, bare),
         text="",
     )
-
-
-def _bare(domain: Domain) -> Domain:
-    return replace(domain, values=None)
-
-
-def _indices(kept: list[Any]) -> Any:
-    import pyarrow as pa
-
-    return pa.array(kept, type=pa.int64())
-
-
-def versions(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """Which deniable a worker has: a public fact, asked before anything is charged."""
-    import pyarrow as pa
-
-    for _ in batches:
-        yield pa.RecordBatch.from_pydict({"version": [version()]})

@@ -33,7 +33,7 @@ from deniable.query.algebra import Question
 from deniable.query.allocate import Allocation, title
 from deniable.query.answer import Columns, answer
 from deniable.query.backends.engine import before_charge, tables_of
-from deniable.query.backends.spark import Spark
+from deniable.query.backends.spark import Spark, versions
 from deniable.sampling.source import current
 from deniable.sensitive import Sensitive
 from deniable.session import Session
@@ -42,7 +42,7 @@ from deniable.session.tables import Table
 
 from . import places
 from .columns import fields
-from .executors import Draw, versions
+from .executors import Draw
 from .integers import integers
 from .written import Written, spark_schema
 
@@ -89,7 +89,7 @@ class Scattered:
     @property
     def steps(self) -> list[Step[Any]]:
         """What is drawn: the choice of keys where they are private, then the numbers."""
-        plan, allocation = self.allocation.plan, self.allocation
+        allocation, plan = self.allocation, self.allocation.plan
         steps: list[Step[Any]] = []
         if allocation.selection is not None:
             assert plan.selection is not None
@@ -109,8 +109,7 @@ class Scattered:
     @property
     def columns(self) -> Columns:
         """The answer about no group: its columns, and what they estimate."""
-        nothing = [() for _ in self.allocation.parts]
-        return answer(self.allocation, (), nothing)
+        return answer(self.allocation, (), [() for _ in self.allocation.parts])
 
     @contextmanager
     def ready(self) -> Iterator[None]:

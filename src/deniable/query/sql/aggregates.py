@@ -91,9 +91,8 @@ def _plain(
 def _within(node: exp.Expr, rows: SqlLowering) -> Asked:
     """PERCENTILE_CONT(q) WITHIN GROUP (ORDER BY x)."""
     inner, order = node.this, node.expression
-    if not isinstance(inner, exp.PercentileCont | exp.PercentileDisc) or inner.args.get(
-        "expression"
-    ):
+    percentile = isinstance(inner, exp.PercentileCont | exp.PercentileDisc)
+    if not percentile or inner.args.get("expression"):
         raise UnsupportedQuery(
             "WITHIN GROUP belongs to PERCENTILE_CONT",
             fix="PERCENTILE_CONT(0.5) WITHIN GROUP (ORDER BY x)",
@@ -109,7 +108,7 @@ def _named(node: exp.Expr, rows: SqlLowering) -> Asked:
     function = NAMED_AGGREGATES[node.name.lower()]
     parts = node.expressions
     if function is Function.HISTOGRAM and parts:
-        bins = tuple(_number(part, rows) for part in parts[1:])
+        bins = tuple(_edge(part, rows) for part in parts[1:])
         return _of(function, parts[0], node, rows, bins=bins)
     wanted = 2 if function is Function.QUANTILE else 1
     if len(parts) != wanted:
@@ -121,25 +120,30 @@ def _named(node: exp.Expr, rows: SqlLowering) -> Asked:
     return _plain(function, parts[0], node, rows)
 
 
-def _number(node: exp.Expr, rows: SqlLowering) -> float:
-    made = rows.lower(node)
-    value = made.value if isinstance(made, Literal) else None
-    if isinstance(value, bool) or not isinstance(value, int | float):
+def _edge(node: exp.Expr, rows: SqlLowering) -> float:
+    value = _number(node, rows)
+    if value is None:
         raise UnsupportedQuery(
             "HISTOGRAM takes the number of bins, or their edges",
             fix="HISTOGRAM(x, 10), or HISTOGRAM(x, 0, 18, 65, 125)",
-            snippet=rows.text.snippet(rows.text.span_of(node)),
+            snippet=rows.text.at(node),
         )
     return value
 
 
 def _share(node: exp.Expr | None, rows: SqlLowering) -> float:
-    made = None if node is None else rows.lower(node)
-    value = made.value if isinstance(made, Literal) else None
-    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
+    value = None if node is None else _number(node, rows)
+    if value is None or not 0 <= value <= 1:
         raise UnsupportedQuery(
             "a quantile is a number from 0 to 1",
             fix="QUANTILE(x, 0.9)",
-            snippet=None if node is None else rows.text.snippet(rows.text.span_of(node)),
+            snippet=None if node is None else rows.text.at(node),
         )
     return float(value)
+
+
+def _number(node: exp.Expr, rows: SqlLowering) -> float | None:
+    """A constant that is a number; None for anything else."""
+    made = rows.lower(node)
+    value = made.value if isinstance(made, Literal) else None
+    return value if isinstance(value, int | float) and not isinstance(value, bool) else None

@@ -2,18 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from sqlglot import exp
 
 from deniable.errors import DeniableError, UnsupportedQuery
-from deniable.query.algebra import (
-    Expression,
-    Key,
-    Order,
-    Output,
-    Question,
-    call,
-    literal,
-)
+from deniable.query.algebra import Column, Expression, Key, Order, Output, Question, call, literal
 from deniable.query.bind import builder
 from deniable.query.bind.aggregates import Aggregates
 from deniable.query.bind.keys import group_key
@@ -23,7 +17,7 @@ from .aggregates import asked, binned
 from .functions import NAMED
 from .groups import Item, grouping, items_of, position_of
 from .lower import SqlLowering, binding_of, is_aggregate, rows_error, unknown_function
-from .text import Asking, Text
+from .text import Asking, Text, named_twice
 
 
 def question(select: exp.Expr, scope: Scope, asking: Asking) -> Question:
@@ -68,63 +62,45 @@ class Answer(SqlLowering):
         """Make keys of the parts that are grouped by."""
         for node in nodes:
             with self.text.pointing(node):
-                self._add_key(node, items)
-
-    def _add_key(self, node: exp.Expr, items: list[Item]) -> None:
-        expression = self.rows.lower(node)
-        named = next((item.name for item in items if item.node == node), "")
-        column = node.name if isinstance(node, exp.Column) else ""
-        label = column or named or repr(expression)
-        span = self.text.span_of(node)
-        made = group_key(
-            expression,
-            self.asking,
-            name=self.names.fresh(named or label),
-            asked=f"GROUP BY {label}",
-            binding=binding_of(node, self.scope),
-            label=label,
-            span=span,
-            snippet=self.text.snippet(span, f"no public keys for `{label}`"),
-        )
-        self.keys.append(made)
+                expression = self.rows.lower(node)
+                named = next((item.name for item in items if item.node == node), "")
+                column = node.name if isinstance(node, exp.Column) else ""
+                label = column or named or repr(expression)
+                span = self.text.span_of(node)
+                made = group_key(
+                    expression,
+                    self.asking,
+                    name=self.names.fresh(named or label),
+                    asked=f"GROUP BY {label}",
+                    binding=binding_of(node, self.scope),
+                    label=label,
+                    span=span,
+                    snippet=self.text.snippet(span, f"no public keys for `{label}`"),
+                )
+                self.keys.append(made)
 
     def outputs(self, item: Item) -> list[Output]:
         """The columns of the answer that one item makes: several for a histogram."""
-        of = binned(item.node)
-        if of is None:
-            return [self.output(item)]
-        name = item.name if item.aliased else self.text.written(of)
-        with self.text.pointing(item.node):
-            made = self.aggregates.histogram(asked(item.node, self.rows), name=name)
+        node, of, text = item.node, binned(item.node), self.text
+        with text.pointing(node):
+            if of is not None:
+                name = item.name if item.aliased else text.written(of)
+                made = self.aggregates.histogram(asked(node, self.rows), name=name)
+            elif is_aggregate(node):
+                wish = item.name if item.aliased else ""
+                made = [(item.name, self.aggregate(node, wish=wish))]
+            else:
+                made = [(item.name, self.lower(node))]
         for name, column in made:
-            self._called(name, column, item)
-        span = self.text.span_of(item.node)
-        return [Output(name=n, expression=column, span=span) for n, column in made]
-
-    def output(self, item: Item) -> Output:
-        """One column of the answer."""
-        if is_aggregate(item.node):
-            with self.text.pointing(item.node):
-                made = self.aggregate(item.node, wish=item.name if item.aliased else "")
-        else:
-            made = self.lower(item.node)
-        self._called(item.name, made, item)
-        return Output(name=item.name, expression=made, span=self.text.span_of(item.node))
-
-    def _called(self, name: str, made: Expression, item: Item) -> None:
-        if name.lower() in self.made:
-            raise UnsupportedQuery(
-                f"two columns of the answer are named `{name}`",
-                fix=f"{item.name} AS another_name",
-                snippet=self.text.snippet(self.text.span_of(item.node)),
-            )
-        self.made[name.lower()] = made
+            if name.lower() in self.made:
+                raise named_twice(name, "answer", at=text.at(node), said=item.name)
+            self.made[name.lower()] = column
+        return [Output(name=n, expression=e, span=text.span_of(node)) for n, e in made]
 
     def orders(self, parts: list[exp.Expr]) -> list[Order]:
         """What to sort by; ALL stands for everything selected, from left to right."""
         if len(parts) == 1 and isinstance(parts[0].this, exp.Var) and parts[0].name == "ALL":
-            way = _way(parts[0])
-            return [Order(expression=made, **way) for made in self.made.values()]
+            return [Order(expression=made, **_way(parts[0])) for made in self.made.values()]
         return [Order(expression=self._sorted_by(part.this), **_way(part)) for part in parts]
 
     def _sorted_by(self, node: exp.Expr) -> Expression:
@@ -160,15 +136,18 @@ class Answer(SqlLowering):
         )
 
     def _key(self, node: exp.Expr) -> Expression | None:
-        if not self.keys or isinstance(node, exp.Literal):
+        keys = [(key.expression, key.column) for key in self.keys]
+        return self._among(keys, node)
+
+    def _among(
+        self, keys: Sequence[tuple[Expression, Column]], node: exp.Expr
+    ) -> Expression | None:
+        """The column of the key that a part is, if it is one."""
+        if not keys or isinstance(node, exp.Literal) or any(map(is_aggregate, node.walk())):
             return None
-        if any(map(is_aggregate, node.walk())):
-            return None
-        expression = self._row_value(node)
-        for key in self.keys:
-            if key.expression == expression:
-                return key.column.at(self.text.span_of(node))
-        return None
+        value = self._row_value(node)
+        found = next((column for key, column in keys if key == value), None)
+        return None if found is None else found.at(self.text.span_of(node))
 
     def _left_out(self, node: exp.Expr) -> Expression:
         """GROUPING(a, b): which keys a grouping leaves out, as binary digits from the left.
@@ -218,22 +197,22 @@ def _check_answerable(select: exp.Expr, items: list[Item], asking: Asking) -> No
         if not is_aggregate(node) and node.name.lower() not in NAMED:
             with text.pointing(node):
                 raise unknown_function(node.name)
+    distinct = select.args.get("distinct")
     if not any(item.has_aggregate for item in items):
-        if select.args.get("distinct") is not None:
+        if distinct is not None:
             raise _distinct(items, text)
         if select.args.get("group") is None:
             raise rows_error(text, items[0].node)
         raise UnsupportedQuery(
             "this query computes nothing for the groups",
             fix="add COUNT(*)",
-            snippet=text.snippet(text.span_of(items[0].node)),
+            snippet=text.at(items[0].node),
         )
-    distinct = select.args.get("distinct")
     if distinct is not None:
         raise UnsupportedQuery(
             "SELECT DISTINCT has no effect here: groups are already distinct",
             fix="leave out DISTINCT",
-            snippet=text.snippet(text.span_of(items[0].node)),
+            snippet=text.at(items[0].node),
         )
 
 
@@ -244,7 +223,7 @@ def _distinct(items: list[Item], text: Text) -> UnsupportedQuery:
         "use GROUP BY with COUNT(*) instead of DISTINCT",
         why="a value that only one person has would reveal that person",
         fix=f"{shown}, COUNT(*) AS n, and GROUP BY {shown}",
-        snippet=text.snippet(text.span_of(items[0].node)),
+        snippet=text.at(items[0].node),
     )
 
 

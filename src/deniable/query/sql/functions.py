@@ -12,119 +12,87 @@ from typing import Final
 from sqlglot import exp
 
 from deniable.query.aggregates import spelled
-from deniable.query.algebra import Function
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Shape:
     """An operator and which arguments of the parser's node it takes, in order."""
 
     op: str
-    args: tuple[str, ...]
+    args: tuple[str, ...] = ("this",)
 
 
-def _shape(op: str, *args: str) -> Shape:
-    return Shape(op=op, args=args or ("this",))
-
+_BINARY: Final = ("this", "expression")
+# Operators of one value that the parser calls as we do.
+_SAME: Final = (
+    *(exp.Abs, exp.Sign, exp.Floor, exp.Ceil, exp.Sqrt, exp.Ln, exp.Exp),
+    *(exp.Lower, exp.Upper, exp.Trim, exp.Length),
+    *(exp.Year, exp.Quarter, exp.Month, exp.Day, exp.Hour, exp.Minute),
+)
 
 FUNCTIONS: Final[dict[type[exp.Expr], Shape]] = {
-    exp.Add: _shape("add", "this", "expression"),
-    exp.Sub: _shape("subtract", "this", "expression"),
-    exp.Mul: _shape("multiply", "this", "expression"),
-    exp.Div: _shape("divide", "this", "expression"),
-    exp.IntDiv: _shape("floor_divide", "this", "expression"),
-    exp.Mod: _shape("modulo", "this", "expression"),
-    exp.Pow: _shape("power", "this", "expression"),
-    exp.Abs: _shape("abs"),
-    exp.Sign: _shape("sign"),
-    exp.Floor: _shape("floor"),
-    exp.Ceil: _shape("ceil"),
-    exp.Round: _shape("round", "this", "decimals"),
-    exp.Sqrt: _shape("sqrt"),
-    exp.Ln: _shape("ln"),
-    exp.Exp: _shape("exp"),
-    exp.Least: _shape("least", "this", "expressions"),
-    exp.Greatest: _shape("greatest", "this", "expressions"),
-    exp.WidthBucket: _shape("width_bucket", "this", "min_value", "max_value", "num_buckets"),
-    exp.EQ: _shape("eq", "this", "expression"),
-    exp.NEQ: _shape("ne", "this", "expression"),
-    exp.LT: _shape("lt", "this", "expression"),
-    exp.LTE: _shape("le", "this", "expression"),
-    exp.GT: _shape("gt", "this", "expression"),
-    exp.GTE: _shape("ge", "this", "expression"),
-    exp.Coalesce: _shape("coalesce", "this", "expressions"),
-    exp.Nullif: _shape("nullif", "this", "expression"),
-    exp.Lower: _shape("lower"),
-    exp.Upper: _shape("upper"),
-    exp.Trim: _shape("trim"),
-    exp.Length: _shape("length"),
-    exp.Substring: _shape("substr", "this", "start", "length"),
-    exp.Left: _shape("left", "this", "expression"),
-    exp.DPipe: _shape("concat", "this", "expression"),
-    exp.Concat: _shape("concat", "expressions"),
-    exp.StartsWith: _shape("starts_with", "this", "expression"),
-    exp.EndsWith: _shape("ends_with", "this", "expression"),
-    exp.Contains: _shape("contains", "this", "expression"),
-    exp.Extract: _shape("extract", "this", "expression"),
-    exp.Year: _shape("year"),
-    exp.Quarter: _shape("quarter"),
-    exp.Month: _shape("month"),
-    exp.Day: _shape("day"),
-    exp.DayOfMonth: _shape("day"),
-    exp.DayOfWeek: _shape("dow"),
-    exp.DayOfWeekIso: _shape("monday_1"),
-    exp.DayOfYear: _shape("doy"),
-    exp.Hour: _shape("hour"),
-    exp.Minute: _shape("minute"),
-    exp.TimestampTrunc: _shape("date_trunc", "unit", "this"),
-    exp.DateTrunc: _shape("date_trunc", "unit", "this"),
-    exp.DateDiff: _shape("date_diff", "unit", "expression", "this"),
-    exp.Date: _shape("to_date"),
+    **{kind: Shape(kind.__name__.lower()) for kind in _SAME},
+    exp.DayOfMonth: Shape("day"),
+    exp.DayOfWeek: Shape("dow"),
+    exp.DayOfWeekIso: Shape("monday_1"),
+    exp.DayOfYear: Shape("doy"),
+    exp.Date: Shape("to_date"),
+    exp.Neg: Shape("negate"),
+    exp.Add: Shape("add", _BINARY),
+    exp.Sub: Shape("subtract", _BINARY),
+    exp.Mul: Shape("multiply", _BINARY),
+    exp.Div: Shape("divide", _BINARY),
+    exp.IntDiv: Shape("floor_divide", _BINARY),
+    exp.Mod: Shape("modulo", _BINARY),
+    exp.Pow: Shape("power", _BINARY),
+    exp.EQ: Shape("eq", _BINARY),
+    exp.NEQ: Shape("ne", _BINARY),
+    exp.LT: Shape("lt", _BINARY),
+    exp.LTE: Shape("le", _BINARY),
+    exp.GT: Shape("gt", _BINARY),
+    exp.GTE: Shape("ge", _BINARY),
+    exp.NullSafeEQ: Shape("same", _BINARY),
+    exp.Nullif: Shape("nullif", _BINARY),
+    exp.Left: Shape("left", _BINARY),
+    exp.DPipe: Shape("concat", _BINARY),
+    exp.StartsWith: Shape("starts_with", _BINARY),
+    exp.EndsWith: Shape("ends_with", _BINARY),
+    exp.Contains: Shape("contains", _BINARY),
+    exp.Extract: Shape("extract", _BINARY),
+    exp.Concat: Shape("concat", ("expressions",)),
+    exp.Coalesce: Shape("coalesce", ("this", "expressions")),
+    exp.Least: Shape("least", ("this", "expressions")),
+    exp.Greatest: Shape("greatest", ("this", "expressions")),
+    exp.Between: Shape("between", ("this", "low", "high")),
+    exp.Round: Shape("round", ("this", "decimals")),
+    exp.Substring: Shape("substr", ("this", "start", "length")),
+    exp.WidthBucket: Shape("width_bucket", ("this", "min_value", "max_value", "num_buckets")),
+    exp.TimestampTrunc: Shape("date_trunc", ("unit", "this")),
+    exp.DateTrunc: Shape("date_trunc", ("unit", "this")),
+    exp.DateDiff: Shape("date_diff", ("unit", "expression", "this")),
 }
 
 # Functions the parser has no name for.
 NAMED: Final[dict[str, str]] = {
-    "bin": "bin",
+    **{name: name for name in ("bin", "clip", "dow", "doy", "power")},
+    **dict.fromkeys(("prefix", "startswith"), "starts_with"),
+    **dict.fromkeys(("suffix", "endswith"), "ends_with"),
+    **dict.fromkeys(("date_part", "datepart"), "extract"),
     "clamp": "clip",
-    "clip": "clip",
     "iff": "if",
-    "prefix": "starts_with",
-    "startswith": "starts_with",
-    "suffix": "ends_with",
-    "endswith": "ends_with",
-    "dow": "dow",
-    "doy": "doy",
-    "power": "power",
-    "date_part": "extract",
-    "datepart": "extract",
 }
 
 # Words of EXTRACT and DATE_PART that are operators of ours.
-PARTS: Final[dict[str, str]] = {
-    "year": "year",
-    "quarter": "quarter",
-    "month": "month",
-    "day": "day",
-    "dow": "dow",
-    "dayofweek": "dow",
-    "weekday": "dow",
-    "doy": "doy",
-    "dayofyear": "doy",
-    "hour": "hour",
-    "minute": "minute",
-}
+_OTHERWISE: Final = {"dayofweek": "dow", "weekday": "dow", "dayofyear": "doy"}
+_WORDS: Final = "year quarter month day dow dayofweek weekday doy dayofyear hour minute"
+PARTS: Final[dict[str, str]] = {word: _OTHERWISE.get(word, word) for word in _WORDS.split()}
 
 _SPELLED: Final = spelled("sql")
-
-
-def _aggregate(kind: type[exp.Expr], function: Function) -> Shape:
-    read = (name for name in ("this", "quantile", "expression") if name in kind.arg_types)
-    return _shape(function, *read)
-
-
 # Aggregates: the function that each is, and the arguments that it may have.
 AGGREGATES: Final[dict[type[exp.Expr], Shape]] = {
-    kind: _aggregate(kind, function)
+    kind: Shape(
+        function, tuple(n for n in ("this", "quantile", "expression") if n in kind.arg_types)
+    )
     for name, function in _SPELLED.items()
     if name[0].isupper() and (kind := getattr(exp, name))
 }

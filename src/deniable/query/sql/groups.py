@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TypeVar
@@ -38,15 +39,15 @@ def items_of(select: exp.Expr, text: Text) -> list[Item]:
     """What is selected, each with the name it will have."""
     if not select.expressions:
         raise UnsupportedQuery("nothing is selected", fix="SELECT COUNT(*)")
-    found = []
-    for node in select.expressions:
-        if isinstance(node, exp.Alias):
-            found.append(Item(name=node.alias, node=node.this, aliased=True))
-        elif isinstance(node, exp.Column) and not isinstance(node.this, exp.Star):
-            found.append(Item(name=node.name, node=node, aliased=False))
-        else:
-            found.append(Item(name=text.written(node) or "value", node=node, aliased=False))
-    return found
+    return [_item(node, text) for node in select.expressions]
+
+
+def _item(node: exp.Expr, text: Text) -> Item:
+    if isinstance(node, exp.Alias):
+        return Item(name=node.alias, node=node.this, aliased=True)
+    plain = isinstance(node, exp.Column) and not isinstance(node.this, exp.Star)
+    name = node.name if plain else text.written(node) or "value"
+    return Item(name=name, node=node, aliased=False)
 
 
 def grouping(
@@ -68,21 +69,17 @@ def grouping(
             else:  # GROUP BY a, b WITH ROLLUP
                 flat = [i for part in parts for chosen in part for i in chosen]
                 parts = [_expanded(type(node), [(i,) for i in flat])]
-    if _count(parts) > MOST_SETS:
-        raise UnsupportedQuery(
-            f"a query can have at most {MOST_SETS} groupings",
-            snippet=text.snippet(text.span_of(group)),
-        )
+    if math.prod(map(len, parts)) > MOST_SETS:
+        raise _too_many(group, text)
     sets = [sum(chosen, ()) for chosen in itertools.product(*parts)]
     # A grouping that is written twice would be paid for twice.
     return reader.nodes, list(dict.fromkeys(tuple(sorted(set(chosen))) for chosen in sets))
 
 
-def _count(parts: list[list[Set]]) -> int:
-    total = 1
-    for part in parts:
-        total *= len(part)
-    return total
+def _too_many(node: exp.Expr, text: Text) -> UnsupportedQuery:
+    return UnsupportedQuery(
+        f"a query can have at most {MOST_SETS} groupings", snippet=text.at(node)
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -95,41 +92,27 @@ class _Reader:
     def part(self, node: exp.Expr) -> list[Set]:
         """The alternatives that one entry of GROUP BY stands for."""
         if isinstance(node, exp.GroupingSets):
-            return [chosen for inner in node.expressions for chosen in self._alternatives(inner)]
+            return [chosen for inner in node.expressions for chosen in self.part(inner)]
         if isinstance(node, exp.Rollup | exp.Cube):
             sets = [self._together(inner) for inner in node.expressions]
             if len(sets) > 6 and isinstance(node, exp.Cube):
-                raise UnsupportedQuery(
-                    f"a query can have at most {MOST_SETS} groupings",
-                    snippet=self.text.snippet(self.text.span_of(node)),
-                )
+                raise _too_many(node, self.text)
             return _expanded(type(node), sets)
         return [self._together(node)]
-
-    def _alternatives(self, node: exp.Expr) -> list[Set]:
-        nested = isinstance(node, exp.GroupingSets | exp.Rollup | exp.Cube)
-        return self.part(node) if nested else [self._together(node)]
 
     def _together(self, node: exp.Expr) -> Set:
         """A key, or several in parentheses."""
         if isinstance(node, exp.Tuple):
             return sum((self._together(part) for part in node.expressions), ())
-        if isinstance(node, exp.Paren):
-            return self._together(node.this)
-        return (self._key(node),)
+        return self._together(node.this) if isinstance(node, exp.Paren) else (self._key(node),)
 
     def _key(self, node: exp.Expr) -> int:
         meant = self._meant(node)
         if any(map(is_aggregate, meant.walk())):
-            raise UnsupportedQuery(
-                "GROUP BY cannot take an aggregate",
-                snippet=self.text.snippet(self.text.span_of(node)),
-            )
-        for position, known in enumerate(self.nodes):
-            if known == meant:
-                return position
-        self.nodes.append(meant)
-        return len(self.nodes) - 1
+            raise UnsupportedQuery("GROUP BY cannot take an aggregate", snippet=self.text.at(node))
+        if meant not in self.nodes:
+            self.nodes.append(meant)
+        return self.nodes.index(meant)
 
     def _meant(self, node: exp.Expr) -> exp.Expr:
         """A position or a name of what is selected stands for that; columns come first."""
@@ -149,8 +132,7 @@ def position_of(node: exp.Expr, items: Sequence[T], text: Text) -> T:
     if digits.isdigit() and len(digits) < 6 and 1 <= int(digits) <= len(items):
         return items[int(digits) - 1]
     raise UnsupportedQuery(
-        f"there is no column {digits[:20]} among the {len(items)} selected",
-        snippet=text.snippet(text.span_of(node)),
+        f"there is no column {digits[:20]} among the {len(items)} selected", snippet=text.at(node)
     )
 
 

@@ -58,7 +58,7 @@ def joined(left: Scope, right: Scope, node: exp.Expr, asking: Asking) -> Scope:
         raise UnsupportedQuery(
             "ON of a LEFT JOIN takes only equalities of columns, joined by AND",
             fix="filter in a subquery: LEFT JOIN (SELECT ... WHERE ...) USING (column)",
-            snippet=asking.text.snippet(asking.text.span_of(rest[0])),
+            snippet=asking.text.at(rest[0]),
         )
     scope = join(left, right, asking, on=pairs, kind=how)
     for condition in rest:
@@ -105,7 +105,7 @@ def _next(
         f"no condition of WHERE links `{_called(right)}` to an earlier table",
         why="it would combine rows of different people",
         fix=f"JOIN {_written(node, right, asking)} ON {_shared(scope, right)}",
-        snippet=asking.text.snippet(asking.text.span_of(node)),
+        snippet=asking.text.at(node),
     )
 
 

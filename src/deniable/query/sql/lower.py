@@ -9,15 +9,16 @@ from typing import Any, Final
 from sqlglot import exp
 
 from deniable.errors import UnknownName, UnsupportedQuery
-from deniable.query.algebra import Expression, Literal, literal
+from deniable.query.algebra import Expression, Literal, Span, literal
 from deniable.query.bind.scope import Binding, Scope
 from deniable.query.bind.spelling import cast, condition, fold, spelled
 
 from .functions import AGGREGATES, CASTS, FUNCTIONS, NAMED, NAMED_AGGREGATES
-from .refusals import NAMED_REASONS
+from .refusals import NAMED_REASONS, ON_ROWS, Refusal, refused
 from .spellings import SPECIAL, choice
 from .text import ONLY_QUESTIONS, Text
 
+Handler = Callable[["SqlLowering", Any, Span | None], Expression]
 _KNOWN: Final = "the SQL reference lists every supported function"
 
 
@@ -43,9 +44,11 @@ class SqlLowering:
                 )
             handler = _HANDLERS.get(type(node))
             if handler is not None:
-                return handler(self, node)
+                return handler(self, node, self.text.span_of(node))
             if type(node) in FUNCTIONS:
                 return self.function(node)
+            if type(node) in ON_ROWS:
+                raise refused(ON_ROWS[type(node)])
             raise UnsupportedQuery(f"{type(node).__name__} cannot be used here", fix=_KNOWN)
 
     def condition(self, node: exp.Expr) -> Expression:
@@ -63,7 +66,8 @@ class SqlLowering:
         except UnknownName as error:
             if table is None and node.this.args.get("quoted"):
                 near = [each.python for each in error.fixes]
-                error.fix = " or ".join([*near, _quoted(name)])
+                in_single = "'" + name.replace("'", "''") + "'"
+                error.fix = " or ".join([*near, in_single])
                 error.why = "double quotes are for column names; write text in single quotes"
             raise
         return found.value(self.text.span_of(node))
@@ -77,9 +81,8 @@ class SqlLowering:
     def apply(self, op: str, parts: list[exp.Expr], node: exp.Expr) -> Expression:
         """One of our operators, or a spelling that stands for several."""
         span = self.text.span_of(node)
-        special = SPECIAL.get(op)
-        if special is not None:
-            return special(self, parts, span)
+        if op in SPECIAL:
+            return SPECIAL[op](self, parts, span)
         return spelled(op, *map(self.lower, parts), span=span)
 
 
@@ -115,10 +118,6 @@ def rows_error(text: Text, node: exp.Expr) -> UnsupportedQuery:
     )
 
 
-def _quoted(text: str) -> str:
-    return "'" + text.replace("'", "''") + "'"
-
-
 def flattened(node: exp.Expr, kind: type[exp.Expr]) -> list[exp.Expr]:
     """The parts of a chain a AND b AND c, without recursion: chains may be long."""
     parts, rest = [], [node]
@@ -142,11 +141,10 @@ def _listed(value: Any) -> list[exp.Expr]:
 # ---- leaves
 
 
-def _literal(rows: SqlLowering, node: exp.Expr) -> Expression:
-    span = rows.text.span_of(node)
-    if node.args.get("is_string"):
-        return literal(str(node.this), span=span)
+def _literal(_rows: SqlLowering, node: exp.Expr, span: Span | None) -> Expression:
     digits = str(node.this)
+    if node.args.get("is_string"):
+        return literal(digits, span=span)
     try:
         whole = int(digits) if digits.isascii() and digits.isdigit() else None
         value = float(digits) if whole is None or whole >= 2**63 else whole
@@ -157,52 +155,22 @@ def _literal(rows: SqlLowering, node: exp.Expr) -> Expression:
     return literal(value, span=span)
 
 
-def _boolean(rows: SqlLowering, node: exp.Expr) -> Expression:
-    return literal(bool(node.this), span=rows.text.span_of(node))
-
-
-def _null(rows: SqlLowering, node: exp.Expr) -> Expression:
-    return literal(None, span=rows.text.span_of(node))
-
-
-def _paren(rows: SqlLowering, node: exp.Expr) -> Expression:
-    return rows.lower(node.this)
-
-
-def _negative(rows: SqlLowering, node: exp.Expr) -> Expression:
-    return fold("negate", rows.lower(node.this), span=rows.text.span_of(node))
-
-
-def _star(rows: SqlLowering, node: exp.Expr) -> Expression:
+def _star(rows: SqlLowering, node: exp.Expr, _span: Span | None) -> Expression:
     raise rows_error(rows.text, node)
-
-
-def _subquery(_rows: SqlLowering, _node: exp.Expr) -> Expression:
-    raise UnsupportedQuery(
-        "a subquery inside an expression reads other people's rows",
-        why="one person's row would affect how others count, by an unknown amount",
-        fix="release the inner query first, and write its noisy answer as a number",
-    )
 
 
 # ---- logic
 
 
-def _logic(op: str) -> Callable[[SqlLowering, exp.Expr], Expression]:
-    def lowered(rows: SqlLowering, node: exp.Expr) -> Expression:
-        parts = [rows.condition(part) for part in flattened(node, type(node))]
-        return fold(op, *parts, span=rows.text.span_of(node))
+def _logic(op: str) -> Handler:
+    def lowered(rows: SqlLowering, node: exp.Expr, span: Span | None) -> Expression:
+        return fold(op, *map(rows.condition, flattened(node, type(node))), span=span)
 
     return lowered
 
 
-def _not(rows: SqlLowering, node: exp.Expr) -> Expression:
-    return fold("not", rows.condition(node.this), span=rows.text.span_of(node))
-
-
-def _is(rows: SqlLowering, node: exp.Expr) -> Expression:
+def _is(rows: SqlLowering, node: exp.Expr, span: Span | None) -> Expression:
     value, what = rows.lower(node.this), node.expression
-    span = rows.text.span_of(node)
     if isinstance(what, exp.Null):
         return fold("is_null", value, span=span)
     if isinstance(what, exp.Boolean):
@@ -211,23 +179,17 @@ def _is(rows: SqlLowering, node: exp.Expr) -> Expression:
     raise UnsupportedQuery("IS takes NULL, NOT NULL, TRUE or FALSE")
 
 
-def _same(*, negated: bool) -> Callable[[SqlLowering, exp.Expr], Expression]:
-    """IS [NOT] DISTINCT FROM: equal, or both missing."""
+def _pair(op: str, *, negated: bool = False) -> Handler:
+    """LIKE, or IS DISTINCT FROM: neither equal nor both missing."""
 
-    def lowered(rows: SqlLowering, node: exp.Expr) -> Expression:
-        span = rows.text.span_of(node)
-        same = spelled("same", rows.lower(node.this), rows.lower(node.expression), span=span)
-        return fold("not", same, span=span) if negated else same
+    def lowered(rows: SqlLowering, node: exp.Expr, span: Span | None) -> Expression:
+        made = spelled(op, rows.lower(node.this), rows.lower(node.expression), span=span)
+        return fold("not", made, span=span) if negated or node.args.get("negate") else made
 
     return lowered
 
 
-def _between(rows: SqlLowering, node: exp.Expr) -> Expression:
-    parts = (node.this, node.args["low"], node.args["high"])
-    return spelled("between", *map(rows.lower, parts), span=rows.text.span_of(node))
-
-
-def _in(rows: SqlLowering, node: exp.Expr) -> Expression:
+def _in(rows: SqlLowering, node: exp.Expr, span: Span | None) -> Expression:
     if node.args.get("query") is not None:
         if id(node) not in rows.members:
             raise UnsupportedQuery(
@@ -238,20 +200,10 @@ def _in(rows: SqlLowering, node: exp.Expr) -> Expression:
     listed = [rows.lower(part) for part in node.expressions]
     if not listed or not all(isinstance(v, Literal) and v.value is not None for v in listed):
         raise UnsupportedQuery("IN takes a list of constants", fix="IN ('a', 'b')")
-    return fold("in", rows.lower(node.this), *listed, span=rows.text.span_of(node))
+    return fold("in", rows.lower(node.this), *listed, span=span)
 
 
-def _like(op: str) -> Callable[[SqlLowering, exp.Expr], Expression]:
-    def lowered(rows: SqlLowering, node: exp.Expr) -> Expression:
-        span = rows.text.span_of(node)
-        made = fold(op, rows.lower(node.this), rows.lower(node.expression), span=span)
-        return fold("not", made, span=span) if node.args.get("negate") else made
-
-    return lowered
-
-
-def _case(rows: SqlLowering, node: exp.Expr) -> Expression:
-    span = rows.text.span_of(node)
+def _case(rows: SqlLowering, node: exp.Expr, span: Span | None) -> Expression:
     subject = None if node.this is None else rows.lower(node.this)
     parts: list[Expression] = []
     for branch in node.args["ifs"]:
@@ -265,16 +217,16 @@ def _case(rows: SqlLowering, node: exp.Expr) -> Expression:
     return fold("case", *parts, span=span)
 
 
-def _if(rows: SqlLowering, node: exp.Expr) -> Expression:
+def _if(rows: SqlLowering, node: exp.Expr, span: Span | None) -> Expression:
     no = node.args.get("false")
     parts = [node.this, node.args.get("true"), no if no is not None else exp.Null()]
-    return choice(rows, [part for part in parts if part is not None], rows.text.span_of(node))
+    return choice(rows, [part for part in parts if part is not None], span)
 
 
 # ---- casts, functions
 
 
-def _cast(rows: SqlLowering, node: exp.Expr) -> Expression:
+def _cast(rows: SqlLowering, node: exp.Expr, span: Span | None) -> Expression:
     kind = node.args["to"]
     op = CASTS.get(getattr(kind.this, "name", ""))
     if op is None or kind.expressions:
@@ -282,10 +234,10 @@ def _cast(rows: SqlLowering, node: exp.Expr) -> Expression:
             f"CAST to {kind.sql(dialect='duckdb')[:40]} is not supported",
             fix="BIGINT, DOUBLE, TEXT, BOOLEAN, DATE or TIMESTAMP",
         )
-    return cast(op, rows.lower(node.this), span=rows.text.span_of(node))
+    return cast(op, rows.lower(node.this), span=span)
 
 
-def _named(rows: SqlLowering, node: exp.Expr) -> Expression:
+def _named(rows: SqlLowering, node: exp.Expr, _span: Span | None) -> Expression:
     op = NAMED.get(node.name.lower())
     if op is None:
         raise unknown_function(node.name)
@@ -294,47 +246,32 @@ def _named(rows: SqlLowering, node: exp.Expr) -> Expression:
 
 def unknown_function(name: str) -> UnsupportedQuery:
     """Why a function is not run, and what to write instead."""
-    known = NAMED_REASONS.get(name.lower())
-    if known is not None:
-        what, why, fix = known
-        return UnsupportedQuery(what, why=why, fix=fix)
-    return UnsupportedQuery(
+    usual: Refusal = (
         f"{name[:40]} is not a supported function",
-        why="only functions that cannot fail and mean the same on every engine are supported",
-        fix=_KNOWN,
+        "only functions that cannot fail and mean the same on every engine are supported",
+        _KNOWN,
     )
+    return refused(NAMED_REASONS.get(name.lower(), usual))
 
 
-def _interval(_rows: SqlLowering, _node: exp.Expr) -> Expression:
-    raise UnsupportedQuery(
-        "an interval can only be added to a date", fix="DATE ... + INTERVAL 1 DAY"
-    )
-
-
-_HANDLERS: Final[dict[type[exp.Expr], Callable[[SqlLowering, Any], Expression]]] = {
-    exp.Column: lambda rows, node: rows.column(node),
+_HANDLERS: Final[dict[type[exp.Expr], Handler]] = {
+    exp.Column: lambda rows, node, _: rows.column(node),
     exp.Literal: _literal,
-    exp.Boolean: _boolean,
-    exp.Null: _null,
-    exp.Paren: _paren,
-    exp.Neg: _negative,
+    exp.Boolean: lambda _, node, span: literal(bool(node.this), span=span),
+    exp.Null: lambda _, __, span: literal(None, span=span),
+    exp.Paren: lambda rows, node, _: rows.lower(node.this),
     exp.Star: _star,
-    exp.Subquery: _subquery,
-    exp.Select: _subquery,
     exp.And: _logic("and"),
     exp.Or: _logic("or"),
-    exp.Not: _not,
+    exp.Not: lambda rows, node, span: fold("not", rows.condition(node.this), span=span),
     exp.Is: _is,
-    exp.NullSafeEQ: _same(negated=False),
-    exp.NullSafeNEQ: _same(negated=True),
-    exp.Between: _between,
+    exp.NullSafeNEQ: _pair("same", negated=True),
     exp.In: _in,
-    exp.Like: _like("like"),
-    exp.ILike: _like("ilike"),
+    exp.Like: _pair("like"),
+    exp.ILike: _pair("ilike"),
     exp.Case: _case,
     exp.If: _if,
     exp.Cast: _cast,
     exp.TryCast: _cast,
     exp.Anonymous: _named,
-    exp.Interval: _interval,
 }

@@ -17,8 +17,8 @@ from deniable.query.bind.summaries import Summaries
 from .aggregates import asked
 from .answers import Answer
 from .groups import Item, grouping
-from .lower import binding_of, is_aggregate
-from .text import Asking
+from .lower import binding_of
+from .text import Asking, named_twice
 
 
 def per_person(select: exp.Expr, items: list[Item], scope: Scope, asking: Asking) -> Scope:
@@ -38,7 +38,7 @@ def per_person(select: exp.Expr, items: list[Item], scope: Scope, asking: Asking
             )
             if whom is not None and scope.relation.private
             else "release the inner query, then compute on its answer for free",
-            snippet=text.snippet(text.span_of(first)),
+            snippet=text.at(first),
         )
     people = People(asking, scope)
     people.group_own([node for node in nodes if not _is_person(node, scope)])
@@ -68,12 +68,8 @@ class People(Answer):
 
     def binding(self, item: Item) -> Binding:
         """What one thing selected is called outside."""
-        if any(item.name.lower() == known for known in self.made):
-            raise UnsupportedQuery(
-                f"two columns of the subquery are named `{item.name}`",
-                fix=f"{item.name} AS another_name",
-                snippet=self.text.snippet(self.text.span_of(item.node)),
-            )
+        if item.name.lower() in self.made:
+            raise named_twice(item.name, "subquery", at=self.text.at(item.node))
         known = binding_of(item.node, self.scope)
         person = known is not None and known.person
         unread = None if known is None or known.expression is not None else known.unread
@@ -85,8 +81,7 @@ class People(Answer):
     def column(self, node: exp.Expr) -> Expression:
         """The person's id is the same in all their rows: their least is it."""
         if _is_person(node, self.scope):
-            value = self.rows.lower(node)
-            return self.summaries.once(Summary.MIN, value, None, wish=node.name)
+            return self.summaries.once(Summary.MIN, self.rows.lower(node), None, wish=node.name)
         return super().column(node)
 
     def aggregate(self, node: exp.Expr, *, wish: str = "") -> Expression:
@@ -94,15 +89,8 @@ class People(Answer):
         return self.summaries.of(asked(node, self.rows), wish=wish)
 
     def _key(self, node: exp.Expr) -> Expression | None:
-        if isinstance(node, exp.Literal) or any(map(is_aggregate, node.walk())):
-            return None
-        if not self.own or _is_person(node, self.scope):
-            return None
-        found = self._row_value(node)
-        for name, key in self.own:
-            if key == found:
-                return Column(name=name, domain=key.domain, span=self.text.span_of(node))
-        return None
+        keys = [(key, Column(name=name, domain=key.domain)) for name, key in self.own]
+        return None if _is_person(node, self.scope) else self._among(keys, node)
 
 
 def _grouped_by(
@@ -113,14 +101,13 @@ def _grouped_by(
         if len(sets) == 1:
             return nodes
         raise UnsupportedQuery(
-            "a subquery can have only one grouping",
-            snippet=asking.text.snippet(asking.text.span_of(select.args["group"])),
+            "a subquery can have only one grouping", snippet=asking.text.at(select.args["group"])
         )
     if select.args.get("group") is not None or any(item.has_aggregate for item in items):
         raise UnsupportedQuery(
             "use DISTINCT or GROUP BY, not both",
             fix="leave out DISTINCT",
-            snippet=asking.text.snippet(asking.text.span_of(items[0].node)),
+            snippet=asking.text.at(items[0].node),
         )
     return [item.node for item in items]
 

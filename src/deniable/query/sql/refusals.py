@@ -6,7 +6,17 @@ from typing import Final
 
 from sqlglot import exp
 
+from deniable.errors import UnsupportedQuery
+from deniable.snippets import Snippet
+
 Refusal = tuple[str, str, str]
+
+
+def refused(refusal: Refusal, snippet: Snippet | None = None) -> UnsupportedQuery:
+    """The error that says what, why, and what to write."""
+    what, why, fix = refusal
+    return UnsupportedQuery(what, why=why, fix=fix, snippet=snippet)
+
 
 _OTHERS: Final = "one person's row would affect how others count, by an unknown amount"
 _SCALAR: Refusal = (
@@ -69,52 +79,34 @@ _ROWS: Refusal = (
 )
 
 REASONS: Final[dict[type[exp.Expr], Refusal]] = {
+    exp.All: _SCALAR,
+    exp.Window: _WINDOW,
+    **dict.fromkeys((exp.Intersect, exp.Except), _SETS),
+    **dict.fromkeys((exp.Rand, exp.Uuid, exp.CurrentDate), _RANDOM),
+    **dict.fromkeys((exp.CurrentTime, exp.CurrentTimestamp), _RANDOM),
+    **dict.fromkeys((exp.TimeToStr, exp.ToChar, exp.Dayname, exp.Monthname), _TIME_TEXT),
+    **dict.fromkeys((exp.Week, exp.WeekOfYear), _WEEK),
+    **dict.fromkeys((exp.LogicalOr, exp.LogicalAnd), _TRUTH),
+    **dict.fromkeys((exp.Kurtosis, exp.Skewness), _MOMENTS),
+    **dict.fromkeys((exp.Mode, exp.ApproxTopK), _TOP),
+    **dict.fromkeys((exp.RegexpLike, exp.SimilarTo), _PATTERN),
+    **dict.fromkeys((exp.ArrayAgg, exp.GroupConcat, exp.AnyValue, exp.IgnoreNulls), _ROWS),
+    **dict.fromkeys((exp.First, exp.Last, exp.ArgMax, exp.ArgMin), _ROWS),
     exp.Exists: (
         "EXISTS (SELECT ...) looks up another table for every row",
         _OTHERS,
         "x IN (SELECT column FROM a public table), or user_id IN (SELECT user_id FROM ...)",
     ),
-    exp.All: _SCALAR,
     exp.Any: (
         "ANY takes a list, and lists are not supported",
         "",
         "x IN (1, 2, 3), or x IN (SELECT column FROM a public table)",
     ),
-    exp.Window: _WINDOW,
-    exp.Intersect: _SETS,
-    exp.Except: _SETS,
-    exp.Rand: _RANDOM,
-    exp.CurrentDate: _RANDOM,
-    exp.CurrentTime: _RANDOM,
-    exp.CurrentTimestamp: _RANDOM,
-    exp.Uuid: _RANDOM,
-    exp.TimeToStr: _TIME_TEXT,
-    exp.ToChar: _TIME_TEXT,
-    exp.Dayname: _TIME_TEXT,
-    exp.Monthname: _TIME_TEXT,
-    exp.Week: _WEEK,
-    exp.WeekOfYear: _WEEK,
-    exp.LogicalOr: _TRUTH,
-    exp.LogicalAnd: _TRUTH,
-    exp.Kurtosis: _MOMENTS,
-    exp.Skewness: _MOMENTS,
-    exp.Mode: _TOP,
-    exp.ApproxTopK: _TOP,
     exp.Trunc: (
         "TRUNC differs between engines",
         "a query must have the same answer on every engine",
         "FLOOR(x), ROUND(x, digits), or DATE_TRUNC('month', d)",
     ),
-    exp.RegexpLike: _PATTERN,
-    exp.SimilarTo: _PATTERN,
-    exp.ArrayAgg: _ROWS,
-    exp.GroupConcat: _ROWS,
-    exp.AnyValue: _ROWS,
-    exp.First: _ROWS,
-    exp.Last: _ROWS,
-    exp.ArgMax: _ROWS,
-    exp.ArgMin: _ROWS,
-    exp.IgnoreNulls: _ROWS,
     exp.Log: (
         "the base of LOG differs between engines",
         "a query must have the same answer on every engine",
@@ -131,6 +123,12 @@ REASONS: Final[dict[type[exp.Expr], Refusal]] = {
         "write the value itself",
     ),
 }
+
+ON_ROWS: Final[dict[type[exp.Expr], Refusal]] = {
+    **dict.fromkeys((exp.Subquery, exp.Select), _SCALAR),
+    exp.Interval: ("an interval can only be added to a date", "", "DATE ... + INTERVAL 1 DAY"),
+}
+"""What is understood elsewhere, but not in an expression about single rows."""
 
 NAMED_REASONS: Final[dict[str, Refusal]] = {
     **dict.fromkeys(("now", "getdate", "random", "gen_random_uuid"), _RANDOM),

@@ -23,7 +23,7 @@ from .groups import Item, items_of
 from .joins import Listed, check_kind, is_comma, joined, listed, side_of
 from .lower import SqlLowering, binding_of, flattened
 from .people import per_person
-from .text import Asking, parse
+from .text import Asking, named_twice, parse
 
 
 def question_from_sql(
@@ -37,9 +37,8 @@ def question_from_sql(
     try:
         source, tree = parse(text)
         check(source, tree)
-        return _asked(
-            tree, Asking(text=source, tables=tables, unit=unit, private_keys=private_keys)
-        )
+        asking = Asking(text=source, tables=tables, unit=unit, private_keys=private_keys)
+        return _asked(tree, asking)
     except RecursionError:
         raise UnsupportedQuery("this query is nested too deeply") from None
 
@@ -52,17 +51,15 @@ def _asked(tree: exp.Expr, asking: Asking) -> Question:
             "these are two queries",
             why="each query has its own price",
             fix="run them one after the other; UNION ALL of rows goes into FROM (...)",
-            snippet=asking.text.snippet(asking.text.span_of(tree)),
+            snippet=asking.text.at(tree),
         )
     if not isinstance(tree, exp.Select):
         raise UnsupportedQuery(
-            "this is not a SELECT",
-            fix="SELECT COUNT(*) FROM data",
-            snippet=asking.text.snippet(asking.text.span_of(tree)),
+            "this is not a SELECT", fix="SELECT COUNT(*) FROM data", snippet=asking.text.at(tree)
         )
     asking = asking.inside(tree)
     scope = _rows_of(tree, asking)
-    check_private(scope, snippet=asking.text.snippet(asking.text.span_of(tree.args["from_"])))
+    check_private(scope, snippet=asking.text.at(tree.args["from_"]))
     return question(tree, scope, asking)
 
 
@@ -72,8 +69,7 @@ def _rows_of(select: exp.Expr, asking: Asking) -> Scope:
     if start is None:
         raise UnsupportedQuery("this query names no table", fix="SELECT COUNT(*) FROM data")
     where = select.args.get("where")
-    commas = any(map(is_comma, select.args.get("joins") or []))
-    if commas:
+    if any(map(is_comma, select.args.get("joins") or [])):
         linking = [] if where is None else flattened(where.this, exp.And)
         scope, conditions = listed(_listed(select, asking), linking, asking)
     else:
@@ -86,8 +82,7 @@ def _rows_of(select: exp.Expr, asking: Asking) -> Scope:
     if not conditions:
         return scope
     rows = SqlLowering(asking.text, scope, members=found)
-    made = [rows.condition(part) for part in conditions]
-    return scope.where(together("and", *made))
+    return scope.where(together("and", *map(rows.condition, conditions)))
 
 
 def _listed(select: exp.Expr, asking: Asking) -> list[Listed]:
@@ -141,12 +136,10 @@ def _negated(node: exp.Expr, where: exp.Expr) -> bool:
 def _source(node: exp.Expr, asking: Asking) -> Scope:
     """A table, a part of WITH, or a subquery."""
     if isinstance(node, exp.Subquery):
-        inside = asking.inside(node)
-        return _subquery(node.this, inside).called(node.alias or "subquery")
+        return _subquery(node.this, asking.inside(node)).called(node.alias or "subquery")
     if not isinstance(node, exp.Table) or not isinstance(node.this, exp.Identifier):
         raise UnsupportedQuery(
-            "FROM takes a table of the session, or a subquery",
-            snippet=asking.text.snippet(asking.text.span_of(node)),
+            "FROM takes a table of the session, or a subquery", snippet=asking.text.at(node)
         )
     named = asking.named.get(node.name.lower())
     with asking.text.pointing(node):
@@ -154,8 +147,7 @@ def _source(node: exp.Expr, asking: Asking) -> Scope:
         if named is not None:
             part, there = named
             return _subquery(part, there).called(node.alias or node.name)
-        table = asking.table(node.name)
-        return asking.scan(table, alias=node.alias)
+        return asking.scan(asking.table(node.name), alias=node.alias)
 
 
 def _subquery(node: exp.Expr, asking: Asking) -> Scope:
@@ -165,9 +157,7 @@ def _subquery(node: exp.Expr, asking: Asking) -> Scope:
     if isinstance(node, exp.Union):
         return _union(node, asking.inside(node))
     if not isinstance(node, exp.Select):
-        raise UnsupportedQuery(
-            "a subquery is a SELECT", snippet=asking.text.snippet(asking.text.span_of(node))
-        )
+        raise UnsupportedQuery("a subquery is a SELECT", snippet=asking.text.at(node))
     asking = asking.inside(node)
     for clause in ("limit", "offset"):
         part = node.args.get(clause)
@@ -176,7 +166,7 @@ def _subquery(node: exp.Expr, asking: Asking) -> Scope:
                 f"{clause.upper()} inside a subquery cannot be bounded",
                 why="which rows are kept depends on other people's rows",
                 fix=f"leave out {clause.upper()}: the privacy unit limits the rows per person",
-                snippet=asking.text.snippet(asking.text.span_of(part)),
+                snippet=asking.text.at(part),
             )
     scope = _rows_of(node, asking)
     items = items_of(node, asking.text)
@@ -197,8 +187,7 @@ def _union(node: exp.Expr, asking: Asking) -> Scope:
                 why="one person's row would decide whether another's counts",
                 fix="UNION ALL",
             )
-        sides = _subquery(node.this, asking), _subquery(node.expression, asking)
-        return union(*sides, asking)
+        return union(_subquery(node.this, asking), _subquery(node.expression, asking), asking)
 
 
 def _bindings(item: Item, scope: Scope, asking: Asking) -> list[Binding]:
@@ -219,8 +208,4 @@ def _check_names(bindings: list[Binding], asking: Asking, node: exp.Expr) -> Non
     names = [b.name.lower() for b in bindings]
     twice = next((b for b in bindings if names.count(b.name.lower()) > 1), None)
     if twice is not None:
-        raise UnsupportedQuery(
-            f"two columns of the subquery are named `{twice.name}`",
-            fix=f"{twice.name} AS another_name",
-            snippet=asking.text.snippet(asking.text.span_of(node.expressions[0])),
-        )
+        raise named_twice(twice.name, "subquery", at=asking.text.at(node.expressions[0]))

@@ -6,6 +6,7 @@ import bisect
 import contextlib
 import dataclasses
 import difflib
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Final
@@ -70,6 +71,10 @@ class Text:
             return None
         return Snippet(text=self.raw, start=span.start, end=span.end, note=note)
 
+    def at(self, node: exp.Expr) -> Snippet | None:
+        """A caret under a part."""
+        return self.snippet(self.span_of(node))
+
     @contextlib.contextmanager
     def pointing(self, node: exp.Expr) -> Iterator[None]:
         """Errors raised inside get a caret under the node, unless they have one already."""
@@ -77,7 +82,7 @@ class Text:
             yield
         except DeniableError as error:
             if error.snippet is None:
-                error.snippet = self.snippet(self.span_of(node))
+                error.snippet = self.at(node)
             raise
 
     def _named(self, node: exp.Func, start: int) -> int:
@@ -125,7 +130,7 @@ class Asking(scope.Asking):
             if name in added:
                 raise UnsupportedQuery(
                     f"two parts of WITH are named `{part.alias}`",
-                    snippet=self.text.snippet(self.text.span_of(part.args["alias"])),
+                    snippet=self.text.at(part.args["alias"]),
                 )
             added.add(name)
             here = dataclasses.replace(here, named={**here.named, name: (part.this, here)})
@@ -166,10 +171,19 @@ def _measure(tree: exp.Expr, places: dict[int, tuple[int, int]]) -> None:
         raise UnsupportedQuery("this query is nested too deeply")
 
 
+def named_twice(name: str, where: str, *, at: Snippet | None, said: str = "") -> UnsupportedQuery:
+    """Two columns of an answer or of a subquery have one name."""
+    return UnsupportedQuery(
+        f"two columns of the {where} are named `{name}`",
+        fix=f"{said or name} AS another_name",
+        snippet=at,
+    )
+
+
 def _tokens(raw: str) -> tuple[Token, ...]:
     if len(raw) > _LONGEST:
         raise UnsupportedQuery(f"a query can have at most {_LONGEST:,} characters")
-    if "\0" in raw or not _encodes(raw):
+    if re.search("[\0\ud800-\udfff]", raw):
         raise UnsupportedQuery("a query cannot contain NUL or lone surrogates")
     try:
         tokens = tuple(sqlglot.tokenize(raw, dialect=DIALECT))
@@ -182,14 +196,6 @@ def _tokens(raw: str) -> tuple[Token, ...]:
     return tokens
 
 
-def _encodes(raw: str) -> bool:
-    try:
-        raw.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
-
-
 def _check_one_question(text: Text) -> None:
     words = [t for t in text.tokens if t.token_type is not TokenType.SEMICOLON]
     if not words:
@@ -197,32 +203,32 @@ def _check_one_question(text: Text) -> None:
     first = words[0]
     if first.token_type not in _STARTS:
         raise UnsupportedQuery(
-            f"{first.text.upper()[:40]} is not a query{_asked(_meant(first))}",
+            f"{first.text.upper()[:40]} is not a query{_asked(first)}",
             why="a session answers aggregates only; it changes, lists and runs nothing",
             fix=_LISTED if first.text.upper() in _LISTING else _respelt(first),
             snippet=text.snippet(_place(first)),
         )
-    ended = False
-    for token in text.tokens:
-        if ended and token.token_type is not TokenType.SEMICOLON:
-            raise UnsupportedQuery(
-                "one query at a time",
-                why="each query has its own price",
-                fix="run them one after the other",
-                snippet=text.snippet(_place(token)),
-            )
-        ended = ended or token.token_type is TokenType.SEMICOLON
+    ends = [t.start for t in text.tokens if t.token_type is TokenType.SEMICOLON]
+    more = next((word for word in words if ends and word.start > ends[0]), None)
+    if more is not None:
+        raise UnsupportedQuery(
+            "one query at a time",
+            why="each query has its own price",
+            fix="run them one after the other",
+            snippet=text.snippet(_place(more)),
+        )
 
 
 def _syntax(text: Text, error: ParseError) -> UnsupportedQuery:
     found = error.errors[0] if error.errors else {}
     what = str(found.get("description") or "unexpected text").strip().rstrip(".")
-    at = _found_place(text, found.get("line"), found.get("col"))
+    place = found.get("line"), found.get("col")
+    at = next((_place(each) for each in text.tokens if (each.line, each.col) == place), None)
     top = [word.text.upper() for word in text.tokens[:2]] == ["SELECT", "TOP"]
     wrong = _misspelt(text, at)
     if wrong is not None:
         return UnsupportedQuery(
-            f"this is not valid SQL{_asked(_meant(wrong))}",
+            f"this is not valid SQL{_asked(wrong)}",
             snippet=text.snippet(_place(wrong)),
             fix=_respelt(wrong),
         )
@@ -249,21 +255,14 @@ def _meant(word: Token) -> str:
     return near[0] if near and near[0] != word.text.upper() else ""
 
 
-def _asked(meant: str) -> str:
-    return f"; did you mean {meant}?" if meant else ""
+def _asked(word: Token) -> str:
+    return f"; did you mean {meant}?" if (meant := _meant(word)) else ""
 
 
 def _respelt(word: Token) -> str:
     """The word that was meant in place of the one that was written."""
     meant = _meant(word)
     return f"{meant}    in place of `{word.text}`" if meant else ONLY_QUESTIONS
-
-
-def _found_place(text: Text, line: object, column: object) -> Span | None:
-    for token in text.tokens:
-        if (token.line, token.col) == (line, column):
-            return _place(token)
-    return None
 
 
 def _opens(token: Token) -> int:

@@ -14,7 +14,7 @@ from .answers import Ranges
 from .asking import Asked
 from .grouped import hierarchy, marginals
 from .growing import Following, Growing, follow
-from .ordered import Every, ranges, running, steps_of
+from .ordered import Every, ranges, running
 
 __all__ = [
     "Asked",
@@ -27,5 +27,4 @@ __all__ = [
     "marginals",
     "ranges",
     "running",
-    "steps_of",
 ]

@@ -98,10 +98,9 @@ class Ranges:
         if ends[0] > ends[1]:
             return None, None, {}
         if isinstance(self.cells, Listed):
-            steps = np.array([step_of(key, kind) for key in self.cells.keys], dtype=np.float64)
-            met = np.flatnonzero((steps >= ends[0]) & (steps <= ends[1]))
-            return (int(met[0]), int(met[-1]), {}) if len(met) else (None, None, {})
-        least, most = (part.astype(np.float64) for part in self.cells.spans)
+            least = most = np.array([step_of(k, kind) for k in self.cells.keys], dtype=np.float64)
+        else:
+            least, most = (part.astype(np.float64) for part in self.cells.spans)
         met = np.flatnonzero((most >= ends[0]) & (least <= ends[1]))
         if not len(met):
             return None, None, {}
@@ -109,8 +108,6 @@ class Ranges:
         for place in {int(met[0]), int(met[-1])}:
             width = most[place] - least[place] + (kind != "float")
             held = min(most[place], ends[1]) - max(least[place], ends[0]) + (kind != "float")
-            if kind == "float" and (ends[0] <= least[place] and ends[1] >= most[place]):
-                continue
             if width > 0 and held < width * (1 - 1e-12):
                 inside[place] = float(held / width)
         return int(met[0]), int(met[-1]), inside
@@ -128,9 +125,7 @@ class Ranges:
         share = (q * float(below[-1]) - before) / inside if inside > 0 else 0.5
         least, most = (part[place] for part in self.cells.spans)
         at = float(least) + min(max(share, 0.0), 1.0) * (float(most) - float(least))
-        if self.cells.type == "float":
-            return at
-        return value_of(round(at), self.cells.type)
+        return at if self.cells.type == "float" else value_of(round(at), self.cells.type)
 
     @called("r.to_pandas()")
     def to_pandas(self) -> pd.DataFrame:
@@ -195,8 +190,6 @@ def as_tables(_: object, __: object, released: Release) -> Tables:
 def _end(name: str, end: Value, kind: str) -> float:
     """An end of a range, in steps of its column."""
     try:
-        if kind == "int" and isinstance(end, float):
-            return end
-        return float(step_of(end, kind))
+        return end if kind == "int" and isinstance(end, float) else float(step_of(end, kind))
     except (TypeError, ValueError, AttributeError, OverflowError, AssertionError):
         raise BadParameter.of(name, end, must=f"{_A[kind]}, like the column") from None

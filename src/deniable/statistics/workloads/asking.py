@@ -14,7 +14,6 @@ from deniable.losses.filters import Price
 from deniable.parameters import called
 from deniable.query.algebra import Aggregate, Expression, Key
 from deniable.query.bind.bins import cell_of
-from deniable.query.bind.builder import question
 from deniable.query.query import Query
 from deniable.query.vectors import Vector
 from deniable.release import Noisy, Plan, Release
@@ -26,7 +25,7 @@ from deniable.schema.edges import binning_of
 from deniable.session import budgets
 from deniable.session.asked import together
 from deniable.session.offers import offering
-from deniable.statistics.building import COUNT, About
+from deniable.statistics.building import COUNT, About, ask
 from deniable.workload.linear import Measurement
 from deniable.workload.plans import Estimates
 
@@ -63,7 +62,6 @@ class Asked(Generic[T_co]):
         session = self.about.session
         measured = self.measure(session.spending(spend))
         plan, mechanism = measured.plan, together(measured.steps)
-        noise = "Laplace" if plan.law == "laplace" else "Gaussian"
         halves = plan.errors * self.worth
         mean, least, most = (
             digits(x, "up") for x in (plan.rmse * self.worth, halves.min(), halves.max())
@@ -74,7 +72,7 @@ class Asked(Generic[T_co]):
             errors={self.name: float(halves.max())},
             steps=[
                 f"{self.exactly}, in one reading of the rows",
-                f"add {noise} noise to {_parts(len(measured.steps))} (strategy: {plan.strategy})",
+                f"{_noise(measured)} (strategy: {plan.strategy})",
                 "compute every answer from the least-squares fit",
             ],
             left=session.ledger.left_after(session.ledger.price(mechanism)),
@@ -89,11 +87,10 @@ class Asked(Generic[T_co]):
     def _noise(self, measured: Measurement[Estimates]) -> str:
         """Which noise is added to what, at its scale in units of the answer."""
         plan = measured.plan
-        law, letter = ("Laplace", "b") if plan.law == "laplace" else ("Gaussian", "σ")
         scales = sorted({spread * self.worth for spread in measured.noise.spreads})
         shown = " to ".join(digits(scale) for scale in dict.fromkeys([scales[0], scales[-1]]))
-        parts = _parts(len(measured.steps))
-        return f"add {law} noise to {parts}: {letter} = {shown} (strategy: {plan.strategy})"
+        letter = "b" if plan.law == "laplace" else "σ"
+        return f"{_noise(measured)}: {letter} = {shown} (strategy: {plan.strategy})"
 
     @called('s.ranges("age").release(spend=dp.epsilon(0.5))')
     def release(self, *, spend: Loss) -> T_co:
@@ -115,8 +112,8 @@ class Asked(Generic[T_co]):
                 title=self.title,
                 present=columns,
             )
-        noise = self._noise(measured)
-        shown = replace(released.provenance, question=self.title, noise=(noise,))
+        noise = (self._noise(measured),)
+        shown = replace(released.provenance, question=self.title, noise=noise)
         return self.present(self, measured, replace(released, provenance=shown))
 
     def _due(self, spend: Loss) -> Price:
@@ -132,8 +129,8 @@ def column_of(found: Estimates, worth: float, estimand: str) -> Noisy:
         half = shown.error(confidence)
         pairs = np.stack([values - half, values + half], axis=1).tolist()
         intervals[confidence] = tuple(map(tuple, pairs))
-    spread_found = Tabulated(intervals=intervals)
-    return Noisy(cells=tuple(values.tolist()), spread=spread_found, estimand=estimand)
+    spread = Tabulated(intervals=intervals)
+    return Noisy(cells=tuple(values.tolist()), spread=spread, estimand=estimand)
 
 
 def answer_name(name: str, columns: Iterable[str]) -> str:
@@ -144,8 +141,11 @@ def answer_name(name: str, columns: Iterable[str]) -> str:
     return name
 
 
-def _parts(count: int) -> str:
-    return "one vector of whole numbers" if count == 1 else f"{count} vectors of whole numbers"
+def _noise(measured: Measurement[Estimates]) -> str:
+    law = "Laplace" if measured.plan.law == "laplace" else "Gaussian"
+    count = len(measured.steps)
+    parts = "one vector" if count == 1 else f"{count} vectors"
+    return f"add {law} noise to {parts} of whole numbers"
 
 
 def as_release(_: Asked[Any], __: Measurement[Estimates], released: Release) -> Release:
@@ -210,15 +210,7 @@ def counted(
         Key(name=name, expression=_cell(about, name, c), values=tuple(range(c.count)))
         for name, c in cells.items()
     ]
-    asked = question(
-        about.scope,
-        about.asking,
-        keys=keys,
-        aggregates=[of],
-        sets=list(sets),
-        text=f"{of.name} by {', '.join(cells)}",
-    )
-    return Query(session=about.session, question=asked)
+    return ask(about, of, keys=keys, sets=sets, text=f"{of.name} by {', '.join(cells)}")
 
 
 def _cell(about: About, name: str, cells: Listed | Intervals) -> Expression:

@@ -103,11 +103,10 @@ def hierarchy(
     shown["leaf"] = _names(names, cells, places)
     shown["total"] = [()]
     every = [(level, group) for level in w.names for group in shown[level]]
-    title = f"hierarchy of {', '.join([*names, *(groups or {})])}"
     columns_shown = _shown(names, list(groups or {}), every)
     return Asked(
         about=about,
-        title=title,
+        title=f"hierarchy of {', '.join([*names, *(groups or {})])}",
         detail=f"{cells!r} {groups!r}",
         name=answer_name("count", columns_shown),
         labels=columns_shown,
@@ -189,9 +188,9 @@ def _grouped(
             f"groups[{name!r}] must map every listed value of the last column to its group",
             fix='groups={"region": {"CA": "west", "NY": "east"}}',
         )
-    unknown = [key for key in cells.keys if key not in mapping]
-    if unknown:
-        raise BadParameter(f"groups[{name!r}] has no group for {unknown[0]!r}")
+    for key in cells.keys:
+        if key not in mapping:
+            raise BadParameter(f"groups[{name!r}] has no group for {key!r}")
     labels: list[object] = [mapping[key] for key in cells.keys]
     labels += ["missing"] * (cells.count - cells.size)
     found = list(dict.fromkeys(labels))

@@ -34,7 +34,6 @@ from deniable.losses import Loss
 from deniable.mechanisms import Mechanism
 from deniable.mechanisms.counting._stream import Counter
 from deniable.parameters import called
-from deniable.query.query import Query
 from deniable.query.rows import Matrix, Rows
 from deniable.release import Plan, Release
 from deniable.release.numbers import digits
@@ -45,7 +44,7 @@ from deniable.statistics.building import About
 from deniable.workload.plans import Estimates, WorkloadPlan
 
 from .asking import column_of
-from .ordered import Steps
+from .ordered import Every, Steps, steps_of
 
 _BITS: Final = 28  # of what one unit moves: sums are rounded towards 0, row by row
 _STREAM: Final = "follow"
@@ -118,10 +117,9 @@ class Following:
             raise BadParameter("all steps of this stream were asked for")
         rest = _rest(counter, len(totals))
         course = streams.resumed(session, rest, entry=entry, notes=notes)
-        stream = workload.stream(steps=len(self.steps.labels))
-        plan = stream.planned(counter, session.budget)
-        later = _after(deviations, rest)
-        return Growing(self, course=course, plan=replace(plan, deviations=later), totals=totals)
+        plan = workload.stream(steps=len(self.steps.labels)).planned(counter, session.budget)
+        plan = replace(plan, deviations=_after(deviations, rest))
+        return Growing(self, course=course, plan=plan, totals=totals)
 
     def _question(self) -> dict[str, object]:
         """By which the ledger finds the stream again: all that its bound and its steps rest on."""
@@ -159,10 +157,6 @@ class Following:
         )
         return tuple(filter(None, stated))
 
-    def query(self) -> Query:
-        """The rows by step, read anew."""
-        return self.steps.query()
-
     def reader(self, rows: Rows) -> Callable[..., int]:
         """What the rows of one step add."""
         bits = _largest(rows).bit_length()
@@ -176,7 +170,7 @@ class Following:
 
     def moved(self) -> tuple[float, float]:
         """How far one unit moves all steps together, and what 1 of that is worth."""
-        rows = self.query().rows()
+        rows = self.steps.query().rows()
         (number,) = rows.numbers
         assert number.centre == 0, "counts and sums are not centred"
         largest, sides = _largest(rows), self.about.session.unit.sides
@@ -215,10 +209,8 @@ class Growing:
         self._newest: Release | None = None
 
     def __repr__(self) -> str:
-        steps = self._following.steps
-        return (
-            f"{self._following.title}: {len(self._totals):,} of {len(steps.labels):,} steps asked"
-        )
+        steps = f"{len(self._totals):,} of {len(self._following.steps.labels):,} steps"
+        return f"{self._following.title}: {steps} asked"
 
     @called("stream.next(through=date(2025, 1, 31))")
     def next(self, *, through: dt.date | dt.datetime | None = None) -> Release:
@@ -246,7 +238,7 @@ class Growing:
 
     def _count(self, last: int) -> None:
         """Read and add the steps that were not, up to the last."""
-        session, rows = self._following.about.session, self._following.query().rows()
+        session, rows = self._following.about.session, self._following.steps.query().rows()
         moved, _ = self._following.moved()
         read = self._following.reader(rows)
 
@@ -343,8 +335,8 @@ def _weights(
     return np.asarray(np.minimum(left * weight // np.maximum(now, 1), weight), dtype=np.int64)
 
 
-def follow(about: About, steps: Steps) -> Following:
+def follow(about: About, column: str, *, every: Every = "day", of: str | None = None) -> Following:
     """A growing table to follow; refused here if it cannot be asked."""
-    made = Following(about=about, steps=steps)
+    made = Following(about=about, steps=steps_of(about, column, every=every, of=of))
     made.moved()
     return made

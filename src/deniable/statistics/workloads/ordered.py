@@ -105,6 +105,8 @@ def running(
     query = steps.query()
     (vector,) = query.vectors()
     w = workload.prefixes(steps.cells.count)
+    # Where the sum of a step is cut off, which no count comes near.
+    held = f"a {every} counts at most ± {LARGEST_CELL * float(vector.worth):,.3g}" if of else ""
     return Asked(
         about=about,
         title=steps.title,
@@ -112,18 +114,11 @@ def running(
         name="total",
         labels={every: steps.labels},
         worth=float(vector.worth),
-        estimand="; ".join(filter(None, (estimand_of(query), _held(steps, float(vector.worth))))),
+        estimand="; ".join(filter(None, (estimand_of(query), held))),
         exactly="count the cells exactly" if of is None else "add up each cell exactly",
         measure=measuring(about, w, vector),
         present=as_release,
     )
-
-
-def _held(steps: Steps, worth: float) -> str:
-    """Where the sum of a step is cut off, which no count comes near."""
-    if steps.of is None:
-        return ""
-    return f"a {steps.every} counts at most ± {LARGEST_CELL * worth:,.3g}"
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
