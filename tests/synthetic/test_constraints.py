@@ -3,11 +3,15 @@
 import datetime as dt
 import math
 
+import numpy as np
 import pandas as pd
 import pytest
 
 import deniable as dp
+from deniable.schema.binning import Listed
 from deniable.synthetic import determines, impossible
+from deniable.synthetic.constraints import constrained
+from deniable.synthetic.domain import Domain
 
 DAY = dt.date(2020, 1, 1)
 SCHEMA = dp.Schema(
@@ -174,3 +178,68 @@ def test_an_end_between_whole_numbers_is_the_nearest_one_inside():
     found = asked(["age", "pay"], [impossible(age=(0.5, 12.5), pay=["hi"])], bins={"age": 3})
     assert {1, 13} <= set(found.domain.cells["age"].edges)
     assert 0.5 not in found.domain.cells["age"].edges
+
+
+# ---- the model that a run begins with
+
+SIZES = {"a": 2, "b": 3, "c": 4, "d": 2}
+SMALL = Domain(cells={name: Listed(type="int", keys=tuple(range(n))) for name, n in SIZES.items()})
+
+
+@pytest.mark.parametrize(
+    ("constraints", "able"),
+    [
+        ([impossible(a=[0])], lambda a, b, c, d: a == 1),
+        ([impossible(a=[0], b=[0, 1])], lambda a, b, c, d: a or b == 2),
+        ([determines("c", "a", {0: 1, 3: 0})], lambda a, b, c, d: {0: a == 1, 3: a == 0}.get(c, 1)),
+        (
+            [impossible(a=[0], b=[0]), impossible(b=[0], c=[1, 2]), impossible(c=[1], a=[1])],
+            lambda a, b, c, d: not (a == b == 0 or (b == 0 and c in (1, 2)) or (c == a == 1)),
+        ),
+        (
+            [
+                determines("a", "b", {0: 0, 1: 2}),
+                impossible(d=[1], c=[3]),
+                impossible(b=[2], d=[0]),
+            ],
+            lambda a, b, c, d: b == 2 * a and not (d and c == 3) and not (b == 2 and not d),
+        ),
+    ],
+)
+def test_every_possible_row_is_as_likely_as_any_other(constraints, able):
+    model, _ = constrained(SMALL, constraints, largest=10**4)
+    flags = [bool(able(*row)) for row in np.ndindex(*SMALL.sizes)]
+    found = model.marginal((0, 1, 2, 3)).ravel()
+    assert found == pytest.approx(np.array(flags) / sum(flags), abs=1e-12)
+
+
+@pytest.mark.parametrize(
+    "constraints",
+    [
+        [impossible(a=[0, 1])],
+        [impossible(a=[0]), impossible(a=[1])],
+        [determines("a", "b", {0: 0, 1: 0}), impossible(b=[0])],
+        [impossible(a=[0], b=[0, 1, 2]), impossible(a=[1], c=[0, 1, 2, 3])],
+        [impossible(d=[0, 1]), impossible(a=[0], b=[1])],
+    ],
+)
+def test_constraints_that_leave_nothing_are_refused(constraints):
+    with pytest.raises(dp.BadParameter, match="leave nothing"):
+        constrained(SMALL, constraints, largest=10**4)
+
+
+def test_as_many_cells_are_tied_together_as_the_model_may_have():
+    tied = [impossible(a=[0], b=[0], c=[0])]  # 24 cells, and 2 of the column that is left
+    constrained(SMALL, tied, largest=26)
+    with pytest.raises(dp.BadParameter, match="tie columns together in 26 cells"):
+        constrained(SMALL, tied, largest=25)
+
+
+def test_hundreds_of_columns_can_be_tied_to_one():
+    """Its first value is possible with 39 of 40 values of each of 220 others."""
+    keys, others = tuple(range(40)), [f"c{i}" for i in range(220)]
+    domain = Domain(cells={name: Listed(type="int", keys=keys) for name in ("hub", *others)})
+    tied = [impossible(**{"hub": [0], name: [1]}) for name in others]
+    model, _ = constrained(domain, tied, largest=10**6)
+    rare = (39 / 40) ** 220
+    assert model.marginal((0,)) == pytest.approx(np.array([rare] + [1] * 39) / (rare + 39))

@@ -137,11 +137,9 @@ def constrained(
         assert holder is not None
         mask = able.astype(np.float64).transpose([clique.index(a) for a in name])
         grown[holder] *= spread(mask, name, tree.cliques[holder])
-    if any(not each.any() for each in grown.values()):
-        raise BadParameter("the constraints leave nothing that a row could be")
-    with np.errstate(invalid="ignore"):
+    with np.errstate(invalid="ignore"):  # 0/0 where nothing is left
         made = Calibrated.of(tree, before).grown(tree, grown).tables
-    if not all(np.isfinite(each).all() and each.sum() > 0.5 for each in made):
+    if not all(np.isfinite(each).all() for each in made):
         raise BadParameter("the constraints leave nothing that a row could be")
     return Model(tree=tree, tables=tuple(made)), cliques
 
