@@ -138,3 +138,36 @@ def test_a_key_is_announced_once():
     for twin in (one[:32] * 2, b"\xff" * 32 + one[32:]):
         with pytest.raises(MessageRejected, match="canonical form"):
             take_keys(twin, set())
+
+
+def test_each_step_is_taken_once_and_in_order_and_is_refused_as_that():
+    play = Play(THREE)
+    party, replies = play.parties[0], [b""]
+    acts = [
+        lambda said: party.advertise(),
+        party.share,
+        lambda said: party.mask(said, THREE[0]),
+        party.confirm,
+        party.reveal,
+    ]
+    messages = play.keys(without=(0,))
+    for turn, (act, (close, speak)) in enumerate(zip(acts, play.steps(), strict=False)):
+        for other in (*acts[:turn], *acts[turn + 1 :]):
+            with pytest.raises(MessageRejected, match="once, in order"):
+                other(replies[-1])
+        play.coordinator.receive(act(replies[-1]), *messages)
+        told = close()
+        replies.append(told[0])
+        messages = speak(told, without=(0,))
+    party.reveal(replies[-1])
+    for act, reply in zip(acts, replies, strict=True):
+        with pytest.raises(MessageRejected, match="once, in order") as refused:
+            act(reply)
+        assert refused.value.fix == "start another round"
+
+
+@pytest.mark.parametrize("other", ["text", None, 7, Identity()])
+def test_a_directory_in_which_one_entry_is_no_key_is_refused(other):
+    directory = {0: Identity().public, 1: other}
+    with pytest.raises(BadParameter, match="public bytes"):
+        Party(Round(parties=2, length=1), 0, directory=directory)
