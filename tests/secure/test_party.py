@@ -171,3 +171,24 @@ def test_a_directory_in_which_one_entry_is_no_key_is_refused(other):
     directory = {0: Identity().public, 1: other}
     with pytest.raises(BadParameter, match="public bytes"):
         Party(Round(parties=2, length=1), 0, directory=directory)
+
+
+@pytest.mark.parametrize("step", [2, 3])
+def test_a_party_goes_on_with_as_many_neighbours_as_hold_a_secret_and_no_fewer(step):
+    """Of seven, with two dropouts: four shares tell a secret."""
+    play = Play([[i] for i in range(7)], dropouts=2, colluding=1)
+    play.coordinator.receive(*play.to(step - 1))
+    told = play.steps()[step - 2][0]()[0]
+    act, size = {
+        2: (play.parties[0].share, wire.KEYS_BYTES),
+        3: (lambda said: play.parties[0].mask(said, [0]), wire.LETTER_BYTES),
+    }[step]
+    entries = wire.read_table(told[26:], size=size, known=range(7))
+
+    def only(count):
+        return told[:26] + wire.table(dict(list(entries.items())[:count]))
+
+    assert play.round.shape.threshold == 4
+    with pytest.raises(MessageRejected, match="3 neighbours are too few: 4 must hold shares"):
+        act(only(3))
+    act(only(4))
