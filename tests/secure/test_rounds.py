@@ -25,6 +25,7 @@ from .test_protocol import SEVEN
         {"length": 0},
         {"limit": 0},
         {"limit": 2**62},
+        {"parties": 2, "limit": 2**62},
         {"dropouts": -1},
         {"colluding": 4, "dropouts": 1},
         {"dropouts": 5},
@@ -45,6 +46,15 @@ from .test_protocol import SEVEN
 def test_rounds_that_cannot_keep_their_promise_are_refused(facts):
     with pytest.raises(dp.BadParameter):
         Round(**({"parties": 5, "length": 2} | facts))
+
+
+@pytest.mark.parametrize(
+    "facts", [{"limit": 2**62 - 1}, {"length": 2**27}, {"parties": 10**6}, {"limit": 1}]
+)
+def test_the_largest_and_the_smallest_rounds_are_taken(facts):
+    made = Round(**({"parties": 2, "length": 1} | facts))
+    assert {name: getattr(made, name) for name in facts} == facts
+    assert made.reach == made.parties * made.limit < 2**63
 
 
 @pytest.mark.parametrize(
