@@ -76,6 +76,13 @@ def test_an_announcement_that_is_not_canonical_is_rejected(bent):
         Round.from_bytes(bent(text))
 
 
+@pytest.mark.parametrize("version", [b"1", b"3", b"null"])
+def test_an_announcement_of_another_version_is_refused_as_that(version):
+    text = Round(parties=5, length=2).to_bytes().replace(b'"version":2', b'"version":' + version)
+    with pytest.raises(MessageRejected, match="rounds of version 2 only"):
+        Round.from_bytes(text)
+
+
 def test_an_announcement_makes_no_mechanism_but_skellam_shares(monkeypatch):
     """Whoever reads one would build what it names: of others, some take for ever to build."""
     made = []

@@ -84,6 +84,24 @@ def test_a_process_that_died_in_between_is_replaced(begun):
     assert worker.pid == begun[1].process.pid
 
 
+def test_a_process_that_could_not_be_started_is_started_with_the_next_task(begun, monkeypatch):
+    """Only what was started can be waited for."""
+
+    def failing(process):
+        raise OSError("no more processes")
+
+    def join(*seconds):
+        raise AssertionError("can only join a started process")
+
+    worker = workers.Worker("g")
+    with monkeypatch.context() as patched, pytest.raises(OSError, match="no more"):
+        patched.setattr(Process, "start", failing)
+        worker.do({})
+    begun[0].process.join = join
+    assert worker.do({"n": 1}) == {"ok": {"n": 1}}
+    assert len(begun) == 2
+
+
 def test_new_tables_are_answered_from_by_a_new_process_and_the_old_one_is_ended(begun):
     worker = workers.Worker("old")
     worker.do({})
