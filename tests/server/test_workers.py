@@ -94,9 +94,10 @@ def test_a_process_that_could_not_be_started_is_started_with_the_next_task(begun
         raise AssertionError("can only join a started process")
 
     worker = workers.Worker("g")
-    with monkeypatch.context() as patched, pytest.raises(OSError, match="no more"):
+    with monkeypatch.context() as patched:
         patched.setattr(Process, "start", failing)
-        worker.do({})
+        with pytest.raises(OSError, match="no more"):
+            worker.do({})
     begun[0].process.join = join
     assert worker.do({"n": 1}) == {"ok": {"n": 1}}
     assert len(begun) == 2
