@@ -1,9 +1,11 @@
 """When a worker's process is kept, and when another takes its place; no process is started."""
 
+import queue
 from types import SimpleNamespace
 
 import pytest
 
+import deniable as dp
 from deniable.server.jobs import workers
 
 
@@ -155,3 +157,21 @@ def test_all_are_renewed_with_the_same_limits_and_all_are_stopped(begun):
     both.stop()
     assert not any(each.process.alive for each in begun)
     assert all(each.pid is None for each in both.all)
+
+
+@pytest.mark.parametrize(("waited", "left"), [(0.0, 5.0), (3.0, 2.0), (5.0, 0.0), (9.0, 0.0)])
+@pytest.mark.parametrize("long", [True, False])
+def test_a_worker_is_waited_for_as_long_as_patience_is_left(waited, left, long, monkeypatch):
+    times, asked = iter([100.0, 100.0 + waited]), []
+
+    def get(*, timeout):
+        asked.append(timeout)
+        raise queue.Empty
+
+    monkeypatch.setattr(workers.time, "monotonic", lambda: next(times))
+    pool = workers.Workers(2, groups={}, ledgers={}, memory=5, deadline=7.0)
+    pool._idle = SimpleNamespace(get=get)
+    pool._long = SimpleNamespace(acquire=lambda *, timeout: timeout == 5.0, release=list)
+    with pytest.raises(dp.NotReady, match="busy"), pool.one(patience=5.0, long=long):
+        pytest.fail("none is free")
+    assert asked == [left]
