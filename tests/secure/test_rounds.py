@@ -55,6 +55,7 @@ def test_the_largest_and_the_smallest_rounds_are_taken(facts):
     made = Round(**({"parties": 2, "length": 1} | facts))
     assert {name: getattr(made, name) for name in facts} == facts
     assert made.reach == made.parties * made.limit < 2**63
+    assert made.limit == facts.get("limit", np.iinfo(np.int32).max)
 
 
 @pytest.mark.parametrize(
