@@ -159,6 +159,17 @@ def test_all_are_renewed_with_the_same_limits_and_all_are_stopped(begun):
     assert all(each.pid is None for each in both.all)
 
 
+def test_processes_are_started_in_the_background(begun, monkeypatch):
+    class Thread:
+        def __init__(self, *, target, daemon):
+            assert daemon, "who waits for them does not keep the server from ending"
+            self.start = target
+
+    monkeypatch.setattr(workers.threading, "Thread", Thread)
+    workers.Workers(3, groups={}, ledgers={}, memory=5, deadline=7.0).warm()
+    assert [each.ours.sent for each in begun] == [[{"kind": "ready"}]] * 3
+
+
 @pytest.mark.parametrize(("waited", "left"), [(0.0, 5.0), (3.0, 2.0), (5.0, 0.0), (9.0, 0.0)])
 @pytest.mark.parametrize("long", [True, False])
 def test_a_worker_is_waited_for_as_long_as_patience_is_left(waited, left, long, monkeypatch):

@@ -56,6 +56,8 @@ RANGES = {
     "to the lowest": ("age", (-5, 0), lambda v: v == 0),
     "from the highest": ("age", (125, 200), lambda v: v == 125),
     "without end": ("age", (63, math.inf), lambda v: v >= 63),
+    "up to 64 bits": ("age", (63, 2**63 - 1), lambda v: v >= 63),
+    "all": ("age", (-math.inf, math.inf), lambda v: True),
     "between numbers": ("age", (0.5, 12.5), lambda v: 1 <= v <= 12),
     "real": ("share", (0, 2.2), lambda v: v < 2.2),
     "real to the end": ("share", (7.7, 10.0), lambda v: v >= 7.7),
@@ -172,6 +174,20 @@ def test_cells_that_constraints_add_are_limited():
     many = impossible(x=list(range(0, 4000, 2)))
     with pytest.raises(dp.BadParameter, match="the constraints divide `x`"):
         s.synthesize(spend=dp.rho(1.0), constraints=[many])
+
+
+@pytest.mark.parametrize("spare", [0, -1])
+def test_a_column_may_be_divided_into_exactly_the_most_cells(spare, monkeypatch):
+    """One of them for what is missing: a file with more could not be read again."""
+    wanted = [impossible(age=[20, 40], pay=["hi"])]
+    count = asked(["age", "pay"], wanted, bins={"age": 3}).domain.cells["age"].count
+    monkeypatch.setattr("deniable.synthetic.constraints.MOST_CELLS", count + spare)
+    found = asked(["age", "pay"], wanted, bins={"age": 3})
+    if spare:
+        with pytest.raises(dp.BadParameter, match="the constraints divide `age`"):
+            found.domain  # noqa: B018
+    else:
+        assert found.domain.cells["age"].count == count
 
 
 def test_an_end_between_whole_numbers_is_the_nearest_one_inside():

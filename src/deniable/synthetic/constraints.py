@@ -155,13 +155,14 @@ def _cut(name: str, cells: Cells, wanted: object, missing: object) -> Cells:
     cuts = inside.difference(cells.spans[0].tolist())
     if cuts:
         cells = replace(cells, edges=tuple(sorted({*cells.edges, *cuts})))
+    cells = replace(cells, missing=cells.size if own else int(cells.encode([missing])[0]))
     if cells.count > MOST_CELLS:
         raise BadParameter(
             f"the constraints divide `{name}` into {cells.count:,} cells; "
             f"a synthetic column has at most {MOST_CELLS:,}",
             fix="fewer values in constraints=, or ranges of them",
         )
-    return replace(cells, missing=cells.size if own else int(cells.encode([missing])[0]))
+    return cells
 
 
 def _chosen(domain: Domain, name: str, wanted: object) -> Flags:
@@ -212,7 +213,7 @@ def _point(name: str, cells: Cells, value: object) -> tuple[float, float]:
 
 
 def _range(name: str, cells: Intervals, ends: tuple[object, ...]) -> tuple[float, float]:
-    """The part of a range that lies within the bounds."""
+    """A range that meets the bounds; what it has beyond them means no cell."""
     if len(ends) != 2:
         raise BadParameter.of(name, ends, must="a range (low, high)", fix="[...] for values")
     low, high = (_end(name, cells, end, up=up) for end, up in zip(ends, (True, False), strict=True))
@@ -220,7 +221,7 @@ def _range(name: str, cells: Intervals, ends: tuple[object, ...]) -> tuple[float
         raise BadParameter.of(name, ends, must="a range (low, high) that holds a value")
     if high < cells.low or low > cells.high:
         raise BadParameter.of(name, ends, must="a range that meets the bounds of the column")
-    return max(low, cells.low), min(high, cells.high)
+    return low, high
 
 
 def _end(name: str, cells: Intervals, end: object, *, up: bool) -> float:
