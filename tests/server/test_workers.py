@@ -31,6 +31,7 @@ class Process:
     def __init__(self, *, target, args, daemon):
         assert (target, daemon) == (workers.work, True)
         self.args, self.alive, self.exitcode, self.said = args, False, None, []
+        self.ends = None  # with this code, which is known once it was waited for
         self.pid = id(self)
 
     def start(self):
@@ -41,6 +42,7 @@ class Process:
 
     def join(self, *seconds):
         self.said.append("join")
+        self.exitcode = self.ends
 
     def kill(self):
         self.alive = False
@@ -121,7 +123,7 @@ def test_new_tables_are_answered_from_by_a_new_process_and_the_old_one_is_ended(
 def test_a_process_that_ends_over_a_task_is_told_by_its_code_and_replaced(begun, broken):
     worker = workers.Worker("g")
     worker.do({})
-    begun[0].ours.broken, begun[0].process.exitcode = broken, -14
+    begun[0].ours.broken, begun[0].process.ends = broken, -14
     with pytest.raises(workers.Died) as died:
         worker.do({})
     assert died.value.code == -14

@@ -192,8 +192,17 @@ def test_a_column_may_be_divided_into_exactly_the_most_cells(spare, monkeypatch)
 
 def test_an_end_between_whole_numbers_is_the_nearest_one_inside():
     found = asked(["age", "pay"], [impossible(age=(0.5, 12.5), pay=["hi"])], bins={"age": 3})
-    assert {1, 13} <= set(found.domain.cells["age"].edges)
-    assert 0.5 not in found.domain.cells["age"].edges
+    cells = found.domain.cells["age"]
+    assert {1, 13} <= set(cells.edges)
+    assert 0.5 not in cells.edges
+    assert cells.encode([None, 0, 1]).tolist() == [cells.size, 0, 1]  # its own cell is the last
+
+
+def test_a_constraint_is_about_something():
+    with pytest.raises(dp.BadParameter, match="names no column"):
+        impossible()
+    with pytest.raises(dp.BadParameter, match="empty mapping"):
+        determines("school", "pay", {})
 
 
 # ---- the model that a run begins with
