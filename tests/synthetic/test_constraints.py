@@ -150,6 +150,7 @@ def test_rows_honour_a_constraint_that_no_bin_ends_at():
         (impossible(age=(None, 3)), "age must be"),
         (impossible(age=(DAY, DAY)), "age must be"),
         (impossible(share=[2.5]), "share must be a range"),
+        (impossible(wealth=[2.5]), "wealth must be a range"),  # though 0 has a cell of its own
         (impossible(share=(2.5, 2.5)), "share must be a range"),
         (impossible(share=(True, 2)), "share must be"),
         (impossible(born=("2020-01-01", "2020-01-31")), "born must be"),
@@ -196,6 +197,21 @@ def test_an_end_between_whole_numbers_is_the_nearest_one_inside():
     assert {1, 13} <= set(cells.edges)
     assert 0.5 not in cells.edges
     assert cells.encode([None, 0, 1]).tolist() == [cells.size, 0, 1]  # its own cell is the last
+
+
+def test_naming_0_does_not_divide_its_own_cell():
+    plain, named = (
+        asked(["wealth", "pay"], constraints).domain.cells["wealth"]
+        for constraints in ([], [impossible(wealth=[0], pay=["hi"])])
+    )
+    assert plain.zero
+    assert named == plain
+
+
+def test_without_constraints_nothing_is_tied_together():
+    model, cliques = constrained(SMALL, [], largest=1)
+    assert cliques == ()
+    assert model.marginal((0, 2)) == pytest.approx(np.full((2, 4), 1 / 8))
 
 
 def test_a_constraint_is_about_something():

@@ -150,7 +150,7 @@ def _cut(name: str, cells: Cells, wanted: object, missing: object) -> Cells:
     if isinstance(cells, Listed):
         return cells
     own, beyond = cells.count > cells.size, 0 if cells.type == "float" else 1
-    ends = {end for low, high in found if low < high + beyond for end in (low, high + beyond)}
+    ends = {end for low, high in found for end in (low, high + beyond)}
     inside = {end for end in ends if cells.low < end < cells.high + beyond}
     cuts = inside.difference(cells.spans[0].tolist())
     if cuts:
