@@ -215,6 +215,8 @@ def test_without_constraints_nothing_is_tied_together():
 
 
 def test_a_constraint_is_about_something():
+    with pytest.raises(dp.UnknownName, match="salary"):
+        asked(["age", "pay"], [impossible(salary=[1])]).domain  # noqa: B018
     with pytest.raises(dp.BadParameter, match="names no column"):
         impossible()
     with pytest.raises(dp.BadParameter, match="empty mapping"):
