@@ -147,6 +147,9 @@ NO_FOLDS = (None, None, None)
         ([[0, 1], [1], [0, 2]], [[1, 0, [1]], [2, 1, []]], False),
         ([[0, 1], [1], [0, 2]], [[1, 0, [1]], [2, 0, [0]]], True),
         ([[0], [1], [0, 1, 2]], [[1, 0, []], [2, 0, [0]]], False),
+        ([[0, 1, 2], [0]], [], False),  # a clique that hangs on nothing
+        ([[0, 1, 2], [0], [1]], [[1, 0, [0]], [1, 0, [0]]], False),  # or one that hangs twice
+        ([[0, 1, 2], [1]], [[0, 0, [0, 1, 2]]], False),  # or on itself
     ],
 )
 def test_a_tree_reaches_every_column_along_what_cliques_share(cliques, edges, fits):
@@ -244,6 +247,30 @@ def test_intervals_have_rising_edges_and_finite_bounds(change, fits):
     else:
         with pytest.raises(BROKEN):
             files.read_cells(cut | change)
+
+
+@pytest.mark.parametrize(
+    ("change", "fits"),
+    [
+        ({}, True), ({"high": math.inf}, False), ({"low": -math.inf}, False),
+        ({"zero": False}, True), ({"type": "int", "zero": False}, False),  # none from −0.5 to −0.2
+    ],
+)  # fmt: skip
+def test_every_cell_holds_a_value_and_bounds_are_finite_also_around_0(change, fits):
+    edges = [-1, -0.5, -0.2, 1]
+    cut = {"type": "float", "missing": -1, "edges": edges, "low": -1, "high": 1, "zero": True}
+    if fits:
+        assert files.read_cells(cut | change).size == 3
+    else:
+        with pytest.raises(BROKEN):
+            files.read_cells(cut | change)
+
+
+@pytest.mark.parametrize("wrong", [3, -1, "1", True, None, 1.0])
+def test_each_column_of_a_clique_is_one_of_the_domain(wrong):
+    for columns in ([0, wrong], [wrong, 2]):
+        with pytest.raises(BROKEN):
+            files._clique(DOMAIN, columns)
 
 
 @pytest.mark.parametrize(("count", "fits"), [(MOST_CELLS, True), (MOST_CELLS + 1, False)])
