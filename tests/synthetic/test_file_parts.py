@@ -254,6 +254,7 @@ def test_intervals_have_rising_edges_and_finite_bounds(change, fits):
     [
         ({}, True), ({"high": math.inf}, False), ({"low": -math.inf}, False),
         ({"zero": False}, True), ({"type": "int", "zero": False}, False),  # none from −0.5 to −0.2
+        ({"edges": [0], "missing": 0}, False),
     ],
 )  # fmt: skip
 def test_every_cell_holds_a_value_and_bounds_are_finite_also_around_0(change, fits):
