@@ -33,6 +33,25 @@ def archive_of(**arrays):
 # ---- arrays
 
 
+@pytest.mark.parametrize(
+    ("header", "more", "fits"),
+    [(128, 0, True), (4096, 0, True), (4097, 0, False), (128, 3969, False)],
+)
+def test_an_array_comes_with_at_most_so_many_bytes_about_it(header, more, fits):
+    text = "{'descr': '<f8', 'fortran_order': False, 'shape': (3,), }".ljust(header - 11) + "\n"
+    start = b"\x93NUMPY\x01\x00" + len(text).to_bytes(2, "little") + text.encode()
+    held = io.BytesIO()
+    with zipfile.ZipFile(held, "w") as made:
+        made.writestr("x.npy", start + np.arange(3.0).tobytes() + bytes(more))
+    archive = zipfile.ZipFile(held)
+    assert len(start) == header
+    if fits:
+        assert files._array(archive, "x", np.float64, most=24).tolist() == [0.0, 1.0, 2.0]
+    else:
+        with pytest.raises(BROKEN):
+            files._array(archive, "x", np.float64, most=24)
+
+
 def test_an_array_is_read_up_to_its_bytes_and_not_one_more(monkeypatch):
     archive = archive_of(x=np.arange(6.0).reshape(2, 3))
     assert files._array(archive, "x", np.float64, most=48).tolist() == [[0, 1, 2], [3, 4, 5]]
