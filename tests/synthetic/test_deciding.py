@@ -1,6 +1,8 @@
 """What a synthesis decides before it reads anything: the method, the marginals, who counts them."""
 
 import math
+from contextlib import nullcontext
+from functools import partial
 from itertools import combinations
 from types import SimpleNamespace
 
@@ -183,3 +185,74 @@ def test_a_model_is_fitted_to_the_end_and_says_what_it_lacks(person, converged, 
     assert len(found.notes) == len(wanted)
     assert all(part in note for part, note in zip(wanted, found.notes, strict=True))
     assert (found.model, found.total, found.release.loss) == ("model", 7.0, "spend")
+
+
+ENDINGS = [None, dp.BudgetExceeded("no more"), KeyboardInterrupt(), ZeroDivisionError()]
+
+
+@pytest.mark.parametrize("ends", ENDINGS, ids=lambda error: type(error).__name__)
+@pytest.mark.parametrize("measured", [[], ["something"]])
+def test_what_was_paid_for_is_kept_however_a_run_ends(ends, measured, monkeypatch):
+    run = SimpleNamespace(measured=measured, notes=[], charges="charges")
+    checked = []
+
+    def driven(steps, *, name, charges):
+        assert (steps, charges, checked) == ("steps", "charges", ["due spend"])
+        if ends is not None:
+            raise ends
+
+    session = SimpleNamespace(
+        spending=lambda spend: spend, run=driven, ledger=SimpleNamespace(check=checked.append)
+    )
+    monkeypatch.setattr(module, "offering", lambda *given: nullcontext())
+    made = of(
+        session=session, chosen=lambda: "tree", _purse=lambda spend: "purse",
+        _run=lambda method, purse: run, _due=lambda spend: f"due {spend}",
+        _steps=lambda run, method: "steps", _made=lambda run, *more: ("made", list(run.notes)),
+        _rest=lambda run, method, spend, why: ("rest", why),
+    )  # fmt: skip
+    release = partial(Synthesis.release, made, spend="spend")
+    if ends is None:
+        assert release() == ("made", [])
+    elif isinstance(ends, dp.BudgetExceeded) and measured:
+        assert release() == ("made", ["the budget ran out before all was spent on this table"])
+    elif isinstance(ends, KeyboardInterrupt):
+        with pytest.raises(Interrupted) as stopped:
+            release()
+        assert stopped.value.synthetic == ("rest", "interrupted")
+    else:
+        with pytest.raises(type(ends)) as stopped:
+            release()
+        if not isinstance(ends, dp.BudgetExceeded):
+            assert stopped.value.synthetic == ("rest", "stopped by an error")
+
+
+@pytest.mark.parametrize(
+    ("columns", "person", "names"),
+    [
+        (None, None, ["who", "age", "sex"]),
+        (None, "who", ["age", "sex"]),
+        (["sex"], "who", ["sex"]),
+        (["who"], None, ["who"]),
+        (["who", "age"], "who", None),
+    ],
+)
+@pytest.mark.parametrize(
+    ("bins", "used"), [(None, None), ("private", 256), ({"age": 3}, {"age": 3})]
+)
+def test_all_columns_but_the_one_that_identifies_people(
+    columns, person, names, bins, used, monkeypatch
+):
+    source = SimpleNamespace(columns=["who", "age", "sex"], column=lambda name: f"column {name}")
+    monkeypatch.setattr(module, "distinct_columns", lambda about, what, asked: list(asked))
+    monkeypatch.setattr(module, "domain_of", lambda columns, *, bins: (list(columns), bins))
+    monkeypatch.setattr(module, "refined", lambda domain, columns, constraints: domain)
+    made = of(
+        about=SimpleNamespace(source=source), columns=columns, bins=bins, constraints=(),
+        session=SimpleNamespace(unit=SimpleNamespace(column=person)),
+    )  # fmt: skip
+    if names is None:
+        with pytest.raises(dp.BadParameter, match="identifies people"):
+            Synthesis.domain.func(made)
+    else:
+        assert Synthesis.domain.func(made) == (names, used)
