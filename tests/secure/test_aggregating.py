@@ -2,6 +2,7 @@
 
 import itertools
 import warnings
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -13,6 +14,7 @@ from deniable import secure
 from deniable.audit import audit, replay
 from deniable.ledger import open_ledger
 from deniable.mechanisms import Mechanism, Skellam, SkellamL2, SkellamShares
+from deniable.secure import aggregating
 from deniable.session import Session
 
 SPENDS = [dp.epsilon(1.0, delta=1e-6), dp.rho(0.1), dp.mu(0.5)]
@@ -294,3 +296,49 @@ def test_prices_are_computed_without_warnings(variance):
         noise = Skellam(variance=variance * (1 + 1e-9))
         assert noise.gdp() > 0
         assert noise.epsilon_at(1e-6) > 0
+
+
+@pytest.mark.parametrize(
+    ("divergence", "variance", "steps"),
+    [
+        (2.0, 8.0, 0),  # less than is allowed
+        (1.0, 8.0, 0),  # exactly as much
+        (0.25, 32.0, 1),
+        (1 / 1.00001, 8.0 * 1.0001, 1),  # hardly too much: at least a step of 1.0001
+        (None, 8.0, 0),  # a ledger that adds up something else
+    ],
+)
+def test_noise_is_as_large_as_the_ledger_admits_and_no_larger(
+    divergence, variance, steps, monkeypatch
+):
+    """A stub whose divergence is 8 by its variance."""
+    made = []
+
+    class Noise(SimpleNamespace):
+        def renyi(self, order):
+            assert order == 5.0
+            return 8.0 / self.variance
+
+        @classmethod
+        def calibrate(cls, *, to, sensitivity):
+            return cls(variance=8.0, sensitivity=sensitivity)
+
+        @classmethod
+        def within_reach(cls, variance, sensitivity, *, to):
+            made.append(variance)
+            return cls(variance=variance, sensitivity=sensitivity)
+
+    class Filter(SimpleNamespace):
+        pass
+
+    monkeypatch.setattr(aggregating, "ApproxFilter", Filter)
+    monkeypatch.setattr(aggregating, "Skellam", Noise)
+    monkeypatch.setattr(aggregating, "SkellamShares", lambda *, of, **facts: (of, facts))
+    used = None if divergence is None else Filter(order=5.0, divergence=divergence)
+    asked = {"parties": 5, "dropouts": 1, "colluding": 2}
+    noise, facts = aggregating.calibrated(
+        dp.epsilon(1.0), session=SimpleNamespace(ledger=SimpleNamespace(filter=used)),
+        l1=3, l2=None, **asked,
+    )  # fmt: skip
+    assert noise.variance == pytest.approx(variance, rel=1e-12)
+    assert (len(made), noise.sensitivity, facts) == (steps, 3, asked)

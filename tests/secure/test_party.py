@@ -1,6 +1,7 @@
 """What a party says is bound to its round, its number, its keys and what it was told."""
 
 import itertools
+from types import SimpleNamespace
 
 import pytest
 
@@ -8,7 +9,7 @@ from deniable.errors import BadParameter, MessageRejected
 from deniable.mechanisms import Skellam, SkellamShares
 from deniable.secure import Identity, Party, Round, wire
 from deniable.secure.keys import CODE_BYTES
-from deniable.secure.party import commitment, signing, take_keys
+from deniable.secure.party import commitment, noisy_words, signing, take_keys
 from deniable.secure.wire import Kind
 
 from .rounds import Play
@@ -138,3 +139,86 @@ def test_a_key_is_announced_once():
     for twin in (one[:32] * 2, b"\xff" * 32 + one[32:]):
         with pytest.raises(MessageRejected, match="canonical form"):
             take_keys(twin, set())
+
+
+def test_each_step_is_taken_once_and_in_order_and_is_refused_as_that():
+    play = Play(THREE)
+    party, replies = play.parties[0], [b""]
+    acts = [
+        lambda said: party.advertise(),
+        party.share,
+        lambda said: party.mask(said, THREE[0]),
+        party.confirm,
+        party.reveal,
+    ]
+    messages = play.keys(without=(0,))
+    for turn, (act, (close, speak)) in enumerate(zip(acts, play.steps(), strict=False)):
+        for other in (*acts[:turn], *acts[turn + 1 :]):
+            with pytest.raises(MessageRejected, match="once, in order"):
+                other(replies[-1])
+        play.coordinator.receive(act(replies[-1]), *messages)
+        told = close()
+        replies.append(told[0])
+        messages = speak(told, without=(0,))
+    party.reveal(replies[-1])
+    for act, reply in zip(acts, replies, strict=True):
+        with pytest.raises(MessageRejected, match="once, in order") as refused:
+            act(reply)
+        assert refused.value.fix == "start another round"
+
+
+@pytest.mark.parametrize("other", ["text", None, 7, Identity()])
+def test_a_directory_in_which_one_entry_is_no_key_is_refused(other):
+    directory = {0: Identity().public, 1: other}
+    with pytest.raises(BadParameter, match="public bytes"):
+        Party(Round(parties=2, length=1), 0, directory=directory)
+
+
+@pytest.mark.parametrize("step", [2, 3])
+def test_a_party_goes_on_with_as_many_neighbours_as_hold_a_secret_and_no_fewer(step):
+    """Of seven, with two dropouts: four shares tell a secret."""
+    play = Play([[i] for i in range(7)], dropouts=2, colluding=1)
+    play.coordinator.receive(*play.to(step - 1))
+    told = play.steps()[step - 2][0]()[0]
+    act, size = {
+        2: (play.parties[0].share, wire.KEYS_BYTES),
+        3: (lambda said: play.parties[0].mask(said, [0]), wire.LETTER_BYTES),
+    }[step]
+    entries = wire.read_table(told[26:], size=size, known=range(7))
+
+    def only(count):
+        return told[:26] + wire.table(dict(list(entries.items())[:count]))
+
+    assert play.round.shape.threshold == 4
+    with pytest.raises(MessageRejected, match="3 neighbours are too few: 4 must hold shares"):
+        act(only(3))
+    act(only(4))
+
+
+@pytest.mark.parametrize(
+    ("noise", "bits", "words"),
+    [
+        (None, 32, [3, 10, 2**32 - 10]),
+        ((0, 0, 0), 64, [3, 10, 2**64 - 10]),
+        ((5, -7, 1), 32, [8, 3, 2**32 - 9]),
+        ((-5, 7, -1), 64, [2**64 - 2, 17, 2**64 - 11]),
+    ],
+)
+def test_a_vector_is_clipped_and_then_carries_its_share_of_the_noise(noise, bits, words):
+    share = SimpleNamespace(draw=lambda values: values + noise)
+    held = None if noise is None else SimpleNamespace(share=share)
+    round_ = SimpleNamespace(length=3, limit=10, bits=bits, noise=held)
+    found = noisy_words(round_, [3, 99, -11])
+    assert (found.tolist(), found.dtype) == (words, f"<u{bits // 8}")
+
+
+@pytest.mark.parametrize("liar", [1, 2])
+def test_a_party_reveals_nothing_if_a_neighbour_was_told_something_else(liar):
+    play = Play(THREE)
+    play.coordinator.receive(*play.to(4))
+    told = play.coordinator.confirmations()[0]
+    codes = wire.read_table(told[26:], size=CODE_BYTES, known=range(3))
+    changed = codes | {liar: codes[liar][:-1] + bytes([codes[liar][-1] ^ 1])}
+    with pytest.raises(MessageRejected, match=f"party {liar} was told something else"):
+        play.parties[0].reveal(told[:26] + wire.table(changed))
+    play.parties[0].reveal(told)

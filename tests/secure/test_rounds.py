@@ -25,6 +25,7 @@ from .test_protocol import SEVEN
         {"length": 0},
         {"limit": 0},
         {"limit": 2**62},
+        {"parties": 2, "limit": 2**62},
         {"dropouts": -1},
         {"colluding": 4, "dropouts": 1},
         {"dropouts": 5},
@@ -48,6 +49,16 @@ def test_rounds_that_cannot_keep_their_promise_are_refused(facts):
 
 
 @pytest.mark.parametrize(
+    "facts", [{"limit": 2**62 - 1}, {"length": 2**27}, {"parties": 10**6}, {"limit": 1}]
+)
+def test_the_largest_and_the_smallest_rounds_are_taken(facts):
+    made = Round(**({"parties": 2, "length": 1} | facts))
+    assert {name: getattr(made, name) for name in facts} == facts
+    assert made.reach == made.parties * made.limit < 2**63
+    assert made.limit == facts.get("limit", np.iinfo(np.int32).max)
+
+
+@pytest.mark.parametrize(
     "bent",
     [
         lambda text: text + b" ",
@@ -64,6 +75,13 @@ def test_an_announcement_that_is_not_canonical_is_rejected(bent):
     text = Round(parties=5, length=2).to_bytes()
     with pytest.raises((MessageRejected, dp.BadParameter)):
         Round.from_bytes(bent(text))
+
+
+@pytest.mark.parametrize("version", [b"1", b"3", b"null"])
+def test_an_announcement_of_another_version_is_refused_as_that(version):
+    text = Round(parties=5, length=2).to_bytes().replace(b'"version":2', b'"version":' + version)
+    with pytest.raises(MessageRejected, match="rounds of version 2 only"):
+        Round.from_bytes(text)
 
 
 def test_an_announcement_makes_no_mechanism_but_skellam_shares(monkeypatch):
@@ -187,13 +205,17 @@ def test_lies_are_found_out_where_all_are_neighbours_and_most_are_honest(facts, 
 
 
 def test_how_often_a_ring_fails_is_rounded_up_and_0_unless_by_chance():
-    facts = {"parties": 300, "dropouts": 10, "colluding": 10}
-    by_chance = Round(length=1, chance=2.0**-30, **facts)
-    exact = failing(by_chance.shape, **facts)
-    assert exact < Fraction(by_chance.failing) <= exact * (1 + Fraction(1, 2**50))
-    assert Round(length=1, **facts).failing == 0.0
+    nearest = set()
+    for colluding in range(8, 13):
+        facts = {"parties": 300, "dropouts": 10, "colluding": colluding}
+        by_chance = Round(length=1, chance=2.0**-30, **facts)
+        exact = failing(by_chance.shape, **facts)
+        assert exact < Fraction(by_chance.failing) <= exact * (1 + Fraction(1, 2**50))
+        nearest.add(float(exact) < exact)
+        assert Round(length=1, **facts).failing == 0.0
+        assert Round(length=1, chance=2.0**-20, **facts).failing <= 2.0**-20
+    assert nearest == {True, False}  # the nearest number is too small for some
     assert Round(parties=9, length=1, chance=2.0**-30).failing == 0.0
-    assert Round(length=1, chance=2.0**-20, **facts).failing <= 2.0**-20
 
 
 def test_seats_are_a_ring_of_all_parties():

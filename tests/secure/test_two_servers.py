@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from tests import goodness
 
-from deniable.errors import MessageRejected
+from deniable.errors import BadParameter, MessageRejected
 from deniable.mechanisms import Skellam, SkellamShares
 from deniable.secure import Round
 from deniable.secure.two_servers import Server, combined, shares
@@ -139,3 +139,11 @@ def test_a_server_answers_for_one_set_of_parties_and_takes_no_late_shares(first)
             server.total(saying(round_, other, others))
     assert server.total(saying(round_, other, range(4))) == told  # the same set
     assert server.heard() == own
+
+
+@pytest.mark.parametrize("index", [3, 4, 2**40, -1, 1.5])
+def test_shares_are_made_for_a_party_of_the_round(index):
+    round_ = Round(parties=3, length=1)
+    with pytest.raises(BadParameter, match="index"):
+        shares(round_, index, [1])
+    Server(round_, first=True).receive(shares(round_, 2, [1])[0])

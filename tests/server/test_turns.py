@@ -40,12 +40,12 @@ def test_so_many_of_one_person_wait_and_no_more():
             inside.append(1)
             go.wait()
 
-    threads = [threading.Thread(target=wait) for _ in range(3)]
+    threads = [threading.Thread(target=wait, daemon=True) for _ in range(3)]
     for each in threads:
         each.start()
-    while turns._present["ann"] < 3:
+    while turns._present["ann"] < 3 and all(each.is_alive() for each in threads):
         time.sleep(0.001)
-    with pytest.raises(dp.NotReady, match="too many") as caught, turns.of("ann", patience=300):
+    with pytest.raises(dp.NotReady, match="too many") as caught, turns.of("ann", patience=0):
         pytest.fail("three are here")
     assert caught.value.status == 429
     with turns.of("bob", patience=0):

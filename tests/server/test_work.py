@@ -5,6 +5,7 @@ import time
 from contextlib import ExitStack, contextmanager
 from types import SimpleNamespace
 
+import duckdb
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -197,3 +198,153 @@ def test_neither_a_price_nor_an_answer_passes_what_one_question_may_cost(
         assert room._explain(task) == ("clipped",)
     else:
         assert room._ask(task) == ("answer", "people")
+
+
+# ---- the loop of a worker, and its sessions
+
+
+def test_a_worker_sets_its_limits_then_answers_each_task_and_stops_the_clock(monkeypatch):
+    happened = []
+    tasks = iter([{"kind": "ask", "deadline": 3.0}, {"kind": "explain"}])
+
+    class Pipe:
+        def recv(self):
+            try:
+                return next(tasks)
+            except StopIteration:
+                raise EOFError from None
+
+        def send(self, answer):
+            happened.append(("sent", answer))
+
+    def recorded(name):
+        return lambda *given: happened.append((name, *given))
+
+    monkeypatch.setattr(work.signal, "signal", recorded("signal"))
+    monkeypatch.setattr(work.signal, "setitimer", recorded("timer"))
+    monkeypatch.setattr(work.resource, "setrlimit", recorded("limit"))
+    monkeypatch.setattr(work, "_within", lambda room, task, deadline: (task["kind"], deadline))
+    work.work(Pipe(), {}, {}, memory=1 << 30, deadline=60.0)
+    assert set(happened[:4]) == {
+        ("signal", work.signal.SIGINT, work.signal.SIG_IGN),
+        ("signal", work.signal.SIGALRM, work.signal.SIG_DFL),
+        ("limit", work.resource.RLIMIT_DATA, (1 << 30, 1 << 30)),
+        ("limit", work.resource.RLIMIT_CORE, (0, 0)),
+    }
+    stopped = ("timer", work.signal.ITIMER_REAL, 0)
+    assert happened[4:] == [
+        stopped, ("sent", ("ask", 3.0)), stopped, ("sent", ("explain", 60.0))
+    ]  # fmt: skip
+
+
+def room_of(**groups):
+    made = {
+        name: SimpleNamespace(schema=SimpleNamespace(tables=tables), name=name)
+        for name, tables in groups.items()
+    }
+    return work.Room(made, {name: f"{name}.ledger" for name in made})
+
+
+@pytest.mark.parametrize(
+    ("sql", "whose"),
+    [
+        ("SELECT COUNT(*) FROM visits", "patients"),
+        ("SELECT COUNT(*) FROM Lessons", "pupils"),
+        ("SELECT COUNT(*) FROM marks JOIN lessons USING (id)", "pupils"),
+        ("SELECT COUNT(*) FROM elsewhere", "patients"),
+        ("SELECT 1", "patients"),
+        ("SELECT ((", "patients"),
+    ],
+)
+def test_a_question_is_about_the_people_whose_tables_it_names(sql, whose):
+    room = room_of(patients=("visits", "wards"), pupils=("LESSONS", "marks"))
+    assert room.do({"kind": "whose", "sql": sql}) == whose
+
+
+def test_a_session_is_opened_once_and_is_the_askers_own_if_there_is_one(monkeypatch):
+    opened = []
+
+    def open_(source, *, schema, ledger):
+        opened.append((source, schema, ledger))
+        return SimpleNamespace(version=f"of {source}", for_=lambda asker: f"{asker} of {source}")
+
+    monkeypatch.setattr(work, "open_", open_)
+    monkeypatch.setattr(work, "open_ledger", lambda path: f"opened {path}")
+    monkeypatch.setattr(work, "source_of", lambda group: group.name)
+    room = room_of(patients=("visits",), pupils=("marks",))
+    assert room._session("pupils", "ann") == "ann of pupils"
+    assert room._session("pupils", None).version == "of pupils"
+    assert opened == [("pupils", room._groups["pupils"].schema, "opened pupils.ledger")]
+    assert room.do({"kind": "ready"}) == ["of patients", "of pupils"]
+    assert len(opened) == 2
+
+
+@pytest.mark.parametrize("shared", [True, False])
+def test_a_price_is_that_of_the_account_as_it_may_be_known(shared, monkeypatch):
+    held, seen = [], []
+
+    class Account:
+        def hold(self, line):
+            held.append(line)
+
+    plan = Plan(question="q", cost=dp.epsilon(0.6), errors={})
+    monkeypatch.setattr(work, "Account", Account)
+    monkeypatch.setattr(work, "_explained", lambda session, task: seen.append([*held]) or plan)
+    monkeypatch.setattr(work.wire, "plan_to_dict", lambda plan: plan.question)
+    room = work.Room({"people": SimpleNamespace(most=None)}, {})
+    ledger = Account() if shared else object()
+    room._session = lambda people, asker: SimpleNamespace(ledger=ledger)
+    task = {"kind": "explain", "people": "people", "asker": "ann", "shown": 3}
+    assert room.do(task) == "q"
+    assert seen == [[3] if shared else []], "held before the price is computed"
+
+
+def test_what_a_session_opens_is_told_by_the_address(monkeypatch, tmp_path):
+    monkeypatch.setattr(work, "on_spark", lambda address, table: (address, table))
+
+    def source(address, sources=()):
+        schema = SimpleNamespace(tables=("a", "b"))
+        return work.source_of(SimpleNamespace(source=address, sources=sources, schema=schema))
+
+    assert source("", {"a": "a.csv"}) == {"a": "a.csv"}
+    assert source("sc://far") == {"a": ("sc://far", "a"), "b": ("sc://far", "b")}
+    assert source("postgresql://far/db") == "postgresql://far/db"
+    file = str(tmp_path / "held.duckdb")
+    with duckdb.connect(file) as made:
+        made.execute("CREATE TABLE a AS SELECT 7 AS x")
+    with source(file) as held:
+        assert held.execute("FROM a").fetchall() == [(7,)]
+        with pytest.raises(duckdb.InvalidInputException, match="read-only"):
+            held.execute("DROP TABLE a")
+
+
+@pytest.mark.parametrize("within", [None, 0.5])
+@pytest.mark.parametrize("spend", [None, {"epsilon": 0.25}])
+@pytest.mark.parametrize("named", [True, False])
+def test_a_question_by_name_says_what_to_spend_and_a_query_may_say_how_near(
+    spend, within, named, monkeypatch
+):
+    def told(way):
+        return lambda *given, **options: (way, *given, options)
+
+    query = SimpleNamespace(explain=told("query"), release=told("query"))
+    kind = SimpleNamespace(explain=told("kind"), release=told("kind"))
+    monkeypatch.setattr(work.kinds, "named", lambda task: kind if named else None)
+    monkeypatch.setattr(work.kinds, "Answer", lambda release: release)
+    session = SimpleNamespace(sql=lambda text: query)
+    task = {"sql": "SELECT 1", "spend": spend, "within": within, "size": 9}
+    loss = None if spend is None else dp.epsilon(0.25)
+    for act in (work._explained, work._released):
+        if not named:
+            assert act(session, task) == ("query", {"spend": loss, "within": within, "size": 9})
+        elif spend is None or within is not None:
+            with pytest.raises(dp.BadParameter, match="says what to spend"):
+                act(session, task)
+        else:
+            assert act(session, task) == ("kind", session, loss, {})
+
+
+def test_who_asks_for_too_much_is_offered_the_most_for_one_question():
+    with pytest.raises(dp.BudgetExceeded) as refused:
+        work._check_most(SimpleNamespace(cost=dp.epsilon(0.6)), dp.epsilon(0.5))
+    assert "the most for one question" in str(refused.value)

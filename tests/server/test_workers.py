@@ -1,9 +1,11 @@
 """When a worker's process is kept, and when another takes its place; no process is started."""
 
+import queue
 from types import SimpleNamespace
 
 import pytest
 
+import deniable as dp
 from deniable.server.jobs import workers
 
 
@@ -29,6 +31,7 @@ class Process:
     def __init__(self, *, target, args, daemon):
         assert (target, daemon) == (workers.work, True)
         self.args, self.alive, self.exitcode, self.said = args, False, None, []
+        self.ends = None  # with this code, which is known once it was waited for
         self.pid = id(self)
 
     def start(self):
@@ -39,6 +42,7 @@ class Process:
 
     def join(self, *seconds):
         self.said.append("join")
+        self.exitcode = self.ends
 
     def kill(self):
         self.alive = False
@@ -84,6 +88,25 @@ def test_a_process_that_died_in_between_is_replaced(begun):
     assert worker.pid == begun[1].process.pid
 
 
+def test_a_process_that_could_not_be_started_is_started_with_the_next_task(begun, monkeypatch):
+    """Only what was started can be waited for."""
+
+    def failing(process):
+        raise OSError("no more processes")
+
+    def join(*seconds):
+        raise AssertionError("can only join a started process")
+
+    worker = workers.Worker("g")
+    with monkeypatch.context() as patched:
+        patched.setattr(Process, "start", failing)
+        with pytest.raises(OSError, match="no more"):
+            worker.do({})
+    begun[0].process.join = join
+    assert worker.do({"n": 1}) == {"ok": {"n": 1}}
+    assert len(begun) == 2
+
+
 def test_new_tables_are_answered_from_by_a_new_process_and_the_old_one_is_ended(begun):
     worker = workers.Worker("old")
     worker.do({})
@@ -100,7 +123,7 @@ def test_new_tables_are_answered_from_by_a_new_process_and_the_old_one_is_ended(
 def test_a_process_that_ends_over_a_task_is_told_by_its_code_and_replaced(begun, broken):
     worker = workers.Worker("g")
     worker.do({})
-    begun[0].ours.broken, begun[0].process.exitcode = broken, -14
+    begun[0].ours.broken, begun[0].process.ends = broken, -14
     with pytest.raises(workers.Died) as died:
         worker.do({})
     assert died.value.code == -14
@@ -136,3 +159,32 @@ def test_all_are_renewed_with_the_same_limits_and_all_are_stopped(begun):
     both.stop()
     assert not any(each.process.alive for each in begun)
     assert all(each.pid is None for each in both.all)
+
+
+def test_processes_are_started_in_the_background(begun, monkeypatch):
+    class Thread:
+        def __init__(self, *, target, daemon):
+            assert daemon, "who waits for them does not keep the server from ending"
+            self.start = target
+
+    monkeypatch.setattr(workers.threading, "Thread", Thread)
+    workers.Workers(3, groups={}, ledgers={}, memory=5, deadline=7.0).warm()
+    assert [each.ours.sent for each in begun] == [[{"kind": "ready"}]] * 3
+
+
+@pytest.mark.parametrize(("waited", "left"), [(0.0, 5.0), (3.0, 2.0), (5.0, 0.0), (9.0, 0.0)])
+@pytest.mark.parametrize("long", [True, False])
+def test_a_worker_is_waited_for_as_long_as_patience_is_left(waited, left, long, monkeypatch):
+    times, asked = iter([100.0, 100.0 + waited]), []
+
+    def get(*, timeout):
+        asked.append(timeout)
+        raise queue.Empty
+
+    monkeypatch.setattr(workers.time, "monotonic", lambda: next(times))
+    pool = workers.Workers(2, groups={}, ledgers={}, memory=5, deadline=7.0)
+    pool._idle = SimpleNamespace(get=get)
+    pool._long = SimpleNamespace(acquire=lambda *, timeout: timeout == 5.0, release=list)
+    with pytest.raises(dp.NotReady, match="busy"), pool.one(patience=5.0, long=long):
+        pytest.fail("none is free")
+    assert asked == [left]

@@ -1,14 +1,17 @@
 """Each part of a saved table is checked by itself: sizes, numbers, groups and trees."""
 
+import datetime as dt
 import io
+import json
 import math
 import zipfile
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 from deniable.errors import DeniableError
-from deniable.schema.binning import Listed
+from deniable.schema.binning import Intervals, Listed
 from deniable.synthetic import files
 from deniable.synthetic.domain import MOST_CELLS, Domain
 
@@ -28,6 +31,25 @@ def archive_of(**arrays):
 
 
 # ---- arrays
+
+
+@pytest.mark.parametrize(
+    ("header", "more", "fits"),
+    [(128, 0, True), (4096, 0, True), (4097, 0, False), (128, 3969, False)],
+)
+def test_an_array_comes_with_at_most_so_many_bytes_about_it(header, more, fits):
+    text = "{'descr': '<f8', 'fortran_order': False, 'shape': (3,), }".ljust(header - 11) + "\n"
+    start = b"\x93NUMPY\x01\x00" + len(text).to_bytes(2, "little") + text.encode()
+    held = io.BytesIO()
+    with zipfile.ZipFile(held, "w") as made:
+        made.writestr("x.npy", start + np.arange(3.0).tobytes() + bytes(more))
+    archive = zipfile.ZipFile(held)
+    assert len(start) == header
+    if fits:
+        assert files._array(archive, "x", np.float64, most=24).tolist() == [0.0, 1.0, 2.0]
+    else:
+        with pytest.raises(BROKEN):
+            files._array(archive, "x", np.float64, most=24)
 
 
 def test_an_array_is_read_up_to_its_bytes_and_not_one_more(monkeypatch):
@@ -144,6 +166,9 @@ NO_FOLDS = (None, None, None)
         ([[0, 1], [1], [0, 2]], [[1, 0, [1]], [2, 1, []]], False),
         ([[0, 1], [1], [0, 2]], [[1, 0, [1]], [2, 0, [0]]], True),
         ([[0], [1], [0, 1, 2]], [[1, 0, []], [2, 0, [0]]], False),
+        ([[0, 1, 2], [0]], [], False),  # a clique that hangs on nothing
+        ([[0, 1, 2], [0], [1]], [[1, 0, [0]], [1, 0, [0]]], False),  # or one that hangs twice
+        ([[0, 1, 2], [1]], [[0, 0, [0, 1, 2]]], False),  # or on itself
     ],
 )
 def test_a_tree_reaches_every_column_along_what_cliques_share(cliques, edges, fits):
@@ -243,6 +268,31 @@ def test_intervals_have_rising_edges_and_finite_bounds(change, fits):
             files.read_cells(cut | change)
 
 
+@pytest.mark.parametrize(
+    ("change", "fits"),
+    [
+        ({}, True), ({"high": math.inf}, False), ({"low": -math.inf}, False),
+        ({"zero": False}, True), ({"type": "int", "zero": False}, False),  # none from −0.5 to −0.2
+        ({"edges": [0], "missing": 0}, False),
+    ],
+)  # fmt: skip
+def test_every_cell_holds_a_value_and_bounds_are_finite_also_around_0(change, fits):
+    edges = [-1, -0.5, -0.2, 1]
+    cut = {"type": "float", "missing": -1, "edges": edges, "low": -1, "high": 1, "zero": True}
+    if fits:
+        assert files.read_cells(cut | change).size == 3
+    else:
+        with pytest.raises(BROKEN):
+            files.read_cells(cut | change)
+
+
+@pytest.mark.parametrize("wrong", [3, -1, "1", True, None, 1.0])
+def test_each_column_of_a_clique_is_one_of_the_domain(wrong):
+    for columns in ([0, wrong], [wrong, 2]):
+        with pytest.raises(BROKEN):
+            files._clique(DOMAIN, columns)
+
+
 @pytest.mark.parametrize(("count", "fits"), [(MOST_CELLS, True), (MOST_CELLS + 1, False)])
 def test_a_column_may_have_exactly_the_most_cells(count, fits):
     record = {"type": "int", "missing": -1, "keys": list(range(count))}
@@ -258,3 +308,90 @@ def test_a_column_may_have_exactly_the_most_cells(count, fits):
 )
 def test_only_a_larger_number_is_a_later_format(number, later):
     assert files._later(number) is later
+
+
+# ---- the model as a whole
+
+THIRDS = np.array([1 / 3, 1 / 3, 1 / 3])
+NEAR, APART = (np.array([-x, x / 2, x / 2]) for x in (0.9e-6, 1e-6))
+RARE = np.array([1e-6, 0.5, 0.499999])
+
+
+def read(monkeypatch, first, second, *, total=5.0):
+    """A model of two tables with the given shares of the column that they have in common."""
+    tables = iter([np.outer(first, [0.25, 0.75]), np.outer(second, [0.5, 0.5])])
+    monkeypatch.setattr(files, "_floats", lambda archive, name, shape: next(tables))
+    monkeypatch.setattr(files, "Release", SimpleNamespace(from_dict=lambda record: "release"))
+    keys = {"a": [1, 2, 3], "b": [1, 2], "c": [1, 2]}
+    record = {
+        "format": 2,
+        "columns": {n: {"type": "int", "missing": -1, "keys": k} for n, k in keys.items()},
+        "cliques": [[0, 1], [0, 2]],
+        "edges": [[1, 0, [0]]],
+        "total": total,
+        "method": "tree",
+        "measured": [],
+        "release": {},
+        "notes": ["one"],
+    }
+    return files._read(None, record)
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "fits"),
+    [
+        (THIRDS, THIRDS, True),
+        (THIRDS, THIRDS + NEAR, True),
+        (RARE, RARE + APART, False),  # the first share is 0: they differ by 1e-6 exactly
+        (THIRDS * (1 + 0.9e-6), THIRDS * (1 + 0.9e-6), True),
+        (THIRDS * (1 + 1.1e-6), THIRDS, False),
+        (THIRDS, THIRDS * (1 - 1.1e-6), False),
+        (np.array([-1e-9, 0.5, 0.5]), np.array([0.0, 0.5, 0.5]), False),
+        (np.array([0.0, 0.5, 0.5]), np.array([0.0, 0.5, 0.5]), True),
+    ],
+)
+def test_tables_are_shares_and_agree_on_what_they_have_in_common(first, second, fits, monkeypatch):
+    if fits:
+        made = read(monkeypatch, first, second)
+        assert (made.total, made.method, made.notes) == (5.0, "tree", ("one",))
+    else:
+        with pytest.raises(BROKEN):
+            read(monkeypatch, first, second)
+
+
+@pytest.mark.parametrize(
+    ("total", "fits"),
+    [(1, True), (1.0, True), (0.999, False), (1e300, True), (math.inf, False), ("5", False)],
+)
+def test_a_table_has_a_row_at_least_and_a_finite_number(total, fits, monkeypatch):
+    if fits:
+        assert read(monkeypatch, THIRDS, THIRDS, total=total).total == total
+    else:
+        with pytest.raises(BROKEN):
+            read(monkeypatch, THIRDS, THIRDS, total=total)
+
+
+@pytest.mark.parametrize("spare", [0, -1])
+def test_a_model_may_have_exactly_the_most_bytes(spare, monkeypatch):
+    monkeypatch.setattr(files, "_MOST", 8 * 12 + spare)
+    if spare:
+        with pytest.raises(BROKEN):
+            read(monkeypatch, THIRDS, THIRDS)
+    else:
+        assert read(monkeypatch, THIRDS, THIRDS).model.folded.tree.cells == 12
+
+
+@pytest.mark.parametrize(
+    "cells",
+    [
+        Listed(type="int", keys=(3, 1), missing=2),
+        Listed(type="bool", keys=(False, True)),
+        Listed(type="date", keys=(dt.date(2024, 5, 17), dt.date(1969, 1, 2))),
+        Listed(type="timestamp", keys=(dt.datetime.fromisoformat("2024-05-17T03:04:05.000678"),)),
+        Intervals(type="float", edges=(-1.0, -0.5, 0.5, 1.0), low=-1.0, high=1.0, zero=True),
+        Intervals(type="date", edges=(10, 20, 31), low=10, high=30, missing=2),
+    ],
+    ids=lambda cells: cells.type,
+)
+def test_cells_are_the_same_after_they_were_written_as_text(cells):
+    assert files.read_cells(json.loads(json.dumps(files.written_cells(cells)))) == cells

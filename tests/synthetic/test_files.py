@@ -13,7 +13,7 @@ import pytest
 from tests.synthetic.people import opened, people
 
 import deniable as dp
-from deniable.synthetic import load
+from deniable.synthetic import files, load
 from deniable.synthetic.files import FORMAT, read_cells, written_cells
 
 
@@ -124,6 +124,22 @@ def test_a_record_that_is_none_is_refused(saved, tmp_path, record):
 def test_a_later_format_is_named(saved, tmp_path):
     with pytest.raises(dp.BadParameter, match="a later version"):
         load(written(tmp_path / "x", saved[1], saved[2] | {"format": FORMAT + 1}))
+
+
+@pytest.mark.parametrize(
+    "error",
+    [dp.BadParameter("sigma must be positive"), dp.UnknownName("no such loss"), KeyError(3)],
+)
+def test_what_is_wrong_with_a_part_is_told_of_the_file(saved, error, monkeypatch):
+    """Parts are made by calls of this library, whose refusals are about what somebody wrote."""
+
+    def refused(archive, record):
+        raise error
+
+    monkeypatch.setattr(files, "_read", refused)
+    with pytest.raises(dp.BadParameter, match="good' is not a synthetic table") as told:
+        load(saved[0])
+    assert told.value.fix == "y.save(path)"
 
 
 def test_a_file_of_the_first_format_is_read(tmp_path):

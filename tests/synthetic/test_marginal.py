@@ -1,5 +1,6 @@
 """Counts of a model and their ±: from the measurement with the least noise that shows them."""
 
+import importlib
 import math
 from types import SimpleNamespace
 
@@ -10,8 +11,9 @@ from mpmath import erfinv, mp, sqrt
 from deniable.schema.binning import Intervals, Listed
 from deniable.synthetic.domain import Domain
 from deniable.synthetic.inference import Measurement, Partition
-from deniable.synthetic.marginal import marginal_of
+from deniable.synthetic.marginal import Marginal, marginal_of
 
+bars, bands = map(importlib.import_module, ("deniable.plots.answers", "deniable.plots.bands"))
 DOMAIN = Domain(
     cells={
         "x": Listed(type="text", keys=("a", "b"), missing=-1),
@@ -98,3 +100,27 @@ def test_what_was_not_measured_has_no_error_and_no_number_in_its_frame():
 @pytest.mark.parametrize(("clique", "ordered"), [((0,), False), ((1,), True), ((0, 1), False)])
 def test_only_one_column_of_numbers_is_in_order(clique, ordered):
     assert marginal_of(DOMAIN, MODEL, [], clique, 1.0).in_order is ordered
+
+
+@pytest.mark.parametrize("error", [None, 2.5])
+@pytest.mark.parametrize(
+    ("cells", "in_order", "way"), [(5, True, "bars"), (6, True, "line"), (6, False, "bars")]
+)
+def test_many_cells_in_order_are_drawn_as_a_line_and_others_as_bars(
+    cells, in_order, way, error, monkeypatch
+):
+    drawn = []
+    monkeypatch.setattr(bars, "MOST_BARS", 5)
+    monkeypatch.setattr(bars, "answers", lambda *given, **facts: drawn.append(("bars", given)))
+    monkeypatch.setattr(bands, "in_cells", lambda *given, **facts: drawn.append(("line", given)))
+    counts, labels = np.arange(float(cells)), tuple("abcdef"[:cells])
+    errors = np.full(cells, math.nan if error is None else error)
+    Marginal(
+        columns=("x",), labels=(labels,), counts=counts,
+        error=None if error is None else errors, in_order=in_order,
+    ).plot()  # fmt: skip
+    ((how, (names, heights, reaches)),) = drawn
+    assert how == way
+    assert names == (labels if way == "line" else {"x": labels})
+    assert [*heights] == [*counts]
+    assert np.array_equal(reaches, errors, equal_nan=True)

@@ -104,3 +104,28 @@ def test_the_mean_size_and_the_reach_of_noise():
     assert mean_size(laplace) == 3.0
     assert planning._reach(gaussian) == pytest.approx(3 * 1.959963984540054 + 0.5)
     assert planning._reach(laplace) == pytest.approx(3 * math.log(20) + 0.5)
+
+
+@pytest.mark.parametrize(
+    "noise", [Gaussian(sigma=8.0), Laplace(scale=8.0)], ids=["gaussian", "laplace"]
+)
+def test_what_is_counted_in_parts_of_rows_errs_by_as_much_less(noise):
+    def plan(worth):
+        hidden = SimpleNamespace(l1=4.0, l2=4.0, worth=worth)
+        purse = SimpleNamespace(
+            total=1.0, kind=dp.Pure, noise=lambda *given, **more: noise, due=lambda used: "due"
+        )
+        domain = SimpleNamespace(sizes=(5,), called=lambda c: "x", size_of=lambda c: 5)
+        run = SimpleNamespace(domain=domain, marginals={(0,): hidden}, purse=purse)
+        ledger = SimpleNamespace(filter=None, left_after=lambda due: None)
+        session = SimpleNamespace(ledger=ledger, unit=dp.rows(), version="v")
+        about = SimpleNamespace(source=SimpleNamespace(size=1000, name="t"))
+        asked = SimpleNamespace(session=session, about=about)
+        spend = dp.epsilon(1.0)
+        return planning.planned(asked, run, method="independent", spend=spend, cliques=[(0,)])
+
+    whole, parts = plan(1.0), plan(0.25)
+    assert parts.errors["x"] == whole.errors["x"] / 4
+    for told, worth in ((whole, 1.0), (parts, 0.25)):
+        off = f"{100 * mean_size(noise) * worth * 5 / 2000:.2g} %"
+        assert told.notes == (f"x: noise alone misplaces about {off} of the rows",)

@@ -59,6 +59,7 @@ class Recorded:
         self.seen.append(("fold",))
 
     def scores(self, candidates):
+        assert candidates, "nothing can be chosen from"
         assert all(each == (1, 0.0) for each in candidates.values())
         return [view.columns for view in candidates]
 

@@ -310,7 +310,7 @@ def _described(vectors: Sequence[ArrayLike | None], *, dropouts: int) -> tuple[i
             why="the noise that is left would not be what is charged for",
             fix=f"dropouts={len(missing)}",
         )
-    return min(lengths), missing
+    return lengths.pop(), missing
 
 
 def _checked(session: object) -> Session:

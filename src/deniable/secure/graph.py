@@ -113,7 +113,7 @@ def _cut(parties: int, removed: int, degree: int) -> Fraction:
     """At most how often two gaps in a ring are as wide as half the neighbours."""
     chance = Fraction(comb(parties - removed, 2))
     for i in range(degree):
-        chance *= Fraction(max(removed - i, 0), parties - 1 - i)
+        chance *= Fraction(removed - i, parties - 1 - i)  # 0 from i = removed on
     return chance
 
 

@@ -137,11 +137,9 @@ def constrained(
         assert holder is not None
         mask = able.astype(np.float64).transpose([clique.index(a) for a in name])
         grown[holder] *= spread(mask, name, tree.cliques[holder])
-    if any(not each.any() for each in grown.values()):
-        raise BadParameter("the constraints leave nothing that a row could be")
-    with np.errstate(invalid="ignore"):
+    with np.errstate(invalid="ignore"):  # 0/0 where nothing is left
         made = Calibrated.of(tree, before).grown(tree, grown).tables
-    if not all(np.isfinite(each).all() and each.sum() > 0.5 for each in made):
+    if not all(np.isfinite(each).all() for each in made):
         raise BadParameter("the constraints leave nothing that a row could be")
     return Model(tree=tree, tables=tuple(made)), cliques
 
@@ -152,18 +150,19 @@ def _cut(name: str, cells: Cells, wanted: object, missing: object) -> Cells:
     if isinstance(cells, Listed):
         return cells
     own, beyond = cells.count > cells.size, 0 if cells.type == "float" else 1
-    ends = {end for low, high in found if low < high + beyond for end in (low, high + beyond)}
+    ends = {end for low, high in found for end in (low, high + beyond)}
     inside = {end for end in ends if cells.low < end < cells.high + beyond}
     cuts = inside.difference(cells.spans[0].tolist())
     if cuts:
         cells = replace(cells, edges=tuple(sorted({*cells.edges, *cuts})))
+    cells = replace(cells, missing=cells.size if own else int(cells.encode([missing])[0]))
     if cells.count > MOST_CELLS:
         raise BadParameter(
             f"the constraints divide `{name}` into {cells.count:,} cells; "
             f"a synthetic column has at most {MOST_CELLS:,}",
             fix="fewer values in constraints=, or ranges of them",
         )
-    return replace(cells, missing=cells.size if own else int(cells.encode([missing])[0]))
+    return cells
 
 
 def _chosen(domain: Domain, name: str, wanted: object) -> Flags:
@@ -214,7 +213,7 @@ def _point(name: str, cells: Cells, value: object) -> tuple[float, float]:
 
 
 def _range(name: str, cells: Intervals, ends: tuple[object, ...]) -> tuple[float, float]:
-    """The part of a range that lies within the bounds."""
+    """A range that meets the bounds; what it has beyond them means no cell."""
     if len(ends) != 2:
         raise BadParameter.of(name, ends, must="a range (low, high)", fix="[...] for values")
     low, high = (_end(name, cells, end, up=up) for end, up in zip(ends, (True, False), strict=True))
@@ -222,7 +221,7 @@ def _range(name: str, cells: Intervals, ends: tuple[object, ...]) -> tuple[float
         raise BadParameter.of(name, ends, must="a range (low, high) that holds a value")
     if high < cells.low or low > cells.high:
         raise BadParameter.of(name, ends, must="a range that meets the bounds of the column")
-    return max(low, cells.low), min(high, cells.high)
+    return low, high
 
 
 def _end(name: str, cells: Intervals, end: object, *, up: bool) -> float:

@@ -44,9 +44,39 @@ def test_an_interpreter_that_hangs_is_ended(tmp_path, monkeypatch):
         bootstrap.suppressed([[1]], least=1, limit=1, interpreter=str(other))
 
 
-def test_sums_that_would_take_minutes_are_refused_at_once():
-    with pytest.raises(dp.BadParameter):
-        bootstrap.suppressed([[1], [2]], least=1, limit=200)
+@pytest.fixture
+def echo(tmp_path):
+    """An interpreter that answers with what it is asked."""
+    other = tmp_path / "python"
+    other.write_text("#!/bin/sh\nexec cat\n")
+    other.chmod(0o700)
+    return str(other)
+
+
+def test_the_interpreter_is_given_counts_within_their_limits(echo, monkeypatch):
+    asked = {"rows": [[0, 5, 3], [5, 0, 4]], "least": 4, "limit": 5}
+    rows = [[-2, 9, 3], [5, 0, 4]]
+    assert bootstrap.report(rows, least=4, limit=5, interpreter=echo) == asked
+    monkeypatch.setenv(bootstrap.VARIABLE, echo)
+    assert bootstrap.report(rows, least=4, limit=5) == asked
+    monkeypatch.setenv(bootstrap.VARIABLE, "/not/there")
+    assert bootstrap.report(rows, least=4, limit=5, interpreter=echo) == asked
+    with pytest.raises(dp.MissingExtra, match="none is named"):
+        bootstrap.report(rows, least=4, limit=5)
+
+
+@pytest.mark.parametrize(
+    ("rows", "limit"), [([[1]] * 2, 128), ([[1]] * 256, 1), ([1, 2], 1), ([[[1]]], 1), (7, 1)]
+)
+def test_what_is_no_table_of_small_sums_is_refused_at_once(rows, limit, echo):
+    with pytest.raises(dp.BadParameter, match="below 256"):
+        bootstrap.report(rows, least=1, limit=limit, interpreter=echo)
+
+
+@pytest.mark.parametrize(("parties", "limit"), [(1, 255), (255, 1), (5, 51)])
+def test_sums_of_eight_bits_are_taken(parties, limit, echo):
+    asked = bootstrap.report([[1]] * parties, least=1, limit=limit, interpreter=echo)
+    assert (len(asked["rows"]), asked["limit"]) == (parties, limit)
 
 
 @pytest.mark.skipif(bootstrap.VARIABLE not in os.environ, reason="run by script/bootstrapping")

@@ -145,6 +145,17 @@ def small(monkeypatch):
     return PrivateKey(p=29, q=31, public=PublicKey(n=899, parties=2, length=7, limit=2))
 
 
+@pytest.mark.parametrize("name", ["parties", "length", "limit"])
+def test_the_facts_of_a_key_are_whole_numbers_from_1_on(name, small):
+    facts = {"n": 899, "parties": 2, "length": 7, "limit": 2}
+    made = PublicKey(**(facts | {name: np.int8(facts[name])}))
+    assert made == small.public
+    assert type(getattr(made, name)) is int
+    for wrong in (0, -1, 1.5, "2", None):
+        with pytest.raises(dp.BadParameter, match=name):
+            PublicKey(**(facts | {name: wrong}))
+
+
 def test_primes_that_make_no_key_are_drawn_again(monkeypatch, small):
     """Equal ones; a product that is too short; and one that divides the other less 1."""
     drawn = iter([29, 29, 3, 5, 11, 67, 29, 31])
