@@ -126,6 +126,15 @@ def test_the_digest_is_the_sum_of_the_hashes_of_what_there_is(ledger):
     assert looked.digest == state.digest
 
 
+@pytest.mark.parametrize("record", [{"kind": "note"}, {"kind": "note", "asker": None}], ids=str)
+def test_a_share_that_is_nobodys_is_none(record):
+    state, plain = State(), State()
+    state.take(record | {"standing": {"reserved": {"epsilon": 1.0}, "used": {}}})
+    plain.take(record)
+    assert state.standings == {}
+    assert state.digest == plain.digest
+
+
 @pytest.mark.parametrize(
     ("record", "what"),
     [

@@ -174,7 +174,7 @@ def test_an_anchor_is_found_wherever_pages_end(ledger, monkeypatch, page):
 @pytest.mark.parametrize(("kind", "shared"), [("charge", False), ("charge", True), ("share", True)])
 @pytest.mark.parametrize("epsilon", [0.5, 0.75])
 def test_a_walk_from_any_line_on_admits_neither_sum_beyond_the_ceiling(kind, shared, epsilon):
-    """From the middle of a ledger shares are not known: the total is compared with what is reserved."""
+    """From the middle on shares are not known: the total is compared with what is reserved."""
     half, price = {"epsilon": 0.5}, {"epsilon": epsilon}
     from_share = kind == "charge" and shared
     with open_ledger(budget=dp.epsilon(1.0), unit=ROWS) as ledger:
