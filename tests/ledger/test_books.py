@@ -8,7 +8,8 @@ import pytest
 import deniable as dp
 from deniable.errors import LedgerFailure
 from deniable.ledger import books, open_ledger
-from deniable.ledger.books import Books, pages, rows
+from deniable.ledger.books import Books, Entries, pages, rows
+from deniable.ledger.stores.memory import MemoryStore
 from deniable.losses.filters import Price
 
 ROWS, TENTH = dp.rows(), dp.Laplace(scale=10.0)
@@ -21,7 +22,7 @@ def filled(count, budget=9.0):
     return ledger
 
 
-@pytest.mark.parametrize("page", [2, 3, 7, 8, 9])
+@pytest.mark.parametrize("page", [9, 8, 7, 3, 2])
 def test_lines_are_read_a_page_at_a_time_each_once(monkeypatch, page):
     monkeypatch.setattr(books, "PAGE", page)
     with filled(7) as ledger:
@@ -61,6 +62,11 @@ def test_lines_are_found_by_their_place_as_in_any_list():
         for at in (4, -5):
             with pytest.raises(IndexError):
                 _ = ledger.entries[at]
+
+
+def test_a_store_without_even_a_header_has_no_lines():
+    assert list(Entries(MemoryStore())) == []
+    assert len(Entries(MemoryStore())) == 0
 
 
 def test_a_line_is_found_by_its_hash_and_by_its_alias():
