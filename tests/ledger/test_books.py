@@ -152,3 +152,22 @@ def test_an_anchor_is_found_on_its_page(monkeypatch):
             other.charge(TENTH, unit=ROWS)
             with pytest.raises(LedgerFailure, match="line 9 of the ledger was cut off"):
                 ledger.verify(other.head())
+
+
+@pytest.mark.parametrize("kept", [1, 2, 3])
+def test_lines_that_are_cut_off_while_a_ledger_is_open_are_missed(kept):
+    with filled(3) as ledger:
+        store = ledger._store
+        assert ledger.head().sequence == 3
+        store._kept = store._kept._replace(lines=kept)
+        with pytest.raises(LedgerFailure, match="line 3 of the ledger was cut off"):
+            ledger.head()
+
+
+def test_lines_that_are_replaced_while_a_ledger_is_open_are_missed():
+    with filled(3) as ledger, filled(5) as other:
+        assert ledger.head().sequence == 3
+        ledger._store._rows[3:] = other._store._rows[3:]
+        ledger._store._kept = other._store._kept
+        with pytest.raises(LedgerFailure, match="line 3 of the ledger is another one"):
+            ledger.head()
