@@ -13,7 +13,7 @@ from deniable.curator import open as open_curator
 from deniable.errors import BudgetExceeded
 from deniable.learn import KMeans, LogisticRegression
 from deniable.learn.convex import Ball, minimize
-from deniable.losses.filters import Price
+from deniable.losses.filters import Price, filter_for
 from deniable.session import offers
 
 ROWS = 400
@@ -126,22 +126,55 @@ def pasted(fix):
 # ---- the search
 
 
-@pytest.mark.parametrize("most", [0.9, 0.5, 0.31, 0.1, 0.0123, 0.002, 1e-6])
-@pytest.mark.parametrize("left", [2.0, 0.3, 0.1])
+@pytest.mark.parametrize("most", [80.0, 5.0, 0.9, 0.5, 0.31, 0.1, 0.0123, 0.002, 1e-6])
+@pytest.mark.parametrize("left", [60.0, 2.0, 0.3, 0.1])
+@pytest.mark.parametrize("wanted", [1.0, 50.0])
 @pytest.mark.parametrize("delta", [None, 1e-7])
-def test_the_most_that_fits_is_found_within_two_powers_of_ten_of_the_first_guess(delta, left, most):
+def test_the_most_that_fits_is_found_within_two_powers_of_ten_of_the_first_guess(
+    delta, wanted, left, most
+):
     """Without a δ what is left is all that can fit, so that nothing above it is tried."""
     kind = {} if delta is None else {"delta": delta}
     most = most if kind else min(most, left)
     found = offers._largest(
-        dp.epsilon(1.0, **kind), dp.epsilon(left, **kind), lambda amount: amount.epsilon <= most
+        dp.epsilon(wanted, **kind), dp.epsilon(left, **kind), lambda amount: amount.epsilon <= most
     )
-    if most < min(left, 1.0) / 100:
+    if most < min(left, wanted) / 100:
         assert found is None
     else:
-        assert 0.97 * min(most, 1.0) <= found.epsilon <= most
+        assert 0.97 * min(most, wanted) <= found.epsilon <= min(most, wanted)
         assert found.figures().get("delta") == delta
     assert offers._largest(dp.epsilon(1.0), dp.epsilon(0.0), lambda _: True) is None
+
+
+def approx(reserve):
+    budget = dp.epsilon(4.0, delta=1e-6)
+    rule = filter_for(budget, reserve=reserve)
+    return SimpleNamespace(budget=budget, ledger=SimpleNamespace(filter=rule))
+
+
+@pytest.mark.parametrize(
+    ("reserve", "left", "spend", "deltas"),
+    [
+        (2.5e-7, 1e-7, 9e-7, [9e-7, 4e-7, 0.0]),  # of a budget of 1e-6 a quarter is for blocks
+        (5e-7, 1e-7, 9e-7, [9e-7, 2e-7, 0.0]),
+        (5e-7, 1e-7, 1e-7, [1e-7, 0.0]),
+        (5e-7, 0.0, 9e-7, [9e-7, 0.0]),
+    ],
+)
+def test_a_smaller_delta_is_tried_if_that_is_what_is_left_for_blocks_and_then_none(
+    reserve, left, spend, deltas
+):
+    amount, rest = dp.epsilon(0.5, delta=spend), dp.epsilon(1.0, delta=left)
+    found = list(offers._kinds(approx(reserve), amount, rest))
+    assert [each.figures().get("delta", 0.0) for each in found] == pytest.approx(deltas, rel=0.05)
+    assert {each.epsilon for each in found} == {0.5}
+    assert found[0] is amount
+
+
+@pytest.mark.parametrize("amount", [dp.epsilon(0.5), dp.rho(0.1)], ids=str)
+def test_an_amount_without_a_delta_has_one_kind(amount):
+    assert list(offers._kinds(approx(2.5e-7), amount, dp.epsilon(1.0, delta=1e-7))) == [amount]
 
 
 def selling(most, left=1.0, known=None):
