@@ -154,3 +154,18 @@ def test_whoever_says_how_many_dimensions_there_are_is_believed():
     assert arrays.dimensions(SimpleNamespace(ndim=2)) == 2
     assert arrays.dimensions(SimpleNamespace(ndim=1, shape=(3, 2))) == 1
     assert arrays.dimensions(SimpleNamespace(shape=(3, 2))) == 2
+
+
+@pytest.mark.parametrize(
+    ("value", "kind", "number"),
+    [
+        (DAY, "date", -1), (dt.date(9999, 12, 31), "date", 2932896), (MOMENT, "timestamp", -1),
+        (dt.datetime.fromisoformat("1970-01-02"), "timestamp", 24 * 3600 * 10**6), (7, "int", 7),
+        (2**63 - 1, "int", 2**63 - 1), (0.5, "float", 0.5), (3.0, "float", 3.0),
+    ],
+)  # fmt: skip
+def test_a_number_stands_for_a_value_and_the_value_for_the_number(value, kind, number):
+    assert arrays.step_of(value, kind) == number
+    found = arrays.value_of(number, kind)
+    assert found == value
+    assert type(found) is type(value)

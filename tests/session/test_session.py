@@ -276,10 +276,12 @@ def test_every_line_says_what_was_asked_and_of_which_version():
         yield EIGHTH.on(secret(1))
         yield EIGHTH.on(secret(1))
 
-    s.run(twice(), name="twice")
-    charges = [entry.what for entry in s.ledger.entries if entry.kind == "charge"]
+    noted = []
+    s.run(twice(), name="twice", charges=noted)
+    charges = [entry for entry in s.ledger.entries if entry.kind == "charge"]
     said = ["how many", "twice, step 1", "twice, step 2"]
-    assert charges == [f"{each} · data version May" for each in said]
+    assert [entry.what for entry in charges] == [f"{each} · data version May" for each in said]
+    assert [entry.hash for entry in noted] == [entry.hash for entry in charges[1:]]
     plain = session()
     plain.release(EIGHTH.on(secret(1)), question="how many")
     assert plain.ledger.entries[0].what == "how many"
