@@ -273,11 +273,12 @@ def test_every_line_says_what_was_asked_and_of_which_version():
     s.for_("ann").release(EIGHTH.on(secret(1)), question="how many", title="a title")
 
     def twice():
-        yield EIGHTH.on(secret(1))
-        yield EIGHTH.on(secret(1))
+        one = yield EIGHTH.on(secret(1))
+        several = yield [EIGHTH.on(secret(1)), EIGHTH.on(secret(1))]
+        return type(one), type(several), len(several)
 
     noted = []
-    s.run(twice(), name="twice", charges=noted)
+    assert s.run(twice(), name="twice", charges=noted) == (float, list, 2)
     charges = [entry for entry in s.ledger.entries if entry.kind == "charge"]
     said = ["how many", "twice, step 1", "twice, step 2"]
     assert [entry.what for entry in charges] == [f"{each} · data version May" for each in said]
