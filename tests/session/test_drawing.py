@@ -299,6 +299,25 @@ def refuse_told():
     return False
 
 
+def test_a_thread_that_is_started_inside_a_computation_is_inside_for_good():
+    threads, told = {}, []
+
+    def watch(name):
+        threads[name] = threading.Thread(target=lambda: told.append((name, refuse_told())))
+        return threads[name]
+
+    outer = threading.Thread(target=lambda: watch("inside, by another").start())
+    parts = [
+        (lambda v: v, dp.Sensitive(lambda: (watch("inside").start(), outer.start()) and 1, l1=1))
+    ]
+    answers(parts)
+    outer.join()
+    watch("outside").start()
+    for thread in threads.values():
+        thread.join()
+    assert dict(told) == {"inside": True, "inside, by another": True, "outside": False}
+
+
 @pytest.mark.parametrize("number", [np.nan, np.inf, -np.inf])
 @pytest.mark.parametrize(
     "made",

@@ -67,16 +67,16 @@ def test_a_replay_goes_on_with_no_stream_of_a_ledger_that_lasts(tmp_path, lastin
         with watched(SimpleNamespace()):
             if lasting:
                 with pytest.raises(dp.BadParameter, match="keeps its ledger in memory"):
-                    streams.resumed(session, TENTH, entry=course.entry, notes=[])
+                    streams.resumed(session, 2 * TENTH, entry=course.entry, notes=[])
             else:
-                assert streams.resumed(session, TENTH, entry=course.entry, notes=[]).notes == []
+                assert streams.resumed(session, 2 * TENTH, entry=course.entry, notes=[]).notes == []
 
 
 def test_no_stream_goes_on_while_a_value_is_computed(session):
     course = streams.begun(session, 2 * TENTH, question="q", title="t")
 
     def going_on():
-        streams.resumed(session, TENTH, entry=course.entry, notes=[])
+        streams.resumed(session, 2 * TENTH, entry=course.entry, notes=[])
 
     broken = answers([(lambda value: value, dp.Sensitive(going_on, l1=1))])
     assert "nothing can be asked while a value is computed" in broken.detail

@@ -6,6 +6,7 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 
+from deniable.errors import BadParameter
 from deniable.session.sources import ibis_tables
 from deniable.session.sources.ibis_tables import (
     _affinity,
@@ -200,3 +201,10 @@ def test_a_table_of_an_attached_database_is_read_there(sqlite, database):
     assert inner is None
     assert place.types == ({"a": "text", "n": "int"} if database is None else {"z": "float"})
     assert place.held.columns == tuple(place.types)
+
+
+@pytest.mark.parametrize(("name", "called"), [("visits", "visits"), (None, "data")])
+def test_a_frame_that_is_no_table_is_refused_by_the_name_it_was_given(name, called):
+    frame = ibis.memtable(pa.table({"a": [1], "A": [2]}))
+    with pytest.raises(BadParameter, match=f"`{called}` has two columns"):
+        ibis_tables.look(frame, name, None)
