@@ -160,8 +160,9 @@ def test_lines_that_are_cut_off_while_a_ledger_is_open_are_missed(kept):
         store = ledger._store
         assert ledger.head().sequence == 3
         store._kept = store._kept._replace(lines=kept)
-        with pytest.raises(LedgerFailure, match="line 3 of the ledger was cut off"):
-            ledger.head()
+        for _ in range(2):  # a look that starts anew knows what was there before
+            with pytest.raises(LedgerFailure, match="line 3 of the ledger was cut off"):
+                ledger.head()
 
 
 def test_lines_that_are_replaced_while_a_ledger_is_open_are_missed():
@@ -169,5 +170,6 @@ def test_lines_that_are_replaced_while_a_ledger_is_open_are_missed():
         assert ledger.head().sequence == 3
         ledger._store._rows[3:] = other._store._rows[3:]
         ledger._store._kept = other._store._kept
-        with pytest.raises(LedgerFailure, match="line 3 of the ledger is another one"):
-            ledger.head()
+        for _ in range(2):
+            with pytest.raises(LedgerFailure, match="line 3 of the ledger is another one"):
+                ledger.head()
