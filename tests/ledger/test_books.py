@@ -2,6 +2,7 @@
 
 import itertools
 import math
+from types import SimpleNamespace
 
 import pytest
 
@@ -67,6 +68,18 @@ def test_lines_are_found_by_their_place_as_in_any_list():
 def test_a_store_without_even_a_header_has_no_lines():
     assert list(Entries(MemoryStore())) == []
     assert len(Entries(MemoryStore())) == 0
+
+
+@pytest.mark.parametrize("found", [[], [4]], ids=["nothing", "a later line"])
+def test_a_line_that_is_not_in_its_place_is_missing(found):
+    with filled(4) as ledger:
+        held = ledger._store._rows
+        lines = SimpleNamespace(
+            last=lambda: held[-1], since=lambda start, limit: [held[n] for n in found]
+        )
+        store = SimpleNamespace(read=lambda look: look(lines), where="here")
+        with pytest.raises(LedgerFailure, match="line 2 of the ledger is missing"):
+            _ = Entries(store)[1]
 
 
 def test_a_line_is_found_by_its_hash_and_by_its_alias():
