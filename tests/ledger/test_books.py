@@ -52,6 +52,21 @@ def test_a_ledger_is_checked_from_its_last_lines_on_when_it_is_opened(monkeypatc
         assert again.head() == ledger.head()
 
 
+def test_a_share_among_the_last_lines_sends_nobody_back_to_the_first(monkeypatch):
+    monkeypatch.setattr(books, "TAIL", 3)
+    with filled(6) as ledger:
+        ledger.share("ann", amount=dp.epsilon(1.0))
+        starts, walked = [], Books._walk_from
+
+        def walk(self, lines, sequence):
+            starts.append(sequence)
+            return walked(self, lines, sequence)
+
+        monkeypatch.setattr(Books, "_walk_from", walk)
+        assert Books(ledger._store).shares() == ledger.shares()
+        assert starts == [4]
+
+
 def test_lines_are_found_by_their_place_as_in_any_list():
     with filled(4) as ledger:
         entries = list(ledger.entries)
