@@ -6,6 +6,7 @@ import deniable as dp
 from deniable.ledger import open_ledger
 from deniable.ledger.account import Account
 from deniable.ledger.entry import dated
+from deniable.losses.filters import Price
 
 ROWS, TENTH = dp.rows(), dp.Laplace(scale=10.0)
 
@@ -77,3 +78,16 @@ def test_an_asker_sees_that_they_are_stopped_by_their_own_numbers_and_not_why():
         assert (accounts["ann"].halts().failures, accounts["bob"].halts().failures) == (0, 0)
         assert list(accounts["ann"].halts().stopped) == ["ann"]
         assert not accounts["bob"].halts().stopped
+
+
+@pytest.mark.parametrize("shares", [True, False])
+def test_what_would_be_left_after_a_price_is_nothing_if_it_does_not_fit(shares):
+    with open_ledger(budget=dp.epsilon(9.0), unit=ROWS) as ledger:
+        if shares:
+            ledger.share("ann", amount=dp.epsilon(2.0))
+        most = 2.0 if shares else 9.0
+        account = Account(ledger, "ann")
+        ledger.charge(TENTH, unit=ROWS, asker="ann")
+        assert account.left.epsilon == pytest.approx(most - 0.1)
+        assert account.left_after(Price(epsilon=0.5)).epsilon == pytest.approx(most - 0.6)
+        assert account.left_after(Price(epsilon=most)) is None

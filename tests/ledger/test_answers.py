@@ -89,14 +89,17 @@ def once(ledger, patience=60.0):
 
 
 def test_only_the_newest_charge_of_another_that_may_still_be_answered_is_waited_for(ledger):
-    def pending():
-        return ledger._store.read(once(ledger)._pending)
+    def pending(patience=60.0):
+        return ledger._store.read(once(ledger, patience)._pending)
 
     assert pending() is None
     first, second = paid(ledger, "q"), paid(ledger, "q")
     paid(ledger, "other")
     assert pending().hash == second.hash
+    assert pending(patience=0.0) is None
     ledger.answer(second, "late")
+    assert pending().hash == first.hash
+    assert ledger.recalled(ledger.fingerprint("q"), asker="ann").new  # a charge to a share alone
     assert pending().hash == first.hash
     ledger.stop(first, cause="it broke")
     assert pending() is None
@@ -131,6 +134,7 @@ def test_whoever_gives_up_waiting_pays(ledger, monkeypatch):
     def sleep(_):
         clock.now += 25.0
         clock.slept += 1
+        assert clock.slept < 99, "nobody waits without end"
 
     monkeypatch.setattr(answers, "time", SimpleNamespace(monotonic=lambda: clock.now, sleep=sleep))
     monkeypatch.setattr(answers, "_ours", set())

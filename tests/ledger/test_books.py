@@ -2,13 +2,15 @@
 
 import itertools
 import math
+from types import SimpleNamespace
 
 import pytest
 
 import deniable as dp
 from deniable.errors import LedgerFailure
 from deniable.ledger import books, open_ledger
-from deniable.ledger.books import Books, pages, rows
+from deniable.ledger.books import Books, Entries, pages, rows
+from deniable.ledger.stores.memory import MemoryStore
 from deniable.losses.filters import Price
 
 ROWS, TENTH = dp.rows(), dp.Laplace(scale=10.0)
@@ -21,7 +23,7 @@ def filled(count, budget=9.0):
     return ledger
 
 
-@pytest.mark.parametrize("page", [2, 3, 7, 8, 9])
+@pytest.mark.parametrize("page", [9, 8, 7, 3, 2])
 def test_lines_are_read_a_page_at_a_time_each_once(monkeypatch, page):
     monkeypatch.setattr(books, "PAGE", page)
     with filled(7) as ledger:
@@ -50,6 +52,21 @@ def test_a_ledger_is_checked_from_its_last_lines_on_when_it_is_opened(monkeypatc
         assert again.head() == ledger.head()
 
 
+def test_a_share_among_the_last_lines_sends_nobody_back_to_the_first(monkeypatch):
+    monkeypatch.setattr(books, "TAIL", 3)
+    with filled(6) as ledger:
+        ledger.share("ann", amount=dp.epsilon(1.0))
+        starts, walked = [], Books._walk_from
+
+        def walk(self, lines, sequence):
+            starts.append(sequence)
+            return walked(self, lines, sequence)
+
+        monkeypatch.setattr(Books, "_walk_from", walk)
+        assert Books(ledger._store).shares() == ledger.shares()
+        assert starts == [4]
+
+
 def test_lines_are_found_by_their_place_as_in_any_list():
     with filled(4) as ledger:
         entries = list(ledger.entries)
@@ -61,6 +78,23 @@ def test_lines_are_found_by_their_place_as_in_any_list():
         for at in (4, -5):
             with pytest.raises(IndexError):
                 _ = ledger.entries[at]
+
+
+def test_a_store_without_even_a_header_has_no_lines():
+    assert list(Entries(MemoryStore())) == []
+    assert len(Entries(MemoryStore())) == 0
+
+
+@pytest.mark.parametrize("found", [[], [4]], ids=["nothing", "a later line"])
+def test_a_line_that_is_not_in_its_place_is_missing(found):
+    with filled(4) as ledger:
+        held = ledger._store._rows
+        lines = SimpleNamespace(
+            last=lambda: held[-1], since=lambda start, limit: [held[n] for n in found]
+        )
+        store = SimpleNamespace(read=lambda look: look(lines), where="here")
+        with pytest.raises(LedgerFailure, match="line 2 of the ledger is missing"):
+            _ = Entries(store)[1]
 
 
 def test_a_line_is_found_by_its_hash_and_by_its_alias():
@@ -146,3 +180,24 @@ def test_an_anchor_is_found_on_its_page(monkeypatch):
             other.charge(TENTH, unit=ROWS)
             with pytest.raises(LedgerFailure, match="line 9 of the ledger was cut off"):
                 ledger.verify(other.head())
+
+
+@pytest.mark.parametrize("kept", [1, 2, 3])
+def test_lines_that_are_cut_off_while_a_ledger_is_open_are_missed(kept):
+    with filled(3) as ledger:
+        store = ledger._store
+        assert ledger.head().sequence == 3
+        store._kept = store._kept._replace(lines=kept)
+        for _ in range(2):  # a look that starts anew knows what was there before
+            with pytest.raises(LedgerFailure, match="line 3 of the ledger was cut off"):
+                ledger.head()
+
+
+def test_lines_that_are_replaced_while_a_ledger_is_open_are_missed():
+    with filled(3) as ledger, filled(5) as other:
+        assert ledger.head().sequence == 3
+        ledger._store._rows[3:] = other._store._rows[3:]
+        ledger._store._kept = other._store._kept
+        for _ in range(2):
+            with pytest.raises(LedgerFailure, match="line 3 of the ledger is another one"):
+                ledger.head()

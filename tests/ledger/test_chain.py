@@ -301,3 +301,32 @@ def test_after_a_line_of_an_unknown_kind_its_digests_are_not_judged():
     assert walk("gift") == 4
     with pytest.raises(LedgerFailure, match="line 2 of the ledger states other shares"):
         walk("note")
+
+
+@pytest.mark.parametrize(("strange", "fine"), [(True, True), (False, False)])
+def test_totals_after_a_line_that_is_not_understood_are_taken_as_they_are_stated(strange, fine):
+    """A later version may have charged by it, and nothing more is charged here."""
+    with open_ledger(budget=dp.epsilon(9.0), unit=ROWS) as ledger:
+        ledger.charge(TENTH, unit=ROWS)
+        for _ in range(3):
+            ledger.note("later")
+        rows = ledger._store.read(lambda lines: lines.since(0, limit=9))
+    more = {"epsilon": 5.0}
+    changes = {3: {"total": more, "committed": more}, 4: {"total": more, "committed": more}}
+    if strange:
+        changes[2] = {"kind": "gift", "total": None, "committed": None}
+    walk = Walk(rows[0], filter=ledger.filter, where="here")
+
+    def follow():
+        for row in rows[1:]:
+            record = json.loads(row.line) | changes.get(row.sequence, {})
+            record |= {"previous": walk.at.hash}
+            record = {k: v for k, v in record.items() if v is not None and k != "state"}
+            walk.step(row_of(canonical(record), record))
+
+    if fine:
+        follow()
+    else:
+        with pytest.raises(LedgerFailure, match="line 3 of the ledger states a total that is not"):
+            follow()
+    assert (walk.at.sequence == 4) == fine

@@ -299,3 +299,18 @@ def test_a_line_that_forgets_a_stop_is_found(tmp_path, change):
         )
     with pytest.raises(LedgerFailure, match="who is stopped"):
         open_ledger(where)
+
+
+@pytest.mark.parametrize("order", [["zoe", None, "ann"], [None, "ann", "zoe"]], ids=str)
+def test_lines_list_the_stopped_in_one_order_whoever_came_first(order):
+    halts = Halts()
+    for asker in [*order, "ann"]:
+        halts = halts.stop(asker)
+    stated = halts.to_record()["halts"]
+    assert stated["stopped"] == [[None, 1], ["ann", 2], ["zoe", 1]]
+    after = halts.resume("ann")
+    assert after.to_record()["halts"] == {
+        "stopped": [[None, 1], ["zoe", 1]], "resumptions": 1, "failures": 2
+    }  # fmt: skip
+    assert Halts().to_record() == {}
+    assert Halts(resumptions=1).to_record() != {} != Halts(failures=1).to_record()

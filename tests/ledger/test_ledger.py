@@ -343,3 +343,19 @@ def test_a_ledger_cannot_be_copied(fresh):
     for copied in (copy.copy, copy.deepcopy, pickle.dumps):
         with pytest.raises(dp.LedgerFailure, match="cannot be copied"):
             copied(fresh())
+
+
+def test_a_line_has_words_only_if_somebody_gave_some():
+    with open_ledger(budget=dp.epsilon(9.0), unit=dp.rows()) as ledger:
+        for asker in ("ann", "bob"):
+            ledger.share(asker, amount=dp.epsilon(1.0))
+        question, other = ledger.fingerprint("q"), ledger.fingerprint("other")
+        for asked, words in ((question, ""), (other, "how many")):
+            paid = ledger.charge(
+                dp.Laplace(scale=10.0), unit=dp.rows(), question=asked, what=words, asker="ann"
+            )
+            ledger.answer(paid, 7)
+            again = ledger.recalled(asked, asker="bob", what=words).paid
+            for line in (paid, again):
+                assert line.record.get("what", "") == line.what == words
+                assert ("what" in line.record) == bool(words)

@@ -3,8 +3,11 @@
 import pytest
 
 import deniable as dp
+from deniable.errors import LedgerFailure
 from deniable.ledger import open_ledger
-from deniable.ledger.stores.memory import _Kept, _Lines
+from deniable.ledger.stores import memory
+from deniable.ledger.stores.memory import MemoryStore, _Kept, _Lines
+from deniable.ledger.stores.store import Row
 
 ROWS, TENTH = dp.rows(), dp.Laplace(scale=10.0)
 
@@ -77,3 +80,77 @@ def test_a_transaction_sees_the_lines_there_were_when_it_began(start, limit):
     lines = _Lines(list("abcde"), {}, _Kept(lines=3, causes={}, key=""))
     assert lines.since(start, limit=limit) == list("abc")[start : start + limit]
     assert (lines.last(), lines.written()) == ("c", 3)
+
+
+def row(sequence, kind="charge", asker=None, question=None):
+    return Row(sequence, "{}", str(sequence), kind, asker, question, None)
+
+
+def written(store, *rows, causes=()):
+    def act(lines):
+        for each in rows:
+            lines.append(each)
+            assert lines.last() == each
+        for sequence, cause in causes:
+            lines.keep_cause(sequence, cause)
+        return len(rows)
+
+    return store.write(act)
+
+
+def test_what_an_interrupted_writer_left_is_never_seen_and_is_overwritten():
+    store = MemoryStore()
+    assert written(store, row(0, "header"), row(1, "share", "ann")) == 2
+    store._rows += [row(2, "stop", "eve", "q"), row(3, "share", "eve")]  # indexed, not taken over
+    for column, value in (("kind", "stop"), ("asker", "eve"), ("question", "q"), ("kind", "odd")):
+        store._of[column, value].add(2)
+
+    def look(lines):
+        assert (lines.last(), lines.written()) == (row(1, "share", "ann"), 2)
+        assert (lines.stops(), lines.latest_of("eve"), lines.asked("q")) == ([], None, [])
+        assert (lines.kinds(), lines.sharers()) == (["header", "share"], ["ann"])
+
+    store.read(look)
+    written(store, row(2, "charge", "ann"))
+    assert len(store._rows) == 3
+    assert store.read(lambda lines: lines.stops()) == []
+    assert store.read(lambda lines: lines.latest_of("eve")) is None
+    assert store.read(lambda lines: lines.kinds()) == ["charge", "header", "share"]
+
+
+def test_nothing_is_kept_of_a_writer_that_fails():
+    store = MemoryStore()
+    written(store, row(0, "header"), causes=[(0, "why")])
+
+    def act(lines):
+        lines.append(row(1))
+        lines.keep("key")
+        lines.forget_cause(0)
+        raise KeyError
+
+    with pytest.raises(KeyError):
+        store.write(act)
+    assert store.read(lambda lines: (lines.written(), lines.key())) == (1, "")
+    assert store.read(lambda lines: (lines.cause(0), lines.cause(1))) == ("why", "")
+
+
+def test_causes_and_the_secret_are_kept_until_they_are_forgotten():
+    store = MemoryStore()
+    store.write(lambda lines: lines.keep("key"))
+    written(store, row(0, "header"), causes=[(0, "why"), (1, "also")])
+    store.write(lambda lines: (lines.forget_cause(1), lines.forget_cause(7)))
+    assert store.read(lambda lines: (lines.key(), lines.cause(0), lines.cause(1))) == (
+        "key", "why", "",
+    )  # fmt: skip
+
+
+def test_another_process_reads_and_does_not_write(monkeypatch):
+    store = MemoryStore()
+    written(store, row(0, "header"))
+    lock = store._lock
+    memory._forked()
+    assert store._lock is not lock  # who held the old one may be the parent's
+    monkeypatch.setattr(store, "_process", -1)
+    assert store.read(lambda lines: lines.written()) == 1
+    with pytest.raises(LedgerFailure, match="cannot be shared with another process"):
+        written(store, row(1))

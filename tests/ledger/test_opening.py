@@ -5,7 +5,8 @@ import sqlite3
 import pytest
 
 import deniable as dp
-from deniable.ledger import books, open_ledger
+from deniable.ledger import books, open_ledger, opening
+from deniable.ledger.stores.memory import MemoryStore
 
 ROWS = dp.rows()
 DURABLE = pytest.mark.parametrize("place", ["sqlite", "postgres"], indirect=True)
@@ -124,3 +125,18 @@ def test_opening_a_long_ledger_checks_its_last_lines_and_no_others(tmp_path, mon
     with open_ledger(path) as ledger:
         assert len(ledger.entries) == 20
     assert started[0] == 20 - 5
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"unit": dp.rows(relation="replace")}, {"budget": dp.epsilon(2)}]
+)
+def test_a_ledger_that_is_not_opened_after_all_is_let_go(monkeypatch, wrong):
+    store, closed = MemoryStore(), []
+    store.close = lambda: closed.append(True)
+    monkeypatch.setattr(opening, "_store", lambda where, **how: store)
+    given = {"unit": dp.rows(), "budget": dp.epsilon(1.0)}
+    open_ledger(**given)
+    assert not closed
+    with pytest.raises(dp.DeniableError):
+        open_ledger(**given | wrong)
+    assert closed == [True]

@@ -9,7 +9,7 @@ import pytest
 import deniable as dp
 from deniable.errors import BudgetExceeded, LedgerFailure
 from deniable.ledger import open_ledger, trust
-from deniable.ledger.trust import State, check_link, in_place, intact, read
+from deniable.ledger.trust import State, check_link, in_place, intact, read, refuse_foreign
 
 ROWS, TENTH = dp.rows(), dp.Laplace(scale=10.0)
 
@@ -126,6 +126,15 @@ def test_the_digest_is_the_sum_of_the_hashes_of_what_there_is(ledger):
     assert looked.digest == state.digest
 
 
+@pytest.mark.parametrize("record", [{"kind": "note"}, {"kind": "note", "asker": None}], ids=str)
+def test_a_share_that_is_nobodys_is_none(record):
+    state, plain = State(), State()
+    state.take(record | {"standing": {"reserved": {"epsilon": 1.0}, "used": {}}})
+    plain.take(record)
+    assert state.standings == {}
+    assert state.digest == plain.digest
+
+
 @pytest.mark.parametrize(
     ("record", "what"),
     [
@@ -154,3 +163,21 @@ def test_what_this_version_does_not_know_is_strange_and_stops_all_charges(record
     assert what not in str(told.value)  # others may have charged it
     with pytest.raises(LedgerFailure, match="could hide what it cost"):
         state.refuse_to_hide(where="x")
+
+
+class Own(dp.Laplace):
+    """A mechanism that other processes may not know."""
+
+    def to_dict(self):
+        return super().to_dict() | {"mechanism": "own"}
+
+
+@pytest.mark.parametrize("mechanism", [TENTH, 2 * TENTH + dp.Gaussian(sigma=3.0)], ids=str)
+def test_an_asker_charges_mechanisms_of_deniable(mechanism):
+    refuse_foreign(mechanism, asker="ann")
+
+
+@pytest.mark.parametrize("count", [1, 2])
+def test_an_asker_charges_no_mechanism_that_others_may_not_know(count):
+    with pytest.raises(dp.BadParameter, match="'own' is not a mechanism of deniable, so ann"):
+        refuse_foreign(count * Own(scale=10.0), asker="ann")

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 import deniable as dp
 from deniable.ledger import books, open_ledger
 from deniable.ledger.chain import Walk
-from deniable.ledger.entry import canonical, digest, sealed
+from deniable.ledger.entry import canonical, digest, row_of, sealed
 from deniable.ledger.whole import WholeWalk, _text
 from deniable.losses.filters import Price
 
@@ -61,6 +61,89 @@ def assert_alike(rows, ledger):
     ended = walked(WholeWalk, rows, ledger)
     assert ended == walked(Parsing, rows, ledger)
     return ended
+
+
+# ---- what each line must prove
+
+
+def forged(rows, place, **changes):
+    """The lines with one of them changed, and all hashes put right; without digests of states."""
+    made, previous = [], None
+    for row in rows:
+        record = json.loads(row.line) | (changes if row.sequence == place else {})
+        record = {k: v for k, v in record.items() if v is not None and k != "state"}
+        record |= {} if previous is None else {"previous": previous}
+        made.append(row_of(canonical(record), record))
+        previous = made[-1].hash
+    return made
+
+
+def charged_once(budget, mechanism, delta=None):
+    with open_ledger(budget=budget, unit=ROWS) as ledger:
+        ledger.charge(mechanism, unit=ROWS, delta=delta, question="q")
+        return ledger, ledger._store.read(lambda lines: lines.since(0, limit=9))
+
+
+@pytest.mark.parametrize(
+    ("delta", "factor", "fine"),
+    [
+        (None, 1.0, True), (None, 2.0, True), (None, 1 - 5e-10, True), (None, 1 - 1e-8, False),
+        (1e-7, 1.0, True), (1e-7, 1.5, True), (1e-7, 0.995, True), (1e-7, 0.98, False),
+    ],
+)  # fmt: skip
+def test_no_charge_is_below_what_it_costs_but_for_a_rounding(delta, factor, fine):
+    mechanism = dp.Laplace(scale=10.0) if delta is None else dp.Gaussian(sigma=20.0)
+    ledger, rows = charged_once(BOTH, mechanism, delta)
+    price = json.loads(rows[1].line)["price"]
+    price |= {"epsilon": price["epsilon"] * factor}
+    if "renyi" in price:
+        price |= {"renyi": [value * factor for value in price["renyi"]]}
+    ended = walked(WholeWalk, forged(rows, 1, price=price, total=price, committed=price), ledger)
+    assert isinstance(ended, str) != fine
+    assert fine or "was charged less than it costs" in ended
+
+
+@pytest.mark.parametrize(
+    ("mechanism", "said"),
+    [
+        ({"mechanism": "unheard"}, ""),  # has no price here, and nothing more can be charged
+        ({"mechanism": "laplace", "scale": -1.0}, "charges what has no price"),
+        ({"mechanism": "laplace", "scale": 5.0}, "was charged less than it costs"),
+        ({"mechanism": "laplace", "scale": 10.0}, ""),
+    ],
+)
+def test_only_what_is_known_has_a_price_and_that_must_be_one(mechanism, said):
+    ledger, rows = charged_once(PURE, dp.Laplace(scale=10.0))
+    ended = walked(WholeWalk, forged(rows, 1, mechanisms=[mechanism]), ledger)
+    assert said in ended if said else not isinstance(ended, str)
+
+
+@pytest.mark.parametrize(
+    ("place", "change"),
+    [
+        (3, {"charge": 2}), (3, {"question": "other"}), (3, {"charge": None}), (4, {"charge": 1}),
+        (4, {"question": None}), (2, {"question": None}), (1, {"repeats": 3}),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("kind", [WholeWalk, Parsing])
+def test_every_answer_has_a_charge_of_its_own_about_its_question(kind, place, change):
+    with open_ledger(budget=PURE, unit=ROWS) as ledger:
+        paid = [ledger.charge(CHARGED[0], unit=ROWS, question=q) for q in ("a", "b")]
+        for each in paid:
+            ledger.answer(each, 7)
+        rows = ledger._store.read(lambda lines: lines.since(0, limit=9))
+    assert not isinstance(walked(kind, forged(rows, 0), ledger), str)
+    wrong = change
+    if "repeats" in change:  # it is free for the ceiling: the totals are those of the other charge
+        price = json.loads(rows[1].line)["price"]
+        rows = forged(rows, 1, total={}, committed={}, **change)
+        for later in (2, 3, 4):
+            rows = forged(rows, later, total=price, committed=price)
+        wrong = {}
+    assert "is an answer without its charge" in walked(kind, forged(rows, place, **wrong), ledger)
+
+
+# ---- foresight
 
 
 def changed_texts(line):

@@ -312,3 +312,15 @@ def test_a_column_that_has_an_error_in_some_rows_shows_it():
     assert list(errors) == ["a"]
     gone = Noisy(cells=(None, None), spread=Additive(mechanism=Laplace(scale=2.0)))
     assert Release._errors.func(SimpleNamespace(answers={"a": gone})) == {}
+
+
+@pytest.mark.parametrize(
+    ("shape", "index"),
+    [
+        ((3,), {"index": (0, 1, 2)}),
+        ((2, 2), {"index_0": (0, 0, 1, 1), "index_1": (0, 1, 0, 1)}),
+        ((), {}),
+    ],
+)
+def test_places_of_an_array_are_its_keys(shape, index):
+    assert answer_of(LAPLACE, Form(shape=shape), np.zeros(shape))[0] == index

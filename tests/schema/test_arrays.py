@@ -5,8 +5,11 @@ from decimal import Decimal
 from types import SimpleNamespace
 
 import numpy as np
+import pandas as pd
+import pyarrow as pa
 import pytest
 
+from deniable.errors import BadParameter, UnknownName
 from deniable.schema import arrays
 
 DAY = dt.date(1969, 12, 31)
@@ -154,3 +157,58 @@ def test_whoever_says_how_many_dimensions_there_are_is_believed():
     assert arrays.dimensions(SimpleNamespace(ndim=2)) == 2
     assert arrays.dimensions(SimpleNamespace(ndim=1, shape=(3, 2))) == 1
     assert arrays.dimensions(SimpleNamespace(shape=(3, 2))) == 2
+
+
+@pytest.mark.parametrize(
+    ("value", "kind", "number"),
+    [
+        (DAY, "date", -1), (dt.date(9999, 12, 31), "date", 2932896), (MOMENT, "timestamp", -1),
+        (dt.datetime.fromisoformat("1970-01-02"), "timestamp", 24 * 3600 * 10**6), (7, "int", 7),
+        (2**63 - 1, "int", 2**63 - 1), (0.5, "float", 0.5), (3.0, "float", 3.0),
+    ],
+)  # fmt: skip
+def test_a_number_stands_for_a_value_and_the_value_for_the_number(value, kind, number):
+    assert arrays.step_of(value, kind) == number
+    found = arrays.value_of(number, kind)
+    assert found == value
+    assert type(found) is type(value)
+
+
+class ColumnNotFoundError(Exception):
+    """As Polars calls its own."""
+
+
+def test_a_column_that_is_not_there_is_told_whatever_the_frame_raises():
+    class Frame(SimpleNamespace):
+        def __getitem__(self, name):
+            raise self.error
+
+    missing = (KeyError, IndexError, TypeError, ValueError, ColumnNotFoundError)
+    for error in missing:
+        with pytest.raises(UnknownName, match="did you mean `age`"):
+            arrays.column_of(Frame(error=error(), columns=["age", "city"]), "agee")
+    with pytest.raises(ZeroDivisionError):  # not about the name: it is not for us to explain
+        arrays.column_of(Frame(error=ZeroDivisionError(), columns=["age"]), "agee")
+    with pytest.raises(UnknownName, match="did you mean `age`"):
+        arrays.column_of(Frame(error=KeyError(), column_names=["age"]), "agee")
+    with pytest.raises(UnknownName, match="did you mean `age`"):
+        arrays.column_of({"age": [1]}, "agee")
+    with pytest.raises(BadParameter, match="has no columns with names"):
+        arrays.column_of(5, "age")
+
+
+def test_a_column_is_one_column_as_numbers_or_a_list_of_values():
+    table = pa.table({"n": [1, 2], "m": [1, None], "s": ["a", "b"], "x": [0.5, 1.5]})
+    for name in ("n", "x"):
+        assert isinstance(arrays.column_of(table, name), np.ndarray)
+    assert arrays.column_of(table, "m") == [1, None]
+    assert arrays.column_of(table, "s") == ["a", "b"]
+    frame = pd.DataFrame({"n": [1, 2], "s": ["a", "b"], "i": pd.Series([1, None], dtype="Int64")})
+    assert arrays.column_of(frame, "s") == ["a", "b"]
+    assert arrays.column_of(frame, "i") == [1, pd.NA]
+    assert arrays.column_of(frame, "n") is not None
+    assert not isinstance(arrays.column_of(frame, "n"), list)
+    assert arrays.column_of({"n": (1, 2)}, "n") == (1, 2)
+    for wrong in (5, "text", np.zeros((2, 2)), np.array(3)):
+        with pytest.raises(BadParameter, match="`n` must be a column of values"):
+            arrays.column_of({"n": wrong}, "n")

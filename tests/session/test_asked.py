@@ -142,3 +142,101 @@ def test_an_asker_sees_a_name_for_the_line_and_the_curator_its_number(asker):
     assert facts["time"] == "2026-01-02T00:00:00+00:00"
     unpaid = asked.facts_of(session, None)
     assert (unpaid["entry"], unpaid["entry_hash"], "time" in unpaid) == (None, "", False)
+
+
+@pytest.mark.parametrize(("new", "said"), [(True, "ε 0.1"), (False, "nothing more")])
+def test_a_stored_answer_that_cannot_be_shown_says_what_its_asker_paid_just_now(new, said):
+    curator = dp.open(pa.table({"a": [1]}), unit=dp.rows(), budget=dp.epsilon(9.0))
+    curator.ledger.share("ann", amount=dp.epsilon(1.0))
+    curator.release(step(), question="q")
+    hers, found = curator.for_("ann"), curator.fingerprint(TENTH, question="q")
+    stored = [curator._ledger.recalled(found, asker="ann") for _ in range(2)][not new]
+    assert stored.new == new
+    shown = asked.given_again(hers, stored)
+    assert (shown.free == "") == new
+    assert shown.provenance.entry is None
+
+    def fails():
+        raise dp.LedgerFailure("the disk is gone")
+
+    broken = SimpleNamespace(asker="ann", ledger=SimpleNamespace(halts=fails))
+    with pytest.raises(dp.LedgerFailure, match="the disk is gone") as told:
+        asked.given_again(broken, stored)
+    assert told.value.cost == f"{said} was spent"
+
+
+def part(**facts):
+    """A mechanism with one part, of which these facts are stated."""
+    held = {"priced_for": lambda: None, "draws_units": False} | facts
+    inner = type("Part", (), {k: staticmethod(v) if callable(v) else v for k, v in held.items()})()
+    return SimpleNamespace(within=lambda: [inner])
+
+
+REPLACE, ADD = dp.rows(relation="replace"), dp.rows()
+
+
+@pytest.mark.parametrize(
+    ("facts", "unit", "proved"),
+    [
+        ({}, ADD, True),
+        ({}, REPLACE, True),
+        ({"unit": ADD}, ADD, True),
+        ({"unit": REPLACE}, ADD, False),
+        ({"unit": "of something else"}, ADD, True),
+        ({"monotonic": True}, ADD, True),
+        ({"monotonic": True}, REPLACE, False),
+        ({"monotonic": False}, REPLACE, True),
+        ({"priced_for": lambda: REPLACE.relation}, ADD, False),
+        ({"priced_for": lambda: REPLACE.relation}, REPLACE, True),
+        ({"priced_for": lambda: ADD.relation}, REPLACE, False),
+    ],
+)
+def test_a_price_is_proved_for_the_neighbours_of_the_session(facts, unit, proved):
+    if proved:
+        asked.check_proved(part(**facts), unit)
+    else:
+        with pytest.raises(UnitMismatch, match="Part is proved private for") as refused:
+            asked.check_proved(part(**facts), unit)
+        fix = "monotonic=False" if "monotonic" in facts else "another mechanism"
+        assert refused.value.fix == fix
+
+
+def test_a_sample_is_proposed_for_the_relation_of_the_session():
+    sampled = TENTH.sampled(rate=0.25, relation="replace")
+    with pytest.raises(UnitMismatch) as refused:
+        asked.check_proved(sampled, ADD)
+    assert refused.value.fix == '.sampled(rate=0.25, relation="add_remove")'
+
+
+@pytest.mark.parametrize(
+    ("draws", "entries", "unit", "fine"),
+    [
+        (False, None, ADD, True),
+        (False, 5, dp.person("id", rows=2), True),
+        (True, None, ADD, True),
+        (True, 1, ADD, True),
+        (True, 2, ADD, False),
+        (True, 1, dp.person("id", rows=2), True),
+        (True, None, dp.person("id", rows=1), False),
+        (True, 3, dp.person("id", rows=2), False),
+    ],
+)
+def test_who_may_have_several_rows_is_not_sampled_row_by_row(draws, entries, unit, fine):
+    value = dp.Sensitive(lambda: 1.0, l1=1, entries=entries)
+    asking = SimpleNamespace(mechanism=part(draws_units=draws), value=value)
+    if fine:
+        asked.check_entries(asking, unit)
+    else:
+        with pytest.raises(dp.DeniableError, match="draws units"):
+            asked.check_entries(asking, unit)
+
+
+@pytest.mark.parametrize("draws", [True, False])
+def test_a_statistic_is_asked_of_a_sample(draws):
+    value = dp.Sensitive(lambda: [1.0], l1=1, statistic=sum)
+    asking = SimpleNamespace(mechanism=part(draws_units=draws), value=value)
+    if draws:
+        asked.check_entries(asking, ADD)
+    else:
+        with pytest.raises(dp.BadParameter, match="draws no sample"):
+            asked.check_entries(asking, ADD)

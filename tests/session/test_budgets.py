@@ -1,12 +1,14 @@
 """Ceilings and spends: which are accepted, and what the others are told."""
 
+import math
+
 import pytest
 
 import deniable as dp
 from deniable.errors import BadParameter, BudgetExceeded, DeltaTooLarge, MixedLosses, NotAdaptive
 from deniable.mechanisms.keys import PartitionSelection
 from deniable.mechanisms.numbers import Gaussian, Laplace
-from deniable.session.budgets import alone, ceiling, spend
+from deniable.session.budgets import alone, ceiling, prices, spend, used
 
 
 @pytest.mark.parametrize(
@@ -123,3 +125,64 @@ def test_a_delta_that_buys_next_to_nothing_is_not_named():
         expected = (pure, 0.0) if pure <= 1.01 * tight else (tight, 1e-4)
         assert (loss.epsilon, loss.delta) == pytest.approx(expected)
     assert {loss.delta for loss in told.values()} == {0.0, 1e-4}
+
+
+def test_a_curve_is_no_ceiling_either():
+    with pytest.raises(BadParameter, match="a Renyi cannot be a session's budget"):
+        ceiling(dp.Renyi(orders=(2.0, 8.0), values=(0.5, 2.0)), size=None)
+
+
+@pytest.mark.parametrize(
+    ("given", "number"), [(3, "3"), (0.25, "0.25"), (True, None), ("3", None), (None, None)]
+)
+def test_a_bare_number_is_proposed_as_an_epsilon_and_nothing_else_is(given, number):
+    with pytest.raises(BadParameter) as refused:
+        ceiling(given, size=None)
+    assert ("dp.rho" in refused.value.fix) == (number is None)
+    assert number is None or f"budget=dp.epsilon({number})" in refused.value.fix
+    with pytest.raises(BadParameter) as refused:
+        spend(given, budget=dp.epsilon(3))
+    assert refused.value.fix == f"spend=dp.epsilon({number or 0.1})"
+
+
+@pytest.mark.parametrize(
+    ("amount", "budget", "fix"),
+    [
+        (dp.rho(0.1), dp.epsilon(3, delta=1e-7), "open the session with a budget in ρ"),
+        (dp.rho(0.1), dp.epsilon(3), "open the session with a budget in ρ"),
+        (dp.mu(0.5), dp.rho(1), "spend=dp.rho(0.125)"),
+    ],
+)
+def test_another_currency_is_proposed_at_its_worth_where_a_theorem_gives_one(amount, budget, fix):
+    with pytest.raises(MixedLosses) as refused:
+        spend(amount, budget=budget)
+    assert refused.value.fix == fix
+
+
+@pytest.mark.parametrize(
+    ("amount", "scales", "taken"),
+    [
+        (dp.epsilon(0.5, delta=1e-7), [2.0], dp.epsilon(0.5, delta=0.0)),
+        (dp.epsilon(0.5, delta=1e-7), [4.0, 4.0], dp.epsilon(0.5, delta=0.0)),
+        (dp.epsilon(0.5, delta=1e-7), [10.0], dp.epsilon(0.1, delta=0.0)),
+        (dp.epsilon(0.5, delta=1e-7), [4.0, 3.9], dp.epsilon(0.5, delta=1e-7)),
+        (dp.epsilon(0.5), [10.0], dp.epsilon(0.5)),
+        (dp.rho(0.5), [10.0], dp.rho(0.5)),
+    ],
+)
+def test_an_amount_needs_no_delta_where_all_that_it_pays_for_is_pure(amount, scales, taken):
+    assert used(amount, *(Laplace(scale=scale) for scale in scales)) == taken
+
+
+def test_a_rounding_does_not_make_a_delta_necessary():
+    amount = dp.epsilon(0.5 * (1 - 2.0**-42), delta=1e-7)
+    assert used(amount, Laplace(scale=2.0)).delta == 0.0
+    amount = dp.epsilon(0.5 * (1 - 2.0**-38), delta=1e-7)
+    assert used(amount, Laplace(scale=2.0)) is amount
+
+
+@pytest.mark.parametrize(("delta", "epsilon"), [(1e-6, 0.5), (1e-5, math.inf)])
+def test_a_delta_beyond_the_ceilings_leaves_no_epsilon_that_the_ceiling_could_hold(delta, epsilon):
+    budget, keys = dp.epsilon(5, delta=1e-6), PartitionSelection(epsilon=0.5, delta=delta)
+    assert prices(budget)(keys) == alone(keys, budget=budget)
+    assert alone(keys, budget=budget).epsilon == epsilon

@@ -4,10 +4,12 @@ import gc
 import io
 import logging
 import pickle
+import signal
 import sys
 import threading
 import traceback
 import warnings
+from types import SimpleNamespace
 
 import numpy as np
 import pyarrow as pa
@@ -17,7 +19,17 @@ import deniable as dp
 from deniable.errors import DataFailure, HiddenValue
 from deniable.mechanisms.numbers import Laplace
 from deniable.session import open as open_session
-from deniable.session.drawing import Broken, _Quiet, answers, finite
+from deniable.session.drawing import (
+    Broken,
+    _Quiet,
+    answers,
+    charged,
+    finite,
+    refuse_inside,
+    refuse_replay,
+    refuse_watched,
+    watched,
+)
 
 SECRET = "Secret Person 8675309"
 TENTH = Laplace(scale=10.0)
@@ -206,3 +218,115 @@ def test_after_a_fork_only_the_thread_that_forked_is_at_work(inside):
         assert (warnings.filters == before) == (not inside)
     assert quiet._before is None
     assert warnings.filters == before
+
+
+class Watching:
+    """Answers with what was computed, and a word."""
+
+    def __init__(self):
+        self.entries = []
+
+    def charged(self, entry):
+        self.entries.append(entry)
+
+    def answer(self, draw, value, compute):
+        return [draw(0), value.bound("l1"), compute()]
+
+
+def test_a_watcher_answers_in_its_block_alone():
+    watcher, parts = Watching(), [(lambda v: v + 1, dp.Sensitive(lambda: 7, l1=2))]
+    with watched(watcher):
+        assert answers(parts) == [[1, 2.0, 7]]
+        assert charged("line") == "line"
+    assert answers(parts) == [8]
+    assert charged("another") == "another"
+    assert watcher.entries == ["line"]
+
+
+@pytest.mark.parametrize("durable", [True, False])
+def test_a_replay_neither_writes_what_lasts_nor_works_elsewhere(durable):
+    ledger = SimpleNamespace(durable=durable)
+    refuse_replay(ledger)
+    refuse_watched()
+    with watched(Watching()):
+        with pytest.raises(dp.BadParameter, match="in other processes"):
+            refuse_watched()
+        if durable:
+            with pytest.raises(dp.BadParameter, match="keeps its ledger in memory"):
+                refuse_replay(ledger)
+        else:
+            refuse_replay(ledger)
+
+
+def interrupted():
+    signal.raise_signal(signal.SIGINT)
+
+
+def by_itself():
+    raise KeyboardInterrupt
+
+
+@pytest.mark.parametrize(
+    ("compute", "calls", "found"),
+    [
+        (lambda: 1, 0, [1]),
+        (leaky, 2, "8675309"),
+        (by_itself, 2, "KeyboardInterrupt"),
+        (interrupted, 0, Broken(interrupted=True)),
+    ],
+)
+def test_a_failure_is_told_at_once_and_in_the_end_and_an_interrupt_from_outside_is_none(
+    compute, calls, found
+):
+    told = []
+    drawn = answers(
+        [(lambda v: v, dp.Sensitive(compute, l1=1))], failed=lambda: told.append(refuse_told())
+    )
+    if isinstance(found, str):
+        assert found in drawn.detail
+        assert not drawn.interrupted
+    else:
+        assert drawn == found
+    assert told == [True, False][:calls]  # the first is still inside
+
+
+def refuse_told():
+    """Whether a value is being computed, as whoever charges is told."""
+    try:
+        refuse_inside("charged")
+    except dp.BadParameter:
+        return True
+    return False
+
+
+def test_a_thread_that_is_started_inside_a_computation_is_inside_for_good():
+    threads, told = {}, []
+
+    def watch(name):
+        threads[name] = threading.Thread(target=lambda: told.append((name, refuse_told())))
+        return threads[name]
+
+    outer = threading.Thread(target=lambda: watch("inside, by another").start())
+    parts = [
+        (lambda v: v, dp.Sensitive(lambda: (watch("inside").start(), outer.start()) and 1, l1=1))
+    ]
+    answers(parts)
+    outer.join()
+    watch("outside").start()
+    for thread in threads.values():
+        thread.join()
+    assert dict(told) == {"inside": True, "inside, by another": True, "outside": False}
+
+
+@pytest.mark.parametrize("number", [np.nan, np.inf, -np.inf])
+@pytest.mark.parametrize(
+    "made",
+    [
+        lambda n: n, lambda n: [n], lambda n: (1, n), lambda n: np.array([1, n]),
+        lambda n: [[1], [2, n]], lambda n: np.array([1, n], dtype=object),
+        lambda n: np.array([1, n * 1j]), lambda n: pa.array([1.0, n]),
+    ],
+)  # fmt: skip
+def test_no_number_in_a_list_or_an_array_is_beyond_the_finite(made, number):
+    with pytest.raises(ValueError, match="not a finite number"):
+        finite(made(number))

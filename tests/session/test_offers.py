@@ -1,6 +1,7 @@
 """Whatever is refused for lack of budget proposes what fits, and that is accepted when pasted."""
 
 import datetime as dt
+from types import SimpleNamespace
 
 import numpy as np
 import pyarrow as pa
@@ -12,6 +13,8 @@ from deniable.curator import open as open_curator
 from deniable.errors import BudgetExceeded
 from deniable.learn import KMeans, LogisticRegression
 from deniable.learn.convex import Ball, minimize
+from deniable.losses.filters import Price, filter_for
+from deniable.session import offers
 
 ROWS = 400
 TABLE = pa.table(
@@ -118,6 +121,102 @@ def pasted(fix):
     name, _, typed = fix.split("    ")[0].partition("=")
     assert name == "spend"
     return eval(typed, {"dp": dp})
+
+
+# ---- the search
+
+
+@pytest.mark.parametrize("most", [80.0, 5.0, 0.9, 0.5, 0.31, 0.1, 0.0123, 0.002, 1e-6])
+@pytest.mark.parametrize("left", [60.0, 2.0, 0.3, 0.1])
+@pytest.mark.parametrize("wanted", [1.0, 50.0])
+@pytest.mark.parametrize("delta", [None, 1e-7])
+def test_the_most_that_fits_is_found_within_two_powers_of_ten_of_the_first_guess(
+    delta, wanted, left, most
+):
+    """Without a δ what is left is all that can fit, so that nothing above it is tried."""
+    kind = {} if delta is None else {"delta": delta}
+    most = most if kind else min(most, left)
+    found = offers._largest(
+        dp.epsilon(wanted, **kind), dp.epsilon(left, **kind), lambda amount: amount.epsilon <= most
+    )
+    if most < min(left, wanted) / 100:
+        assert found is None
+    else:
+        assert 0.97 * min(most, wanted) <= found.epsilon <= min(most, wanted)
+        assert found.figures().get("delta") == delta
+    assert offers._largest(dp.epsilon(1.0), dp.epsilon(0.0), lambda _: True) is None
+
+
+def approx(reserve):
+    budget = dp.epsilon(4.0, delta=1e-6)
+    rule = filter_for(budget, reserve=reserve)
+    return SimpleNamespace(budget=budget, ledger=SimpleNamespace(filter=rule))
+
+
+@pytest.mark.parametrize(
+    ("reserve", "left", "spend", "deltas"),
+    [
+        (2.5e-7, 1e-7, 9e-7, [9e-7, 4e-7, 0.0]),  # of a budget of 1e-6 a quarter is for blocks
+        (5e-7, 1e-7, 9e-7, [9e-7, 2e-7, 0.0]),
+        (5e-7, 1e-7, 1e-7, [1e-7, 0.0]),
+        (5e-7, 0.0, 9e-7, [9e-7, 0.0]),
+    ],
+)
+def test_a_smaller_delta_is_tried_if_that_is_what_is_left_for_blocks_and_then_none(
+    reserve, left, spend, deltas
+):
+    amount, rest = dp.epsilon(0.5, delta=spend), dp.epsilon(1.0, delta=left)
+    found = list(offers._kinds(approx(reserve), amount, rest))
+    assert [each.figures().get("delta", 0.0) for each in found] == pytest.approx(deltas, rel=0.05)
+    assert {each.epsilon for each in found} == {0.5}
+    assert found[0] is amount
+
+
+@pytest.mark.parametrize("amount", [dp.epsilon(0.5), dp.rho(0.1)], ids=str)
+def test_an_amount_without_a_delta_has_one_kind(amount):
+    assert list(offers._kinds(approx(2.5e-7), amount, dp.epsilon(1.0, delta=1e-7))) == [amount]
+
+
+def selling(most, left=1.0, known=None):
+    """A session in which what costs up to `most` still fits."""
+
+    def check_known():
+        if known is not None:
+            raise known
+
+    ledger = SimpleNamespace(
+        check_known=check_known,
+        price=lambda mechanism, delta: Price(epsilon=mechanism.pure()),
+        left_after=lambda price: "something" if price.epsilon <= most else None,
+    )
+    return SimpleNamespace(ledger=ledger, budget=dp.epsilon(9.0), left=dp.epsilon(left))
+
+
+@pytest.mark.parametrize("mechanism", [dp.Laplace(scale=0.5), dp.Exponential(epsilon=2.0)])
+@pytest.mark.parametrize("most", [1.9, 1.0, 0.7, 0.1, 0.03, 0.001])
+def test_as_much_noise_as_it_takes_is_found_within_two_powers_of_ten(mechanism, most):
+    found = offers._softer(selling(most), mechanism, None)
+    if most < 0.02:
+        assert found is None
+    else:
+        assert 0.95 * most <= found.pure() <= most
+        assert type(found) is type(mechanism)
+
+
+@pytest.mark.parametrize("closed", [{"left": 0.0}, {"known": BudgetExceeded("unknown lines")}])
+def test_nothing_is_looked_for_where_nothing_can_be_charged(closed):
+    session = selling(1.0, **closed)
+    assert offers._softer(session, dp.Laplace(scale=0.5), None) is None
+    assert offers.fitting(session, dp.epsilon(1.0), lambda _: Price.zero) is None
+
+
+class Own(dp.Laplace):
+    """What cannot be typed as dp.Own(...)."""
+
+
+@pytest.mark.parametrize("mechanism", [Own(scale=0.5), 2 * dp.Laplace(scale=0.5)])
+def test_what_has_no_dial_or_no_public_name_is_not_softened(mechanism):
+    assert offers._softer(selling(100.0), mechanism, None) is None
 
 
 @pytest.mark.parametrize(

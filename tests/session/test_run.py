@@ -128,6 +128,28 @@ def test_an_empty_algorithm_returns_its_result():
     assert session().run(nothing()) == 7
 
 
+@pytest.mark.parametrize(
+    ("steps", "cost"),
+    [
+        (0, "nothing was spent"),
+        (1, "this step: nothing; the step before it: ε 0.125"),
+        (3, "this step: nothing; the 3 steps before it: ε 0.375"),
+    ],
+)
+def test_an_error_says_what_the_steps_before_it_cost_and_not_those_of_earlier_runs(steps, cost):
+    def chosen():
+        for _ in range(steps):
+            yield EIGHTH.on(secret(1.0))
+        yield Laplace(scale=0.001).on(secret(1.0))
+
+    s, charges = session(dp.epsilon(9.0)), []
+    for _ in range(2):
+        with pytest.raises(BudgetExceeded) as refused:
+            s.run(chosen(), charges=charges)
+        assert refused.value.cost == cost
+    assert len(charges) == 2 * steps
+
+
 # ---- adaptivity
 
 

@@ -265,3 +265,24 @@ def test_data_whose_version_nobody_names_has_an_empty_one():
     assert session().version == ""
     assert session(schema=dp.Schema()).version == ""
     assert session(schema=dp.Schema(version="7")).version == "7"
+
+
+def test_every_line_says_what_was_asked_and_of_which_version():
+    s = session(schema=dp.Schema(version="May"))
+    s.release(EIGHTH.on(secret(1)), question="how many")
+    s.for_("ann").release(EIGHTH.on(secret(1)), question="how many", title="a title")
+
+    def twice():
+        one = yield EIGHTH.on(secret(1))
+        several = yield [EIGHTH.on(secret(1)), EIGHTH.on(secret(1))]
+        return type(one), type(several), len(several)
+
+    noted = []
+    assert s.run(twice(), name="twice", charges=noted) == (float, list, 2)
+    charges = [entry for entry in s.ledger.entries if entry.kind == "charge"]
+    said = ["how many", "twice, step 1", "twice, step 2"]
+    assert [entry.what for entry in charges] == [f"{each} · data version May" for each in said]
+    assert [entry.hash for entry in noted] == [entry.hash for entry in charges[1:]]
+    plain = session()
+    plain.release(EIGHTH.on(secret(1)), question="how many")
+    assert plain.ledger.entries[0].what == "how many"

@@ -7,6 +7,7 @@ import pytest
 
 import deniable as dp
 from deniable.session import streams
+from deniable.session.drawing import answers, watched
 
 TENTH, TWENTIETH = dp.Laplace(scale=10.0), dp.Laplace(scale=20.0)
 
@@ -55,3 +56,27 @@ def test_of_two_that_go_on_only_one_may(session):
     with pytest.raises(dp.BadParameter, match="another process has gone on"):
         streams.note(session, other, 1)
     assert other.notes == []
+
+
+@pytest.mark.parametrize("lasting", [True, False])
+def test_a_replay_goes_on_with_no_stream_of_a_ledger_that_lasts(tmp_path, lasting):
+    ledger = tmp_path / "ledger.db" if lasting else None
+    given = {"unit": dp.rows(), "budget": dp.epsilon(9.0), "ledger": ledger}
+    with dp.open(pa.table({"a": [1]}), **given) as session:
+        course = streams.begun(session, 2 * TENTH, question="q", title="t")
+        with watched(SimpleNamespace()):
+            if lasting:
+                with pytest.raises(dp.BadParameter, match="keeps its ledger in memory"):
+                    streams.resumed(session, 2 * TENTH, entry=course.entry, notes=[])
+            else:
+                assert streams.resumed(session, 2 * TENTH, entry=course.entry, notes=[]).notes == []
+
+
+def test_no_stream_goes_on_while_a_value_is_computed(session):
+    course = streams.begun(session, 2 * TENTH, question="q", title="t")
+
+    def going_on():
+        streams.resumed(session, 2 * TENTH, entry=course.entry, notes=[])
+
+    broken = answers([(lambda value: value, dp.Sensitive(going_on, l1=1))])
+    assert "nothing can be asked while a value is computed" in broken.detail

@@ -307,8 +307,7 @@ class Books:
         more = True
         while more:
             rows = lines.since(walk.at.sequence, limit=PAGE)
-            if not rows or rows[0].hash != walk.at.hash:
-                chain.check_anchor(walk.at, rows[0] if rows else None, where=self.where)
+            chain.check_anchor(walk.at, rows[0] if rows else None, where=self.where)
             for row in rows[1:]:
                 walk.step(row)
             more = len(rows) == PAGE

@@ -94,7 +94,7 @@ class Halts:
         """The part of a line that states it: nothing, if nobody ever was stopped."""
         if not (self.stopped or self.resumptions or self.failures):
             return {}
-        named = sorted(self.stopped.items(), key=lambda item: (item[0] is not None, item[0] or ""))
+        named = sorted(self.stopped.items(), key=lambda item: item[0] or "")  # no name is empty
         return {
             "halts": {
                 "stopped": [list(item) for item in named],

@@ -85,12 +85,13 @@ class Header:
 
     @staticmethod
     def _understood(record: Record) -> Header | None:
+        if record.get("format") != FORMAT:
+            return None
         unit, budget, filter_ = (record.get(name) for name in ("unit", "budget", "filter"))
-        if record.get("format") != FORMAT or not isinstance(unit, dict):
-            return None
-        if not isinstance(budget, dict) or not isinstance(filter_, dict):
-            return None
         with suppress(DeniableError, *UNREADABLE):
+            assert isinstance(unit, dict)
+            assert isinstance(budget, dict)
+            assert isinstance(filter_, dict)
             return Header(
                 hash_of_key=str(record.get("key", "")),
                 name=str(record.get("name")),

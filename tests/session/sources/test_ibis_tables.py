@@ -6,6 +6,7 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 
+from deniable.errors import BadParameter
 from deniable.session.sources import ibis_tables
 from deniable.session.sources.ibis_tables import (
     _affinity,
@@ -152,3 +153,58 @@ def test_text_of_duckdb_is_in_doubt_if_its_column_has_a_collation():
     assert (list(one.types), one.held.columns) == (["b"], ("b",))
     assert list(source.only([]).types) == ["a"]
     connection.disconnect()
+
+
+class Joined:
+    """An expression of tables that are held by these clients."""
+
+    def __init__(self, *clients):
+        self.clients = clients
+
+    def __eq__(self, other):
+        return len(self.clients) == len(other.clients)
+
+    __hash__ = object.__hash__
+
+    def find(self, kind):
+        return [SimpleNamespace(source=SimpleNamespace(con=client)) for client in self.clients]
+
+
+def test_an_expression_is_the_one_opened_if_each_of_its_tables_is_held_by_the_same_client():
+    one, other = object(), object()
+    opened = SimpleNamespace(ibis=SimpleNamespace(op=lambda: Joined(one, other)))
+    assert ibis_tables.is_opened(Joined(one, other), opened)
+    for clients in ((one, one), (other, other), (other, one)):
+        assert not ibis_tables.is_opened(Joined(*clients), opened)
+    assert not ibis_tables.is_opened(Joined(one), opened)
+    assert not ibis_tables.is_opened(Joined(one), SimpleNamespace(ibis=None))
+
+
+def test_a_table_that_is_no_expression_is_told_by_its_source(sqlite):
+    node = ibis_tables._table(sqlite, "people").op()
+    asked = []
+    source = SimpleNamespace(is_table=lambda node: asked.append(node) or True)
+    assert ibis_tables.is_opened(node, SimpleNamespace(ibis=None, source=source))
+    assert asked == [node]
+
+
+@pytest.mark.parametrize("database", [None, "other"])
+def test_a_table_of_an_attached_database_is_read_there(sqlite, database):
+    from ibis.expr.operations import DatabaseTable, Namespace
+    from ibis.expr.schema import Schema
+
+    sqlite.con.execute("ATTACH ':memory:' AS other")
+    sqlite.con.execute("CREATE TABLE other.typed (z REAL)")
+    stated = Schema({"a": "string", "n": "int64"} if database is None else {"z": "float64"})
+    node = DatabaseTable("typed", stated, sqlite, Namespace(database=database))
+    place, inner = ibis_tables._place(node.to_expr())
+    assert inner is None
+    assert place.types == ({"a": "text", "n": "int"} if database is None else {"z": "float"})
+    assert place.held.columns == tuple(place.types)
+
+
+@pytest.mark.parametrize(("name", "called"), [("visits", "visits"), (None, "data")])
+def test_a_frame_that_is_no_table_is_refused_by_the_name_it_was_given(name, called):
+    frame = ibis.memtable(pa.table({"a": [1], "A": [2]}))
+    with pytest.raises(BadParameter, match=f"`{called}` has two columns"):
+        ibis_tables.look(frame, name, None)

@@ -5,7 +5,8 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 
-from deniable.session.sources.pandas_frames import _column
+import deniable as dp
+from deniable.session.sources.pandas_frames import PandasFrame, _column, look
 
 CASES = {
     "ints": (pd.Series([1, 2]), pa.int64(), [1, 2]),
@@ -35,3 +36,42 @@ def test_a_column_is_what_it_was_or_the_texts_of_it(name):
     if kind is not None:
         assert found.type == kind
     assert pa.types.is_dictionary(found.type) == (name == "objects by code")
+
+
+FRAME = pd.DataFrame({"n": [1, 2], "s": ["x", "y"], "b": [True, False], "o": [None, 7]})
+
+
+def test_a_type_is_what_no_missing_value_could_have_changed():
+    types = {
+        "int64": "float", "uint8": "float", "float32": "float", "Int64": "int", "boolean": "bool",
+        "bool": None, "object": "text", "string": "text", "datetime64[ns]": "timestamp",
+    }  # fmt: skip
+    for dtype, kind in types.items():
+        frame = pd.DataFrame({"x": pd.Series([], dtype=dtype)})
+        (found,) = look(frame, "t", None)
+        assert (found.name, found.types) == ("t", {"x": kind})
+        assert found.likely == ({"x": "bool"} if dtype == "bool" else {})
+
+
+@pytest.mark.parametrize(
+    ("columns", "read"),
+    [(["s"], {"s": ["x", "y"]}), (["s", "n"], {"s": ["x", "y"], "n": [1, 2]}), ([], {"n": [1, 2]})],
+)
+def test_only_the_columns_of_a_question_are_read(columns, read):
+    source = PandasFrame(held=FRAME).only(columns)
+    assert source.rows().to_pydict() == read
+    assert source.none().rows().num_rows == 0
+    assert source.none().rows().column_names == list(read)
+
+
+def test_a_series_is_no_table():
+    with pytest.raises(dp.BadParameter, match="one column, not a table"):
+        look(FRAME["n"], "t", None)
+    with pytest.raises(dp.BadParameter, match="one column, not a table"):
+        look(FRAME.columns, "t", None)
+
+
+def test_frames_are_read_by_arrow(monkeypatch):
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    with pytest.raises(dp.MissingExtra, match="PyArrow"):
+        look(FRAME, "t", None)

@@ -82,10 +82,7 @@ def _of_mapping(name: object, part: object) -> list[TableOutline]:
             f"`{name}` is a {type(part).__name__}, not a table",
             fix=f'{{"{name}": pandas.DataFrame(...)}}',
         )
-    found = _found(part, name, None)
-    if len(found) != 1:
-        raise BadParameter(f"`{name}` names a connection with {len(found)} tables; give one table")
-    return found
+    return _found(part, name, None)
 
 
 def _wanted(found: list[TableOutline], schema: Schema | None) -> list[TableOutline]:
