@@ -19,7 +19,7 @@ def card(title: str, *parts: str) -> str:
 
 
 def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """A table of text."""
+    """An HTML table of escaped text, with a head."""
     top = "".join(f"<th scope='col' style='{_CELL}'>{escape(name)}</th>" for name in head)
     body = "".join(
         "<tr>" + "".join(f"<td style='{_CELL}'>{escape(cell)}</td>" for cell in row) + "</tr>"

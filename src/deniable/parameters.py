@@ -30,7 +30,7 @@ SMALLEST, LARGEST = 2.0**-900, 2.0**900
 
 
 def real(name: str, value: object, *, must: str = "a finite number") -> float:
-    """A finite float."""
+    """A finite float, or an error that names the parameter."""
     if type(value) is float and math.isfinite(value):  # the commonest, and much the quickest
         return value
     if not isinstance(value, Real) or isinstance(value, bool):

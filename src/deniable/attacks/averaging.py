@@ -56,7 +56,7 @@ class Average(Told):
         ]
 
     def plot(self, ax: Axes | None = None) -> Axes:
-        """The running mean."""
+        """The running mean of the answers, drawn against the truth."""
         times = np.arange(1, self.answers.size + 1)
         mean = np.cumsum(self.answers) / times
         return curves(

@@ -125,7 +125,7 @@ class Gaussian:
         return f"μ = {self.limit:g} (Gaussian)"
 
     def most(self, q: FloatArray) -> FloatArray:
-        """Φ(Φ⁻¹(q) + kμ)."""
+        """Φ(Φ⁻¹(q) + kμ), the largest chance that the claim allows."""
         return np.asarray(special.ndtr(special.ndtri(q) + self.group * self.limit))
 
     def lower(self, p: FloatArray, q: FloatArray) -> FloatArray:

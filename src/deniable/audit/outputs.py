@@ -58,7 +58,7 @@ class Table:
         return _column_with_gaps(self.size, [], [])
 
     def part(self, start: int, stop: int) -> Table:
-        """Some of the rows."""
+        """The outputs from one row up to another."""
         cut = slice(start, stop)
         columns = {
             path: Leaf(column.numbers[cut], column.identity[cut], column.labels)

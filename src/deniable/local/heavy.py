@@ -129,7 +129,6 @@ class HeavyHitters(Reporter[list[HeavyHitter]]):
         return (np.empty(0, dtype=object),)
 
     def count(self, tally: Tally, payloads: Rows) -> None:
-        """Keep the reports."""
         (kept,) = tally
         kept.resize(kept.size + 1, refcheck=False)
         kept[-1] = payloads.copy()

@@ -161,7 +161,7 @@ class Reporter(ABC, Generic[E]):
 
     @property
     def length(self) -> int:
-        """Bytes per report."""
+        """How many bytes a report takes."""
         return HEADER + self.payload
 
     def to_dict(self) -> dict[str, object]:

@@ -356,15 +356,15 @@ class Stated:
         return math.inf if self.delta else self.epsilon
 
     def approx(self) -> tuple[float, float]:
-        """(ε, δ)."""
+        """The stated ε and δ."""
         return self.epsilon, self.delta
 
     def zcdp(self) -> float:
-        """ρ."""
+        """The stated ρ of zCDP."""
         return self.rho
 
     def gdp(self) -> float:
-        """μ."""
+        """The stated μ of Gaussian privacy."""
         return self.mu
 
     def renyi(self, order: float) -> float:

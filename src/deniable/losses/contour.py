@@ -88,12 +88,12 @@ class Line:
 
     @cached_property
     def size(self) -> float:
-        """Σ |term|."""
+        """The sum of all |term|."""
         return float(np.abs(self.terms).sum())
 
     @cached_property
     def moment(self) -> float:
-        """Σ t |term|."""
+        """The sum Σ t·|term|."""
         return float((self.t * np.abs(self.terms)).sum())
 
     def log_delta(self, gap: float) -> float:
@@ -221,7 +221,7 @@ class Saddle:
         return rounding.from_ticks(self.origin - rounding.ticks(epsilon))
 
     def log_d(self, c: float) -> float:
-        """About ln D(c)."""
+        """ln D(c), approximately."""
         if c not in self._known:
             self._known[c] = math.fsum(times * pair.rough_log_mgf(c) for pair, times in self.pairs)
         return self._known[c]

@@ -203,7 +203,6 @@ def _log_sinhc(x: float) -> float:
 
 
 def _log_complement(x: float) -> float:
-    """ln(1 − e^(−x))."""
     return math.log1p(-math.exp(-x)) if x > 0.7 else math.log(-math.expm1(-x))
 
 

@@ -31,39 +31,30 @@ class PricedAs(Mechanism):
         """What it is post-processing of."""
 
     def pure(self) -> float:
-        """As the other."""
         return self.priced_as.pure()
 
     def approx(self) -> tuple[float, float]:
-        """As the other."""
         return self.priced_as.approx()
 
     def zcdp(self) -> float:
-        """As the other."""
         return self.priced_as.zcdp()
 
     def gdp(self) -> float:
-        """As the other."""
         return self.priced_as.gdp()
 
     def renyi(self, order: float) -> float:
-        """As the other."""
         return self.priced_as.renyi(order)
 
     def pairs(self) -> Pairs | None:
-        """As the other."""
         return self.priced_as.pairs()
 
     def epsilon_at(self, delta: float = 0.0) -> float:
-        """As the other."""
         return self.priced_as.epsilon_at(delta)
 
     def delta_at(self, epsilon: float) -> float:
-        """As the other."""
         return self.priced_as.delta_at(epsilon)
 
     def loss(self, kind: type[L]) -> L:
-        """As the other."""
         return self.priced_as.loss(kind)
 
 
@@ -79,7 +70,6 @@ class Prices(Generic[T]):
         self._known: dict[Mechanism, T] = {}
 
     def __call__(self, mechanism: Mechanism) -> T:
-        """The price."""
         if looseness.get() != 1:
             return self._rule(mechanism)
         try:

@@ -254,7 +254,6 @@ class _Work:
 
     @property
     def none(self) -> Matrix:
-        """No rows."""
         return self._held(np.zeros((0, self.count), dtype=np.int64), None)
 
     def _held(self, points: NDArray[np.int64], weights: NDArray[np.int64] | None) -> Matrix:

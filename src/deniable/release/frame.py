@@ -44,7 +44,6 @@ class Frame:
         object.__setattr__(self, "columns", MappingProxyType(columns))
 
     def __getitem__(self, name: str) -> Sequence[object]:
-        """One column."""
         if name not in self.columns:
             raise UnknownName.of("column", name, known=self.columns)
         return self.columns[name]
@@ -63,7 +62,7 @@ class Frame:
         ]
 
     def to_pandas(self) -> pd.DataFrame:
-        """A pandas frame."""
+        """The columns as a pandas frame."""
         try:
             import pandas as pd
         except ImportError:
@@ -73,7 +72,7 @@ class Frame:
         return pd.DataFrame(columns | {name: pd.to_datetime(columns[name]) for name in dates})
 
     def to_polars(self) -> pl.DataFrame:
-        """A Polars frame."""
+        """The columns as a Polars frame."""
         try:
             import polars as pl
         except ImportError:
@@ -82,7 +81,7 @@ class Frame:
         return pl.DataFrame(columns, strict=False)  # else the first value decides about all
 
     def to_arrow(self) -> pa.Table:
-        """A PyArrow table."""
+        """The columns as a PyArrow table."""
         try:
             import pyarrow as pa
         except ImportError:

@@ -18,7 +18,7 @@ class Period(dt.date):
 
 
 class Month(Period):
-    """A month: 2024-05."""
+    """A month of a year, written 2024-05."""
 
     months = 1
 

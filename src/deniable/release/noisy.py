@@ -125,7 +125,7 @@ class Summed(Spread):
     """The ± holds for so many rows at once, with noise of their own each."""
 
     def half(self, confidence: float) -> float:
-        """The ±."""
+        """The ± at a confidence."""
         far = reach(self.law, self.scales, confidence=of_each(confidence, self.among))
         if self.rounded and self.whole:
             return float(math.ceil(far - 0.5))

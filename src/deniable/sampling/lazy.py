@@ -73,7 +73,6 @@ class Exponential(LazyReal):
         self.estimate, self.error = _minus_log(self._uniform)
 
     def bounds(self, bits: int) -> tuple[int, int]:
-        """Bounds of −ln U."""
         return self._uniform.log_bounds(bits)
 
 
@@ -100,7 +99,6 @@ class Laplace(LazyReal):
         return np.where(words & np.uint64(1), -size, size), error
 
     def bounds(self, bits: int) -> tuple[int, int]:
-        """Bounds of ±ln U."""
         lo, hi = self._uniform.log_bounds(bits)
         return (-hi, -lo) if self._negative else (lo, hi)
 

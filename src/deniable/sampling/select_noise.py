@@ -36,7 +36,7 @@ class Lazy(ABC):
 
 
 class Noise(ABC):
-    """A kind of noise."""
+    """A kind of noise that selection can add to scores."""
 
     @abstractmethod
     def above(self, words: Words) -> Floats:
@@ -52,8 +52,6 @@ class Noise(ABC):
 
 
 class _Exponential(Noise):
-    """−ln U"""
-
     def above(self, words: Words) -> Floats:
         y = _floats(words)
         np.log(y, out=y)

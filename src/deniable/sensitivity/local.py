@@ -59,7 +59,7 @@ class Mean:
     """
 
     def value(self, data: Floats, low: float, high: float) -> float:
-        """The average."""
+        """The average of the clipped data."""
         return math.fsum(data) / data.size if data.size else middle(low, high)
 
     def at_distance(self, data: Floats, distances: Integers, low: float, high: float) -> Floats:
@@ -83,7 +83,7 @@ class Quantile:
         parameters.probability("q", self.q)
 
     def value(self, data: Floats, low: float, high: float) -> float:
-        """The quantile."""
+        """The quantile of the clipped data."""
         rank = max(int(self._rank(np.array(data.size))), 1)
         return float(data[rank - 1]) if data.size else middle(low, high)
 
@@ -120,7 +120,7 @@ class TrimmedMean:
         parameters.whole("trim", self.trim, least=0)
 
     def value(self, data: Floats, low: float, high: float) -> float:
-        """The trimmed mean."""
+        """The trimmed mean of the clipped data."""
         kept = data[self.trim : data.size - self.trim]
         return math.fsum(kept) / kept.size if kept.size else middle(low, high)
 

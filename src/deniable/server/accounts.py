@@ -28,7 +28,7 @@ _LASTS: Final[dict[Kind, float | None]] = {"token": None, "session": 12 * 3600, 
 
 @dataclass(frozen=True, kw_only=True)
 class Person:
-    """Who is asking."""
+    """The person who is signed in."""
 
     name: str
     role: Role

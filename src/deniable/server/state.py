@@ -19,7 +19,6 @@ class Record(JSONResponse):
     """JSON that can always be sent: what is no whole character is escaped."""
 
     def render(self, content: Any) -> bytes:
-        """As UTF-8."""
         return records.text(content, indent=None).encode("utf-8", "backslashreplace")
 
 

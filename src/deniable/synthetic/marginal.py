@@ -43,7 +43,7 @@ class Marginal:
     """One column, whose cells follow each other as numbers and dates do."""
 
     def to_pandas(self) -> pd.DataFrame:
-        """A row per cell."""
+        """A pandas frame with one row per cell."""
         import pandas as pd
 
         frame = pd.DataFrame(list(product(*self.labels)), columns=list(self.columns))

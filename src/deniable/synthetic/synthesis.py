@@ -83,7 +83,7 @@ class Synthesis:
 
     @cached_property
     def about(self) -> About:
-        """The table."""
+        """The table that is imitated."""
         return About(session=self.session, table=self.table)
 
     @cached_property

@@ -124,7 +124,7 @@ class Report(Told):
         return record | {"not_tested": list(self.not_tested)}
 
     def to_json(self) -> str:
-        """The same as text."""
+        """The same as `to_dict`, written as JSON text."""
         return records.text(self.to_dict())
 
     def to_html(self) -> str:

@@ -36,7 +36,7 @@ th, td { text-align: left; vertical-align: top; padding: .35rem .6rem .35rem 0;
 
 
 def html_page(report: Report) -> str:
-    """The whole page."""
+    """The report as one HTML page that needs no other file."""
     from ._report import PRIVATE
 
     parts = [

@@ -33,12 +33,12 @@ class Pair:
 
     @property
     def first(self) -> Any:
-        """One data set."""
+        """The first data set of the pair."""
         return self._with(self.here)
 
     @property
     def second(self) -> Any:
-        """Its neighbour."""
+        """The neighbour of the first data set."""
         return self._with(self.there)
 
     def _with(self, own: tuple[Row, ...]) -> object:

@@ -102,7 +102,7 @@ class Tangent:
         return True
 
     def units(self, move: Integers) -> int:
-        """M."""
+        """The whole number M of coins; see above."""
         length = float(np.linalg.norm(move.astype(np.float64))) * self.width
         bent = min(self.rows.link.sharpest * length**2 / 2, 2 * length)
         most = self.weight * (bent + self.off * length) + self._spared(length)

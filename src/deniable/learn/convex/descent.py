@@ -52,7 +52,7 @@ class Descent:
 
     @property
     def turns(self) -> int:
-        """T."""
+        """The number T of steps."""
         useful = (self.mu * self.size) ** 2 / self.coordinates
         return int(min(max(useful, FEWEST), MOST))
 

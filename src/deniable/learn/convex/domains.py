@@ -121,19 +121,15 @@ class Ball(Domain):
         return coordinates
 
     def center(self, coordinates: int) -> Floats:
-        """The origin."""
         return np.zeros(coordinates)
 
     def reach(self, coordinates: int) -> float:  # noqa: ARG002
-        """The radius."""
         return self.radius
 
     def diameter(self, coordinates: int) -> float:  # noqa: ARG002
-        """Twice the radius."""
         return 2 * self.radius
 
     def inner(self, coordinates: int) -> float:  # noqa: ARG002
-        """The radius."""
         return self.radius
 
     def scaled(self, factor: float) -> Ball:
@@ -148,7 +144,6 @@ class Ball(Domain):
         return point * (self.radius / length * (1 - 2.0**-50))
 
     def farthest(self, direction: Floats) -> Floats:
-        """On the sphere."""
         length = float(np.linalg.norm(direction))
         return direction * (self.radius / length) if length else np.zeros_like(direction)
 
@@ -169,7 +164,6 @@ class Ball(Domain):
         return drawn
 
     def record(self) -> tuple[Any, ...]:
-        """Its radius."""
         return ("ball", self.radius)
 
 
@@ -223,11 +217,9 @@ class Box(Domain):
         return float(2.0 ** (math.frexp(farthest)[1] - 45))
 
     def center(self, coordinates: int) -> Floats:
-        """The middle."""
         return self._sides(coordinates)[0]
 
     def reach(self, coordinates: int) -> float:
-        """To a corner."""
         return float(np.linalg.norm(self._sides(coordinates)[1]))
 
     def diameter(self, coordinates: int) -> float:
@@ -239,7 +231,6 @@ class Box(Domain):
         return float(self._sides(coordinates)[1].min())
 
     def scaled(self, factor: float) -> Box:
-        """With other ends."""
         return Box(_times(self.low, factor), _times(self.high, factor))
 
     def project(self, point: Floats) -> Floats:
@@ -247,7 +238,6 @@ class Box(Domain):
         return np.clip(point, self.low, self.high)
 
     def farthest(self, direction: Floats) -> Floats:
-        """A corner."""
         return np.where(direction > 0, self.high, self.low)
 
     def ends(self, rows: Floats) -> tuple[Floats, Floats]:
@@ -273,7 +263,6 @@ class Box(Domain):
         return middle + means_within(center - middle, sigma, half)
 
     def record(self) -> tuple[Any, ...]:
-        """Its ends."""
         return ("box", self.low, self.high)
 
 
@@ -299,11 +288,9 @@ class Simplex(Domain):
         return coordinates - 1
 
     def center(self, coordinates: int) -> Floats:
-        """Equal weights."""
         return np.full(coordinates, self.total / coordinates)
 
     def reach(self, coordinates: int) -> float:
-        """To a corner."""
         return self.total * math.sqrt(1 - 1 / coordinates)
 
     def diameter(self, coordinates: int) -> float:  # noqa: ARG002
@@ -331,13 +318,11 @@ class Simplex(Domain):
         return np.insert(point[1:], 0, self.total - point[1:].sum())
 
     def farthest(self, direction: Floats) -> Floats:
-        """A corner."""
         corner = np.zeros_like(direction)
         corner[int(np.argmax(direction))] = self.total
         return corner
 
     def ends(self, rows: Floats) -> tuple[Floats, Floats]:
-        """At two corners."""
         return self.total * rows.min(axis=1), self.total * rows.max(axis=1)
 
     def normal(self, center: Integers, sigma: float, width: float) -> Integers:
@@ -371,7 +356,6 @@ class Simplex(Domain):
         return self.project(means_above(center - shift(center, sigma, self.total), sigma))
 
     def record(self) -> tuple[Any, ...]:
-        """Its total."""
         return ("simplex", self.total)
 
 

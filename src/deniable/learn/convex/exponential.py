@@ -220,7 +220,6 @@ class ConvexExponential(Mechanism):
         return Chain(target=target, mixing=self.mixing, arithmetic=self.arithmetic)
 
     def draw(self, value: Rows) -> Floats:
-        """A point of K."""
         drawn = self.chain(value).draw() / self.lipschitz
         return Domain.of(self.domain).project(drawn)
 

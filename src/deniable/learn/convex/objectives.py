@@ -51,7 +51,7 @@ class Link(ABC):
 
     @abstractmethod
     def value(self, z: Array) -> Array:
-        """φ(z)."""
+        """The loss φ(z) at each margin."""
 
     @abstractmethod
     def slope(self, z: Array) -> Array:
@@ -59,7 +59,7 @@ class Link(ABC):
 
     @abstractmethod
     def curvature(self, z: Array) -> Array:
-        """φ″(z)."""
+        """The second derivative φ″(z)."""
 
     @abstractmethod
     def bounds(self, z: Fraction, bits: int) -> tuple[int, int]:
@@ -67,7 +67,7 @@ class Link(ABC):
 
 
 class Logistic(Link):
-    """ln(1 + e⁻ᶻ)."""
+    """The logistic loss ln(1 + e⁻ᶻ)."""
 
     labels = True
     sharpest = 0.25
@@ -77,11 +77,9 @@ class Logistic(Link):
         return np.asarray(np.logaddexp(0.0, -z))
 
     def slope(self, z: Array) -> Array:
-        """−1/(1 + eᶻ)."""
         return np.asarray(-1 / (1 + np.exp(np.clip(z, -700.0, 700.0))))
 
     def curvature(self, z: Array) -> Array:
-        """σ(1 − σ)."""
         s = self.slope(z)
         return np.asarray(-s * (1 + s))
 
@@ -110,7 +108,7 @@ class Bent(Link):
 
     @property
     def sharpest(self) -> float:  # type: ignore[override]
-        """1/h."""
+        """The largest second derivative, 1/h."""
         return 1 / self.scale
 
     @property
@@ -123,13 +121,11 @@ class Bent(Link):
         return self.offset + self.sign * z
 
     def value(self, z: Array) -> Array:
-        """c·(v − c/2)/h."""
         v = self._v(z)
         c = np.clip(v, self.low, self.high)
         return np.asarray(c * (v - c / 2) / self.scale)
 
     def slope(self, z: Array) -> Array:
-        """±c/h."""
         return np.asarray(self.sign * np.clip(self._v(z), self.low, self.high) / self.scale)
 
     def curvature(self, z: Array) -> Array:
@@ -197,12 +193,12 @@ class Rows:
         return z
 
     def values(self, point: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Each row's loss."""
+        """The loss of each row at a point."""
         found: NDArray[np.float64] = self.link.value(self.arguments(point))[: len(self.points)]
         return found
 
     def slopes(self, point: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Each row's φ′."""
+        """φ′ of each row at a point."""
         found: NDArray[np.float64] = self.link.slope(self.arguments(point))[: len(self.points)]
         return found
 

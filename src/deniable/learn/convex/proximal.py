@@ -134,7 +134,7 @@ class Chain:
 
     @cached_property
     def width(self) -> float:
-        """Of the lattice."""
+        """The width of the lattice on which the chain walks."""
         return self.lattice.width
 
     @cached_property
@@ -146,7 +146,6 @@ class Chain:
         return self._points(self.target.center)
 
     def _points(self, x: Floats) -> Integers:
-        """On the lattice."""
         return whole(x / self.width, self.lattice.kind)
 
     @cached_property

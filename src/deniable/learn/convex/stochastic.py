@@ -68,7 +68,7 @@ class Stochastic:
 
     @property
     def rate(self) -> float:
-        """q."""
+        """The chance q that a row is in a sample."""
         return min(1.0, _PASSES / self.turns)
 
     @cached_property

@@ -61,7 +61,7 @@ class DisjointBatches(Mechanism):
 
     @property
     def sensitivity(self) -> float:
-        """That of one sum."""
+        """The sensitivity of one batch's sum."""
         return self.of.sensitivity
 
     @property
@@ -70,11 +70,9 @@ class DisjointBatches(Mechanism):
         return Composed.of((self.of, self.epochs))
 
     def gdp(self) -> float:
-        """√E·μ."""
         return self._touched.gdp()
 
     def zcdp(self) -> float:
-        """E·ρ."""
         return self._touched.zcdp()
 
     def renyi(self, order: float) -> float:

@@ -47,7 +47,7 @@ class Cells:
 
     @property
     def norm(self) -> float:
-        """√columns."""
+        """√columns, as a row has a one in each column."""
         return up(math.sqrt(len(self.sizes)))
 
     def moment_unit(self, *, weighted: bool) -> int:

@@ -61,7 +61,7 @@ class Descent:
         return up(math.ldexp(self.clip_norm, links.BITS) * self.space.norm)
 
     def parts(self, held: Held) -> list[Part]:
-        """What is paid for."""
+        """The noises that are paid for, with what each is for."""
         gradients = up(held.rows * self.gradient_l2)
         return [
             *moments.parts(held, share=MOMENTS, target=False),

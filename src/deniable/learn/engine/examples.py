@@ -186,7 +186,6 @@ class Held:
 
 
 def _some(rows: Examples, places: NDArray[Any] | slice, axis: int = 0) -> Examples:
-    """Some of the rows."""
     weights = None if rows.w is None else rows.w[places]
     who = None if rows.who is None else rows.who[places]
     x = rows.x[:, places] if axis else rows.x[places]

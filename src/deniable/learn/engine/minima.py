@@ -174,7 +174,6 @@ class _Exactly:
 
     @property
     def value(self) -> Floats:
-        """The sum."""
         return self._sum + self._lost
 
 

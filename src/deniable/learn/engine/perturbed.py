@@ -269,7 +269,6 @@ class ObjectivePerturbation(Mechanism):
         return math.ldexp(1.0, min(math.frexp(self.sigma)[1] - _LATTICE, math.frexp(fine)[1] - 1))
 
     def draw(self, value: Solve) -> Floats:
-        """Parameters."""
         width = self._width
         steps = rounded_gaussian(Fraction(self.sigma) / Fraction(width), np.zeros(self.coordinates))
         slope = np.asarray(steps, dtype=np.float64) * width

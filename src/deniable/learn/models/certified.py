@@ -49,7 +49,6 @@ def _features(model: Any) -> list[str]:
 
 
 def _plain(value: Any) -> object:
-    """In JSON's types."""
     if hasattr(value, "tolist"):
         return value.tolist()
     if isinstance(value, list | tuple):

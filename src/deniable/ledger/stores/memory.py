@@ -32,7 +32,7 @@ class MemoryStore:
         _all.add(self)
 
     def read(self, look: Callable[[Lookups], T]) -> T:
-        """Look things up."""
+        """Look things up in one state of the lines."""
         with self._lock:
             return look(_Lines(self._rows, self._of, self._kept))
 

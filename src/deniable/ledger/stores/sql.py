@@ -26,7 +26,7 @@ class Connection(Protocol):
         """Undo the transaction under way, if there is one."""
 
     def close(self) -> object:
-        """End it."""
+        """Close the connection to the database."""
 
 
 C = TypeVar("C", bound=Connection)
@@ -180,7 +180,7 @@ class SqlLines:
         self._run, self._tables, self._where = run, tables, where
 
     def last(self) -> Row | None:
-        """The newest line."""
+        """The newest line; None in an empty ledger."""
         row = self._one("ORDER BY sequence DESC LIMIT 1")
         if row is not None and type(row.sequence) is not int:  # a damaged file may hold anything
             raise broken("last", "was changed after it was written", where=self._where)

@@ -45,7 +45,7 @@ class Lookups(Protocol):
     """What may be asked of a store; each answer comes from an index, not from a scan."""
 
     def last(self) -> Row | None:
-        """The newest line."""
+        """The newest line; None in an empty ledger."""
 
     def since(self, sequence: int, *, limit: int) -> list[Row]:
         """The lines from this one on, in order, at most `limit` of them."""

@@ -84,7 +84,6 @@ class Unary(Bitmap):
 
     @cached_property
     def randomizer(self) -> UnaryResponse:
-        """Independent bits."""
         return UnaryResponse(epsilon=self.epsilon, categories=self.size, kind=self.kind)
 
     @property

@@ -30,7 +30,7 @@ class Coded(Protocol):
     @property
     @abstractmethod
     def design(self) -> tuple[int, int, int]:
-        """(b, s, λ)."""
+        """The design (b, s, λ): reports, supporters of a category, of two."""
 
     @abstractmethod
     def codes(self, values: Values) -> NDArray[np.int64]:

@@ -26,22 +26,18 @@ class PureFilter(Filter):
     kind = "pure"
 
     def price(self, facts: Facts) -> Price:
-        """Its ε."""
         epsilon = facts.pure()
         if math.isinf(epsilon):
             raise no_bound(Pure)
         return Price(epsilon=epsilon)
 
     def admits(self, total: Price) -> bool:
-        """Σε ≤ ε."""
         return rounding.within(total.epsilon, self.budget.epsilon)
 
     def spent(self, total: Price) -> Pure:
-        """Σε."""
         return Pure(total.epsilon)
 
     def left(self, total: Price) -> Pure:
-        """ε − Σε."""
         return Pure(difference(self.budget.epsilon, total.epsilon))
 
 
@@ -54,19 +50,15 @@ class ZcdpFilter(Filter):
     kind = "zcdp"
 
     def price(self, facts: Facts) -> Price:
-        """Its ρ."""
         return Price(rho=Zcdp.from_facts(facts).rho)
 
     def admits(self, total: Price) -> bool:
-        """Σρ ≤ ρ."""
         return rounding.within(total.rho, self.budget.rho)
 
     def spent(self, total: Price) -> Zcdp:
-        """Σρ."""
         return Zcdp(total.rho)
 
     def left(self, total: Price) -> Zcdp:
-        """ρ − Σρ."""
         return Zcdp(difference(self.budget.rho, total.rho))
 
 
@@ -79,20 +71,16 @@ class GdpFilter(Filter):
     kind = "gdp"
 
     def price(self, facts: Facts) -> Price:
-        """Its μ²."""
         mu = Gdp.from_facts(facts).mu
         return Price(mu_squared=rounding.product(mu, mu))
 
     def admits(self, total: Price) -> bool:
-        """Σμ² ≤ μ²."""
         return rounding.within(total.mu_squared, self.budget.mu**2)
 
     def spent(self, total: Price) -> Gdp:
-        """√Σμ²."""
         return Gdp(rounding.up(math.sqrt(total.mu_squared)))
 
     def left(self, total: Price) -> Gdp:
-        """√(μ² − Σμ²)."""
         return Gdp(rounding.down(math.sqrt(difference(self.budget.mu**2, total.mu_squared))))
 
 

@@ -28,7 +28,6 @@ class GaussianPair(Pair):
         parameters.non_negative("mu", self.mu)
 
     def log_mgf(self, z: Complexes) -> tuple[Complexes, Reals]:
-        """μ² z(z + 1)/2."""
         value = self.mu**2 / 2 * z * (z + 1)
         return value, 8 * ULP * np.abs(value)
 
@@ -85,11 +84,9 @@ class LaplacePair(Pair):
         parameters.positive("ratio", self.ratio)
 
     def origin(self) -> float:
-        """The ratio itself."""
         return self.ratio
 
     def point_masses(self) -> tuple[Reals, Reals]:
-        """At a and −a."""
         return np.array([0.0, 2 * self.ratio]), 0.5 * np.exp([0.0, -self.ratio])
 
     def log_mgf(self, z: Complexes) -> tuple[Complexes, Reals]:
@@ -121,12 +118,10 @@ class LaplacePair(Pair):
         return Cells(p, q, 32 * ULP * (1 + a) * p, 32 * ULP * (1 + a) * q)
 
     def support(self, mass: float) -> tuple[float, float]:
-        """[−a, a]."""
         del mass
         return -self.ratio, self.ratio
 
     def largest_loss(self) -> float:
-        """The ratio itself."""
         return self.ratio
 
     def delta_alone(self, epsilon: float) -> float:
@@ -165,7 +160,6 @@ class BoundedRangePair(Pair):
         parameters.positive("epsilon", self.epsilon)
 
     def origin(self) -> float:
-        """ε itself."""
         return self.epsilon
 
     def log_mgf(self, z: Complexes) -> tuple[Complexes, Reals]:
@@ -196,12 +190,10 @@ class BoundedRangePair(Pair):
         return Cells(p, q, 32 * ULP * (1 + e) * p, 32 * ULP * (1 + e) * q)
 
     def support(self, mass: float) -> tuple[float, float]:
-        """[−ε, ε]."""
         del mass
         return -self.epsilon, self.epsilon
 
     def largest_loss(self) -> float:
-        """ε itself."""
         return self.epsilon
 
     def delta_alone(self, epsilon: float) -> float:

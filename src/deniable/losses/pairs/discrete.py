@@ -26,7 +26,6 @@ class AtomicPair(Pair):
         """The finite losses in rising order, and their masses under P, both rounded up."""
 
     def origin(self) -> float:
-        """The last atom."""
         return self.largest_loss()
 
     def point_masses(self) -> tuple[Reals, Reals]:
@@ -102,7 +101,6 @@ class AtomicPair(Pair):
         return min(1.0, math.fsum(parts) * (1 + 16 * ULP))
 
     def largest_loss(self) -> float:
-        """The last atom."""
         return float(self.atoms()[0][-1])
 
 
@@ -116,15 +114,12 @@ class ComputedAtoms(AtomicPair):
         self._origin = float(losses[-1]) if origin is None else origin
 
     def origin(self) -> float:
-        """As given."""
         return self._origin
 
     def infinite_mass(self) -> float:
-        """As given."""
         return self._lost
 
     def atoms(self) -> tuple[Reals, Reals]:
-        """As computed."""
         return self._atoms
 
 
@@ -179,7 +174,6 @@ class ApproxPair(AtomicPair):
         parameters.probability("delta", self.delta)
 
     def atoms(self) -> tuple[Reals, Reals]:
-        """At ±ε."""
         if self.epsilon == 0:
             return np.zeros(1), np.array([up(1 - self.delta)])
         low = up((1 - self.delta) / (1 + math.exp(min(self.epsilon, 700.0))))
@@ -192,11 +186,9 @@ class ApproxPair(AtomicPair):
         return math.log(whole) + math.log1p(math.exp(-(1 + 2 * c) * self.epsilon))
 
     def largest_loss(self) -> float:
-        """ε."""
         return self.epsilon
 
     def infinite_mass(self) -> float:
-        """δ."""
         return self.delta
 
     def divergence(self, order: float) -> float:
@@ -235,11 +227,11 @@ class ThreePoints(AtomicPair):
 
     @abstractmethod
     def truth(self) -> float:
-        """P(L = ε)."""
+        """The chance that the loss is ε."""
 
     @abstractmethod
     def neither(self) -> float:
-        """P(L = 0)."""
+        """The chance that the loss is 0."""
 
     def atoms(self) -> tuple[Reals, Reals]:
         """At −ε, 0 and ε, their masses rounded up."""
@@ -249,7 +241,6 @@ class ThreePoints(AtomicPair):
         return np.array([-self.epsilon, 0.0, self.epsilon]), np.array(masses)
 
     def divergence(self, order: float) -> float:
-        """In closed form."""
         return convert.response_to_renyi(self.epsilon, order, truth=up(self.truth()))
 
     def concentration(self) -> float:

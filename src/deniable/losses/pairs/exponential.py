@@ -54,7 +54,6 @@ class ExponentialMixture(SampledMoments):
         return ends, np.exp(masses) * self.kept
 
     def slope(self, x: Reals) -> Reals:
-        """D′(x)."""
         d = self.deficits(x)
         return self._share() * np.exp(np.minimum(x - d if self.added else d - x, 700.0))
 
@@ -76,7 +75,6 @@ class ExponentialMixture(SampledMoments):
         return 1.0
 
     def limits(self, c: float) -> tuple[float, float, float]:
-        """All there is."""
         del c
         return 0.0, 2 * self.reach, WIDEST
 

@@ -51,11 +51,10 @@ class NormalMixture(SampledMoments):
         return np.logaddexp(0.0, m + math.log(self.rate) - math.log1p(-self.rate))
 
     def slope(self, x: Reals) -> Reals:
-        """Q e^m/r."""
         return self.rate * np.exp(np.minimum(self._exponent(x) - self.log_ratio(x), 700.0))
 
     def log_ratio(self, x: Reals) -> Reals:
-        """Ln r(x)."""
+        """ln r(x), the logarithm of the ratio of densities."""
         return log_mixed(self._exponent(x), self.rate)
 
     def log_weights(self, x: Reals, c: float) -> Reals:

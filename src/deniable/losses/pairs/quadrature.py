@@ -83,7 +83,7 @@ class SampledMoments(ABC):
 
     @abstractmethod
     def steepness(self) -> float:
-        """|dm/dx|."""
+        """The constant |dm/dx|."""
 
     @abstractmethod
     def limits(self, c: float) -> tuple[float, float, float]:

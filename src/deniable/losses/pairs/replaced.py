@@ -53,7 +53,7 @@ class ReplacedMixture(SampledMoments):
         return 0.0
 
     def largest_loss(self) -> float:
-        """Without bound."""
+        """Infinite: the loss has no bound."""
         return math.inf
 
     def delta(self, epsilon: float) -> float:
@@ -80,7 +80,6 @@ class ReplacedMixture(SampledMoments):
         return float(self.deficits(np.array([x]))[0])
 
     def deficits(self, x: Reals) -> Reals:
-        """−L(x)."""
         return self._log_ratio(-x) - self._log_ratio(x)
 
     def slope(self, x: Reals) -> Reals:
@@ -164,7 +163,7 @@ class ReplacedExponential:
         return self.largest_loss() - np.sign(x) * (log_mixed(ends, self.rate) - least)
 
     def atoms(self) -> tuple[Reals, Reals]:
-        """At both ends."""
+        """The atoms at both ends of the law."""
         a, q, low = self.shift, self.rate, self._weight()
         masses = np.array([(1 - q) * math.exp(-a) + q, low * math.exp(-a)]) / 2
         return np.array([0.0, 2 * self.largest_loss()]), masses
@@ -197,7 +196,6 @@ class ReplacedExponential:
         return self.rate * -math.expm1(-(max(gap, 0.0) + slack) / 2)
 
     def _weight(self) -> float:
-        """r(−a)."""
         return math.exp(float(log_mixed(np.array([-self.shift]), self.rate)[0]))
 
     def _parts(self) -> tuple[ExponentialMixture, ExponentialMixture]:

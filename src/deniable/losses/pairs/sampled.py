@@ -205,7 +205,6 @@ class SampledPair(Pair):
         return None if alone is None else min(1.0, factor * alone * (1 + 8 * ULP))
 
     def _image(self, losses: Reals) -> Reals:
-        """L′ of L."""
         sign = 1.0 if self.direction == "remove" else -1.0
         return sign * log_mixed(sign * losses, self.rate)
 
@@ -245,7 +244,6 @@ class TrimmedPair(SampledPair):
     lost: float
 
     def infinite_mass(self) -> float:
-        """What was cut off."""
         return self.lost
 
     def largest_loss(self) -> float:

@@ -89,25 +89,21 @@ class Composed(Mechanism):
         return functools.reduce(operator.add, losses)
 
     def pure(self) -> float:
-        """Σ ε."""
         return rounding.from_ticks(
             sum(n * rounding.ticks(m.pure()) for m, n in self._counts().items())
         )
 
     def approx(self) -> tuple[float, float]:
-        """(Σ ε, Σ δ)."""
         epsilon = sum(n * rounding.ticks(m.approx()[0]) for m, n in self._counts().items())
         delta = sum(n * rounding.ticks(m.approx()[1]) for m, n in self._counts().items())
         return rounding.from_ticks(epsilon), min(1.0, rounding.from_ticks(delta))
 
     def zcdp(self) -> float:
-        """Σ ρ."""
         return rounding.from_ticks(
             sum(n * rounding.ticks(m.zcdp()) for m, n in self._counts().items())
         )
 
     def gdp(self) -> float:
-        """√Σ μ²."""
         return rounding.from_square_ticks(
             sum(n * rounding.square_ticks(m.gdp()) for m, n in self._counts().items())
         )

@@ -37,14 +37,12 @@ class OfSample(Mechanism):
     of: Mechanism
 
     def error(self, confidence: float = 0.95) -> float:
-        """That of M."""
         return self.shown_error(confidence, whole=False)
 
     def _check_covers(self, value: Sensitive[Any]) -> None:
         self.of.check(value)
 
     def shown_error(self, confidence: float, *, whole: bool) -> float:
-        """That of M."""
         return self.of.shown_error(confidence, whole=whole)
 
 
@@ -101,7 +99,6 @@ class Sampled(OfSample):
             raise BadParameter.of("rate", self.rate, must="above 0 and at most 1")
 
     def priced_for(self) -> Relation:
-        """As chosen."""
         return Relation(self.neighbours)
 
     def _replaces(self) -> bool:

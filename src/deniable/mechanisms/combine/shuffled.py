@@ -57,7 +57,6 @@ class Shuffled(Mechanism):
         parameters.confidence("delta", self.delta)
 
     def pure(self) -> float:
-        """ε₀."""
         return self.of.pure()
 
     def approx(self) -> tuple[float, float]:

@@ -36,7 +36,6 @@ class Online:
         self._start = 0  # the output that `_ahead` begins with
 
     def __call__(self, number: Any) -> Any:
-        """The next output."""
         step = len(self._seen)
         if step and step % BLOCK == 0:
             self._look_ahead(step)

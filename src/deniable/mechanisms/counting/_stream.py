@@ -83,7 +83,6 @@ class _Counting(Interaction):
         return self._counter if self._left else None
 
     def reading(self, form: Form) -> Callable[[Any], Any]:
-        """One whole number."""
         if form.shape:
             raise BadParameter(
                 "an opened counter takes one number per step, and the value is declared an array",

@@ -52,7 +52,7 @@ class BinaryTreeCounter(Counter):
 
     @property
     def levels(self) -> int:
-        """h = ⌊log₂ T⌋ + 1."""
+        """The height of the tree, ⌊log₂ T⌋ + 1."""
         return self.steps.bit_length()
 
     @property

@@ -102,7 +102,6 @@ def _log(k: Floats) -> Floats:
 
 
 def _factor(steps: int) -> Floats:
-    """cₖ."""
     return np.asarray(square_root(steps) * _log(np.arange(float(steps))) ** (-_POWER / 2))
 
 

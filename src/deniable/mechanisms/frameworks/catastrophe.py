@@ -101,7 +101,6 @@ class Catastrophe(Mechanism):
         return self.of.error(needed, **among) if needed > 0 else 0.0
 
     def shown_error(self, confidence: float, *, whole: bool) -> float:
-        """As M shows it."""
         if self.of is None:
             return super().shown_error(confidence, whole=whole)
         needed = self._needed(confidence)
@@ -159,6 +158,5 @@ class _Told(Interaction):
         self._instead_of.admit(value)
 
     def ask(self, value: object) -> object:
-        """The value."""
         self._instead_of.ask(value)
         return value

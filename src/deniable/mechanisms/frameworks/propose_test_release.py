@@ -50,7 +50,6 @@ class ProposeTestRelease(Mechanism):
             raise BadParameter.of("delta", self.delta, must="a number between 0 and 0.5")
 
     def approx(self) -> tuple[float, float]:
-        """(ε₁ + ε₂, δ)."""
         return rounding.add_up(self.epsilon_test, self.epsilon_release), self.delta
 
     @property

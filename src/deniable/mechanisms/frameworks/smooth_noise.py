@@ -83,7 +83,6 @@ class SmoothNoise(Mechanism):
         return self.epsilon if self.delta == 0 else math.inf
 
     def approx(self) -> tuple[float, float]:
-        """(ε, δ)."""
         return self.epsilon, self.delta
 
     def error(self, confidence: float = 0.95) -> float:

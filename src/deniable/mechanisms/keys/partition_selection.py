@@ -61,7 +61,6 @@ class PartitionSelection(KeyMechanism):
             )
 
     def approx(self) -> tuple[float, float]:
-        """(ε, δ)."""
         return self.epsilon, self.delta
 
     def probability(self, people: int) -> float:

@@ -66,7 +66,6 @@ class RandomizedResponse(LocalMechanism):
         return rounded_down((grown - 1) / (grown - 1 + self.categories))
 
     def pure(self) -> float:
-        """ε."""
         return self.epsilon
 
     def zcdp(self) -> float:

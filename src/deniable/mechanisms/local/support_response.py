@@ -57,7 +57,6 @@ class SupportResponse(LocalMechanism):
         return rounded_down(weight / (weight + self.reports - self.support))
 
     def pure(self) -> float:
-        """ε."""
         return self.epsilon
 
     def inside(self, count: int) -> NDArray[np.bool_]:

@@ -64,7 +64,6 @@ class UnaryResponse(LocalMechanism):
         return rounded_up(1 / (grown_by(Fraction(self.epsilon)) + 1))
 
     def pure(self) -> float:
-        """ε."""
         return self.epsilon
 
     def words(self, values: NDArray[np.int64]) -> NDArray[np.uint64]:

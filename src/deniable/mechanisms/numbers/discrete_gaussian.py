@@ -71,7 +71,6 @@ class DiscreteGaussian(WholeNoise):
         return ratio_up(exact.numerator, exact.denominator)
 
     def renyi(self, order: float) -> float:
-        """α·Δ₂²/2σ²."""
         return rounding.up(order * self.zcdp())
 
     def pairs(self) -> Pairs | None:

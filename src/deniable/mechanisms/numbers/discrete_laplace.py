@@ -52,7 +52,6 @@ class DiscreteLaplace(WholeNoise):
         return cls(scale=ratio_up(sensitivity, epsilon), sensitivity=sensitivity)
 
     def pure(self) -> float:
-        """Δ₁/b."""
         return ratio_up(self.sensitivity, self.scale)
 
     def zcdp(self) -> float:

@@ -123,7 +123,6 @@ class Gaussian(RealNoise):
         return mechanism
 
     def gdp(self) -> float:
-        """Δ₂/σ."""
         return ratio_up(self.sensitivity, self.sigma)
 
     def zcdp(self) -> float:
@@ -132,7 +131,6 @@ class Gaussian(RealNoise):
         return ratio_up(exact.numerator, exact.denominator)
 
     def renyi(self, order: float) -> float:
-        """α·Δ₂²/2σ²."""
         return rounding.up(order * self.zcdp())
 
     def pairs(self) -> Pairs:

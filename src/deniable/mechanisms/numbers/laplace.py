@@ -59,7 +59,6 @@ class Laplace(RealNoise):
         return cls(scale=ratio_up(sensitivity, epsilon), sensitivity=sensitivity)
 
     def pure(self) -> float:
-        """Δ₁/b."""
         return ratio_up(self.sensitivity, self.scale)
 
     def zcdp(self) -> float:
@@ -122,5 +121,4 @@ class Laplace(RealNoise):
         return math.sqrt(q) * (1 + q) / math.expm1(-1 / self.scale) ** 2
 
     def quantile(self, tail: float) -> float:
-        """b·ln(1/tail)."""
         return -self.scale * math.log(tail)

@@ -56,7 +56,6 @@ class SkellamNoise(WholeNoise):
         return rounding.product(self.sensitivity, _gaussian_bound(self.variance))
 
     def zcdp(self) -> float:
-        """μ²/2."""
         return rounding.product(self.gdp(), self.gdp(), 0.5)
 
     def _noise(self, count: int) -> Integers:
@@ -137,7 +136,6 @@ class SkellamL2(SkellamNoise):
         object.__setattr__(self, "sensitivity", moved)
 
     def renyi(self, order: float) -> float:
-        """α·μ²/2."""
         return rounding.up(order * self.zcdp())
 
     def pairs(self) -> Pairs:

@@ -68,7 +68,6 @@ class Staircase(Additive):
         return max(1, round(CELLS / (1 + math.exp(self.epsilon / 2))))
 
     def pure(self) -> float:
-        """ε."""
         return self.epsilon
 
     def zcdp(self) -> float:
@@ -88,7 +87,6 @@ class Staircase(Additive):
         return StaircasePair(epsilon=self.epsilon, fraction=self.high_cells / CELLS)
 
     def reading(self, form: Form) -> Callable[[Any], Any]:
-        """One number."""
         _check_size(form.size)
         return super().reading(form)
 

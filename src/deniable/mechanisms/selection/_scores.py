@@ -49,7 +49,6 @@ class Selection(Mechanism):
             raise BadParameter.of("monotonic", self.monotonic, must="True or False")
 
     def pure(self) -> float:
-        """ε."""
         return self.epsilon
 
     def zcdp(self) -> float:

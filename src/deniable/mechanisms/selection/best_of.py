@@ -51,7 +51,6 @@ class BestOf(Mechanism):
             raise BadParameter.of("stop", self.stop, must="a number between 0 and 1")
 
     def pure(self) -> float:
-        """3ε."""
         return math.nextafter(3 * self.mechanism.pure(), math.inf)
 
     def renyi(self, order: float) -> float:

@@ -118,7 +118,6 @@ class QuantileSearch(Mechanism):
 
     @cached_property
     def _rate(self) -> Fraction:
-        """ε₁/2Δ."""
         most = Fraction(max(self.numerator, STEPS - self.numerator), STEPS) + _SLACK
         return Fraction(self._first) / (2 * most * Fraction(self.sensitivity))
 

@@ -52,7 +52,6 @@ class TopK(Selection):
 
     @property
     def _round(self) -> float:
-        """ε of one round."""
         return math.nextafter(self.epsilon / self.k, math.inf)
 
     def zcdp(self) -> float:

@@ -56,7 +56,6 @@ class AboveThreshold(Mechanism):
         )
 
     def pure(self) -> float:
-        """ε."""
         return self.epsilon
 
     def error(  # type: ignore[override]  # a stream errs by how long it is

@@ -63,7 +63,6 @@ class SparseVector(Mechanism):
                 raise BadParameter.of(flag, getattr(self, flag), must="True or False")
 
     def pure(self) -> float:
-        """ε."""
         return self.epsilon
 
     @cached_property

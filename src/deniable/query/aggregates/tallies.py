@@ -25,7 +25,7 @@ WHOLE = 2**40
 
 
 class Measure(enum.StrEnum):
-    """What is added up."""
+    """What a tally adds up per row."""
 
     COUNT = "count"
     """1 for every row (where the value, if there is one, is not missing)."""

@@ -49,7 +49,7 @@ class Expression:
 
     @property
     def kind(self) -> Kind:
-        """Its kind."""
+        """The kind of value the expression has."""
         return self.domain.kind
 
     @property
@@ -90,7 +90,6 @@ class Call(Expression):
 
     @property
     def children(self) -> tuple[Expression, ...]:
-        """The arguments."""
         return self.args
 
     @property

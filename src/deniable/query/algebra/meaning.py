@@ -88,7 +88,7 @@ def negate(x: Any) -> Value:
 
 
 def sign(x: float) -> Value:
-    """-1, 0 or 1."""
+    """The sign of x: -1, 0 or 1."""
     return (x > 0) - (x < 0)
 
 

@@ -124,7 +124,7 @@ def modulo(x: Domain, y: Domain) -> Domain:
 
 
 def negate(x: Domain) -> Domain:
-    """[−b, −a]."""
+    """[−b, −a] for [a, b]."""
     a, b = ends(x)
     return ranged(-b, -a, whole=_whole(x), **strict_missing([x]))
 
@@ -136,7 +136,7 @@ def absolute(x: Domain) -> Domain:
 
 
 def sign(x: Domain) -> Domain:
-    """−1, 0 or 1."""
+    """A sign is −1, 0 or 1."""
     a, b = ends(x)
     return ranged((a > 0) - (a < 0), (b > 0) - (b < 0), whole=True, **strict_missing([x]))
 
@@ -152,7 +152,7 @@ def monotone(rule: Callable[[float], Number]) -> Callable[[Domain], Domain]:
 
 
 def rounded(x: Domain, digits: Domain | None = None) -> Domain:
-    """Increasing in x."""
+    """Rounding is increasing in x."""
     d = 0 if digits is None or digits.low is None else int(digits.low)  # type: ignore[arg-type]
     a, b = (round_half_away(end, d) if math.isfinite(end) else end for end in ends(x))
     whole = d <= 0 or _whole(x)
@@ -251,7 +251,7 @@ def clip(x: Domain, low: Domain, high: Domain) -> Domain:
 
 
 def bins(x: Domain, width: Domain) -> Domain:
-    """Increasing in x."""
+    """The number of a bin is increasing in x."""
     w = width.low
     a, b = (bin_start(end, w) if math.isfinite(end) else end for end in ends(x))  # type: ignore[arg-type]
     whole = x.kind is Kind.INT and width.kind is Kind.INT

@@ -101,7 +101,6 @@ class Scan(Relation):
 
     @property
     def scan(self) -> Scan:
-        """The table itself."""
         return self
 
 

@@ -78,7 +78,7 @@ class Basis:
 
     @classmethod
     def plain(cls, tally: Tally) -> Basis:
-        """A tally as it is."""
+        """A basis that measures one tally as it is."""
         return cls(tallies=(tally,), forth=((1,),), back=((Fraction(1),),), moves=tally.moves)
 
     @property

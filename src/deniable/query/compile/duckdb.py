@@ -117,7 +117,6 @@ class DuckDB(Dialect):
         return _within(node, low, high)
 
     def stored(self, spelling: str) -> Kind | None:
-        """From DESCRIBE."""
         return next((kind for rule, kind in _STORED if re.fullmatch(rule, spelling)), None)
 
     def stored_without_nan(self, node: Node, spelling: str) -> Node:

@@ -17,12 +17,12 @@ def name(text: str, *, table: str | None = None) -> exp.Column:
 
 
 def typed(node: Node, kind: str) -> Node:
-    """CAST(… AS kind)."""
+    """The SQL `CAST(node AS kind)`."""
     return exp.Cast(this=node, to=exp.DataType(this=exp.DataType.Type.USERDEFINED, kind=kind))
 
 
 def text(value: str) -> Node:
-    """A text constant."""
+    """A text constant in SQL."""
     return exp.Literal.string(value)
 
 
@@ -32,7 +32,7 @@ def plain(value: int) -> Node:
 
 
 def null() -> Node:
-    """A missing value."""
+    """The constant NULL in SQL."""
     return exp.Null()
 
 
@@ -48,37 +48,37 @@ def binary(kind: type[exp.Binary], left: Node, right: Node) -> Node:
 
 
 def eq(left: Node, right: Node) -> Node:
-    """left = right."""
+    """The SQL `left = right`."""
     return binary(exp.EQ, left, right)
 
 
 def lt(left: Node, right: Node) -> Node:
-    """left < right."""
+    """The SQL `left < right`."""
     return binary(exp.LT, left, right)
 
 
 def gt(left: Node, right: Node) -> Node:
-    """left > right."""
+    """The SQL `left > right`."""
     return binary(exp.GT, left, right)
 
 
 def le(left: Node, right: Node) -> Node:
-    """left <= right."""
+    """The SQL `left <= right`."""
     return binary(exp.LTE, left, right)
 
 
 def add(left: Node, right: Node) -> Node:
-    """left + right."""
+    """The SQL `left + right`."""
     return binary(exp.Add, left, right)
 
 
 def subtract(left: Node, right: Node) -> Node:
-    """left - right."""
+    """The SQL `left - right`."""
     return binary(exp.Sub, left, right)
 
 
 def times(left: Node, right: Node) -> Node:
-    """left * right."""
+    """The SQL `left * right`."""
     return binary(exp.Mul, left, right)
 
 
@@ -98,22 +98,22 @@ def either(parts: Sequence[Node]) -> Node:
 
 
 def negated(condition: Node) -> Node:
-    """NOT."""
+    """The SQL `NOT condition`."""
     return exp.Paren(this=exp.Not(this=condition))
 
 
 def missing(node: Node) -> Node:
-    """IS NULL."""
+    """The SQL `node IS NULL`."""
     return exp.Paren(this=exp.Is(this=node, expression=exp.Null()))
 
 
 def present(node: Node) -> Node:
-    """IS NOT NULL."""
+    """The SQL `node IS NOT NULL`."""
     return negated(missing(node))
 
 
 def among(node: Node, listed: Iterable[Node]) -> Node:
-    """IN (…)."""
+    """The SQL `node IN (listed)`."""
     return exp.Paren(this=exp.In(this=node, expressions=list(listed)))
 
 
@@ -130,7 +130,7 @@ def clipped(node: Node, low: Node, high: Node, *, nullable: bool) -> Node:
 
 
 def aliased(node: Node, called: str) -> Node:
-    """… AS "called"."""
+    """The SQL `node AS "called"`."""
     return exp.Alias(this=node, alias=exp.to_identifier(called, quoted=True))
 
 

@@ -66,7 +66,7 @@ class Real:
 
     @classmethod
     def constant(cls, value: float, *, dialect: Dialect) -> Real:
-        """A constant."""
+        """A constant, which is its own range."""
         facts = Domain(kind=Kind.FLOAT, low=value, high=value, nullable=False)
         return cls(dialect=dialect, node=dialect.real(value), facts=facts)
 
@@ -75,15 +75,15 @@ class Real:
         return self._as(self.node, self.facts.but(kind=Kind.FLOAT, low=low, high=high, values=None))
 
     def plus(self, other: Real) -> Real:
-        """x + y."""
+        """x + y, within the range that follows."""
         return self._with(exp.Add, other, known.add)
 
     def minus(self, other: Real) -> Real:
-        """x − y."""
+        """x − y, within the range that follows."""
         return self._with(exp.Sub, other, known.subtract)
 
     def times(self, other: Real) -> Real:
-        """x · y."""
+        """x · y, within the range that follows."""
         return self._with(exp.Mul, other, known.multiply)
 
     def over(self, other: Real) -> Real:
@@ -95,11 +95,11 @@ class Real:
         return self._with(exp.Div, other, known.divide)
 
     def size(self) -> Real:
-        """|x|."""
+        """The absolute value |x|."""
         return self._as(sql.function("ABS", self.node), known.absolute(self.facts))
 
     def floor(self) -> Real:
-        """⌊x⌋."""
+        """The whole number ⌊x⌋ below."""
         made = known.monotone(math.floor)(self.facts)
         return self._as(self.dialect.step("FLOOR", self.node), made)
 

@@ -110,7 +110,7 @@ class Writer:
         self.stores_rows = False
 
     def statement(self) -> Statement:
-        """The whole of it."""
+        """The finished SQL statement and how to read its result."""
         add_up = self._way()
         self.stores_rows = add_up == self._joined_weights
         self.parts = [("base", self.base.select()), ("rows", self._rows())]

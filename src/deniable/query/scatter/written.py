@@ -32,7 +32,7 @@ class Written:
 
     @property
     def loss(self) -> Loss:
-        """What it cost."""
+        """The loss that was charged for the release."""
         return self.release.loss
 
     @property
@@ -42,7 +42,7 @@ class Written:
 
     @property
     def unit(self) -> Unit:
-        """Whom it protects."""
+        """The privacy unit of the release."""
         return self.release.unit
 
     @property

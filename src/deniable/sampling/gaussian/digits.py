@@ -116,13 +116,13 @@ class Digits:
         return low, low + 1
 
     def squares(self) -> tuple[Fraction, Fraction]:
-        """The ends of z²."""
+        """Exact lower and upper ends of z²."""
         low, high = sorted(end * end for end in self.ends())
         scale = 1 << (2 * (self.place.width + WIDTH_BITS))
         return Fraction(low, scale), Fraction(high, scale)
 
     def rounded(self, sigma: Fraction, offset: float) -> int:
-        """⌊offset + ½ + σz⌋"""
+        """⌊offset + ½ + σz⌋, exactly."""
         top, bottom = offset.as_integer_ratio()
         while True:
             # offset + ½ + σz = ((2·top + bottom)·scale + 2·bottom·p·z·2ᵇ) / (2·bottom·scale), with
@@ -197,7 +197,7 @@ class Rounded:
         self.fine = sigma > LARGEST_WORD or FINE <= sigma == Fraction(self.sigma_float)
 
     def reach(self, place: Ints) -> tuple[Floats, Bools]:
-        """z"""
+        """The places as floats z, none in doubt."""
         return np.multiply(place, UNIT), np.zeros(place.shape, dtype=np.bool_)
 
     def settle(self, digits: Digits, offset: float) -> int | None:
@@ -220,7 +220,7 @@ class Discrete:
         self.sigma, self.sigma_float = sigma, float(sigma)
 
     def reach(self, place: Ints) -> tuple[Floats, Bools]:
-        """x/σ"""
+        """x/σ of the places, and which are in doubt."""
         x, doubtful = floors(place, self.sigma_float, 0.0)
         x /= self.sigma_float
         return x, doubtful

@@ -55,7 +55,7 @@ class UnpaddedRsa:
         return pow(_within(message, self.n), self.e, self.n)
 
     def decrypt(self, cipher: int) -> int:
-        """The message."""
+        """The message of a ciphertext."""
         return pow(cipher, self._d, self.n)
 
 
@@ -84,7 +84,7 @@ class PlainElGamal:
         return pow(GENERATOR, r, GROUP), _within(message, GROUP) * pow(self.h, r, GROUP) % GROUP
 
     def decrypt(self, cipher: tuple[int, int]) -> int:
-        """The message."""
+        """The message of a ciphertext."""
         return cipher[1] * pow(cipher[0], GROUP - 1 - self._x, GROUP) % GROUP
 
 

@@ -49,7 +49,7 @@ class Editing:
 
     @property
     def path(self) -> Path:
-        """The schema file."""
+        """Where the schema file lies."""
         return self.group.files[self.table]
 
     @property

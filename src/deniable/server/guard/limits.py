@@ -7,7 +7,7 @@ from deniable.server.database import Database, now
 
 
 class TooMany(NotReady):
-    """Wait a minute."""
+    """Too many requests in a minute."""
 
     status = 429
 

@@ -63,7 +63,7 @@ def another() -> NotReady:
 
 
 class Crowded(NotReady):
-    """Too many at once."""
+    """Too many questions are waiting already."""
 
     status = 429
 

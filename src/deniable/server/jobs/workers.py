@@ -35,7 +35,7 @@ class Died(Exception):
 
     @property
     def cause(self) -> str:
-        """For the curator."""
+        """Why the worker ended, for the curator alone."""
         if self.code == -14:
             return "the question took longer than the deadline, and its process was ended"
         return f"the process that computed the answer ended with code {self.code}"
@@ -89,7 +89,7 @@ class Worker:
         return self._pipe
 
     def stop(self) -> None:
-        """End the process."""
+        """End the worker's process."""
         if self._pipe is not None:
             self._pipe.close()
         if self._process is not None and self._process.is_alive():

@@ -34,7 +34,7 @@ class ArrowTable(Source):
 
 
 def look(table: Any, name: str | None, _schema: Schema | None) -> list[TableOutline]:
-    """Names and types."""
+    """Names and types from the table's schema."""
     if not hasattr(table, "schema") or hasattr(table, "read_next_batch"):
         raise BadParameter(
             "a PyArrow array or stream is not a table: it cannot be read twice",

@@ -33,7 +33,7 @@ class PandasFrame(Source):
 
 
 def look(frame: Any, name: str | None, _schema: Schema | None) -> list[TableOutline]:
-    """Names and dtypes."""
+    """Names and dtypes of the frame's columns."""
     if not hasattr(frame, "dtypes") or not hasattr(frame, "columns"):
         raise BadParameter("a pandas Series is one column, not a table", fix="series.to_frame()")
     if importlib.util.find_spec("pyarrow") is None:

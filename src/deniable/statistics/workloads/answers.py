@@ -47,7 +47,7 @@ class Ranges:
 
     @property
     def loss(self) -> Loss:
-        """What was spent."""
+        """The loss that was charged."""
         return self.release.loss
 
     @called("r.certificate()")

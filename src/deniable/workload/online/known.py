@@ -140,7 +140,7 @@ def next_of(coming: Iterator[Any], sent: object) -> Any:
 
 
 def checked(asked: object, cells: int) -> tuple[int, int]:
-    """A range of cells."""
+    """A range of cells, or an error that names it."""
     if not isinstance(asked, tuple | list) or len(asked) != 2:
         raise BadParameter.of("a query", asked, must="a range of cells, (first, last)")
     first = parameters.whole("first", asked[0], least=0)

@@ -77,7 +77,6 @@ class Dense(Strategy):
         return times(self.matrix, counts, shift=self.shift)
 
     def decode(self, noisy: Sequence[Floats], deviations: Sequence[float]) -> Floats:  # noqa: ARG002
-        """Least squares."""
         return np.asarray(self._inverse @ (noisy[0] * 2.0**self.shift))
 
     def variance(self, weights: Floats, deviations: Sequence[float]) -> Floats:
@@ -88,7 +87,6 @@ class Dense(Strategy):
         return float((deviations[0] * 2.0**self.shift) ** 2)
 
     def cell_variances(self, deviations: Sequence[float]) -> Floats:
-        """The rows of A⁺."""
         return np.asarray(np.square(self._inverse).sum(axis=-1) * self._noise(deviations))
 
     @cached_property

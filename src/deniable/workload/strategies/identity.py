@@ -35,23 +35,18 @@ class Identity(Strategy):
         return np.clip(counts, -HELD, HELD)
 
     def decode(self, noisy: Sequence[Floats], deviations: Sequence[float]) -> Floats:  # noqa: ARG002
-        """The noisy counts."""
         return noisy[0]
 
     def variance(self, weights: Floats, deviations: Sequence[float]) -> Floats:
-        """σ²·‖weights‖²."""
         return np.asarray(np.square(weights).sum(axis=-1) * deviations[0] ** 2)
 
     def cell_variances(self, deviations: Sequence[float]) -> Floats:
-        """σ²."""
         return np.full(self.cells, deviations[0] ** 2)
 
     def interval_variances(
         self, first: Integers, last: Integers, deviations: Sequence[float]
     ) -> Floats:
-        """σ² per cell."""
         return np.asarray((last - first + 1.0) * deviations[0] ** 2)
 
     def prefix_variances(self, deviations: Sequence[float]) -> Floats:
-        """σ² per cell."""
         return np.asarray(np.arange(self.cells + 1.0) * deviations[0] ** 2)

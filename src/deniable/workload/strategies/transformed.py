@@ -48,7 +48,7 @@ class Transformed(Strategy):
     @cached_property
     @abstractmethod
     def weights(self) -> Integers:
-        """w."""
+        """The factors w of the cells before the transform."""
 
     @property
     @abstractmethod
@@ -57,7 +57,7 @@ class Transformed(Strategy):
 
     @property
     def rounding(self) -> float:
-        """‖v‖."""
+        """‖v‖, by which rounding can move an encoded vector."""
         return math.sqrt(self.lengths[0])
 
     @abstractmethod
@@ -79,7 +79,6 @@ class Transformed(Strategy):
 
     @property
     def vectors(self) -> tuple[Vector, ...]:
-        """The one product."""
         l2 = self.bounds.l1 * self.column_norm
         if self.shift:
             l2 = l2 * 2.0 ** (-DIGIT * self.shift) + self.rounding
@@ -273,7 +272,6 @@ class SquareRoot(Transformed):
 
     @property
     def rounding(self) -> float:
-        """‖v‖."""
         return float(np.sqrt(np.square(_root(self.cells)[2]).sum())) * _ABOVE
 
     def encode(self, counts: Integers, part: int) -> Integers:  # noqa: ARG002

@@ -42,7 +42,6 @@ class Synthesize(Named):
         return self._synthesis(session).explain(spend=spend)
 
     def release(self, session: Curator, spend: Loss) -> Answer:
-        """The model."""
         found = self._synthesis(session).release(spend=spend)
         return Answer(release=found.release, attachment=written(found))
 

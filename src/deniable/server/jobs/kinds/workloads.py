@@ -52,7 +52,6 @@ class Ranges(Workload):
     """How many cells, or their edges; if empty, the schema's own."""
 
     def asked(self, session: Curator) -> Asked[Any]:
-        """All ranges."""
         return session.ranges(self.column, bins=self.bins, table=self.table)
 
     def release(self, session: Curator, spend: Loss) -> Answer:
@@ -108,7 +107,6 @@ class Marginals(Workload):
     """How many cells, or their edges; if empty, the schema's own."""
 
     def asked(self, session: Curator) -> Asked[Any]:
-        """All marginals."""
         return session.marginals(self.columns, ways=self.ways, bins=self.bins, table=self.table)
 
 
@@ -120,7 +118,6 @@ class Hierarchy(Workload):
     """From the widest to the narrowest, such as state, county."""
 
     def asked(self, session: Curator) -> Asked[Any]:
-        """All levels."""
         return session.hierarchy(self.columns, table=self.table)
 
 
@@ -133,5 +130,4 @@ class Running(Workload):
     every: Every = "day"
 
     def asked(self, session: Curator) -> Asked[Any]:
-        """All steps."""
         return session.running(self.column, every=self.every, table=self.table)
