@@ -123,6 +123,14 @@ def test_each_step_goes_down_the_noisy_gradient_and_the_average_is_returned(doma
     assert not np.allclose(points[1], points[2])
 
 
+@pytest.mark.parametrize(("unit", "sides"), [(dp.rows(), 1), (REPLACED, 2)])
+def test_each_sum_is_declared_to_move_by_one_clipped_gradient_per_side(unit, sides):
+    step = next(descent(unit=unit).steps(lambda x: x))
+    assert step.value.bound("l2") == LATTICE * sides
+    assert step.value.unit == unit
+    assert step.value.form.shape == (4,)
+
+
 # ---- sums
 
 
