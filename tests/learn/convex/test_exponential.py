@@ -172,15 +172,15 @@ def test_what_is_calibrated_spends_all_that_it_may(regularised, sides, domain, e
         coordinates=20,
     )  # fmt: skip
     share = delta / (1 + math.exp(epsilon))
-    assert m.mixing == pytest.approx(min(8e-10, 0.01 * share))
-    assert m.arithmetic == pytest.approx(min(1e-10, 0.002 * share))
+    assert m.mixing == pytest.approx(min(8e-10, 0.01 * share), abs=0)
+    assert m.arithmetic == pytest.approx(min(1e-10, 0.002 * share), abs=0)
     assert m.sensitivity == 1.5 * sides
     d, reach = domain.dimension(20), domain.reach(20)
     pure, mu = m.ideal()
     if regularised:
         assert m.ridge == pytest.approx(2 * d / reach**2)
         lost = (1 + math.exp(epsilon)) * (m.mixing + m.arithmetic)
-        assert convert.gdp_to_delta(mu, epsilon) + lost == pytest.approx(delta, rel=1e-8)
+        assert convert.gdp_to_delta(mu, epsilon) + lost == pytest.approx(delta, rel=1e-8, abs=0)
     else:
         assert m.ridge == pytest.approx(d / (2 * reach**2))
         assert pure == pytest.approx(epsilon, rel=1e-10)
@@ -191,7 +191,7 @@ def test_a_price_that_is_missed_is_met_by_less_weight(monkeypatch):
     prices = iter([2e-6, 1.1e-6, 1e-6 * (1 + 1e-12), 9e-7])
     plain = made().weight / (1 - 2.0**-42)
     monkeypatch.setattr(ConvexExponential, "approx", lambda self: (1.0, next(prices)))
-    assert 1 - made().weight / plain == pytest.approx(8 * 2.0**-42, rel=1e-2)
+    assert 1 - made().weight / plain == pytest.approx(8 * 2.0**-42, rel=1e-2, abs=0)
 
 
 @pytest.mark.parametrize("domain", [Ball(0.3), Box(-1.0, 0.7), Simplex(3.0)], ids=str)
