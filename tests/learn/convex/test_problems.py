@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import deniable as dp
-from deniable.learn.convex import Ball, Box, ConvexExponential, Simplex, brought
+from deniable.learn.convex import Ball, Box, ConvexExponential, brought
 from deniable.learn.convex import problems as module
 from deniable.learn.convex.descent import LATTICE, Descent, sums_of_gradients
 from deniable.learn.convex.grid import Grid
@@ -68,13 +68,11 @@ def test_each_method_is_paid_for_in_its_own_currencies(method, spend):
     ("changes", "said"),
     [
         ({"unit": dp.person("id", rows=1)}, "protects one row"),
-        ({"unit": dp.person("id", rows=1, relation="replace")}, "protects one row"),
         ({"size": 2**53 + 1, "method": "descent"}, "size must be"),
         ({"size": None, "method": "stochastic"}, "needs size="),
         ({"method": "newton"}, "method"),
         ({"domain": "ball"}, "domain must be"),
         ({"domain": Box((0.0, 1.0, 2.0), 5.0), "method": "descent"}, "3 coordinates"),
-        ({"domain": Simplex(), "coordinates": 1, "method": "descent"}, "two coordinates"),
         ({"loss": "squares", "method": "descent"}, "loss must be"),
         ({"loss": squares}, "takes the named losses"),
         ({"loss": 3.0, "method": "descent"}, "loss must be"),
@@ -96,9 +94,7 @@ def test_what_public_facts_refuse_is_refused_by_its_own_words(changes, said):
         {"size": None, "method": "descent"},
         {"size": None, "method": "exponential", "spend": Pure(1.0)},
         {"loss": squares, "method": "descent"},
-        {"loss": squares, "method": "stochastic"},
         {"loss": squares, "method": "exponential", "spend": Pure(1.0)},
-        {"unit": dp.rows(relation="replace")},
     ],
 )
 def test_what_can_be_done_is_not_refused(changes):
@@ -296,7 +292,6 @@ def test_a_hidden_number_of_rows_is_counted_and_its_noise_widens_the_bound(metho
     assert counted.mechanism == made.count
     assert counted.value.bound("l1") == 1
     reach = made.count.error(0.99, whole=True)
-    assert 2 < reach == round(reach)
     way, least = made.way(max(noisy, 1.0)), noisy - reach
     if method == "descent":
         assert [step.mechanism for step in steps] == [way.mechanism] * way.turns
@@ -333,8 +328,8 @@ def test_the_first_step_declares_how_far_one_unit_moves_it(method, spend, norm, 
 
 def test_samples_are_paid_for_as_one_block():
     made = problem(method="stochastic")
-    opened = next(made.steps(NINE))
-    assert (opened.mechanism, opened.delta) == (made.way(100).mechanism, made.way(100).loss.delta)
+    opened, way = next(made.steps(NINE)), made.way(100)
+    assert (opened.delta, opened.mechanism.parts[0][0].rate) == (way.loss.delta, way.rate)
 
 
 # ---- what the steps ask about
@@ -387,6 +382,12 @@ def test_functions_are_asked_about_the_rows_themselves():
     assert score == -int(np.trunc(kept * 2.0**20).sum())
 
 
+def test_a_named_loss_may_rise_by_all_of_the_lipschitz_bound_times_the_reach():
+    made, held = problem(loss="absolute", method="exponential", spend=Pure(1.0)), [[[2.0, 0]], [8]]
+    (score,) = made._scores(made.way(1), np.array([[3.0, 0.0]]), Held.of(held))
+    assert 2**20 - 64 <= score <= 2**20
+
+
 def test_targets_are_cut_where_they_can_no_longer_bend_the_loss():
     """Two beyond the farthest a·x; and neighbours are compared at the center of the set."""
     domain = Box((1.0, -2.0), (5.0, 0.0))
@@ -396,5 +397,4 @@ def test_targets_are_cut_where_they_can_no_longer_bend_the_loss():
     rows = made._rows(held, center=True)
     assert rows.targets == pytest.approx([far, far * 0.99, -far, 0.5])
     assert rows.center == pytest.approx([6.0, -2.0])
-    assert rows.norm == 2.0
-    assert made._rows(held).center is None
+    assert (rows.norm, made._rows(held).center) == (2.0, None)
