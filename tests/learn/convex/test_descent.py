@@ -10,6 +10,7 @@ import deniable as dp
 from deniable.learn.convex import Ball, Box, Simplex
 from deniable.learn.convex.brought import SPARE
 from deniable.learn.convex.descent import LATTICE, Descent, sums_of_gradients
+from deniable.learn.convex.objectives import Rows
 from deniable.sampling import PublicRandom
 
 REPLACED = dp.rows(relation="replace")
@@ -175,3 +176,25 @@ def test_a_gradient_that_is_not_finite_counts_nothing_and_the_given_ones_stay(ba
 def test_room_is_left_for_the_last_digits_of_a_thousand_rows():
     """A step of the lattice in each of a thousand others, and hardly any of the bound is lost."""
     assert 1000 / LATTICE < SPARE < 0.01
+
+
+def test_gradients_of_any_size_move_their_sum_by_less_than_the_bound():
+    """With room for a step of the lattice in each of a thousand other rows."""
+    for size in (5e-324, 1e-3, 1.0, 1e3, 1e308):
+        for norm in (1e-200, 1.0, 1e200):
+            steps = sums_of_gradients(np.array([[size, -size, size / 3]]), norm=norm)
+            most = LATTICE - 1000 * math.sqrt(3)
+            assert sum(x * x for x in steps) <= most**2
+
+
+@pytest.mark.parametrize("rows", [0, 1, 70_000])
+def test_sums_are_whole_numbers_that_no_number_of_rows_overflows(rows):
+    """Each row adds up to 2³⁶ steps: 64 bits are full at 2²⁷ rows, so totals are Python's."""
+    brought = sums_of_gradients(np.ones((rows, 2)), norm=0.5)
+    named = Rows(points=np.ones((rows, 2)), targets=np.zeros(rows)).sums(np.zeros(2))
+    for total in (*brought, *named):
+        assert type(total) is int
+    alone = sums_of_gradients(np.ones((1, 2)), norm=0.5)
+    assert (brought == rows * alone).all()
+    assert (named == -rows * 2**19).all()
+    assert sum(x * x for x in alone) <= LATTICE**2

@@ -38,12 +38,13 @@ def gradient(walk, x):
 
 
 def test_only_rows_that_reach_a_bend_have_mass():
-    """Rows of length 1 and ½ on [−1, 1]: a·x − t reaches [−¼, ¼] up to |t| = 1¼ and ¾."""
-    for length, last in ((1.0, 1.25), (0.5, 0.75)):
-        for t, counts in ((0.0, 1), (last, 1), (-last, 1), (last + 1e-9, 0), (-last - 1e-9, 0)):
+    """Rows of length 1 and ½ on [½, 1]: where a·x − t reaches [−¼, ¼], ends included."""
+    for length, first, last in ((1.0, 0.25, 1.25), (0.5, 0.0, 0.75)):
+        targets = {first: 1, last: 1, first - 1e-9: 0, last + 1e-9: 0, -last: 0, 0.5: 1}
+        for t, counts in targets.items():
             points = np.array([[length / STEP]])
             rows = Rows(points=points, targets=np.array([t]), link=link("absolute", blur=0.25))
-            mass = Target(rows=rows, domain=Ball(1.0), weight=1.0, ridge=1.0).mass
+            mass = Target(rows=rows, domain=Box(0.5, 1.0), weight=1.0, ridge=1.0).mass
             assert counts * (1 + 2.0**-21) <= mass / length**2 <= counts * (1 + 2.0**-19)
     walk = chain()
     exact = (walk.target.rows.points**2).sum() * STEP**2
