@@ -114,6 +114,7 @@ def test_points_of_words_have_room_for_the_noise_and_the_step():
         word = made.width == 2.0 ** (made._span - 61)
         assert made.width <= 2.0 ** (made._span - 61)
         assert made.kind == (np.dtype(np.int64) if word else np.dtype(object))
+        assert math.frexp(made.width)[0] == 0.5  # a power of two, so that lattices nest
         words += word
     assert 10 < words < 80
 

@@ -1,5 +1,6 @@
 """One pair of draws, figure by figure: where proposals aim, what they miss, and where p is."""
 
+import itertools
 import math
 from dataclasses import replace
 from fractions import Fraction
@@ -222,6 +223,14 @@ def test_slopes_are_off_by_their_rounding_and_by_that_of_their_arguments(name, r
     assert 2.0**-23 * (1 + 2.0**-19) <= rounding <= 2.0**-23 * (1 + 2.0**-17)
 
 
+def test_sharp_corners_and_no_targets_leave_the_rounding_of_numbers_up_to_1():
+    walk = chain(Ball(2.0**-7))
+    rows = replace(walk.target.rows, targets=np.zeros(30), link=link("absolute", blur=2.0**-10))
+    walk = replace(walk, target=replace(walk.target, rows=rows))
+    off = walk._tangent(walk._center, walk._look(np.zeros(3)))[1].off
+    assert off - 2.0**-23 * (1 + 2.0**-18) == pytest.approx(2.0**-38 * (1 + 3 / 128), abs=2.0**-44)
+
+
 # ---- where p is
 
 
@@ -247,6 +256,26 @@ def test_p_is_about_the_mean_of_the_proposals_that_are_made_with_it(domain, weig
     assert again.point.tolist() == place.point.tolist()
     assert again.age == place.age + 1
     assert again.newton is place.newton
+
+
+@pytest.mark.parametrize("first", [0, 1])
+def test_steps_are_newtons_at_first_and_then_those_of_the_worst_curvature(first, monkeypatch):
+    """The latter, shortened by the curvature that the sum has at most, lead there surely."""
+    walk, looked = chain(Ball(30.0), name="huber", weight=9.0), []
+    look = Chain._look
+    monkeypatch.setattr(
+        Chain, "_look", lambda self, x, **more: looked.append(x) or look(self, x, **more)
+    )
+    monkeypatch.setattr(proximal, "_NEWTON", first)
+    monkeypatch.setattr(Chain, "_newton", lambda self, place, sharp: 0.5 * np.eye(3))
+    y, eta = np.array([20.0, -9.0, 3.0]), walk.lattice.root**2
+    sharp = 1 / eta + 2.0
+    walk._near(walk._points(y), None)
+    assert len(looked) > 2
+    for turn, (x, after) in enumerate(itertools.pairwise(looked)):
+        step = -(gradient(walk, x) + (x - y) / eta) / sharp  # inside a ball a mean is the aim
+        share = 0.5 if turn < first else sharp / (sharp + walk.lattice.bend)
+        assert after - x == pytest.approx(share * step, rel=1e-4, abs=1e-6)
 
 
 @pytest.mark.parametrize("share", [1 - 1e-5, 1 + 1e-5])
