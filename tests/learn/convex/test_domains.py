@@ -294,6 +294,12 @@ def test_an_aim_far_from_the_simplex_is_brought_near_it(center, sigma, aim, monk
     assert late == [((top - 2 - aim * top) / Fraction(sigma)) ** 2 / 2]
 
 
+def test_the_mean_in_a_box_moves_with_the_box():
+    centers = np.array([-3.0, 0.2, 0.9])
+    still, moved = Box(-1.0, 1.0).mean(centers, 0.4), Box(4.0, 6.0).mean(centers + 5, 0.4)
+    assert moved == pytest.approx(still + 5, abs=1e-6)
+
+
 def test_the_mean_on_a_simplex_is_about_that_of_the_restricted_law():
     """By summation over the triangle, wherever on the plane's normal the center is."""
     first, second = (x.ravel() for x in np.meshgrid(*[np.linspace(0, 1, 201)] * 2))
