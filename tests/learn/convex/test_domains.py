@@ -60,6 +60,8 @@ def test_a_record_reads_back_as_the_same_set(domain):
         lambda: Simplex().dimension(1),
         lambda: Box((0.0, 1.0), (1.0, 2.0)).dimension(3),
         lambda: Domain.of(("cone", 1.0)),
+        lambda: Domain.of(()),
+        lambda: Domain.of((None,)),
     ],
 )
 def test_what_is_not_a_bounded_set_is_refused(wrong):
@@ -183,12 +185,10 @@ def test_the_sides_of_a_box_are_at_least_two_to_the_tenth_steps():
     ("low", "high", "said"),
     [
         (1.0, 1.0, "above low in every"),
-        (2.0, 1.0, "above low in every"),
         ((0.0, 1.0), (1.0, 1.0), "above low in every"),
         ((0.0, 1.0), (1.0, 2.0, 3.0), "above low in every"),
         (0.0, 2.0**101, "between 2⁻¹⁰⁰ and 2¹⁰⁰"),
         ((0.0, 0.0), (1.0, 2.0**-101), "between 2⁻¹⁰⁰ and 2¹⁰⁰"),
-        (0.0, "1", "high"),
     ],
 )
 def test_ends_of_no_box_are_refused_in_their_own_words(low, high, said):
@@ -274,6 +274,14 @@ def test_a_draw_of_a_simplex_is_kept_if_it_is_inside_and_its_coin_agrees(monkeyp
     monkeypatch.setattr(domains, "is_above", lambda rest, others: next(inside))
     monkeypatch.setattr(domains, "bernoulli_exp", lambda x: [next(coin)])
     assert Simplex(1.0).normal(np.array([9, 0, 0]), 4.0, 2.0**-8).tolist() == [250, 3, 3]
+
+
+@pytest.mark.parametrize("total", [0.1, 0.3, 2.7])
+def test_the_total_of_a_simplex_is_rounded_down_to_steps_of_its_own(total, monkeypatch):
+    Given(monkeypatch, [np.array([[1], [1]])])
+    monkeypatch.setattr(domains, "bernoulli_exp", lambda x: [True])
+    drawn = int(Simplex(total).normal(np.array([9, 0, 0]), 4.0, 2.0**-50).sum())
+    assert 0 < Fraction(total) - Fraction(drawn, 2**50) < Fraction(total) / 2**43
 
 
 @pytest.mark.parametrize(
@@ -390,9 +398,3 @@ def test_the_mean_of_a_restricted_draw_lies_in_the_set(domain, aim):
     for sigma in (1e-6, 0.1, 50.0):
         found = domain.mean(np.array(aim), sigma)
         assert np.allclose(domain.project(found), found, atol=1e-9)
-
-
-@pytest.mark.parametrize("record", [(), ("sphere", 1.0), (None,)])
-def test_a_record_of_no_set_is_refused(record):
-    with pytest.raises(dp.BadParameter, match="domain must be"):
-        Domain.of(record)
