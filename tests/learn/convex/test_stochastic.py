@@ -57,6 +57,11 @@ def test_so_many_steps_are_made_and_sixteen_passes(epsilon, size, coordinates, t
     assert made.rate == (16 / turns if turns > 16 else 1.0)
 
 
+def test_rows_that_are_replaced_are_not_sampled():
+    with pytest.raises(dp.BadParameter, match="with rows added or removed"):
+        priced(unit=dp.rows(relation="replace"))
+
+
 @pytest.mark.parametrize("domain", [Ball(3.0), Box(-1.0, 2.0)], ids=str)
 @pytest.mark.parametrize(("least", "most"), [(25.0, 25.0), (20.0, 30.0)])
 @pytest.mark.parametrize(("sigma", "size"), [(0.5, 25.0), (0.1, 18.0)])
