@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 import deniable as dp
-from deniable.learn.convex import Ball, brought, minimize
+from deniable.learn.convex import Ball, Box, brought, minimize
+from deniable.learn.convex.descent import LATTICE
 
 
 def by_row(x, X, y):
@@ -17,6 +18,43 @@ def sound_alone(x, X, y):
     assert np.isfinite(X).all()
     assert np.isfinite(y).all()
     return X @ x, X + 1.0
+
+
+def mixing(x, X, y):
+    return X @ x, X - X.mean(axis=0)
+
+
+def mixing_away_from_the_center(x, X, y):
+    return (X @ x) * (1 + X.mean()), X * x * X.sum()
+
+
+@pytest.mark.parametrize(
+    ("loss", "said"),
+    [
+        (3.0, "loss must be one of 'logistic'"),
+        (None, "loss must be one of 'logistic'"),
+        (mixing, "beside it"),
+        (mixing_away_from_the_center, "beside it"),
+        (lambda x, X, y: (X @ x, y), "fails on made-up rows: ValueError"),
+    ],
+    ids=range(5),
+)
+def test_what_is_no_loss_of_single_rows_is_refused_on_made_up_rows(loss, said):
+    with pytest.raises(dp.BadParameter, match=said):
+        brought.check(loss, domain=Ball(1.0), coordinates=3)
+
+
+@pytest.mark.parametrize("domain", [Ball(0.1), Box(4.0, 5.0)], ids=str)
+def test_a_loss_is_tried_at_points_of_the_set_alone(domain):
+    def picky(x, X, y):
+        assert np.allclose(domain.project(x), x, atol=1e-9)
+        return X @ x, X
+
+    brought.check(picky, domain=domain, coordinates=3)
+
+
+def test_what_is_kept_back_covers_the_last_digits_of_a_thousand_rows_and_little_more():
+    assert 1000 * np.sqrt(1000) / LATTICE < brought.SPARE < 0.002
 
 
 @pytest.mark.parametrize("loss", [by_row, sound_alone])

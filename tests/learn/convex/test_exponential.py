@@ -2,7 +2,10 @@
 
 import json
 import math
+from dataclasses import replace
+from fractions import Fraction
 
+import mpmath
 import numpy as np
 import pytest
 from hypothesis import given
@@ -10,7 +13,9 @@ from hypothesis import strategies as st
 
 import deniable as dp
 from deniable.learn.convex import Ball, Box, ConvexExponential, Simplex
+from deniable.learn.convex.exponential import _rise
 from deniable.learn.convex.objectives import NAMES, STEP, Rows, link
+from deniable.learn.convex.proximal import Chain
 from deniable.losses import convert
 from deniable.mechanisms import Mechanism
 from deniable.sampling import PublicRandom
@@ -18,6 +23,178 @@ from deniable.sampling import PublicRandom
 from .law import Interval, apart
 
 FACTS = {"loss": "logistic", "domain": Ball(2.0), "coordinates": 4, "lipschitz": 1.5, "blur": 0.1}
+
+
+# ---- prices and bounds, figure by figure
+
+
+def made(*, regularised=True, epsilon=1.0, delta=1e-6, sides=1, **changes):
+    facts = {"epsilon": epsilon, "delta": delta, "sides": sides, "regularised": regularised}
+    return ConvexExponential.calibrate(**FACTS | changes, **facts)
+
+
+def test_a_price_that_is_missed_is_met_by_less_weight(monkeypatch):
+    """By 2⁻⁴² from the start, and by twice as much each time."""
+    weights = []
+    for missed in (0, 1, 3):
+        prices = iter([2e-6] * missed + [9e-7])
+        monkeypatch.setattr(ConvexExponential, "approx", lambda self, p=prices: (1.0, next(p)))
+        weights.append(made(regularised=False).weight)
+    whole = 1.0 / (1.5 * 4.0)  # ε/(MD)
+    short = [(1 - weight / whole) * 2.0**42 for weight in weights]
+    assert short == pytest.approx([1, 2, 8], rel=1e-2)
+
+
+@pytest.mark.parametrize("regularised", [True, False])
+@pytest.mark.parametrize("sides", [1, 2])
+@pytest.mark.parametrize("domain", [Ball(2.0), Box(-1.0, 0.5), Simplex(3.0)], ids=str)
+@pytest.mark.parametrize(("epsilon", "delta"), [(1.0, 1e-3), (0.3, 1e-9), (4.0, 1e-12)])
+def test_what_is_calibrated_spends_all_that_it_may(regularised, sides, domain, epsilon, delta):
+    """A hundredth of δ at most for mixing and 0.002 for rounding; and all of δ, or of ε."""
+    m = made(
+        regularised=regularised, epsilon=epsilon, delta=delta, sides=sides, domain=domain,
+        coordinates=20,
+    )  # fmt: skip
+    share = delta / (1 + math.exp(epsilon))
+    assert m.mixing == pytest.approx(min(8e-10, 0.01 * share), abs=0)
+    assert m.arithmetic == pytest.approx(min(1e-10, 0.002 * share), abs=0)
+    assert m.sensitivity == 1.5 * sides
+    d, reach = domain.dimension(20), domain.reach(20)
+    pure, mu = m.ideal()
+    if regularised:
+        assert m.ridge == pytest.approx(2 * d / reach**2)
+        lost = (1 + math.exp(epsilon)) * (m.mixing + m.arithmetic)
+        assert convert.gdp_to_delta(mu, epsilon) + lost == pytest.approx(delta, rel=1e-8, abs=0)
+    else:
+        assert m.ridge == pytest.approx(d / (2 * reach**2))
+        assert pure == pytest.approx(epsilon, rel=1e-10)
+
+
+@pytest.mark.parametrize("domain", [Ball(0.3), Box(-1.0, 0.7), Simplex(3.0)], ids=str)
+@pytest.mark.parametrize("lipschitz", [0.7, 1.0, 3.3])
+def test_both_prices_are_above_their_exact_values_and_hardly_more(domain, lipschitz):
+    """bΔD and bΔ/√m, where D is the diameter before the set is scaled by M."""
+    m = made(domain=domain, lipschitz=lipschitz, coordinates=50)
+    pure, mu = m.ideal()
+    moved = mpmath.mpf(m.weight) * m.sensitivity
+    exact = {
+        pure: moved * mpmath.mpf(m._scaled().diameter(50)) / m.lipschitz,
+        mu: moved / mpmath.sqrt(m.ridge),
+    }
+    for found, wanted in exact.items():
+        assert 1 + mpmath.mpf(2) ** -45 <= found / wanted <= 1 + mpmath.mpf(2) ** -43
+    assert pure == pytest.approx(float(moved) * domain.diameter(50))
+
+
+def test_the_distance_is_at_least_the_exact_sum_of_its_parts():
+    for mixing in (8e-10, 1e-10, 3.1e-11, 7e-13):
+        for arithmetic in (1e-10, 2.3e-11, 9.9e-14):
+            m = replace(made(), mixing=mixing, arithmetic=arithmetic)
+            exact = Fraction(mixing) + Fraction(arithmetic)
+            assert exact <= Fraction(m.distance) <= exact * (1 + Fraction(2) ** -46)
+
+
+def test_delta_is_the_ideal_one_and_what_the_sampler_misses_rounded_up():
+    """Both by mpmath; nothing but the latter from the pure price on."""
+    m = made(delta=1e-3)
+    pure, mu = m.ideal()
+    spread = mpmath.mpf(mu)
+    for epsilon in [k * pure / 40 for k in range(40)] + [pure, pure + 1e-9, 9.0, 12.3]:
+        with mpmath.workdps(40):
+            missed = (1 + mpmath.exp(mpmath.mpf(epsilon))) * mpmath.mpf(m.distance)
+            tails = [mpmath.ncdf(sign * spread / 2 - epsilon / spread) for sign in (1, -1)]
+            ideal = tails[0] - mpmath.exp(epsilon) * tails[1] if epsilon < pure else 0
+            found = mpmath.mpf(m.delta_at(epsilon))
+            assert ideal + missed <= found <= (ideal + missed) * (1 + mpmath.mpf(10) ** -9)
+    assert m.delta_at(40.0) == m.delta_at(800.0) == m.delta_at(1e300) == 1.0
+    with pytest.raises(dp.BadParameter):
+        m.delta_at(-1.0)
+
+
+@pytest.mark.parametrize("loss", ["logistic", "hinge", "absolute"])
+@pytest.mark.parametrize("confidence", [None, 0.95])
+@pytest.mark.parametrize("regularised", [True, False])
+def test_the_excess_has_a_term_for_the_law_for_the_corner_and_for_the_distance(
+    loss, confidence, regularised
+):
+    m = made(loss=loss, regularised=regularised, domain=Box(-1.0, 2.0), delta=1e-3)
+    m = replace(m, mixing=1e-4)  # so large that its term shows
+    d, most = 4, 1.5 * 6.0
+    law = (_rise(d, confidence) + m.ridge * 3.0**2 / 2) / (m.weight * 1e5)
+    corner = 0.0 if loss == "logistic" else 0.1  # twice h/2
+    assert m.excess(1e5, confidence) == pytest.approx(law + corner + m.distance * most, rel=1e-12)
+    for few in (0.0, -3.0, 1e-9):
+        assert m.excess(few, confidence) == most
+
+
+@pytest.mark.parametrize("d", [1, 4, 90])
+def test_a_rise_is_exceeded_with_the_probability_that_is_left(d):
+    """(q/d)ᵈ·exp(d − q) ≤ 1 − p, for a q that is at most 5 % above the least, or 2d."""
+
+    def tail(q):
+        return (mpmath.mpf(q) / d) ** d * mpmath.exp(d - q)
+
+    assert _rise(d, None) == d
+    for p in (0.01, 0.5, 0.95, 0.999, 1 - 1e-9):
+        q = _rise(d, p)
+        assert tail(q) <= 1 - p + 1e-15
+        assert q == 2 * d or tail(q / 1.0501) > 1 - p
+    assert _rise(d, 0.01) == 2 * d
+
+
+# ---- the sampler that it calls
+
+
+@pytest.mark.parametrize("rows", [0, 1, 7])
+def test_the_sampler_works_in_units_of_the_lipschitz_bound(rows, monkeypatch):
+    m = made(domain=Box((1.0, 0.0, -2.0, 0.0), (3.0, 1.0, 2.0, 9.0)))
+    points = np.full((rows, 4), 32768.0)  # of length 1
+    walk = m.chain(Rows(points=points, targets=np.full(rows, 0.25)))
+    assert walk.target.domain == Box((1.5, 0.0, -3.0, 0.0), (4.5, 1.5, 3.0, 13.5))
+    assert walk.target.ridge == pytest.approx(m.ridge / 1.5**2)
+    assert walk.target.weight == m.weight
+    assert walk.target.rows.points.tolist() == (points.tolist() if rows else [[0.0] * 4])
+    assert walk.target.rows.targets.tolist() == ([0.25] * rows if rows else [0.0])
+    assert (walk.mixing, walk.arithmetic) == (m.mixing, m.arithmetic)
+    if rows:  # what is planned without them is right for rows of full length
+        planned = m.pace(rows)
+        assert planned == replace(walk.lattice, mass=planned.mass, link=planned.link)
+        assert planned.mass == pytest.approx(walk.lattice.mass, rel=1e-5)
+    monkeypatch.setattr(Chain, "draw", lambda self: np.array([3.0, 9.0, -0.3, 1.5]))
+    assert m.draw(Rows(points=points, targets=np.zeros(rows))) == pytest.approx([2, 1, -0.2, 1])
+
+
+def test_time_is_estimated_by_pairs_and_by_numbers_in_rows():
+    m = made()
+    for size in (0.0, 10.0, 1e6):
+        each = m.seconds(size) / m.pace(size).steps
+        assert each == pytest.approx(5e-4 + 1.5e-9 * size * 4)
+
+
+def test_it_reads_rows_of_so_many_coordinates():
+    rows = Rows(points=np.ones((2, 4)), targets=np.zeros(2))
+    read = made().reading(dp.Sensitive(lambda: rows, l2=1.5, shape=4).form)
+    assert read(rows) is rows
+    with pytest.raises(dp.BadParameter, match="rows"):
+        read(np.ones(4))
+    with pytest.raises(dp.BadParameter):
+        made().reading(dp.Sensitive(lambda: rows, l2=1.5).form)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [{name: 0.0} for name in ("lipschitz", "sensitivity", "weight", "ridge", "epsilon", "blur")]
+    + [{"mixing": 0.0}, {"arithmetic": 1.0}, {"mixing": 1.5}, {"coordinates": 0}]
+    + [{"loss_name": "squares"}, {"coordinates": 2.5}, {"domain": ("cone", 1.0)}]
+    + [{"domain": ("box", (0.0, 0.0), (1.0, 1.0))}, {"domain": ("simplex", 1.0), "coordinates": 1}],
+    ids=str,
+)
+def test_parameters_of_no_mechanism_are_refused(wrong):
+    with pytest.raises(dp.BadParameter):
+        replace(made(), **wrong)
+
+
+# ---- laws and theorems
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -51,6 +51,14 @@ def test_other_shapes_and_types_are_refused(data):
         Held.of(data)
 
 
+@pytest.mark.parametrize("columns", [1, 2])
+@pytest.mark.parametrize("rows", [0, 1, 5])
+def test_any_number_of_rows_and_at_least_one_column_are_taken(rows, columns):
+    held = Held.of((np.ones((rows, columns)), np.zeros(rows)))
+    assert held.coordinates == columns
+    assert held.numbers()[0].shape == (rows, columns)
+
+
 def test_what_is_not_a_number_is_missing():
     odd = [[1, "2"], [None, 10**400], [True, 0.5]]
     rows, targets = Held.of((odd, [0, "x", 1])).numbers()

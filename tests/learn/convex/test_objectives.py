@@ -203,6 +203,22 @@ def test_rows_are_shortened_to_the_norm_and_cut_to_steps(labels, norm):
         assert (np.abs(point) <= np.abs(expected)).all()
 
 
+@pytest.mark.parametrize("norm", [1.0, 4.0, 0.1])
+def test_a_row_as_long_as_the_norm_loses_its_last_step(norm):
+    """Floats may have rounded it up, and then a step less is within the norm for certain."""
+    points, _ = clipped(
+        [[norm, 0.0], [0.0, -norm], [9 * norm, 0.0]], [1] * 3, norm=norm, labels=False
+    )
+    assert np.abs(points).max(axis=1).tolist() == [65535.0] * 3
+
+
+def test_labels_above_0_are_the_one_class_and_all_others_the_other():
+    labels = np.array([2.0, 1e-300, 0.0, -0.0, -1e-300, -5.0])
+    points, targets = clipped(np.full((6, 1), 0.5), labels, norm=1.0, labels=True)
+    assert np.sign(points[:, 0]).tolist() == [1, 1, -1, -1, -1, -1]
+    assert targets.tolist() == [0.0] * 6
+
+
 @pytest.mark.parametrize("bad", [math.nan, math.inf, -math.inf])
 def test_a_row_that_is_not_finite_becomes_zeros(bad):
     rows = [[bad, 1.0], [1.0, 2.0], [0.5, 0.5]]

@@ -1,374 +1,311 @@
-"""The sampler: one pair of draws leaves the target law as it is, and enough pairs reach it.
+"""One pair of draws, figure by figure: where proposals aim, what they miss, and where p is."""
 
-Each statistical test alarms falsely with probability below 1e-7.
-"""
-
+import itertools
 import math
+from dataclasses import replace
 from fractions import Fraction
 
-import mpmath
 import numpy as np
 import pytest
-from scipy import stats
-from tests import goodness
 
-from deniable.learn.convex import Ball, Box, Simplex
-from deniable.learn.convex.coins import Tangent
+from deniable.learn.convex import Ball, Box, Simplex, proximal
 from deniable.learn.convex.lattice import Lattice
 from deniable.learn.convex.objectives import NAMES, STEP, Rows, link
-from deniable.learn.convex.proximal import Chain, Target
-from deniable.sampling import PublicRandom
+from deniable.learn.convex.proximal import Chain, Target, _combined, _exact_sums
 
-from .law import Interval
-
-ALARM = 1e-8
-POINTS = np.rint(np.array([1.0, 0.8, -0.3, 0.5, 1.0, -1.0, 0.9]) / STEP)[:, None]
-TARGETS = np.array([0.5, 0.2, -1.0, 3.0, 0.0, 0.1, 0.4])
+DOMAINS = [Ball(2.0), Box((-1.0, 0.5, 2.0), (3.0, 0.75, 4.0)), Simplex(2.0)]
 
 
-def rows(name):
+def chain(domain=DOMAINS[0], *, name="logistic", weight=0.4, ridge=2.0, rows=30, arithmetic=1e-8):
+    draw = np.random.default_rng(7)
+    points = draw.normal(size=(rows, 3))
+    points = np.trunc(points / np.linalg.norm(points, axis=1)[:, None] / STEP)
     made = link(name, blur=0.2)
-    return Rows(points=POINTS, targets=0 * TARGETS if made.labels else TARGETS, link=made)
-
-
-def chain(name, *, domain, weight=1.5, ridge=2.0, mixing=1e-9, **changes):
-    target = Target(rows=rows(name), domain=domain, weight=weight, ridge=ridge)
-    return Chain(target=target, mixing=mixing, arithmetic=1e-8, **changes)
-
-
-@pytest.mark.statistical
-@pytest.mark.parametrize(("low", "high"), [(-2.0, 2.0), (-1.5, 0.0)])
-@pytest.mark.parametrize("name", NAMES)
-def test_one_pair_of_draws_leaves_the_law_as_it_is(name, low, high):
-    """Starts are drawn from the exact law, so that the ends must have it too."""
-    domain, center = Box(low, high), (low + high) / 2
-    law = Interval(rows(name), weight=1.5, ridge=2.0, low=low, high=high, center=center)
-    walk = chain(name, domain=domain)
-    chances = PublicRandom(1).generator.uniform(size=300)
-    starts = np.rint(law.quantile(chances) / walk.width).astype(np.int64)
-    ends = [int(walk._next(np.array([x]))[0][0]) * walk.width for x in starts]
-    assert goodness.law(ends, law.chance) > ALARM
-    assert np.mean(np.abs(ends - starts * walk.width) > 1e-3 * (high - low)) > 0.9
-
-
-@pytest.mark.statistical
-@pytest.mark.parametrize("direction", [0, 1, 2])
-def test_one_pair_of_draws_leaves_the_law_as_it_is_in_several_dimensions(direction):
-    """Where Huber's loss is quadratic, up to 15 standard deviations away, the law is normal."""
-    generator = PublicRandom(6).generator
-    points = generator.normal(size=(40, 3)) * [1.0, 0.5, 0.1]
-    points = np.trunc(points / np.linalg.norm(points, axis=1).max() / STEP)
-    held = Rows(points=points, targets=generator.uniform(-0.2, 0.2, size=40), link=link("huber"))
-    target = Target(rows=held, domain=Ball(8.0), weight=8.0, ridge=20.0)
-    walk, place = Chain(target=target, mixing=1e-9, arithmetic=1e-8), None
-    a = points * STEP
-    spread = np.linalg.inv(8.0 * a.T @ a + 20.0 * np.eye(3))
-    mean = spread @ (8.0 * a.T @ held.targets)
-    starts = mean + generator.normal(size=(300, 3)) @ np.linalg.cholesky(spread).T
-    ends = []
-    for start in starts:
-        end, place = walk._next(np.rint(start / walk.width).astype(np.int64), place)
-        ends.append(float(end[direction] * walk.width))
-    law = stats.norm(mean[direction], math.sqrt(spread[direction, direction]))
-    assert np.abs(a @ starts.T - held.targets[:, None]).max() < 0.9
-    assert goodness.law(ends, law.cdf) > ALARM
-
-
-def test_short_rows_take_fewer_steps():
-    """The curvature of the sum is bounded by the rows' lengths, not by their number."""
-    steps = []
-    for shrunk in (1, 2, 8):
-        held = Rows(points=np.trunc(POINTS / shrunk), targets=0 * TARGETS)
-        target = Target(rows=held, domain=Ball(2.0), weight=3000.0, ridge=2.0)
-        assert target.mass >= float(((held.points * STEP) ** 2).sum())
-        steps.append(Chain(target=target, mixing=1e-9, arithmetic=1e-6).lattice.steps)
-    assert steps[0] > 2 * steps[1] > 4 * steps[2]
-
-
-@pytest.mark.parametrize("domain", [Ball(0.9), Box(-0.3, 0.5), Simplex()], ids=str)
-@pytest.mark.parametrize("name", NAMES)
-def test_rows_that_bend_nowhere_on_the_set_cost_no_steps(domain, name):
-    """Every row that bends somewhere counts, and none whose corner is out of reach."""
-    generator, made = PublicRandom(10).generator, link(name, blur=0.01)
-    points = np.trunc(generator.uniform(-0.6, 0.6, size=(60, 3)) / STEP)
-    targets = np.zeros(60) if made.labels else generator.normal(size=60) * 3
+    targets = np.zeros(rows) if made.labels else draw.normal(size=rows)
     held = Rows(points=points, targets=targets, link=made)
-    target = Target(rows=held, domain=domain, weight=1.0, ridge=2.0)
-    corners = np.array([domain.farthest(x) for x in generator.normal(size=(300, 3))])
-    shares = np.linspace(0, 1, 21)[:, None, None]
-    inside = (shares * corners[1:] + (1 - shares) * corners[:-1]).reshape(-1, 3)
-    bent = made.curvature(points @ inside.T * STEP - targets[:, None]).max(axis=1) > 0
-    squares = ((points * STEP) ** 2).sum(axis=1)
-    assert target.mass >= squares[bent].sum()
-    least, most = domain.ends(points * STEP)
-    assert (points @ inside.T * STEP >= least[:, None] - 1e-9).all()
-    assert (points @ inside.T * STEP <= most[:, None] + 1e-9).all()
-    if name in ("hinge", "absolute"):
-        assert target.mass < 0.9 * squares.sum()
+    target = Target(rows=held, domain=domain, weight=weight, ridge=ridge)
+    return Chain(target=target, mixing=1e-9, arithmetic=arithmetic)
 
 
-@pytest.mark.statistical
-def test_a_loss_that_is_linear_on_the_set_is_drawn_in_a_few_steps():
-    """Hinge loss of rows that never reach its corner: a normal law, moved and restricted."""
-    held = Rows(points=np.full((40, 1), 0.9 / STEP), targets=np.zeros(40), link=link("hinge"))
-    target = Target(rows=held, domain=Ball(1.0), weight=0.1, ridge=4.0)
-    walk = Chain(target=target, mixing=1e-9, arithmetic=1e-10)
-    assert target.mass == 0
-    assert walk.lattice.steps < 30
-    law = Interval(held, weight=0.1, ridge=4.0, low=-1.0, high=1.0)
-    drawn = [float(walk.draw()[0]) for _ in range(200)]
-    assert goodness.law(drawn, law.chance) > ALARM
+def gradient(walk, x):
+    """Of b·Σφ(a·x − t) + m‖x − o‖²/2."""
+    target, rows = walk.target, walk.target.rows
+    a = rows.points * STEP
+    center = target.domain.center(3)
+    return target.weight * rows.link.slope(a @ x - rows.targets) @ a + target.ridge * (x - center)
 
 
-@pytest.mark.parametrize("domain", [Ball(0.5), Box(-0.4, 0.1), Simplex()], ids=str)
+# ---- what is fixed before
+
+
+def test_only_rows_that_reach_a_bend_have_mass():
+    """Rows of length 1 and ½ on [½, 1]: where a·x − t reaches [−¼, ¼], ends included."""
+    for length, first, last in ((1.0, 0.25, 1.25), (0.5, 0.0, 0.75)):
+        targets = {first: 1, last: 1, first - 1e-9: 0, last + 1e-9: 0, -last: 0, 0.5: 1}
+        for t, counts in targets.items():
+            points = np.array([[length / STEP]])
+            rows = Rows(points=points, targets=np.array([t]), link=link("absolute", blur=0.25))
+            mass = Target(rows=rows, domain=Box(0.5, 1.0), weight=1.0, ridge=1.0).mass
+            assert counts * (1 + 2.0**-21) <= mass / length**2 <= counts * (1 + 2.0**-19)
+    walk = chain()
+    exact = (walk.target.rows.points**2).sum() * STEP**2
+    assert 1 + 2.0**-21 <= walk.target.mass / exact <= 1 + 2.0**-19
+
+
+@pytest.mark.parametrize("domain", DOMAINS, ids=str)
+@pytest.mark.parametrize("ridge", [0.01, 300.0])
+def test_a_little_of_the_ridge_is_spared_by_the_proposals_exactly(domain, ridge):
+    """The precision of proposals and what is in hand make 1/η + m; m/(64 + 4d) is in hand."""
+    walk = chain(domain, ridge=ridge)
+    spread, per_step, precision, hand = walk._precise
+    assert per_step == 1 / Fraction(walk.lattice.root) ** 2
+    assert precision == 1 / (Fraction(spread) * Fraction(walk.width)) ** 2
+    assert precision + hand == per_step + Fraction(ridge)
+    assert float(hand) == pytest.approx(ridge / 76, rel=1e-6)
+
+
+def test_the_lattice_is_that_of_the_rows():
+    walk = chain(rows=11)
+    wanted = Lattice(
+        domain=DOMAINS[0], coordinates=3, size=11, mass=walk.target.mass, weight=0.4, ridge=2.0,
+        link=walk.target.rows.link, mixing=1e-9, arithmetic=1e-8,
+    )  # fmt: skip
+    assert walk.lattice == wanted
+    assert walk.target.center.tolist() == [0.0, 0.0, 0.0]
+    assert walk._points(np.array([0.3, -0.2, 0.0])) * walk.width == pytest.approx([0.3, -0.2, 0.0])
+
+
+# ---- a run
+
+
+def test_a_run_makes_all_steps_and_completes_what_is_released(monkeypatch):
+    walk, checked, states = chain(DOMAINS[2]), [], []
+    monkeypatch.setattr(proximal, "check_floats", lambda: checked.append(1))
+
+    def following(self, state, last=None):
+        assert last == (len(states) or None)
+        states.append(state.tolist())
+        return state + 1, len(states)
+
+    monkeypatch.setattr(Chain, "_next", following)
+    monkeypatch.setattr(Lattice, "released", lambda self, state: np.array([9.0, 0.5, 0.25]))
+    assert walk.draw().tolist() == [1.25, 0.5, 0.25]
+    assert checked == [1]
+    assert len(states) == walk.lattice.steps
+    first = np.rint(walk.target.center / walk.width)
+    assert states[0] == first.tolist()
+    assert states[-1] == (first + len(states) - 1).tolist()
+
+
+def test_a_pair_adds_noise_of_the_root_and_proposes_until_one_is_kept(monkeypatch):
+    walk, seen = chain(), []
+    noise = np.array([5.0, -3.0, 2.0])
+
+    def drawn(sigma, mean, count):
+        seen.append((sigma * walk.width, mean, count))
+        return noise
+
+    proposals = iter([np.array([1, 1, 1]), np.array([2, 2, 2]), np.array([3, 3, 3])])
+    kept = type("Kept", (), {"kept": lambda self, proposal: proposal[0] == 2})()
+    monkeypatch.setattr(proximal, "rounded_gaussian", drawn)
+    monkeypatch.setattr(Chain, "_near", lambda self, ahead, last: (ahead.tolist(), last))
+    monkeypatch.setattr(Chain, "_tangent", lambda self, ahead, place: (ahead, kept))
+    monkeypatch.setattr(Ball, "normal", lambda self, *given: seen.append(given) or next(proposals))
+    found, place = walk._next(np.array([10, 20, 30]), "last")
+    assert found.tolist() == [2, 2, 2]
+    assert place == ([15, 17, 32], "last")
+    assert seen[0] == (pytest.approx(walk.lattice.root), 0.0, 3)
+    for aim, sigma, width in seen[1:]:
+        assert aim.tolist() == [15, 17, 32]
+        assert (sigma, width) == (walk._precise[0], walk.width)
+    assert len(seen) == 3
+
+
+# ---- looking at all rows
+
+
+@pytest.mark.parametrize("domain", DOMAINS, ids=str)
 @pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize("ridge", [0.5, 2000.0])
-def test_a_pair_takes_few_proposals_from_every_state_of_every_set(name, domain, ridge, monkeypatch):
-    """Rows at the corner of the loss, tight sets, and starts at the points farthest out.
+def test_a_look_finds_the_gradient_in_whole_numbers(domain, name):
+    walk = chain(domain, name=name)
+    x = domain.project(np.array([0.9, 0.6, 2.2]))
+    place, rows = walk._look(x, age=5), walk.target.rows
+    assert place.x == pytest.approx(x, abs=1e-12)
+    assert place.age == 5
+    assert (place.point * walk.width == place.x).all()
+    assert place.z == pytest.approx(rows.points @ x * STEP - rows.targets, abs=1e-9)
+    assert (place.slopes == np.rint(place.slopes)).all()
+    assert np.abs(place.slopes * 2.0**-22 - rows.link.slope(place.z)).max() <= 2.0**-23
+    exact = [
+        sum(int(s) * int(a) for s, a in zip(place.slopes, c, strict=True)) for c in rows.points.T
+    ]
+    assert place.sums.tolist() == exact
+    assert place.slope == pytest.approx(gradient(walk, x), abs=1e-5)
 
-    False alarms: 1e-8 for each case, by the tail of `most_proposals`.
-    """
-    made = link(name, blur=0.02)
-    points = np.rint(np.tile([[0.9, 0.1], [0.3, -0.9], [-0.5, 0.5]], (40, 1)) / STEP)
-    targets = np.zeros(120) if made.labels else np.full(120, 0.05)
-    target = Target(
-        rows=Rows(points=points, targets=targets, link=made), domain=domain, weight=1.0, ridge=ridge
+
+@pytest.mark.parametrize("sharp", [0.3, 40.0])
+@pytest.mark.parametrize("name", ["logistic", "huber"])
+def test_newtons_step_divides_by_the_curvature(name, sharp):
+    """By differences of the gradient."""
+    walk, x = chain(name=name, weight=3.0), np.array([0.2, 0.1, -0.3])
+    curved = np.array([
+        (gradient(walk, x + 1e-6 * e) - gradient(walk, x - 1e-6 * e)) / 2e-6 for e in np.eye(3)
+    ]) - 2.0 * np.eye(3)  # fmt: skip
+    wanted = sharp * np.linalg.inv(curved + sharp * np.eye(3))
+    assert walk._newton(walk._look(x), sharp) == pytest.approx(wanted, abs=1e-5)
+
+
+def test_sums_are_added_in_chunks_and_in_words_as_long_as_these_hold_them(monkeypatch):
+    draw = np.random.default_rng(1)
+    points, slopes = np.trunc(draw.normal(size=(11, 2)) * 9e3), np.trunc(draw.normal(size=11) * 1e6)
+    exact = [int(x) for x in (slopes[:, None] * points).sum(axis=0)]
+    monkeypatch.setattr(proximal, "_CHUNK", 4)
+    for few, kind in ((11, np.int64), (10, object)):
+        monkeypatch.setattr(proximal, "_FEW", few)
+        found = _exact_sums(points, slopes)
+        assert found.dtype == kind
+        assert found.tolist() == exact
+
+
+def test_factors_and_vectors_are_combined_exactly():
+    parts = [
+        (Fraction(1, 6), np.array([3, 5])),
+        (Fraction(-7, 4), np.array([2**70, 1], dtype=object)),
+        (Fraction(2), np.array([0, -1])),
+    ]
+    numbers, scale = _combined(parts)
+    wanted = [sum(f * int(v[i]) for f, v in parts) for i in range(2)]
+    assert [Fraction(x, scale) for x in numbers] == wanted
+
+
+# ---- the tangent
+
+
+@pytest.mark.parametrize("arithmetic", [1e-8, 1e-30])
+@pytest.mark.parametrize("domain", DOMAINS, ids=str)
+@pytest.mark.parametrize("name", NAMES)
+def test_proposals_aim_down_the_gradient_and_what_rounding_leaves_is_exact(
+    name, domain, arithmetic
+):
+    """c = p − (∇U(p) + (p − y)/η)/a, rounded; l = ∇U(p) + (p − y)/η − a(p − c), exactly."""
+    walk = chain(domain, name=name, arithmetic=arithmetic)
+    place = walk._look(domain.project(np.array([0.9, 0.6, 2.2])))
+    y = np.array([1.5, -0.4, 2.0])
+    ahead = walk._points(y)
+    aim, tangent = walk._tangent(ahead, place)
+    _, per_step, precision, hand = walk._precise
+    slope = gradient(walk, place.x) + float(per_step) * (place.x - y)
+    wanted = place.x - slope / float(precision)
+    assert np.asarray(aim * walk.width, dtype=float) == pytest.approx(wanted, abs=1e-5)
+    width, numbers, below = Fraction(walk.width), *tangent.left
+    for i in range(3):
+        p, o, c, t = (int(v[i]) * width for v in (place.point, walk._center, aim, ahead))
+        exact = Fraction(0.4) * Fraction(STEP) / 2**22 * int(place.sums[i])
+        exact += 2 * (p - o) + per_step * (p - t) - precision * (p - c)
+        assert Fraction(numbers[i], below) == exact
+        assert abs(exact) <= precision * (width + abs(p - c) / 2**50)
+    assert tangent.slopes.tolist() == (place.slopes * 2.0**-22).tolist()
+    assert (tangent.hand, tangent.width) == (hand, walk.width)
+    assert (tangent.weight, tangent.norm) == (0.4, domain.norm(3))
+    assert tangent.point is place.point
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize(("radius", "far"), [(2.0, 3.0), (2.0**30, 1.0), (1.0, 2.0**31)])
+def test_slopes_are_off_by_their_rounding_and_by_that_of_their_arguments(name, radius, far):
+    """Half a step of 2⁻²², and max φ″ times 2⁻⁴⁸ of d·‖x‖ + max |t| + 1."""
+    walk = chain(Ball(radius), name=name)
+    rows = replace(walk.target.rows, targets=np.linspace(-far, far / 2, 30))
+    walk = replace(walk, target=replace(walk.target, rows=rows))
+    tangent = walk._tangent(walk._center, walk._look(np.zeros(3)))[1]
+    argument = rows.link.sharpest * 2.0**-48 * (3 * radius + far + 1)
+    rounding = tangent.off - argument
+    assert 2.0**-23 * (1 + 2.0**-19) <= rounding <= 2.0**-23 * (1 + 2.0**-17)
+
+
+def test_sharp_corners_and_no_targets_leave_the_rounding_of_numbers_up_to_1():
+    walk = chain(Ball(2.0**-7))
+    rows = replace(walk.target.rows, targets=np.zeros(30), link=link("absolute", blur=2.0**-10))
+    walk = replace(walk, target=replace(walk.target, rows=rows))
+    off = walk._tangent(walk._center, walk._look(np.zeros(3)))[1].off
+    assert off - 2.0**-23 * (1 + 2.0**-18) == pytest.approx(2.0**-38 * (1 + 3 / 128), abs=2.0**-44)
+
+
+# ---- where p is
+
+
+@pytest.mark.parametrize("domain", DOMAINS, ids=str)
+@pytest.mark.parametrize("weight", [0.4, 30.0])
+@pytest.mark.parametrize("y", [[0.5, 0.6, 2.0], [-3.0, 2.0, 1.0], [9.0, 9.0, -9.0]])
+def test_p_is_about_the_mean_of_the_proposals_that_are_made_with_it(domain, weight, y, monkeypatch):
+    """To half of their spread, and after a few looks at the rows."""
+    walk, looks = chain(domain, weight=weight, rows=200), []
+    look = Chain._look
+    monkeypatch.setattr(
+        Chain, "_look", lambda *given, **more: looks.append(1) or look(*given, **more)
     )
-    walk = Chain(target=target, mixing=1e-9, arithmetic=1e-8)
-    asked = []
-    kept, place, most = Tangent.kept, None, most_proposals(walk, pairs=24)
-
-    def counted(*given):
-        asked.append(1)
-        assert len(asked) <= most, "hardly any is kept"
-        return kept(*given)
-
-    monkeypatch.setattr(Tangent, "kept", counted)
-    for direction in ([1.0, 0.2], [-1.0, 0.1], [0.0, -1.0], [0.3, 1.0]):
-        state = np.rint(domain.farthest(np.array(direction)) / walk.width).astype(np.int64)
-        for _ in range(6):
-            state, place = walk._next(state, place)
-    assert len(asked) >= 24
+    eta = walk.lattice.root**2
+    sharp, y = 1 / eta + 2.0, np.array(y) * min(1.0, 3 * walk.lattice.root)
+    place = walk._near(walk._points(y), None)
+    slope = gradient(walk, place.x) + (place.x - y) / eta
+    mean = domain.mean(place.x - slope / sharp, 1 / math.sqrt(sharp))
+    assert np.linalg.norm(mean - place.x) <= 0.5 / math.sqrt(sharp) * (1 + 1e-3)
+    assert len(looks) <= 8
+    assert np.allclose(domain.project(place.x), place.x, atol=1e-9)
+    again = walk._near(walk._points(y), place)
+    assert again.point.tolist() == place.point.tolist()
+    assert again.age == place.age + 1
+    assert again.newton is place.newton
 
 
-def most_proposals(walk, *, pairs, alarm=1e-8):
-    """So many proposals or fewer make so many pairs, but for a chance of `alarm` at most.
-
-    E has a mean of at most (Σb·φ″‖a‖² + h·d)/2(1/η + m), h ≤ m/4d being what is spared of m, and a
-    quarter more for a p whose distance from the mean of the proposals, squared, is a quarter of
-    1/(1/η + m), where `_near` stops; and a little for what rounding adds. So by Jensen each
-    proposal is kept with a probability of at least exp(−that), whatever came before, and more than
-    L proposals are needed with a probability of at most P(Binomial(L, that probability) < pairs).
-    """
-    made = walk.lattice
-    spread = 1 / (1 / made.root**2 + made.ridge)
-    chance = math.exp(-1.25 * spread * (made.bend + made.ridge / 4) / 2 - 0.01)
-    return int(pairs + stats.nbinom.isf(alarm, pairs, chance))
-
-
-@pytest.mark.parametrize("columns", [2, 16])
-@pytest.mark.parametrize("domain", [Ball(0.5), Box(0.0, 1.0), Simplex()], ids=str)
-@pytest.mark.parametrize("name", ["huber", "absolute"])
-def test_a_pair_takes_few_proposals_where_many_sides_meet(name, domain, columns, monkeypatch):
-    """All rows are alike, and their loss is least at a corner of the set: there and on the way.
-
-    False alarms: 1e-8 for each case, by the tail of `most_proposals`.
-    """
-    ones = np.full(columns, -1.0) if isinstance(domain, Box) else np.eye(columns)[0]
-    corner = domain.farthest(ones)
-    points = np.rint(np.tile(ones / np.linalg.norm(ones) * 0.999, (400, 1)) / STEP)
-    made = link(name, blur=0.02)
-    rows = Rows(points=points, targets=points @ corner * STEP, link=made)
-    target = Target(rows=rows, domain=domain, weight=1.0, ridge=2.0 * columns)
-    walk = Chain(target=target, mixing=1e-9, arithmetic=1e-6)
-    asked = []
-    kept, most = Tangent.kept, most_proposals(walk, pairs=8)
-
-    def counted(*given):
-        asked.append(1)
-        assert len(asked) <= most, "hardly any is kept"
-        return kept(*given)
-
-    monkeypatch.setattr(Tangent, "kept", counted)
-    for start in (corner, domain.center(columns)):
-        state = np.rint(start / walk.width).astype(np.int64)
-        for _ in range(4):
-            state = walk._next(state)[0]
-    assert len(asked) >= 8
-
-
-@pytest.mark.statistical
-@pytest.mark.parametrize("fault", ["weight", "acceptance"])
-def test_the_same_test_catches_a_faulty_sampler(fault, monkeypatch):
-    """A fifth of the weight; or all proposals accepted.
-
-    The ends are independent, and on average their law is d from the right one at some point. So the
-    fault is missed with probability at most exp(−2n·(d − √(ln(2/α)/2n))²) by Hoeffding's
-    inequality: 4e-12 for the weight, where d = 0.224 by integration, and 6e-29 for all accepted,
-    where d ≥ 0.293 (0.345 in 4,000 draws, which are wrong by 0.052 with probability 1e-9).
-    """
-    law = Interval(rows("huber"), weight=15.0, ridge=2.0, low=-2.0, high=2.0)
-    start, walk = law, chain("huber", domain=Ball(2.0), weight=15.0)
-    if fault == "weight":
-        start = Interval(rows("huber"), weight=3.0, ridge=2.0, low=-2.0, high=2.0)
-        walk = chain("huber", domain=Ball(2.0), weight=3.0)
-    else:
-        walk.__dict__["_root"] = 4 * walk.lattice.root  # any η is right, but for the coins
-        monkeypatch.setattr(Tangent, "kept", lambda *_: True)
-    starts = np.rint(start.quantile((np.arange(900) + 0.5) / 900) / walk.width).astype(np.int64)
-    ends = np.array([int(walk._next(np.array([x]))[0][0]) for x in starts])
-    assert goodness.law(ends * walk.width, law.chance) < ALARM
-
-
-@pytest.mark.statistical
-def test_after_its_steps_a_chain_has_the_law():
-    law = Interval(rows("logistic"), weight=1.5, ridge=4.0, low=-1.0, high=1.0)
-    walk = chain("logistic", domain=Ball(1.0), ridge=4.0, mixing=1e-5)
-    drawn = [float(walk.draw()[0]) for _ in range(100)]
-    assert goodness.law(drawn, law.chance) > ALARM
-
-
-def test_the_number_of_steps_is_the_theorems():
-    """T = 1 + ln(r²/4ηTV²)/(2·ln(1 + ηm)): the distance that it certifies is what was asked."""
-    for mixing in (1e-3, 1e-9, 1e-15):
-        walk = chain("logistic", domain=Ball(1.0), mixing=mixing)
-        eta, steps = walk._root**2, walk.lattice.steps
-        left = max(1 / (2 * eta), 1.0) * (1 + eta * 2.0) ** (-2 * (steps - 1))
-        assert math.sqrt(left / 2) <= mixing
-        assert math.sqrt(left / 2) > mixing / (1 + eta * 2.0) * (1 - 1e-6)
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_after_the_first_point_ahead_the_divergence_is_as_small_as_is_said(name):
-    """KL(N(o, η) ‖ π∗N(0, η)), by integration, against r²/2η."""
-    law = Interval(rows(name), weight=1.5, ridge=2.0, low=-2.0, high=2.0)
-    walk = chain(name, domain=Ball(2.0))
-    root = walk._root
-    y = np.linspace(-8 * root, 8 * root, 801)
-    weights = law.density[::100] / law.density[::100].sum()
-
-    def bell(center):
-        return np.exp(-((y - center) ** 2) / (2 * root**2)) / (root * math.sqrt(2 * math.pi))
-
-    mixed = sum(w * bell(x) for w, x in zip(weights, law.x[::100], strict=True))
-    found = np.trapezoid(bell(0.0) * np.log(bell(0.0) / mixed), y)
-    assert 0 <= found <= 4.0 / (2 * root**2)
-
-
-# ---- arithmetic
-
-
-DOMAINS = [Ball(2.0), Box(-1.0, 3.0), Simplex(2.0)]
-
-
-def pace(domain=DOMAINS[0], *, coordinates=3, size=10, name="logistic", arithmetic=1e-10, **facts):
-    made = {"mass": size, "weight": 0.3, "ridge": 2.0, "mixing": 1e-9} | facts
-    named = link(name, blur=0.05)
-    return Lattice(
-        domain=domain, coordinates=coordinates, size=size, link=named, arithmetic=arithmetic, **made
+@pytest.mark.parametrize("first", [0, 1])
+def test_steps_are_newtons_at_first_and_then_those_of_the_worst_curvature(first, monkeypatch):
+    """The latter, shortened by the curvature that the sum has at most, lead there surely."""
+    walk, looked = chain(Ball(30.0), name="huber", weight=9.0), []
+    look = Chain._look
+    monkeypatch.setattr(
+        Chain, "_look", lambda self, x, **more: looked.append(x) or look(self, x, **more)
     )
+    monkeypatch.setattr(proximal, "_NEWTON", first)
+    monkeypatch.setattr(Chain, "_newton", lambda self, place, sharp: 0.5 * np.eye(3))
+    y, eta = np.array([20.0, -9.0, 3.0]), walk.lattice.root**2
+    sharp = 1 / eta + 2.0
+    walk._near(walk._points(y), None)
+    assert len(looked) > 2
+    for turn, (x, after) in enumerate(itertools.pairwise(looked)):
+        step = -(gradient(walk, x) + (x - y) / eta) / sharp  # inside a ball a mean is the aim
+        share = 0.5 if turn < first else sharp / (sharp + walk.lattice.bend)
+        assert after - x == pytest.approx(share * step, rel=1e-4, abs=1e-6)
 
 
-@pytest.mark.parametrize("domain", DOMAINS, ids=str)
-@pytest.mark.parametrize("arithmetic", [1e-6, 1e-9, 1e-20, 1e-40])
-@pytest.mark.parametrize("size", [0, 1, 10_000, 10**9])
-@pytest.mark.parametrize("name", NAMES)
-def test_what_the_lattice_adds_is_within_what_is_allowed(domain, arithmetic, size, name):
-    """For any number of rows and any share of a δ: digits are added until they suffice."""
-    made = pace(domain, size=size, arithmetic=arithmetic, name=name)
-    assert made.missed <= arithmetic
-    far = domain.norm(3) + (40 + 3**0.5) * made.root + 4 * made.root**2 * made.steepest
-    assert far / made.width <= 2.0**61 or made.kind.kind == "O"
-    assert math.frexp(made.width)[0] == 0.5
+@pytest.mark.parametrize("share", [1 - 1e-5, 1 + 1e-5])
+@pytest.mark.parametrize("domain", [Ball(50.0), Box(3.0, 60.0)], ids=str)
+@pytest.mark.parametrize("y", [[4.0, 5.0, 6.0], [-300.0, 4.0, 5.0]])
+def test_p_is_no_farther_from_y_than_is_counted_on(domain, y, share, monkeypatch):
+    """dist(y, K) + 2η(bn + mD) + √(dη); the nearest point of the set takes its place."""
+    walk, y = chain(domain, name="huber", weight=50.0), np.array(y)
+    monkeypatch.setattr(type(domain), "mean", lambda self, center, sigma: kept.x)
+    eta, nearest = walk.lattice.root**2, domain.project(y)
+    most = np.linalg.norm(nearest - y) + 2 * eta * walk.lattice.steepest + math.sqrt(3 * eta)
+    low, high = 0.0, 60.0  # a point inside that is so far from y
+    for _ in range(80):
+        middle = (low + high) / 2
+        away = domain.project(nearest + np.array([middle, 0.0, 0.0]))
+        low, high = (middle, high) if np.linalg.norm(away - y) < share * most else (low, middle)
+    assert np.linalg.norm(away - y) == pytest.approx(share * most, rel=1e-9)
+    kept = walk._look(away)
+    found = walk._near(walk._points(y), replace(kept, newton=np.eye(3)))
+    assert found.x == pytest.approx(away if share < 1 else nearest, abs=1e-6)
 
 
-@pytest.mark.parametrize("domain", DOMAINS, ids=str)
-def test_parts_of_the_bound_add_up_to_what_is_added_per_pair(domain):
-    """Each part as the module derives it, in one coordinate's width, for this set."""
-    made, d = pace(domain, size=10_000), 3
-    ball, far, inner = not isinstance(domain, Simplex), domain.diameter(d), domain.inner(d)
-    push, pull, eta = 0.3 * 10_000, 2.0 * far, made.root**2
-    sharp, moved = 1 / eta + 2.0, (math.sqrt(d) if ball else d) / 2
-    aimed = 3 * (push + pull) + 2 * math.sqrt(d / eta) + d / inner
-    means = 2 * moved / math.sqrt(2 * math.pi * eta) + moved * pull
-    proposals = sharp * far + 2 * aimed if ball else 5 * (sharp * domain.total + aimed)
-    coins = 2 * push + pull + (aimed if ball else 4 * sharp * domain.total + 3 * aimed)
-    parts = [means, moved * proposals, moved * coins / 2]
-    if not ball:
-        slope = push + pull + sharp * far + aimed
-        parts.append(2 * d * (d / domain.total + math.sqrt(2) * slope))
-    assert sum(parts) <= made._harm <= 40 * sum(parts)
-    assert made.missed == pytest.approx((made.steps + 4) * made._harm * made.width)
-
-
-@pytest.mark.parametrize("dimensions", [1, 2])
-def test_cells_and_middles_change_a_law_by_no_more_than_the_slopes_say(dimensions):
-    """On a coarse lattice, by summation: the exponent of a cell's middle, and of its average."""
-    fine, slope = np.linspace(-1, 1, 512, endpoint=False) + 1 / 512, 3.0
-    grids = np.meshgrid(*[fine] * dimensions, indexing="ij")
-    direction = np.arange(1.0, dimensions + 1) / np.linalg.norm(np.arange(1.0, dimensions + 1))
-    exponent = slope * np.abs(sum(c * x for c, x in zip(direction, grids, strict=True)) - 0.1)
-    width = 2 / 32
-    middles = [(np.floor(x / width) + 0.5) * width for x in grids]
-    there = slope * np.abs(sum(c * x for c, x in zip(direction, middles, strict=True)) - 0.1)
-    first, second = (np.exp(-each) / np.exp(-each).sum() for each in (exponent, there))
-    moved = width * math.sqrt(dimensions) / 2
-    assert 0 < np.abs(first - second).sum() / 2 <= moved * slope / 2
-
-
-@pytest.mark.statistical
-@pytest.mark.parametrize("low", [-2.0, -0.5])
-def test_a_lattice_of_more_than_64_bits_leaves_the_law_as_it_is(low):
-    """Starts are drawn from the exact law, so that the ends must have it too."""
-    law = Interval(rows("logistic"), weight=1.5, ridge=2.0, low=low, high=2.0, center=(low + 2) / 2)
-    target = Target(rows=rows("logistic"), domain=Box(low, 2.0), weight=1.5, ridge=2.0)
-    walk = Chain(target=target, mixing=1e-9, arithmetic=1e-25)
-    assert walk.lattice.kind.kind == "O"
-    starts = law.quantile(PublicRandom(8).generator.uniform(size=300))
-    ends = np.array([float(walk._next(walk._points(np.array([x])))[0][0]) for x in starts])
-    assert goodness.law(ends * walk.width, law.chance) > ALARM
-
-
-@pytest.mark.parametrize("domain", DOMAINS, ids=str)
-def test_points_of_more_than_64_bits_stay_whole_numbers_in_the_set(domain):
-    generator = PublicRandom(9).generator
-    held = Rows(points=np.trunc(generator.normal(size=(30, 3)) / 8 / STEP), targets=np.zeros(30))
-    target = Target(rows=held, domain=domain, weight=1.0, ridge=2.0)
-    walk = Chain(target=target, mixing=1e-9, arithmetic=1e-30)
-    state, place = walk._center, None
-    for _ in range(20):
-        state, place = walk._next(state, place)
-        assert all(type(x) is int for x in state.tolist())
-        x = np.asarray(state * walk.width, dtype=np.float64)
-        assert np.linalg.norm(x - domain.project(x)) < 1e-12
-    assert max(abs(x) for x in state.tolist()) > 2**64
-
-
-def test_rounding_a_state_moves_a_pair_by_no_more_than_its_share_of_the_bound():
-    """On a coarse lattice in one dimension, by integration: the two normal means that are moved."""
-    made, width = pace(coordinates=1, size=0), 2.0**-6
-    root = made.root
-    x = np.linspace(-12 * root, 12 * root, 48_001)
-    bells = [np.exp(-((x - c) ** 2) / (2 * root**2)) for c in (0.0, width / 2)]
-    first, second = (b / np.trapezoid(b, x) for b in bells)
-    moved = np.trapezoid(np.abs(first - second), x) / 2
-    assert 0 < 2 * moved <= width / 2 / root
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_exact_losses_enclose_the_true_ones(name):
-    made = link(name, blur=0.125)
-    for z in (*PublicRandom(5).generator.normal(size=50) * 3, -40.0, 40.0, 0.0, 1.0):
-        low, high = made.bounds(Fraction(float(z)), 100)
-        with mpmath.workdps(60):
-            exact = _value(made, mpmath.mpf(float(z))) * mpmath.mpf(2) ** 100
-            assert low <= exact <= high
-        assert high - low <= 8
-
-
-def _value(made, z):
-    if not hasattr(made, "scale"):
-        return mpmath.log1p(mpmath.exp(-z))
-    v = made.offset + made.sign * z
-    c = min(max(v, made.low), made.high)
-    return c * (v - c / 2) / made.scale
+@pytest.mark.parametrize(("age", "computed"), [(3, 0), (14, 0), (15, 1), (40, 1)])
+def test_the_curvature_is_computed_again_after_sixteen_pairs(age, computed, monkeypatch):
+    """If p has to be looked for at all, and not at the first try."""
+    walk, found = chain(), []
+    newton = Chain._newton
+    monkeypatch.setattr(Chain, "_newton", lambda *given: found.append(1) or newton(*given))
+    last = replace(walk._look(np.array([1.9, 0.0, 0.0]), age=age), newton=0.3 * np.eye(3))
+    far = walk._points(np.array([-1.5, 0.5, 0.0]))
+    place = walk._near(far, last)
+    assert len(found) == computed
+    assert place.age == (0 if computed else age + 1)

@@ -201,6 +201,7 @@ def test_untilted_rows_are_drawn_around_their_center_and_tilted_ones_nearer(monk
     asked = []
 
     def none(sigma, mean, count):
+        assert len(asked) < 9, "an aim outside is never kept"
         asked.append((sigma, mean, count))
         return np.zeros(count)
 
@@ -213,6 +214,13 @@ def test_untilted_rows_are_drawn_around_their_center_and_tilted_ones_nearer(monk
     assert found[0].tolist() == [7, 1]
     assert found[1].tolist() == [5 + round(3000 / (1 + tilt[1])), 1]
     assert sorted(asked) == [(pytest.approx(5 / math.sqrt(1 + tilt[1])), 0.0, 2), (5.0, 0.0, 2)]
+
+
+def test_an_untilted_aim_keeps_all_of_its_digits(monkeypatch):
+    """No coin would make up for digits that floats do not hold."""
+    monkeypatch.setattr(restricted, "rounded_gaussian", lambda sigma, mean, count: np.zeros(count))
+    center = [[2**59 + 1, -(2**58) - 3]]
+    assert blocks(center, [[1, 0]], [2.0**60], 5.0).draw().tolist() == center
 
 
 def test_rows_that_were_not_kept_are_drawn_again(monkeypatch):
@@ -271,9 +279,31 @@ def test_means_within_an_interval_are_those_of_a_normal_law(sigma):
             assert abs(found) <= h
 
 
+@pytest.mark.parametrize("sign", [1, -1])
+@pytest.mark.parametrize(
+    ("center", "sigma", "half"),
+    [(50.0, 0.5, 200.0), (5.0, 1e-3, 2.0), (2.001, 0.01, 2.0), (2.3, 0.1, 2.0), (9.0, 30.0, 2.0)],
+)
+def test_how_far_a_mean_is_from_the_nearest_end_is_right_to_two_digits(center, sigma, half, sign):
+    """Also where the law falls off within a small part of σ, or is wide inside a long interval."""
+    with mp.workdps(60):
+        c, s = mpf(center), mpf(sigma)
+        low, high = ((end - c) / s for end in (-mpf(half), mpf(half)))
+        mass = (erfc(-high / sqrt(2)) - erfc(-low / sqrt(2))) / 2
+        exact = float(half - (c + s * (npdf(low) - npdf(high)) / mass))
+    (found,) = means_within(np.array([sign * center]), sigma, np.array([half]))
+    assert half - sign * found == pytest.approx(exact, rel=1e-2)
+
+
 @pytest.mark.parametrize(
     ("center", "sigma", "total"),
-    [([0.0, 3.0, -2.0], 1.0, 2.0), ([0.0, 0.0], 4.0, 10.0), ([5.0, 90.0, 7.0], 0.5, 1.0)],
+    [
+        ([0.0, 3.0, -2.0], 1.0, 2.0),
+        ([0.0, 0.0], 4.0, 10.0),
+        ([5.0, 90.0, 7.0], 0.5, 1.0),
+        ([3.0], 0.01, 9.0),  # far below the least center
+        ([0.0] * 5, 1.0, 0.6),  # far above the largest
+    ],
 )
 def test_the_shift_makes_means_add_up_to_the_whole(center, sigma, total):
     t = shift(np.array(center), sigma, total)

@@ -12,6 +12,7 @@ from deniable.learn.convex import Ball, Box, explain, minimize, minimizing
 from deniable.learn.convex.descent import LATTICE, Descent
 from deniable.learn.convex.stochastic import Stochastic
 from deniable.losses import Approx
+from deniable.mechanisms.combine import Composed
 
 SPEND = dp.epsilon(1.0, delta=1e-6)
 FACTS = {"domain": Ball(1.0), "lipschitz": 1.0, "spend": SPEND, "method": "stochastic"}
@@ -22,6 +23,96 @@ def way(size=400.0, coordinates=4, loss=SPEND):
         domain=Ball(1.0), coordinates=coordinates, lipschitz=1.0, loss=loss, size=size,
         unit=dp.rows(),
     )  # fmt: skip
+
+
+# ---- by hand, for noise of a known size
+
+
+def priced(sigma=3.0, **changes):
+    """With noise of so many times the norm bound, whatever that costs."""
+    facts = {"domain": Ball(3.0), "coordinates": 5, "lipschitz": 2.0, "loss": SPEND, "size": 25.0}
+    made = Stochastic(**{**facts, "unit": dp.rows(), **changes})
+    noise = dp.Gaussian(sigma=sigma * LATTICE, sensitivity=LATTICE)
+    made.__dict__["mechanism"] = Composed.of((noise.sampled(rate=made.rate), made.turns))
+    return made
+
+
+@pytest.mark.parametrize(
+    ("epsilon", "size", "coordinates", "turns"),
+    [
+        (1.0, 30.0, 9, 100),  # (εn)²/d
+        (0.5, 30.0, 9, 25),
+        (1.0, 30.0, 8, 112),
+        (1.0, 4.0, 1, 16),
+        (1.0, 9.0, 9, 9),
+        (1.0, 3.0, 9, 8),
+        (1.0, 32.0, 1, 1024),
+        (1.0, 1e9, 1, 1024),
+    ],
+)
+def test_so_many_steps_are_made_and_sixteen_passes(epsilon, size, coordinates, turns):
+    loss = Approx(epsilon, delta=1e-6)
+    made = priced(loss=loss, size=size, coordinates=coordinates)
+    assert made.turns == turns
+    assert made.rate == (16 / turns if turns > 16 else 1.0)
+
+
+def test_rows_that_are_replaced_are_not_sampled():
+    with pytest.raises(dp.BadParameter, match="with rows added or removed"):
+        priced(unit=dp.rows(relation="replace"))
+
+
+@pytest.mark.parametrize("domain", [Ball(3.0), Box(-1.0, 2.0)], ids=str)
+@pytest.mark.parametrize(("least", "most"), [(25.0, 25.0), (20.0, 30.0)])
+@pytest.mark.parametrize(("sigma", "size"), [(0.5, 25.0), (0.1, 18.0)])
+def test_the_excess_is_bounded_by_the_theorem(domain, least, most, sigma, size):
+    """r²/2ℓT + ℓG²/2 per row, G² = n²M² + nM²(1 − q)/q + dσ²/q²; by Markov with a confidence."""
+    made = priced(sigma, domain=domain, size=size)
+    T, q, M, reach = made.turns, made.rate, 2.0, domain.reach(5)
+
+    def square(n):
+        return n * n * M * M + n * M * M * (1 - q) / q + 5 * (sigma * M / q) ** 2
+
+    length = reach / math.sqrt(T * square(size))
+    mean = (reach * reach / (2 * length * T) + length * square(most) / 2) / least
+    whole = M * domain.diameter(5)
+    assert made.excess(least=least, most=most) == pytest.approx(min(whole, mean))
+    found = made.excess(least=least, most=most, confidence=0.5)
+    assert found == pytest.approx(min(whole, 2 * mean))
+    for few in (1e-9, 0.0, -4.0):
+        assert made.excess(least=few, most=most) == whole
+    assert mean < whole
+
+
+@pytest.mark.parametrize("domain", [Ball(3.0), Box(-1.0, 2.0)], ids=str)
+def test_each_step_goes_down_the_noisy_gradient_and_the_average_is_returned(domain):
+    made = priced(domain=domain)
+    q, M, T = made.rate, 2.0, made.turns
+    square = 25**2 * M * M + 25 * M * M * (1 - q) / q + 5 * (3.0 * M / q) ** 2
+    length = domain.reach(5) / math.sqrt(T * square)
+    steps = made.steps(lambda x, places: (x, places), lambda: 7)
+    opened = next(steps)
+    assert (opened.mechanism, opened.delta, opened.unit) == (made.mechanism, 1e-6, dp.rows())
+    handle = type("Handle", (), {"on": staticmethod(lambda value: value)})
+    answers = np.random.default_rng(4).normal(size=(T, 5)) * 2.0**38
+    point, points, value = domain.center(5), [], steps.send(handle)
+    for answer in answers[:-1]:
+        assert (value.bound("l2"), value.entries, value.unit) == (LATTICE, 1, dp.rows())
+        places = np.arange(3)
+        at, given = value.form.statistic(places)
+        assert given is places
+        assert at == pytest.approx(point)
+        points.append(point)
+        point = domain.project(point - length * answer * M / 2.0**36 / q)
+        value = steps.send(answer)
+    with pytest.raises(StopIteration) as end:
+        steps.send(answers[-1])
+    average = domain.project(np.mean([*points, point], axis=0))
+    assert end.value.value == pytest.approx(average, rel=1e-9, abs=1e-12)
+    assert not np.allclose(points[1], points[2])
+
+
+# ---- what all of it costs
 
 
 @pytest.mark.parametrize("loss", [Approx(0.1, delta=1e-5), Approx(2.0, delta=1e-8)], ids=str)

@@ -145,7 +145,7 @@ class ConvexExponential(Mechanism):
         """ε₀ and μ of the ideal law, rounded up: on the set as `chain` scales and rounds it."""
         moved = self.weight * self.sensitivity * (1 + 2.0**-44)
         far = self._scaled().diameter(self.coordinates) / self.lipschitz
-        return rounding.up(moved * far), rounding.up(moved / math.sqrt(self.ridge))
+        return moved * far, moved / math.sqrt(self.ridge)
 
     def _scaled(self) -> Domain:
         """The set in units in which the Lipschitz bound is 1: the one on which points are drawn."""
@@ -160,7 +160,7 @@ class ConvexExponential(Mechanism):
         epsilon = parameters.non_negative("epsilon", epsilon)
         pure, mu = self.ideal()
         exact = 0.0 if pure <= epsilon else convert.gdp_to_delta(mu, epsilon)
-        missed = rounding.up((1 + math.exp(min(epsilon, 700.0))) * self.distance * (1 + 2.0**-50))
+        missed = (1 + math.exp(min(epsilon, 700.0))) * self.distance
         return min(1.0, rounding.up(exact, missed))
 
     def excess(self, size: float, confidence: float | None = None) -> float:

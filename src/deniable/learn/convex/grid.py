@@ -67,7 +67,7 @@ class Grid:
             every = np.hstack([every, self.domain.total - every.sum(axis=1, keepdims=True)])
         moved = np.array([self.domain.project(point) for point in every])
         far = np.linalg.norm(every - moved, axis=1)
-        found: Floats = np.unique(moved[far <= self.cover * (1 + 2.0**-20)], axis=0)
+        found: Floats = np.unique(moved[far <= self.cover], axis=0)
         return found
 
     @property

@@ -86,12 +86,12 @@ class Lattice:
         eager = _EAGER_AT_CORNERS if self.link.blur else _EAGER
         norm = self.domain.norm(self.coordinates)
         sharp = max(self.bend / eager - self.ridge, 1 / norm**2)
-        return min(math.sqrt(1 / sharp), norm, math.sqrt(norm * 2.0**10 / self.steepest))
+        return math.sqrt(min(1 / sharp, norm * 2.0**10 / self.steepest))
 
     @cached_property
     def steps(self) -> int:
         """T: the first pair, and enough pairs after it."""
-        far = self.domain.reach(self.coordinates) * (1 + 2.0**-30)
+        far = self.domain.reach(self.coordinates)
         start = max(far**2 / (2 * self.root**2), 1.0)
         rate = 2 * math.log1p(self.root**2 * self.ridge)
         return 1 + math.ceil(math.log(start / (2 * self.mixing**2)) * (1 + 2.0**-30) / rate)

@@ -186,7 +186,7 @@ class Rows:
     def arguments(self, point: NDArray[np.float64]) -> NDArray[np.float64]:
         """a·x − t, padded to a whole number of registers."""
         length = float(np.linalg.norm(point))
-        width = 2.0 ** (math.frexp(length)[1] - 35) if length else 1.0
+        width = 2.0 ** (math.frexp(length)[1] - 35)
         exact = self.points @ np.rint(point / width)
         z = np.zeros(-(-len(exact) // _PAD) * _PAD)
         z[: len(exact)] = exact * (width * STEP) - self.targets

@@ -180,7 +180,7 @@ class Problem:
             return Stochastic(loss=paid, size=max(size, 1.0), unit=self.unit, **facts)
         assert isinstance(self.loss, str)
         regularised = self.method == "regularised"
-        if epsilon - math.log(max(delta, 2.0**-1000)) > _FINEST:
+        if epsilon - math.log(delta) > _FINEST:
             raise _too_long()
 
         def made(blur: float) -> ConvexExponential:

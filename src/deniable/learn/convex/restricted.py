@@ -151,7 +151,7 @@ def _digits(point: Integers) -> list[tuple[int, int]]:
 
 def shift(center: Floats, sigma: float, whole: float) -> float:
     """About the t with Σ E[x | x ≥ 0] = whole for x ~ N(c − t, σ²); any t is right."""
-    low = float(center.min()) - whole - 40 * sigma
+    low = float(center.min()) - whole  # where that coordinate alone has the whole, or more
     high = float(center.max()) + 2 * sigma * center.size
     for _ in range(30):
         middle = (low + high) / 2
@@ -182,4 +182,4 @@ def means_within(center: Floats, sigma: float, half: Floats) -> Floats:
     rise = (x - mode[:, None]) * (x + mode[:, None] - 2 * far[:, None]) / (2 * sigma**2)
     mass = weights * np.exp(-np.maximum(rise, 0.0))
     found: Floats = side * (mass * x).sum(axis=1) / mass.sum(axis=1)
-    return np.clip(found, -half, half)
+    return found
