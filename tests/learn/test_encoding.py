@@ -2,6 +2,7 @@
 
 import datetime as dt
 from contextlib import ExitStack
+from fractions import Fraction
 from types import SimpleNamespace
 
 import numpy as np
@@ -13,6 +14,7 @@ from deniable.learn import encoding as module
 from deniable.learn.encoding import (
     Encoding,
     Numbers,
+    Read,
     all_features,
     by_value,
     cells_of,
@@ -21,6 +23,7 @@ from deniable.learn.encoding import (
     finer,
     read_rows,
 )
+from deniable.query.rows import Number
 from deniable.schema.binning import Listed
 from deniable.schema.edges import binning_of
 from deniable.sensitive import compute
@@ -120,6 +123,16 @@ def test_numbers_are_read_in_their_own_units_and_missing_ones_are_the_middle(abo
     none, all_of_them = read.all_values(matrix, [])
     assert none.shape == (8, 0)
     assert all_of_them.all()
+
+
+def test_a_number_is_so_many_steps_from_its_centre():
+    own = Number(measure="sum", of="", worth=Fraction(1, 4), centre=100.0, low=-9, high=9)
+    flag = Number(measure="sum", of="", worth=Fraction(1), centre=0.0, low=0, high=1)
+    read = Read(numbers=(own, flag), columns={"a": (0, 1), "b": (0,)})
+    matrix = SimpleNamespace(points=np.array([[-3, 0], [8, 1]]))
+    assert read.values(matrix, "b").tolist() == [99.25, 102.0]
+    assert read.whole(matrix, 0).tolist() == [99, 102]
+    np.testing.assert_array_equal(read.values(matrix, "a"), [99.25, np.nan])
 
 
 def test_more_is_read_after_the_columns(about):

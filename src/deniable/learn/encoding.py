@@ -109,7 +109,7 @@ def finer(column: Column) -> list[Intervals]:
     powers = [2 ** (least + k / _PARTS) for k in range(math.ceil((top - least) * _PARTS))]
     sides = [(1 - math.ceil(p), math.ceil(p)) if whole else (-p, p) for p in powers]
     inner = sorted({edge for pair in sides for edge in pair if low < edge < high})
-    made = binning_of(column, bins=[low, *inner, high + whole], null=own)
+    made = binning_of(column, bins=[low, *inner, high], null=own)
     assert isinstance(made, Intervals)
     return [made]
 

@@ -286,8 +286,7 @@ def numbers(estimator: Any, X: Any, *, reset: bool = False) -> Any:
     found = table(X)
     shape = (0, found.shape[1]) if found.ndim == 2 else (0,) * found.ndim
     check_array(np.zeros(shape), ensure_min_samples=0, estimator=estimator)
-    named = X if hasattr(X, "columns") else found
-    validate_data(estimator, named, reset=reset, skip_check_array=True)
+    validate_data(estimator, X, reset=reset, skip_check_array=True)
     return found
 
 
