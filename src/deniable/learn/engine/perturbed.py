@@ -250,7 +250,7 @@ class ObjectivePerturbation(Mechanism):
         if rest <= 0:
             return 1.0
         ratios = (self.sensitivity / self.sigma, 2 * self.tolerance / (self.ridge * self.output))
-        # δ depends on ε/μ and on μ, and grows with μ: this covers all roundings, also that of ε − c.
+        # δ depends on ε/μ and grows with μ: this covers all roundings, also that of ε − c.
         mu = math.hypot(*ratios) * (1 + 2.0**-48)
         return min(1.0, 2 * convert.gdp_to_delta(mu, rest))
 
