@@ -166,8 +166,9 @@ class PrivateEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has
 
         What has no μ is charged as a block, for which a quarter of a ledger's δ is kept.
         """
-        if self._in_mu or not isinstance(spend, Approx):
+        if self._in_mu:
             return mu(gaussian(spend))
+        assert isinstance(spend, Approx)
         return epsilon(spend.epsilon, delta=4 * spend.delta)
 
     @property
