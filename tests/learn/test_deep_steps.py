@@ -124,7 +124,7 @@ class Falling:
 
     def step(self):
         for each in self.parameters:
-            each -= 0.5 * each.grad
+            each[...] = each - 0.5 * each.grad
 
 
 def network(**given):
