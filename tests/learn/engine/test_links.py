@@ -33,6 +33,19 @@ def test_the_logistic_residual_is_that_of_the_middle_of_its_step():
                 assert each == int(mpmath.nint(exact)) - label * 2**16
 
 
+@pytest.mark.parametrize("limits", [[20_000.5], [65_536.0], [100.0, 0.7, 40_000.0]], ids=str)
+def test_the_logistic_residual_is_clipped_for_all_rows_alike_or_for_each(limits):
+    labels = np.arange(len(MARGINS)) % 3 - 1
+    free = links.logistic(MARGINS, labels, exponent=EXPONENT, most=math.inf)
+    most = limits[0] if len(limits) == 1 else np.resize(limits, len(MARGINS))
+    found = links.logistic(MARGINS, labels, exponent=EXPONENT, most=most)
+    ends = np.broadcast_to(most, len(MARGINS)).tolist()
+    wanted = [float(int(min(max(x, -m), m))) for x, m in zip(free.tolist(), ends, strict=True)]
+    assert found.tolist() == wanted
+    assert not found[labels < 0].any()
+    assert found[labels == 0].max() > 0 > found[labels == 1].min()
+
+
 @pytest.mark.parametrize("classes", [2, 3, 5])
 def test_the_softmax_residual_is_that_of_whole_steps_below_the_largest(classes):
     margins = np.stack([np.roll(MARGINS, shift) for shift in range(classes)], axis=1)

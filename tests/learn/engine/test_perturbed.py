@@ -39,6 +39,23 @@ def stated(**given):
     )
 
 
+def test_calibration_goes_on_until_delta_is_met(monkeypatch):
+    """However little its first guess of the noise was too small."""
+    honest, asked = module.analytic_gaussian_sigma, []
+
+    def short(epsilon, *, delta):
+        asked.append(delta)
+        assert len(asked) < 60
+        return honest(epsilon, delta=delta) * (1 - 1e-6)
+
+    monkeypatch.setattr(module, "analytic_gaussian_sigma", short)
+    found = ObjectivePerturbation.calibrate(
+        coordinates=3, sensitivity=0.7, smoothness=0.4, epsilon=1.0, delta=1e-6
+    )
+    assert len(asked) > 5
+    assert 1e-6 * (1 - 1e-3) <= found.approx()[1] <= 1e-6
+
+
 # ---- what one unit may do
 
 
@@ -196,23 +213,6 @@ def test_calibration_spends_all_of_delta_and_a_fiftieth_of_the_noise_on_the_outp
     second = (2 * found.tolerance / (found.ridge * found.output)) ** 2
     assert second / (first + second) == pytest.approx(0.02)
     assert delta * (1 - 1e-6) <= found.approx()[1] <= delta
-
-
-def test_calibration_goes_on_until_delta_is_met(monkeypatch):
-    """However little its first guess of the noise was too small."""
-    honest, asked = module.analytic_gaussian_sigma, []
-
-    def short(epsilon, *, delta):
-        asked.append(delta)
-        assert len(asked) < 60
-        return honest(epsilon, delta=delta) * (1 - 1e-6)
-
-    monkeypatch.setattr(module, "analytic_gaussian_sigma", short)
-    found = ObjectivePerturbation.calibrate(
-        coordinates=3, sensitivity=0.7, smoothness=0.4, epsilon=1.0, delta=1e-6
-    )
-    assert len(asked) > 5
-    assert 1e-6 * (1 - 1e-3) <= found.approx()[1] <= 1e-6
 
 
 @pytest.mark.parametrize("name", FACTS)
