@@ -56,6 +56,21 @@ def test_calibration_goes_on_until_delta_is_met(monkeypatch):
     assert 1e-6 * (1 - 1e-3) <= found.approx()[1] <= 1e-6
 
 
+def test_a_delta_of_exactly_what_was_asked_is_enough(monkeypatch):
+    tried = []
+
+    def approx(noise):
+        tried.append(noise)
+        assert len(tried) == 1
+        return 1.0, 1e-6
+
+    monkeypatch.setattr(ObjectivePerturbation, "approx", approx)
+    found = ObjectivePerturbation.calibrate(
+        coordinates=3, sensitivity=0.7, smoothness=0.4, epsilon=1.0, delta=1e-6
+    )
+    assert found is tried[0]
+
+
 # ---- what one unit may do
 
 
