@@ -87,3 +87,11 @@ def test_probabilities_are_those_of_log_odds_and_of_scores():
     )
     assert links.likeliest(scores).tolist() == [0, 2]
     assert links.likeliest(odds).tolist() == [0, 0, 0, 1, 1]
+
+
+@pytest.mark.parametrize("classes", range(2, 30))
+def test_no_rounding_makes_a_row_longer_than_its_limit(classes):
+    """A limit just below √n, or above, for rows that could become n times 1."""
+    most = math.sqrt(classes)
+    short = links.clipped(np.full((1, classes), 2.0), most)
+    assert sum(Fraction(x) ** 2 for x in short[0].tolist()) <= Fraction(most) ** 2
