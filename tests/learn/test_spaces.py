@@ -271,3 +271,33 @@ def test_weights_are_taken_off_towards_zero():
     ]  # fmt: skip
     space = Dense(dimension=3)
     assert (space.moments_size, space.moment_unit(weighted=True), space.exponent) == (6, 2**26, -33)
+
+
+@pytest.mark.parametrize("columns", [(), (2,)])
+def test_sums_of_dense_rows_are_those_of_whole_numbers(columns, monkeypatch):
+    monkeypatch.setattr("deniable.learn.engine.spaces._CHUNK", 3)
+    space, draw = Dense(dimension=3), np.random.default_rng(2)
+    x = draw.integers(-5000, 5000, (7, 3))
+    theta = draw.integers(-(2**30), 2**30, (3, *columns))
+    residuals = draw.integers(-(2**20), 2**20, (7, *columns))
+    small = x.astype(np.int16)
+    assert space.linear(theta)(small).tolist() == (x @ theta).tolist()
+    parts = [(small[:4], residuals[:4].astype(float)), (small[4:], residuals[4:].astype(float))]
+    assert space.total(parts, columns).tolist() == (x.T @ residuals).tolist()
+    weights = draw.integers(0, 2**20, 7)
+    for own in (None, weights):
+        taken = (
+            x
+            if own is None
+            else np.array(
+                [
+                    [int(v * int(w) / 2**20) for v in row]
+                    for row, w in zip(x.tolist(), own, strict=True)
+                ]
+            )
+        )
+        found = space.moments(small, own)
+        assert found.tolist() == (x.T @ taken)[np.triu_indices(3)].tolist()
+        matrix = space.matrix(found.astype(float))
+        assert (matrix == matrix.T).all()
+        assert matrix[np.triu_indices(3)].tolist() == found.tolist()
