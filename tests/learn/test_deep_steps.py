@@ -1,6 +1,5 @@
 """Networks are trained on noisy sums of their rows' own gradients; here with NumPy for PyTorch."""
 
-import copy
 import sys
 from contextlib import nullcontext
 from types import ModuleType, SimpleNamespace
@@ -61,8 +60,9 @@ class Net:
         return {"w": self.w, "frozen": self.frozen, "b": self.b, "seen": self.seen}
 
     def load_state_dict(self, state):
-        vars(self).update(copy.deepcopy(state))
-        self.frozen.requires_grad = False
+        for name in ("w", "frozen", "b"):  # in place, so that gradients stay where they are
+            getattr(self, name)[...] = state[name]
+        self.seen = state["seen"]
 
     def to_standard_module(self):
         return self
