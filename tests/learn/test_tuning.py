@@ -102,3 +102,13 @@ def test_models_are_given_the_values_of_rows_and_judged_by_their_target(unit):
     assert (kinds[0], pd.isna(kinds[1:]).tolist()) == ("b", [True, True])
     months = pd.to_datetime(rows["day"]).dt.month.to_numpy()[order]
     assert np.abs(months - [3, 11, 3]).max() <= 1
+
+
+@pytest.mark.parametrize(
+    ("count", "delta"), [(9, 8.01156e-9), (39, 6.7820394e-6), (26, 3.3437e-10)]
+)
+def test_equal_shares_of_delta_never_add_up_to_more_than_the_whole(count, delta):
+    spend = dp.epsilon(1.0, delta=delta)
+    _, each = selecting._shares(spend, count)
+    total = sum([each] * (count - 1), start=each)
+    assert delta * (1 - 1e-9) < total.delta <= spend.delta

@@ -178,7 +178,7 @@ class Columns:
     def span(self) -> float:
         """Of a numeric target, from its lower to its upper bound."""
         cells = self.cells[self.target]
-        return float(cells.high - cells.low) or 1.0 if isinstance(cells, Intervals) else 1.0
+        return float(cells.high - cells.low) if isinstance(cells, Intervals) else 1.0
 
     def frame(self, matrix: Matrix) -> tuple[Any, NDArray[Any]]:
         """The columns, and the target."""
