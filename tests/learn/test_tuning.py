@@ -112,3 +112,11 @@ def test_equal_shares_of_delta_never_add_up_to_more_than_the_whole(count, delta)
     _, each = selecting._shares(spend, count)
     total = sum([each] * (count - 1), start=each)
     assert delta * (1 - 1e-9) < total.delta <= spend.delta
+
+
+def test_made_up_keys_are_of_the_type_that_keys_of_rows_have():
+    """Objects, as one of them may be missing."""
+    cells = {name: selecting.cells_of(dp.keys([1, 2, 3]), name) for name in ("k", "y")}
+    found = selecting.Columns(cells=cells, target="y", rows=None, read=None).made_up(3)
+    assert found["k"].dtype == object
+    assert found["k"].tolist() == [1, 2, 3]

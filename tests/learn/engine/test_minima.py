@@ -1,6 +1,7 @@
 """Minima of penalised losses: the gradient against fractions and mpmath, and what bounds it."""
 
 import math
+from fractions import Fraction
 from types import SimpleNamespace
 
 import numpy as np
@@ -201,3 +202,17 @@ def test_nothing_is_certified_on_a_machine_whose_floats_are_not_as_proved(monkey
     monkeypatch.setattr(minima, "check_floats", wrong)
     with pytest.raises(ArithmeticError, match="exp is wrong"):
         made_up("dense")[0].minimum(1e9)
+
+
+@pytest.mark.parametrize("kind", ["dense", "cells"])
+def test_a_bound_is_the_length_of_the_gradient_and_what_floats_miss(kind):
+    held, _ = made_up(kind, rows=200, weighted=False)
+    size = float((held.rows.y >= 0).sum())
+    nearly = held.minimum(1e-9)
+    for theta in (nearly, nearly + 1e-3, nearly + 1e3):
+        found, missed = held._at(theta), held._missed(theta, size)
+        length = float(np.linalg.norm(found.gradient))
+        own = Fraction(found.bound) - Fraction(missed)
+        rounded = Fraction(found.bound) * Fraction(1, 2**52)
+        assert Fraction(length) * (1 + Fraction(1, 2**41)) <= own + rounded
+        assert own <= Fraction(length) * (1 + Fraction(1, 2**39)) + rounded
