@@ -92,11 +92,13 @@ def test_what_floats_miss_is_bounded_by_the_rows_the_clip_and_theta(kind):
         each = 0.4 * (2.0**-45 + (256 + 8) * ULP) + 0.25 * (terms + 2) * ULP * reach
         other = 3.0 * float(np.linalg.norm(theta)) + float(np.linalg.norm(held.slope))
         assert held._missed(theta, size) == pytest.approx(
-            2 * (size * long * each + 4 * ULP * other), rel=1e-12
+            2 * (size * long * each + 4 * ULP * other), rel=1e-12, abs=0
         )
     small, _ = made_up(kind, clip=0.1)
     theta = np.full(held.space.dimension, 1e9)
-    assert small._missed(theta, 1e9) == pytest.approx(0.4 * held._missed(theta, 1e9), rel=1e-3)
+    assert small._missed(theta, 1e9) == pytest.approx(
+        0.4 * held._missed(theta, 1e9), rel=1e-3, abs=0
+    )
 
 
 @pytest.mark.parametrize("kind", ["dense", "cells"])
