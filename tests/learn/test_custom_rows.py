@@ -79,3 +79,16 @@ def test_work_is_judged_by_the_rows_and_numbers_of_all_steps():
             model(**many).planned(held, loss)
     with pytest.raises(dp.BadParameter, match="would add noise to"):
         model(steps=20_000, batches=4, dimension=30_000).planned(held, loss)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [{"gradient": None}, {"clip": None}, {"size": None}, {"gradient": 3}, {"clip": 0.0},
+     {"size": 0.0}, {"learning_rate": 0.0}, {"steps": 0}, {"dimension": 0}, {"momentum": 1.0},
+     {"sample_rate": 2.0}, {"batches": 0}, {"batches": 2, "sample_rate": 0.5}],
+    ids=str,
+)  # fmt: skip
+def test_parameters_that_no_fit_can_have_are_refused_by_themselves(wrong):
+    model().check_parameters()
+    with pytest.raises(dp.BadParameter):
+        model(**wrong).check_parameters()

@@ -120,3 +120,8 @@ def test_made_up_keys_are_of_the_type_that_keys_of_rows_have():
     found = selecting.Columns(cells=cells, target="y", rows=None, read=None).made_up(3)
     assert found["k"].dtype == object
     assert found["k"].tolist() == [1, 2, 3]
+
+
+def test_what_has_no_predictions_is_no_fitted_model():
+    with pytest.raises(dp.BadParameter, match="fitted models"):
+        selecting._check_model(1, None)
