@@ -90,6 +90,6 @@ def test_work_is_judged_by_the_rows_and_numbers_of_all_steps():
 )  # fmt: skip
 def test_parameters_that_no_fit_can_have_are_refused_by_themselves(wrong):
     model().check_parameters()
-    words = "needs gradient, clip and size" if None in wrong.values() else ""
+    words = "needs gradient, clip and size" if None in wrong.values() else "."
     with pytest.raises(dp.BadParameter, match=words):
         model(**wrong).check_parameters()

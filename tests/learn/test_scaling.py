@@ -66,7 +66,7 @@ def test_bounds_are_two_numbers_or_two_lists():
 
 @pytest.mark.parametrize(
     "wrong",
-    [None, 3, (1,), (0, 1, 2), "ab", ({}, 1), ([0, 0, 0], 1), (2, 1), (0, math.inf),
+    [None, 3, (1,), (0, 1, 2), "ab", {0: 5, 1: 6}, ({}, 1), ([0, 0, 0], 1), (2, 1), (0, math.inf),
      (math.nan, 1), (-1.1e150, 0), (0, 1.1e150), ([0, 3], [1, 2])],
     ids=str,
 )  # fmt: skip

@@ -11,7 +11,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, TypeGuard
 
 import numpy as np
 from numpy.typing import NDArray
@@ -192,7 +192,7 @@ class Read:
         return encoding.space.packed(codes)
 
 
-def by_value(cells: Listed | Intervals) -> bool:
+def by_value(cells: Listed | Intervals) -> TypeGuard[Intervals]:
     """Whether rows bring the value itself, to be put in cells here: quicker than in SQL."""
     return isinstance(cells, Intervals) and cells.type in ("int", "float")
 

@@ -194,10 +194,6 @@ class Columns:
 
     @staticmethod
     def _spread(cells: Listed | Intervals, at: NDArray[np.float64]) -> NDArray[Any]:
-        if isinstance(cells, Listed):
-            keys = np.array([*cells.keys, None], dtype=object)
-            listed: NDArray[Any] = keys[np.rint(at * (len(cells.keys) - 1)).astype(np.int64)]
-            return listed
         if by_value(cells):
             return (1 - at) * float(cells.low) + at * float(cells.high)
         return cells.decode(np.rint(at * (cells.size - 1)).astype(np.int64), np.full(len(at), 0.5))
