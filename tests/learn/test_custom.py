@@ -9,6 +9,7 @@ import pytest
 import deniable as dp
 from deniable.audit import replay, search
 from deniable.learn import GradientDescent, margins
+from deniable.learn.engine.examples import Examples
 
 EASY = {"epsilon": 1.0, "delta": 1e-5, "clip": 1.0, "size": 4000}
 
@@ -202,6 +203,8 @@ def test_a_margin_depends_on_its_row_alone(d, columns):
         {"momentum": 2},
         {"steps": 0},
         {"dimension": 0},
+        {"dimension": -1},
+        {"batches": 0},
         {"gradient": 3},
         {"sample_rate": 2.0},
     ],
@@ -354,3 +357,36 @@ def test_gradients_in_one_dimension_need_no_column(shape):
     rows = np.array([[1.0], [2.0], [3.0]])
     found = model._called(np.array([0.5]), rows, np.array([0.0, 1.0, 2.0]))
     assert found.tolist() == [[0.5], [0.0], [-0.5]]
+
+
+def test_gradients_are_shortened_to_the_clip_and_rounded_towards_zero():
+    given = np.array([[3.0, 0.0], [-3.0, 4.0], [1e300, 0.0], [np.inf, -np.inf], [np.nan, -2.5]])
+    model = GradientDescent(gradient=lambda *_: given, dimension=2, clip=4.0, size=50)
+    found = []
+    for place in range(5):
+        model.gradient = lambda *_, own=place: given[own : own + 1]
+        rows = Examples(x=np.zeros((1, 1)), y=np.zeros(1))
+        found.append(model._shortened(np.zeros(2), rows).tolist())
+        half = Examples(x=rows.x, y=rows.y, w=np.array([1 << 19]))
+        weighed = model._shortened(np.zeros(2), half)
+        assert weighed.tolist() == [int(each / 2) for each in found[-1]]
+    one, root = 2**20, 2**20 / 2**0.5
+    wanted = [[0.75 * one, 0], [-0.6 * one, 0.8 * one], [one, 0], [root, -root], [0, -0.625 * one]]
+    assert np.abs(np.array(found) - wanted).max() <= 1
+    assert (np.abs(found) <= np.abs(wanted)).all()
+    assert model._slope([one, -one / 2]).tolist() == [4.0 / 50, -2.0 / 50]
+    model.batches = 5
+    assert model._slope([one]).tolist() == [4.0 / 10]
+    model.batches, model.sample_rate = None, 0.25
+    assert model._slope([one]).tolist() == [4.0 / 12.5]
+
+
+def test_in_many_dimensions_no_rounding_makes_a_gradient_longer_than_the_limit():
+    """Squares that each round down when added: their sum is too small by 2⁻³⁷ of itself."""
+    size = 2**18
+    whole = np.full(size, 2048)
+    whole[:4] += [1, -1, 1, -1]  # a little longer than the limit, if taken as they are
+    given = (whole * (1 + 0.2495 * 2.0**-35))[None, :]
+    model = GradientDescent(gradient=lambda *_: given, dimension=size, clip=1.0, size=1)
+    found = model._shortened(np.zeros(size), Examples(x=np.zeros((1, 1)), y=np.zeros(1)))
+    assert int((found * found).sum()) <= 2**40 < int((whole * whole).sum())

@@ -1,9 +1,11 @@
 """s.explain_fit: free, from public facts, and its formula holds."""
 
 import re
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 
 import deniable as dp
@@ -15,7 +17,11 @@ from deniable.learn import (
     KMeans,
     LogisticRegression,
     Ridge,
+    explaining,
 )
+from deniable.learn.engine.batches import DisjointBatches
+from deniable.learn.engine.perturbed import ObjectivePerturbation
+from deniable.mechanisms.combine import Composed
 
 ROWS = 3000
 BUDGET = dp.epsilon(4.0, delta=4e-5)
@@ -120,3 +126,86 @@ def test_without_a_public_size_the_plan_says_what_is_missing():
     session, _ = opened(size=None)
     plan = session.explain_fit(LogisticRegression(solver="output"), target="t", spend=BUDGET)
     assert "dp.Schema(size=" in str(plan)
+
+
+# ---- in words
+
+
+def test_a_plan_without_a_schema_knows_no_size():
+    frame = pa.table({"a": [True, False] * 5, "t": [False, True] * 5})
+    session = dp.open(frame, unit=dp.rows(), budget=BUDGET)
+    given = {"target": "t", "features": ["a"], "spend": BUDGET}
+    plan = session.explain_fit(LogisticRegression(solver="output"), **given)
+    assert "dp.Schema(size=" in str(plan)
+    assert "fit LogisticRegression to predict t" in str(plan)
+    assert "read a as 3 features" in str(plan)
+
+
+TIMES = "times what one unit changes"
+THREE = dp.Gaussian(sigma=6.0, sensitivity=2.0)
+INSIDE = ObjectivePerturbation(
+    coordinates=2, sensitivity=4.0, smoothness=1.0, ridge=7.0, sigma=10.0, tolerance=1.0,
+    output=1.0, epsilon=1.0,
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("plan", "words"),
+    [
+        (THREE, ["one answer, noise 3 times what one unit changes"]),
+        (
+            Composed.of((THREE, 1), (dp.Gaussian(sigma=1.0, sensitivity=4.0), 5)),
+            [
+                "one answer, noise 3 times what one unit changes",
+                "5 answers, noise 0.25 times what one unit changes",
+            ],
+        ),
+        (
+            DisjointBatches(of=THREE, batches=8, epochs=4),
+            ["4 × 8 sums over disjoint batches, noise 3 times what one unit changes"],
+        ),
+        (
+            Composed.of((THREE.sampled(rate=0.1), 7)),
+            ["7 answers over Poisson samples at rate 0.1, noise 3 times what one unit changes"],
+        ),
+        (
+            Composed.of((INSIDE, 1)),
+            [f"one minimum with penalty 7, and in its objective noise 2.5 {TIMES}"],
+        ),
+        (dp.Laplace(scale=1.0), ["one answer, noise nan times what one unit changes"]),
+    ],
+    ids=range(6),
+)
+def test_each_noise_is_told_beside_what_one_unit_changes(plan, words):
+    assert explaining._noises(plan) == words
+
+
+@pytest.mark.parametrize(
+    ("needs", "words"),
+    [
+        ((), ""),
+        (("a",), "rows with a missing a are left out"),
+        (("a", "b"), "rows with a missing a or b are left out"),
+        (["a", "b", "c"], "rows with a missing a, b or c are left out"),
+    ],
+    ids=str,
+)
+def test_rows_that_are_left_out_are_named_by_their_columns(needs, words):
+    assert explaining._left_out(needs) == words
+
+
+@pytest.mark.parametrize("size", [None, 50])
+@pytest.mark.parametrize("known", [True, False])
+def test_what_noise_costs_is_told_where_a_formula_and_the_size_are_known(size, known):
+    def excess(found, *, size):
+        return 100.0 / size if known else None
+
+    words = explaining._quality(
+        SimpleNamespace(model=SimpleNamespace(expected_excess=excess)), size
+    )
+    if not known:
+        assert words.startswith("no formula says how good it will be")
+    elif size is None:
+        assert words.startswith("state the number of rows")
+    else:
+        assert words == "expected excess loss per row: at most 2 above the penalised minimum"

@@ -66,7 +66,7 @@ def test_bounds_are_two_numbers_or_two_lists():
 
 @pytest.mark.parametrize(
     "wrong",
-    [None, 3, (1,), (0, 1, 2), "ab", ({}, 1), ([0, 0, 0], 1), (2, 1), (0, math.inf),
+    [None, 3, (1,), (0, 1, 2), "ab", {0: 5, 1: 6}, ({}, 1), ([0, 0, 0], 1), (2, 1), (0, math.inf),
      (math.nan, 1), (-1.1e150, 0), (0, 1.1e150), ([0, 3], [1, 2])],
     ids=str,
 )  # fmt: skip
@@ -82,3 +82,15 @@ def test_features_have_bounds_or_a_norm():
             use()
     with pytest.raises(BadParameter, match="norm"):
         made(norm=0.0)
+
+
+@pytest.mark.parametrize("intercept", [False, True])
+@pytest.mark.parametrize("columns", [(), (3,)])
+@pytest.mark.parametrize("given", [{"bounds": BOUNDS}, {"norm": 9.0}], ids=str)
+def test_scores_of_rows_as_they_were_are_those_of_scaled_rows(given, columns, intercept):
+    """Of rows within their bounds, and shorter than the norm: nothing is clipped."""
+    scaled, draw = made(**given, intercept=intercept), np.random.default_rng(0)
+    rows = draw.uniform(BOUNDS[0], BOUNDS[1], (6, 2))
+    theta = draw.normal(size=(2 + intercept, *columns))
+    slopes, constant = scaled.unscaled(theta)
+    assert rows @ slopes + constant == pytest.approx(scaled._scaled(rows) @ theta)

@@ -1,6 +1,9 @@
 """s.select and s.tune: the best model, chosen privately, for what was offered."""
 
 import dataclasses
+import datetime as dt
+import math
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -288,3 +291,78 @@ def test_a_classifier_of_a_number_is_refused_before_the_first_fit(classifier):
 def test_one_model_alone_is_not_a_list(call):
     with pytest.raises(dp.BadParameter, match="needs a list"):
         getattr(opened(dp.mu(1.0)), call)(Ridge(), target="z", spend=dp.mu(0.5))
+
+
+# ---- one step after the other
+
+
+def columns(**cells):
+    """Columns of which only public facts are known; the last is the target."""
+    made = {name: selecting.cells_of(column, name) for name, column in cells.items()}
+    return selecting.Columns(cells=made, target=[*cells][-1], rows=None, read=None)
+
+
+def test_made_up_rows_go_from_the_first_value_to_the_last():
+    days = dp.bounds(dt.date(2020, 1, 1), dt.date(2020, 12, 31), type="date")
+    found = columns(
+        x=dp.bounds(-2, 6), kind=dp.keys(["a", "b", "c"]), day=days, y=dp.keys([0, 1])
+    ).made_up(3)
+    assert list(found) == ["x", "kind", "day"]
+    assert found["x"].tolist() == [-2.0, 2.0, 6.0]
+    assert found["kind"].tolist() == ["a", "b", "c"]
+    first, middle, last = pd.to_datetime(found["day"])
+    assert first < pd.Timestamp(2020, 2, 1) < middle < pd.Timestamp(2020, 8, 1)
+    assert last > pd.Timestamp(2020, 12, 1)
+
+
+@pytest.mark.parametrize(
+    ("target", "span", "labelled"),
+    [(dp.bounds(-2, 6), 8.0, False), (dp.bounds(3, 4), 1.0, False), (dp.keys(["a"]), 1.0, True)],
+)
+def test_errors_are_judged_by_the_span_of_the_target(target, span, labelled):
+    found = columns(z=target)
+    assert (found.span, found.labelled) == (span, labelled)
+
+
+@pytest.mark.parametrize("weights", [None, [1 << 20, 1 << 19, 1 << 20, 0, 1 << 20]])
+def test_scores_are_right_predictions_or_one_minus_the_error(weights):
+    weights = None if weights is None else np.array(weights)
+    share = np.ones(5) if weights is None else weights / 2**20
+    model = SimpleNamespace(predict=np.array)
+    wanted = np.array(["a", "b", "a", "a", None], dtype=object)
+    found = selecting._score(model, [*"abcaa"], wanted, columns(y=dp.keys(["a", "b"])), weights)
+    assert found == 2**16 * (share * [1, 1, 0, 1, 0]).sum()
+    near = columns(z=dp.bounds(-2, 6))
+    predicted = [1.0, 3.0, 1e9, -np.inf, np.nan]
+    found = selecting._score(model, predicted, np.array([1.0, 1.0, 0.0, 0.0, 0.0]), near, weights)
+    assert found == 2**16 * (share * [1, 0.75, 0, 0, 0]).sum()
+
+
+@pytest.mark.parametrize("count", [1, 3, 4, 7])
+def test_a_fifth_is_for_the_choice_and_the_rest_for_the_fits(count):
+    for spend in (dp.mu(1.0), dp.rho(1.0)):
+        choice, each = selecting._shares(spend, count)
+        assert sum([each] * count, start=choice) <= spend
+    choice, each = selecting._shares(dp.mu(1.0), count)
+    assert (choice.mu**2, count * each.mu**2) == (pytest.approx(0.2), pytest.approx(0.8))
+    choice, each = selecting._shares(dp.epsilon(1.0, delta=1e-6), count)
+    total = sum([each] * (count - 1), start=each)
+    assert (choice.epsilon, total.epsilon) == (pytest.approx(0.2), pytest.approx(0.8))
+    assert 1e-6 * (1 - 1e-9) < total.delta <= 1e-6
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "same"),
+    [(1.0, 1.0005, True), (1.0, 1.002, False), (0.0, 9e-7, True), (0.0, 2e-6, False),
+     (math.nan, math.nan, True), (math.nan, 1.0, False), (1.0, math.nan, False), ("a", "a", True),
+     ("a", "b", False), (None, None, True), (None, 1.0, False), (True, 1, True),
+     (math.nan, "a", False)],
+)  # fmt: skip
+def test_predictions_are_alike_but_for_the_last_digits_of_numbers(first, second, same):
+    assert selecting._alike(first, second) is same
+
+
+def test_a_row_of_a_frame_has_its_form():
+    assert selecting._row({"a": np.array([1, 2, 3])}, 1)["a"].tolist() == [2]
+    found = selecting._row(pd.DataFrame({"a": [1, 2, 3]}), 1)
+    assert (found["a"].tolist(), found.index.tolist()) == ([2], [0])

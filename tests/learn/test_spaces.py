@@ -12,7 +12,7 @@ from deniable.learn.engine.cells import Cells
 from deniable.learn.engine.descent import Descent, gradient
 from deniable.learn.engine.examples import Examples
 from deniable.learn.engine.groups import Groups
-from deniable.learn.engine.spaces import Dense, on_lattice
+from deniable.learn.engine.spaces import Dense, chunks, on_lattice, up, weighed
 
 CELLS = Cells(sizes=(2, 3, 5))
 BLOCKS = Cells(sizes=(130, 130, 3))
@@ -198,3 +198,106 @@ def test_sums_are_the_same_however_rows_are_cut(classes, weighted, monkeypatch):
         with monkeypatch.context() as patch:
             patch.setattr("deniable.learn.engine.spaces._CHUNK", 3)
             assert all((a == b).all() for a, b in zip(found(), whole, strict=True))
+
+
+# ---- one number after the other
+
+
+def test_rows_are_shortened_and_rounded_towards_zero_however_large():
+    space = Dense(dimension=2)
+    given = [[0.5, 0.25], [-0.99999, 0.0], [1.0, 0.0], [30.0, -40.0], [1e300, 0.0], [2e12, 2e12]]
+    given += [[np.inf, 0.0], [np.nan, -1.0], [-np.inf, np.inf]]
+    found = space.rounded(np.array(given)).tolist()
+    half = int(8192 / 2**0.5)
+    assert found == [
+        [4096, 2048], [-8191, 0], [8192, 0], [4915, -6553], [8192, 0], [half, half],
+        [8192, 0], [0, -8192], [-half, half],
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("width", [1, 2, 3, 7, 300, 3000])
+def test_no_rounding_makes_a_row_longer_than_its_space_allows(width):
+    """Rows along whole numbers whose length is a power of 2: there is nothing to round away."""
+    space = Dense(dimension=width)
+    draw = np.random.default_rng(width)
+    rows = draw.normal(size=(40, width)) * 2.0 ** draw.integers(0, 30, (40, 1))
+    rows[:20] = draw.choice([-1.0, 1.0], (20, width)) * draw.uniform(1, 9, (20, 1))
+    found = space.rounded(rows).astype(np.int64)
+    assert (found * found).sum(axis=1).max() <= space.norm**2
+    assert space.lengths(found.astype(np.int16)) == pytest.approx(np.linalg.norm(found, axis=1))
+
+
+def test_lengths_are_at_least_one():
+    x = np.array([[0, 0], [3, 4], [0, 1]], dtype=np.int16)
+    assert Dense(dimension=2).lengths(x).tolist() == [1.0, 5.0, 1.0]
+
+
+def test_parameters_are_put_on_the_lattice_and_shrunk_where_they_are_too_long():
+    assert on_lattice(np.array([0.0, 0.0])).tolist() == [0, 0]
+    assert on_lattice(np.array([1.5, -(2.0**-20), 0.7 * 2.0**-20])).tolist() == [3 << 19, -1, 1]
+    small = np.array([2.0**17, -(2.0**17)])
+    assert on_lattice(small).tolist() == [1 << 37, -(1 << 37)]
+    assert on_lattice(np.array([3 * 2.0**20, 4 * 2.0**20])) == pytest.approx(
+        [0.6 * 2**38, 0.8 * 2**38]
+    )
+    columns = np.array([[1.0, 3 * 2.0**20], [0.5, 4 * 2.0**20]])
+    found = on_lattice(columns)
+    assert np.sqrt((found.astype(float) ** 2).sum(axis=0).max()) == pytest.approx(2.0**38)
+
+
+def test_a_number_moved_up_is_above_what_it_was_computed_from():
+    for number in (1 / 3, 1.0, 7.0, 1e300):
+        assert Fraction(number) * (1 + Fraction(1, 2**51)) < Fraction(up(number))
+        assert Fraction(up(number)) <= Fraction(number) * (1 + Fraction(1, 2**49))
+
+
+@pytest.mark.parametrize(
+    ("rows", "parts"),
+    [
+        (0, [0]),
+        (1, [0]),
+        (1 << 16, [0]),
+        ((1 << 16) + 1, [0, 1 << 16]),
+        (3 << 16, [0, 1 << 16, 2 << 16]),
+    ],
+)
+def test_rows_come_in_parts_and_no_rows_in_an_empty_one(rows, parts):
+    assert list(chunks(rows)) == [slice(start, start + (1 << 16)) for start in parts]
+
+
+def test_weights_are_taken_off_towards_zero():
+    assert weighed(np.array([10.0, -10.0, 3.0]), np.array([1 << 19, 1 << 18, 0])).tolist() == [
+        5.0, -2.0, 0.0,
+    ]  # fmt: skip
+    space = Dense(dimension=3)
+    assert (space.moments_size, space.moment_unit(weighted=True), space.exponent) == (6, 2**26, -33)
+
+
+@pytest.mark.parametrize("columns", [(), (2,)])
+def test_sums_of_dense_rows_are_those_of_whole_numbers(columns, monkeypatch):
+    monkeypatch.setattr("deniable.learn.engine.spaces._CHUNK", 3)
+    space, draw = Dense(dimension=3), np.random.default_rng(2)
+    x = draw.integers(-5000, 5000, (7, 3))
+    theta = draw.integers(-(2**30), 2**30, (3, *columns))
+    residuals = draw.integers(-(2**20), 2**20, (7, *columns))
+    small = x.astype(np.int16)
+    assert space.linear(theta)(small).tolist() == (x @ theta).tolist()
+    parts = [(small[:4], residuals[:4].astype(float)), (small[4:], residuals[4:].astype(float))]
+    assert space.total(parts, columns).tolist() == (x.T @ residuals).tolist()
+    weights = draw.integers(0, 2**20, 7)
+    for own in (None, weights):
+        taken = (
+            x
+            if own is None
+            else np.array(
+                [
+                    [int(v * int(w) / 2**20) for v in row]
+                    for row, w in zip(x.tolist(), own, strict=True)
+                ]
+            )
+        )
+        found = space.moments(small, own)
+        assert found.tolist() == (x.T @ taken)[np.triu_indices(3)].tolist()
+        matrix = space.matrix(found.astype(float))
+        assert (matrix == matrix.T).all()
+        assert matrix[np.triu_indices(3)].tolist() == found.tolist()

@@ -11,7 +11,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, TypeGuard
 
 import numpy as np
 from numpy.typing import NDArray
@@ -109,7 +109,7 @@ def finer(column: Column) -> list[Intervals]:
     powers = [2 ** (least + k / _PARTS) for k in range(math.ceil((top - least) * _PARTS))]
     sides = [(1 - math.ceil(p), math.ceil(p)) if whole else (-p, p) for p in powers]
     inner = sorted({edge for pair in sides for edge in pair if low < edge < high})
-    made = binning_of(column, bins=[low, *inner, high + whole], null=own)
+    made = binning_of(column, bins=[low, *inner, high], null=own)
     assert isinstance(made, Intervals)
     return [made]
 
@@ -192,7 +192,7 @@ class Read:
         return encoding.space.packed(codes)
 
 
-def by_value(cells: Listed | Intervals) -> bool:
+def by_value(cells: Listed | Intervals) -> TypeGuard[Intervals]:
     """Whether rows bring the value itself, to be put in cells here: quicker than in SQL."""
     return isinstance(cells, Intervals) and cells.type in ("int", "float")
 

@@ -178,7 +178,7 @@ class Columns:
     def span(self) -> float:
         """Of a numeric target, from its lower to its upper bound."""
         cells = self.cells[self.target]
-        return float(cells.high - cells.low) or 1.0 if isinstance(cells, Intervals) else 1.0
+        return float(cells.high - cells.low) if isinstance(cells, Intervals) else 1.0
 
     def frame(self, matrix: Matrix) -> tuple[Any, NDArray[Any]]:
         """The columns, and the target."""
@@ -194,10 +194,6 @@ class Columns:
 
     @staticmethod
     def _spread(cells: Listed | Intervals, at: NDArray[np.float64]) -> NDArray[Any]:
-        if isinstance(cells, Listed):
-            keys = np.array([*cells.keys, None], dtype=object)
-            listed: NDArray[Any] = keys[np.rint(at * (len(cells.keys) - 1)).astype(np.int64)]
-            return listed
         if by_value(cells):
             return (1 - at) * float(cells.low) + at * float(cells.high)
         return cells.decode(np.rint(at * (cells.size - 1)).astype(np.int64), np.full(len(at), 0.5))
@@ -209,7 +205,7 @@ class Columns:
         codes = self.read.whole(matrix, self.read.columns[name][0])
         if isinstance(cells, Listed):
             keys = np.array([*cells.keys, None], dtype=object)
-            listed: NDArray[Any] = keys[np.clip(codes, 0, len(keys) - 1)]
+            listed: NDArray[Any] = keys[codes]
             return listed
         return cells.decode(codes, np.full(len(codes), 0.5))  # dates: the middle of their cell
 

@@ -1,29 +1,35 @@
 """What learners pay for: as many numbers as they ask for, each moved no further than is said."""
 
 import math
+from contextlib import contextmanager
 from types import SimpleNamespace
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import deniable as dp
-from deniable.errors import BadParameter, MixedLosses
+from deniable.errors import BadParameter, BudgetExceeded, MixedLosses
 from deniable.learn.engine import moments
 from deniable.learn.engine.budget import (
     MOST_NUMBERS,
     MOST_PASSES,
     Part,
+    _blocked,
     batched,
     check_work,
     gaussian,
     needs_delta,
+    paid,
     plan,
+    sampled,
 )
 from deniable.learn.engine.cells import Cells
 from deniable.learn.engine.descent import MOMENTS, Descent, gradient
 from deniable.learn.engine.examples import Examples
 from deniable.learn.engine.groups import Groups
 from deniable.learn.engine.spaces import Dense
+from deniable.losses.filters import ApproxFilter
 
 DENSE, CELLS = Dense(dimension=3), Cells(sizes=(2, 4))
 SPACES = [DENSE, CELLS]
@@ -166,3 +172,71 @@ def test_of_disjoint_batches_one_per_epoch_is_paid_for(epochs):
     assert (made.batches, made.epochs, made.of.sensitivity) == (10, epochs, 2.0)
     assert epochs * (2.0 / made.of.sigma) ** 2 == pytest.approx(0.64)
     assert epochs * (2.0 / made.of.sigma) ** 2 <= 0.64
+
+
+def test_samples_are_priced_at_the_rate_and_need_a_delta():
+    made = sampled(l2=5.0, rate=0.1, times=3, to=dp.epsilon(1.0, delta=1e-6))
+    ((noise, times),) = made.parts
+    assert (times, noise.rate, noise.of.sensitivity) == (3, 0.1, 5.0)
+    assert 1e-6 * 0.9 < made.delta_at(1.0) <= 1e-6
+    with pytest.raises(MixedLosses, match="Poisson samples"):
+        sampled(l2=5.0, rate=0.1, times=3, to=dp.mu(1.0))
+    with pytest.raises(MixedLosses):
+        needs_delta(dp.losses.Approx(1.0, delta=0.0), "Poisson samples")
+
+
+# ---- blocks
+
+
+def session_of(reserve, left, budget=1e-6):
+    rule = ApproxFilter(budget=dp.losses.Approx(1.0, delta=budget), order=8.0, reserve=reserve)
+    kept = dp.losses.Approx(1.0, delta=left)
+    return SimpleNamespace(ledger=SimpleNamespace(filter=rule), left=kept)
+
+
+@pytest.mark.parametrize(("reserve", "share"), [(2.5e-7, 0.25), (1e-6, 1.0), (1e-7, 0.1)])
+def test_a_block_takes_the_part_of_the_reserve_that_its_spend_is_of_the_budget(reserve, share):
+    loss, delta = _blocked(session_of(reserve, reserve), dp.epsilon(0.5, delta=3e-7))
+    assert delta == pytest.approx(share * 3e-7)
+    assert (loss.epsilon, loss.delta) == (0.5, pytest.approx(delta))
+
+
+def test_the_last_block_takes_what_rounding_left_and_no_more():
+    spend = dp.epsilon(1.0, delta=1e-6)
+    for short in (0.0, 2.0**-40, 2.0**-31):
+        left = 2.5e-7 * (1 - short)
+        found, delta = _blocked(session_of(2.5e-7, left), spend)
+        assert delta <= session_of(2.5e-7, left).left.delta
+        assert found.delta == pytest.approx(2.5e-7)
+    for left, reserve in ((2.5e-7 * (1 - 2.0**-29), 2.5e-7), (0.0, 2.5e-7), (0.0, 0.0)):
+        with pytest.raises(BudgetExceeded, match="is left for blocks"):
+            _blocked(session_of(reserve, left), spend)
+
+
+@pytest.mark.parametrize("loss", [dp.epsilon(0.5), dp.mu(0.5), dp.losses.Approx(0.5, delta=0.0)])
+def test_what_has_no_delta_is_no_block(loss):
+    assert _blocked(session_of(2.5e-7, 2.5e-7), loss) == (loss, None)
+    other = SimpleNamespace(ledger=SimpleNamespace(filter=object()), left=None)
+    spend = dp.epsilon(0.5, delta=1e-7)
+    assert _blocked(other, spend) == (spend, None)
+
+
+def test_the_data_are_ready_while_a_fit_is_paid_for_and_until_it_ends():
+    seen = []
+
+    @contextmanager
+    def ready():
+        seen.append("ready")
+        yield
+        seen.append("closed")
+
+    frame = pd.DataFrame({"x": [0.5]})
+    facts = dp.Schema(columns={"x": dp.bounds(0, 1)})
+    session = dp.open(frame, unit=dp.rows(), budget=dp.mu(1.0), schema=facts)
+    held = SimpleNamespace(ready=[ready()])
+    with paid(session, held, [Part(share=1.0, l2=1.0, numbers=1)], spend=dp.mu(0.5)) as bought:
+        assert seen == ["ready"]
+        assert len(session.ledger.entries) == 1
+        assert bought.loss == dp.mu(0.5)
+        assert bought.plan.gdp() == pytest.approx(0.5)
+    assert seen == ["ready", "closed"]

@@ -10,7 +10,6 @@ import pytest
 from deniable.learn.engine import groups as module
 from deniable.learn.engine.examples import Examples
 from deniable.learn.engine.groups import Groups, means
-from deniable.learn.engine.rowwise import margins
 from deniable.learn.engine.spaces import DENSE, Dense
 
 UNIT = 1 << DENSE
@@ -131,16 +130,3 @@ def test_means_are_clipped_to_the_bounds(monkeypatch):
     with pytest.raises(StopIteration) as ended:
         steps.send(noisy)
     assert ended.value.value[1].tolist() == [[0.5] * 4, [-0.5] * 4]
-
-
-# ---- products of rows
-
-
-@pytest.mark.parametrize("columns", [(), (4,)])
-def test_margins_are_products_row_by_row(columns):
-    draw = np.random.default_rng(0)
-    x, theta = draw.normal(size=(9, 5)), draw.normal(size=(5, *columns))
-    found = margins(x, theta)
-    assert found.shape == (9, *columns)
-    assert found == pytest.approx(x @ theta)
-    assert (margins(x[3:4], theta)[0] == found[3]).all()

@@ -33,6 +33,19 @@ def test_the_logistic_residual_is_that_of_the_middle_of_its_step():
                 assert each == int(mpmath.nint(exact)) - label * 2**16
 
 
+@pytest.mark.parametrize("limits", [[20_000.5], [65_536.0], [100.0, 0.7, 4e4, 9.0]], ids=str)
+def test_the_logistic_residual_is_clipped_for_all_rows_alike_or_for_each(limits):
+    labels = np.arange(len(MARGINS)) % 3 - 1
+    free = links.logistic(MARGINS, labels, exponent=EXPONENT, most=math.inf)
+    most = limits[0] if len(limits) == 1 else np.resize(limits, len(MARGINS))
+    found = links.logistic(MARGINS, labels, exponent=EXPONENT, most=most)
+    ends = np.broadcast_to(most, len(MARGINS)).tolist()
+    wanted = [float(int(min(max(x, -m), m))) for x, m in zip(free.tolist(), ends, strict=True)]
+    assert found.tolist() == wanted
+    assert not found[labels < 0].any()
+    assert found[labels == 0].max() > 0 > found[labels == 1].min()
+
+
 @pytest.mark.parametrize("classes", [2, 3, 5])
 def test_the_softmax_residual_is_that_of_whole_steps_below_the_largest(classes):
     margins = np.stack([np.roll(MARGINS, shift) for shift in range(classes)], axis=1)
@@ -74,3 +87,11 @@ def test_probabilities_are_those_of_log_odds_and_of_scores():
     )
     assert links.likeliest(scores).tolist() == [0, 2]
     assert links.likeliest(odds).tolist() == [0, 0, 0, 1, 1]
+
+
+@pytest.mark.parametrize("classes", range(2, 30))
+def test_no_rounding_makes_a_row_longer_than_its_limit(classes):
+    """A limit just below √n, or above, for rows that could become n times 1."""
+    most = math.sqrt(classes)
+    short = links.clipped(np.full((1, classes), 2.0), most)
+    assert sum(Fraction(x) ** 2 for x in short[0].tolist()) <= Fraction(most) ** 2

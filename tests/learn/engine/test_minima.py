@@ -1,6 +1,7 @@
 """Minima of penalised losses: the gradient against fractions and mpmath, and what bounds it."""
 
 import math
+from fractions import Fraction
 from types import SimpleNamespace
 
 import numpy as np
@@ -91,11 +92,13 @@ def test_what_floats_miss_is_bounded_by_the_rows_the_clip_and_theta(kind):
         each = 0.4 * (2.0**-45 + (256 + 8) * ULP) + 0.25 * (terms + 2) * ULP * reach
         other = 3.0 * float(np.linalg.norm(theta)) + float(np.linalg.norm(held.slope))
         assert held._missed(theta, size) == pytest.approx(
-            2 * (size * long * each + 4 * ULP * other), rel=1e-12
+            2 * (size * long * each + 4 * ULP * other), rel=1e-12, abs=0
         )
     small, _ = made_up(kind, clip=0.1)
     theta = np.full(held.space.dimension, 1e9)
-    assert small._missed(theta, 1e9) == pytest.approx(0.4 * held._missed(theta, 1e9), rel=1e-3)
+    assert small._missed(theta, 1e9) == pytest.approx(
+        0.4 * held._missed(theta, 1e9), rel=1e-3, abs=0
+    )
 
 
 @pytest.mark.parametrize("kind", ["dense", "cells"])
@@ -191,4 +194,27 @@ def test_a_sum_keeps_what_its_additions_round_away():
     total = _Exactly(2)
     for some in ([1e16, 1.0], [1.0, 1e-20], [1.0, -1.0], [-1e16, 0.0], [2.0**-60, 3e-20]):
         total.add(np.array(some))
-    assert total.value.tolist() == [2.0 + 2.0**-60, pytest.approx(4e-20, rel=1e-12)]
+    assert total.value.tolist() == [2.0 + 2.0**-60, pytest.approx(4e-20, rel=1e-12, abs=0)]
+
+
+def test_nothing_is_certified_on_a_machine_whose_floats_are_not_as_proved(monkeypatch):
+    def wrong():
+        raise ArithmeticError("exp is wrong here")
+
+    monkeypatch.setattr(minima, "check_floats", wrong)
+    with pytest.raises(ArithmeticError, match="exp is wrong"):
+        made_up("dense")[0].minimum(1e9)
+
+
+@pytest.mark.parametrize("kind", ["dense", "cells"])
+def test_a_bound_is_the_length_of_the_gradient_and_what_floats_miss(kind):
+    held, _ = made_up(kind, rows=200, weighted=False)
+    size = float((held.rows.y >= 0).sum())
+    nearly = held.minimum(1e-9)
+    for theta in (nearly, nearly + 1e-3, nearly + 1e3):
+        found, missed = held._at(theta), held._missed(theta, size)
+        length = float(np.linalg.norm(found.gradient))
+        own = Fraction(found.bound) - Fraction(missed)
+        rounded = Fraction(found.bound) * Fraction(1, 2**52)
+        assert Fraction(length) * (1 + Fraction(1, 2**41)) <= own + rounded
+        assert own <= Fraction(length) * (1 + Fraction(1, 2**39)) + rounded

@@ -7,9 +7,12 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+import deniable as dp
 from deniable.learn.engine import moments
 from deniable.learn.engine.cells import Cells
-from deniable.learn.engine.examples import Examples
+from deniable.learn.engine.descent import Descent
+from deniable.learn.engine.examples import Examples, Held
+from deniable.learn.engine.groups import Groups
 from deniable.learn.engine.spaces import Dense
 from deniable.mechanisms import Gaussian
 
@@ -89,3 +92,19 @@ def test_what_is_paid_for_is_what_one_unit_moves(kind, weighted):
         assert Fraction(part.l2) >= 2 * Fraction(l2)
         assert part.l2 == pytest.approx(2 * l2)
     assert math.isfinite(first.l2)
+
+
+@pytest.mark.parametrize(
+    "space", [Dense(dimension=3), Cells(sizes=(2, 3, 7))], ids=["dense", "cells"]
+)
+def test_the_noises_that_are_paid_for_cover_what_sums_declare(space):
+    held = Held(lambda _: None, space=space, unit=dp.person("who", rows=3))
+    first, second = moments.parts(held, share=0.5, target=True)
+    for part, l2 in ((first, moments.moments_l2(held)), (second, moments.products_l2(held))):
+        assert 3 * Fraction(l2) < Fraction(held.sum(len, l2=l2, shape=1).bound("l2"))
+        assert held.sum(len, l2=l2, shape=1).bound("l2") <= part.l2
+    how = Descent(space=space, classes=3, steps=2, clip=0.3)
+    assert held.sum(len, l2=how.gradient_l2, shape=1).bound("l2") <= how.parts(held)[1].l2
+    if isinstance(space, Dense):
+        groups = Groups(space=space, groups=2, squares=True)
+        assert held.sum(len, l2=groups.l2, shape=1).bound("l2") <= groups.parts(held)[0].l2

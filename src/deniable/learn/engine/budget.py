@@ -178,7 +178,7 @@ def _blocked(session: Session, spend: Loss) -> tuple[Loss, float | None]:
         return spend, None
     kept = session.left
     assert isinstance(kept, Approx)
-    wanted = spend.delta * min(rule.reserve / rule.budget.delta, 1.0)
+    wanted = spend.delta * (rule.reserve / rule.budget.delta)
     if not kept.delta >= wanted * (1 - _ROUNDING) > 0:
         raise BudgetExceeded(
             f"this fit needs a δ of {wanted:.3g}, and {kept.delta:.3g} is left for blocks",

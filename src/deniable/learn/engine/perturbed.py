@@ -15,7 +15,7 @@ from deniable import parameters
 from deniable.calibration import analytic_gaussian_sigma
 from deniable.errors import BadParameter
 from deniable.forms import Form, needs_shape
-from deniable.losses import Approx, Loss, convert, rounding
+from deniable.losses import Approx, Loss, convert
 from deniable.mechanisms import Gaussian
 from deniable.mechanisms._mechanism import Mechanism, Norm
 from deniable.mechanisms.combine import Composed
@@ -62,13 +62,13 @@ class Perturbation:
 
     @property
     def norm(self) -> float:
-        """No row is longer, in units of features."""
-        return up(self.space.norm / self.space.unit)
+        """No row is longer, in units of features: a quotient by a power of 2, so it is exact."""
+        return self.space.norm / self.space.unit
 
     @property
     def sensitivity(self) -> float:
         """No unit changes the gradient by more."""
-        return up(up(self.units * self.clip) * self.norm)
+        return up(self.units * self.clip * self.norm)
 
     def plan(self, loss: Loss) -> Mechanism:
         """The noise that a loss buys."""
@@ -219,7 +219,7 @@ class ObjectivePerturbation(Mechanism):
         """The one with the least noise that meets (ε, δ), with a penalty of at least `ridge`."""
         least = smoothness / math.expm1(min(_HESSIAN * epsilon, _VOLUME))
         penalty = max(least, ridge)
-        rest = (epsilon - math.log1p(smoothness / penalty)) * (1 - 2.0**-40)
+        rest = epsilon - math.log1p(smoothness / penalty)
         short, tolerance = 1 - 2.0**-40, TOLERANCE * sensitivity
         while True:
             mu = short / analytic_gaussian_sigma(rest, delta=delta / 2)
@@ -246,13 +246,13 @@ class ObjectivePerturbation(Mechanism):
     def delta_at(self, epsilon: float) -> float:
         """2·δ_μ(ε − c); 1 where ε is at most c."""
         epsilon = parameters.non_negative("epsilon", epsilon)
-        volume = rounding.up(math.log1p(up(self.smoothness / self.ridge)) * (1 + 2.0**-50))
-        rest = rounding.down(epsilon - volume)
+        rest = epsilon - math.log1p(self.smoothness / self.ridge) * (1 + 2.0**-50)
         if rest <= 0:
             return 1.0
         ratios = (self.sensitivity / self.sigma, 2 * self.tolerance / (self.ridge * self.output))
-        mu = rounding.up(math.hypot(*ratios) * (1 + 2.0**-48))
-        return min(1.0, rounding.up(2 * convert.gdp_to_delta(mu, rest)))
+        # δ depends on ε/μ and grows with μ: this covers all roundings, also that of ε − c.
+        mu = math.hypot(*ratios) * (1 + 2.0**-48)
+        return min(1.0, 2 * convert.gdp_to_delta(mu, rest))
 
     # ---- use
 
@@ -272,7 +272,7 @@ class ObjectivePerturbation(Mechanism):
         width = self._width
         steps = rounded_gaussian(Fraction(self.sigma) / Fraction(width), np.zeros(self.coordinates))
         slope = np.asarray(steps, dtype=np.float64) * width
-        rounded = up(width / 2 * math.sqrt(self.coordinates))
+        rounded = width / 2 * math.sqrt(self.coordinates)  # certificates have 2⁻⁴⁰ to spare
         found = value(slope).minimum(self.tolerance - rounded)
         noisy = Gaussian(sigma=self.output, sensitivity=self.output).draw(found)
         return np.asarray(noisy, dtype=np.float64)
@@ -285,7 +285,7 @@ def output_l2(*, sensitivity: float, ridge: float) -> float:
     so λ‖θ′ − θ‖ ≤ ‖∇F(θ′) − ∇F(θ)‖ ≤ L, where L bounds ‖∇f‖: how far one unit, with all of its
     rows, and both sides if it is replaced, moves the gradient. Each θ̂ is within τ/λ of its minimum.
     """
-    return up((sensitivity + 2 * TOLERANCE * sensitivity) / ridge) * (1 + 2.0**-45)
+    return (sensitivity + 2 * TOLERANCE * sensitivity) / ridge * (1 + 2.0**-45)
 
 
 def _objective(value: Any) -> Solve:

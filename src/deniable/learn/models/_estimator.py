@@ -166,8 +166,9 @@ class PrivateEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has
 
         What has no μ is charged as a block, for which a quarter of a ledger's δ is kept.
         """
-        if self._in_mu or not isinstance(spend, Approx):
+        if self._in_mu:
             return mu(gaussian(spend))
+        assert isinstance(spend, Approx)
         return epsilon(spend.epsilon, delta=4 * spend.delta)
 
     @property
@@ -286,8 +287,7 @@ def numbers(estimator: Any, X: Any, *, reset: bool = False) -> Any:
     found = table(X)
     shape = (0, found.shape[1]) if found.ndim == 2 else (0,) * found.ndim
     check_array(np.zeros(shape), ensure_min_samples=0, estimator=estimator)
-    named = X if hasattr(X, "columns") else found
-    validate_data(estimator, named, reset=reset, skip_check_array=True)
+    validate_data(estimator, X, reset=reset, skip_check_array=True)
     return found
 
 

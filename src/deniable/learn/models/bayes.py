@@ -88,12 +88,12 @@ class GaussianNB(PrivateClassifier):
         self.var_ = self.var_ * scaled.scale**2
 
     def _log_joint(self, X: Any) -> Any:
+        """ln P(class, features), but for what all classes have in common."""
         check_is_fitted(self, "var_")
         rows = np.clip(numbers(self, X), -1e150, 1e150)  # what is missing says nothing of the class
         return np.stack(
             [
-                np.log(prior)
-                - 0.5 * np.nansum(np.log(2 * np.pi * var) + (rows - mean) ** 2 / var, axis=1)
+                np.log(prior) - 0.5 * np.nansum(np.log(var) + (rows - mean) ** 2 / var, axis=1)
                 for prior, mean, var in zip(self.class_prior_, self.theta_, self.var_, strict=True)
             ],
             axis=1,

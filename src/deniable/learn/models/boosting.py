@@ -111,7 +111,7 @@ class GradientBoosting(ScoringClassifier):
 
     def _parts(self, held: Held) -> list[Part]:
         how = self._how(held)
-        counts_l2 = up(math.ldexp(held.space.norm, links.BITS))
+        counts_l2 = math.ldexp(held.space.norm, links.BITS)
         return [
             Part(share=_COUNTS, l2=up(held.rows * counts_l2), numbers=held.space.dimension),
             Part(
@@ -132,7 +132,7 @@ class GradientBoosting(ScoringClassifier):
                 lambda rows: space.total(
                     (some.x, some.taken(np.full(len(some.y), unit))) for some in rows.parts(space)
                 ),
-                l2=up(math.ldexp(space.norm, links.BITS)),
+                l2=math.ldexp(space.norm, links.BITS),
                 shape=space.dimension,
             )
         )

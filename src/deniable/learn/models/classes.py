@@ -25,7 +25,7 @@ def listed(classes: Any, *, model: str) -> NDArray[Any]:
         found = np.unique(np.asarray(classes))
     except TypeError:
         found = np.empty(0)
-    if found.ndim != 1 or len(found) < 2 or len(found) != np.size(classes):
+    if len(found) < 2 or len(found) != np.size(classes):
         raise BadParameter.of("classes", classes, must="two or more different labels")
     given = np.asarray(classes, dtype=object).tolist()
     if not any(all(isinstance(each, kind) for each in given) for kind in (_NUMBERS, str)):

@@ -136,8 +136,7 @@ def _spread(clusters: int, dimension: int) -> Floats:
 
 def _on_lattice(centres: Floats) -> Integers:
     """Centres within the bounds as whole numbers: products with rows stay below 2³³·d."""
-    held = np.nan_to_num(np.clip(centres, -1, 1))
-    return np.rint(np.ldexp(held, THETA)).astype(np.int64)
+    return np.rint(np.ldexp(centres, THETA)).astype(np.int64)
 
 
 def _by_cluster(how: Groups, centres: Integers, rows: Examples) -> Integers:

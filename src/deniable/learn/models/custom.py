@@ -104,7 +104,6 @@ class GradientDescent(PrivateEstimator):
     def _on_table(
         self, session: Session, about: About, target: str | None, features: list[str]
     ) -> Held:
-        self.check_parameters()
         self._try_gradient(len(features))
         names = features if target is None else [*features, target]
         columns = {name: as_number(about, name) for name in names}
@@ -243,7 +242,8 @@ class GradientDescent(PrivateEstimator):
         square = np.zeros(len(sound))
         for column in sound.T:
             square += column * column
-        shrink = math.ldexp(1 - 2.0**-40, _BITS) / np.sqrt(np.maximum(square, 1.0))
+        rounded = (2.0**12 + self.dimension) * 2.0**-52  # each addition may round by 2⁻⁵³
+        shrink = math.ldexp(1 - rounded, _BITS) / np.sqrt(np.maximum(square, 1.0))
         short = rows.taken(np.trunc(sound * shrink[:, None]))
         total: Integers = short.astype(np.int64).sum(axis=0)
         return total

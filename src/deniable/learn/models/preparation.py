@@ -156,7 +156,7 @@ class PCA(ClassNamePrefixFeaturesOutMixin, _Prepared):  # type: ignore[misc]
         order = np.argsort(-values)
         values, vectors = np.maximum(values[order], 0.0), vectors[:, order]
         signs = np.sign(vectors[np.abs(vectors).argmax(axis=0), range(d)])  # as scikit-learn's
-        self.components_ = (vectors * np.where(signs == 0, 1, signs)).T[:kept]
+        self.components_ = (vectors * signs).T[:kept]
         self.explained_variance_ = values[:kept]
         self.explained_variance_ratio_ = values[:kept] / max(values.sum(), 1e-300)
         self.mean_, self.n_components_ = mean, kept

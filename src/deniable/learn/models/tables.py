@@ -70,7 +70,7 @@ def _columns(X: Any) -> Any:
         return np.zeros((0,) * (1 + max(map(dimensions, X), default=0)))
     if len(set(map(len, X))) > 1:
         raise ValueError("X must be a table: its rows have different lengths")
-    return [list(cells) for cells in zip(*X, strict=True)] or np.empty((len(X), 0))
+    return [list(cells) for cells in zip(*X, strict=True)]
 
 
 def _of_array(array: Any) -> Any:
