@@ -111,3 +111,10 @@ def test_the_fix_names_a_counter_that_covers_every_step_where_there_is_a_last_on
         check_covered(OpenEndedTreeCounter(scale=1.0), Fraction(2), Fraction(1))
     assert "or a counter" not in caught.value.fix
     check_covered(COUNTER, Fraction(3), Fraction(3))
+
+
+def test_a_value_without_a_bound_adds_nothing_and_is_refused_when_it_is_asked():
+    unbounded = dp.Sensitive(lambda: 1, linf=1)
+    assert moved_together([unbounded, value(2)]) == 2
+    with pytest.raises(dp.SensitivityMismatch):
+        COUNTER.begin().admit(unbounded)
