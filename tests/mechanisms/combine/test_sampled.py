@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from deniable.errors import BadParameter
+from deniable.forms import Form
 from deniable.mechanisms import Gaussian, Mechanism, SampledWithoutReplacement
 from deniable.mechanisms.combine.sampled import _exact_sum, _real_sum, _steps
 from deniable.sampling.lattice import Lattice
@@ -130,3 +131,19 @@ def test_a_sample_of_fixed_size_is_priced_by_its_share(size):
     known = SampledWithoutReplacement(of=Both(epsilon=1.0, mu=9.0), size=size, population=40)
     assert known.pure() == pytest.approx(math.log1p(q * math.expm1(1.0)))
     assert known.approx() == (known.pure(), 0.0)
+
+
+def test_a_part_that_states_a_delta_of_1_states_nothing(monkeypatch):
+    monkeypatch.setattr(Both, "approx", lambda _: (1.0, 1.0))
+    part = Both(epsilon=math.inf, mu=math.inf)
+    assert part.sampled(rate=0.5).approx() == (math.inf, 0.0)
+    fixed = SampledWithoutReplacement(of=part, size=1, population=2)
+    assert fixed.approx() == (math.inf, 0.0)
+
+
+def test_a_number_for_each_replaced_unit_is_read_and_nothing_else():
+    made = Gaussian(sigma=1.0).sampled(rate=0.5, relation="replace")
+    assert made.reading(Form())([1.0, 2.0]).tolist() == [1.0, 2.0]
+    for form in (Form(shape=(1,)), Form(statistic=max)):
+        with pytest.raises(BadParameter, match="one number per unit"):
+            made.reading(form)
