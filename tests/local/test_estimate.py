@@ -194,3 +194,32 @@ def test_shared_collisions_count_the_largest_counts_in_reach():
     terms = (none + shared * float(np.square(most).sum()), linear, square)
     expected = reach.widest(found.counts, PEOPLE, z=z, off=off, terms=terms)
     assert found.error == pytest.approx(expected, rel=1e-12)
+
+
+@pytest.mark.parametrize("count", [3, 400])
+def test_counts_that_are_left_out_are_said_to_be(count):
+    found = estimate([5] * count, chances=(0.75, 0.25))
+    shown, rest = found._listed()
+    left = count - len(shown)
+    assert len(rest) == (left > 0)
+    assert all(f"{left:,} more" in line for line in rest)
+    assert left == (0 if count == 3 else count - len(found.top(len(shown))))
+
+
+@pytest.mark.parametrize("shared", [0.0, 0.25])
+def test_what_reports_share_adds_a_part_of_all_squares(shared):
+    alone = estimate([0, 0, 0], chances=(0.75, 0.25)).variance([30.0, -4.0, 10.0])
+    found = estimate([0, 0, 0], chances=(0.75, 0.25), shared=shared).variance([30.0, -4.0, 10.0])
+    assert found - alone == pytest.approx(np.full(3, shared * 1000.0))
+
+
+@pytest.mark.parametrize("beyond", [(400, 380), (0, 10)])
+def test_a_count_that_cannot_be_widens_no_other_one_whatever_it_is(beyond):
+    """All counts in reach are held to 0 and everyone: 600 or 560 of 400 are the same 400."""
+    one, other = (
+        estimate([supports, 200], chances=(0.75, 0.25), shared=0.01) for supports in beyond
+    )
+    assert one.counts[0] != other.counts[0]
+    assert one.error[1] == other.error[1]
+    alone = estimate([beyond[0], 200], chances=(0.75, 0.25))
+    assert one.error[1] > alone.error[1]

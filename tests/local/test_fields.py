@@ -131,3 +131,11 @@ def test_the_geometry_is_the_smallest_that_is_nearly_the_best(categories, grown)
     best = min(found.values())
     near = [(g**t, g, t) for (g, t), v in found.items() if v <= 1.01 * best]
     assert fields.geometry(categories, grown) == min(near)[1:]
+
+
+def test_orders_of_fields_are_all_primes_and_powers_up_to_64():
+    primes = [p for p in range(2, 512) if all(p % d for d in range(2, p))]
+    powers = {p**m for p in primes for m in range(2, 7) if p**m <= 64}
+    assert fields._prime_powers() == tuple(sorted({*primes, *powers}))
+    assert fields._prime_power(12) is None
+    assert fields._prime_power(81) == (3, 4)

@@ -230,3 +230,11 @@ def test_numbers_are_written_lowest_byte_first(width):
 
 def test_chances_are_fractions():
     assert all(isinstance(each, Fraction) for each in NUMBERED.chances)
+
+
+@pytest.mark.parametrize("wrong", [{}, [], None, 0, math.nan, b"tea"], ids=str)
+def test_what_is_no_label_is_refused_whatever_it_is(wrong):
+    values = np.empty(2, dtype=object)
+    values[:] = ["tea", wrong]
+    with pytest.raises(dp.BadParameter):
+        LABELLED.numbered(values)

@@ -52,27 +52,6 @@ def test_no_data_give_the_smallest_bounds(session):
     assert low < 0 < high < 1e-9
 
 
-def answered(counts):
-    """The bounds that follow from noisy counts, given as multiples of the threshold."""
-    algorithm = sensitivity.bounds_by_magnitude([], epsilon=1.0)
-    mechanism = next(algorithm).mechanism
-    bins = 2 * 96 + 1
-    noisy = np.zeros(bins)
-    for place, times in counts.items():
-        noisy[place] = times * mechanism.error(1 - 2e-6, coordinates=bins)
-    with pytest.raises(StopIteration) as ended:
-        algorithm.send(noisy)
-    return ended.value.value
-
-
-def test_a_bin_counts_only_above_the_threshold_and_without_any_the_middle_is_left():
-    middle = (-(2.0**-32), 2.0**-32)
-    assert answered({}) == answered({0: 1.0, 192: 1.0}) == middle
-    assert answered({0: 1 + 1e-9}) == (-(2.0**64), -(2.0**63))
-    assert answered({0: 1.0, 100: 1 + 1e-9, 103: 1 + 1e-9, 192: 1.0}) == (2.0**-29, 2.0**-25)
-    assert answered({96: 2.0}) == middle
-
-
 @pytest.mark.parametrize(
     "candidates", [sensitivity.linear(step=1, count=125), sensitivity.doubling(first=1, count=10)]
 )

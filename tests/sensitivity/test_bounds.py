@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from deniable.errors import BadParameter
-from deniable.sensitivity.bounds import _histogram, doubling, linear
+from deniable.sensitivity.bounds import _histogram, bounds_by_magnitude, doubling, linear
 
 
 def test_every_row_with_a_number_is_counted_in_its_cell_the_first_and_the_last_included():
@@ -32,3 +32,24 @@ def test_candidates_are_positive_and_there_is_one(wrong):
     for made in (lambda: linear(step=1.0, count=0), lambda: doubling(first=1.0, count=0)):
         with pytest.raises(BadParameter, match="count"):
             made()
+
+
+def answered(counts):
+    """The bounds that follow from noisy counts, given as multiples of the threshold."""
+    algorithm = bounds_by_magnitude([], epsilon=1.0)
+    mechanism = next(algorithm).mechanism
+    bins = 2 * 96 + 1
+    noisy = np.zeros(bins)
+    for place, times in counts.items():
+        noisy[place] = times * mechanism.error(1 - 2e-6, coordinates=bins)
+    with pytest.raises(StopIteration) as ended:
+        algorithm.send(noisy)
+    return ended.value.value
+
+
+def test_a_bin_counts_only_above_the_threshold_and_without_any_the_middle_is_left():
+    middle = (-(2.0**-32), 2.0**-32)
+    assert answered({}) == answered({0: 1.0, 192: 1.0}) == middle
+    assert answered({0: 1 + 1e-9}) == (-(2.0**64), -(2.0**63))
+    assert answered({0: 1.0, 100: 1 + 1e-9, 103: 1 + 1e-9, 192: 1.0}) == (2.0**-29, 2.0**-25)
+    assert answered({96: 2.0}) == middle

@@ -45,7 +45,8 @@ class Growing:
 @pytest.mark.parametrize("rows", [0, 3, 4095, 4096, 4097, 9000])
 def test_a_distance_is_held_at_one_more_than_the_rows(rows):
     data, given = np.zeros(rows), {"low": LOW, "high": HIGH}
-    for bound, distance in [(0.5, 1), (rows - 0.5, rows), (rows + 0.5, rows + 1), (1e9, rows + 1)]:
+    beyond = [(rows + more, rows + 1) for more in (0.5, 7.5, 1e9)]
+    for bound, distance in [(0.5, 1), (rows - 0.5, rows), *beyond]:
         if bound > 0:
             assert distance_to_instability(data, Growing(), bound=bound, **given) == distance
 

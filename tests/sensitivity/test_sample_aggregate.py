@@ -122,3 +122,12 @@ def test_the_scores_of_the_median_fall_on_both_sides_of_it(unit):
     assert edges.tolist() == [0.0, 5.0, 5.0, 5.0, 5.0, 9.0]
     assert scores.tolist() == [-2.0, -1.0, 0.0, -1.0, -2.0]
     assert step.value.bound("linf") == unit.sides
+
+
+@pytest.mark.parametrize("algorithm", [sample_and_aggregate, sample_and_aggregate_median])
+def test_every_way_to_aggregate_refuses_what_are_no_rows_before_its_first_step(algorithm):
+    given = {"parts": 3, "low": 0.0, "high": 1.0, "epsilon": 1.0}
+    for rows, people in ((pd.DataFrame({"a": [1]}), None), ([1], np.zeros((1, 1)))):
+        unit = None if people is None else PERSON
+        with pytest.raises(BadParameter, match="must be"):
+            next(algorithm(rows, len, people=people, unit=unit, **given))

@@ -76,3 +76,32 @@ def test_far_away_bounds_count_too():
     weights = np.exp(-1e-4 * distances) * Quantile().at_distance(data, distances, LOW, HIGH)
     assert weights.argmax() > 4096
     assert found == pytest.approx(weights.max(), rel=1e-5)
+
+
+@pytest.mark.parametrize("rows", [5_000, 20_000])
+def test_the_search_goes_on_while_a_later_bound_may_be_larger_and_keeps_an_earlier_one(rows):
+    """In a range of 1,000: of 5,000 rows the last distance counts, of 20,000 the first."""
+    data, beta, ends = np.zeros(rows), 1e-3, {"low": 0.0, "high": 1000.0}
+    weights = [math.exp(-beta * k) * 1000.0 / max(1, rows - k) for k in range(30_000)]
+    assert weights.index(max(weights)) == (0 if rows == 20_000 else 4_999)
+    found = smooth_bound(data, Mean(), beta=beta, **ends)
+    assert found == pytest.approx(max(weights), rel=1e-5)
+
+
+class Late:
+    """Moved little by near data, and by the whole range from a distance of 4,096 on."""
+
+    def __init__(self, near):
+        self.near = near
+
+    def at_distance(self, data, distances, low, high):
+        return np.where(distances < 4096, self.near, high - low)
+
+
+@pytest.mark.parametrize("low", [2.0**40, -(2.0**40) - 1])
+def test_the_search_counts_the_room_for_rounding_on_either_side_of_0(low):
+    """Room of 2⁻⁸ in a range of 1: the bound at 4,096 is larger by that, and by no more."""
+    beta = math.log(2) / 4096
+    statistic = Late(0.5 - 2.0**-8)
+    found = smooth_bound(np.zeros(1), statistic, beta=beta, low=low, high=low + 1)
+    assert found == pytest.approx(0.5 * (1 + 2.0**-8), rel=1e-5)

@@ -83,7 +83,7 @@ class Estimate:
     def variance(self, counts: ArrayLike) -> Floats:
         """The variance of estimates where these are the true counts."""
         true = np.asarray(counts, dtype=np.float64)
-        squares = np.square(np.clip(true, 0, None)).sum() if self.shared else 0.0
+        squares = np.square(np.clip(true, 0, None)).sum()
         none, linear, square = self._coefficients
         return np.asarray(none + linear * true + square * true**2 + self.shared * squares)
 

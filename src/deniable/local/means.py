@@ -105,7 +105,7 @@ class Mean(Reporter[MeanEstimate]):
         if array.ndim != 1 or array.dtype.kind not in "iuf" or not np.isfinite(array).all():
             raise not_numbers()
         held = np.clip(array.astype(np.float64), self.low, self.high)
-        return np.clip((held - self.low) / (self.high - self.low), 0.0, 1.0)
+        return np.asarray((held - self.low) / (self.high - self.low))
 
     def draw(self, values: NDArray[Any]) -> Rows:
         """The branch by a coin, the report by the response of that branch."""

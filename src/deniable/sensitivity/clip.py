@@ -59,8 +59,8 @@ def clipped_sum(
     check_column(values)
     centre = parameters.real("centre", centre)
     low, high = check_bounds(low, high)
-    lattice = Lattice.for_bounds(low - centre, high - centre, bits=_BITS)
     least, most = low - centre, high - centre
+    lattice = Lattice.for_bounds(least, most, bits=_BITS)
     steps = lattice.sensitivity(low=least, high=most, sides=unit.sides)
 
     def total() -> int:

@@ -47,7 +47,12 @@ def bounds_at(
     statistic: Statistic, data: Floats, distances: Integers, low: float, high: float
 ) -> Floats:
     """A_k, and room for the rounding of f: the same for all data, which keeps the second fact."""
-    return statistic.at_distance(data, distances, low, high) + 2.0**-48 * max(abs(low), abs(high))
+    return statistic.at_distance(data, distances, low, high) + room(low, high)
+
+
+def room(low: float, high: float) -> float:
+    """What f may be off in floats, for two of its values and twice over."""
+    return 2.0**-48 * max(abs(low), abs(high))
 
 
 @dataclass(frozen=True, kw_only=True)

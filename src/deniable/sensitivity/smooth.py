@@ -18,7 +18,7 @@ from deniable.mechanisms import SmoothNoise, Step
 from deniable.sensitive import Sensitive
 
 from .columns import Floats, check_bounds, check_column
-from .local import Statistic, bounds_at, sorted_within
+from .local import Statistic, bounds_at, room, sorted_within
 
 # β is shrunk by this factor before it is used: room for the rounding of S in floats, whose relative
 # error is below 2⁻⁴⁴, as long as β ≥ 2⁻²⁰ (which SmoothNoise demands).
@@ -55,7 +55,7 @@ def smooth_bound(
     """S(x) of sorted data: a β-smooth bound on the local sensitivity of the statistic."""
     check_column(data)
     rate = parameters.positive("beta", beta) * _ROOM
-    most = (high - low) + 2.0**-47 * max(abs(low), abs(high))
+    most = (high - low) + room(low, high)
     best, start = 0.0, 0
     while best < math.exp(-rate * start) * most:
         distances = np.arange(start, start + _BLOCK)

@@ -1,10 +1,15 @@
 """Sums over a sample: exact, of every shape, and held where a type ends."""
 
+import math
+from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
 import pytest
 
+from deniable.errors import BadParameter
+from deniable.forms import Form
+from deniable.mechanisms import Gaussian, Mechanism, SampledWithoutReplacement
 from deniable.mechanisms.combine.sampled import _exact_sum, _real_sum, _steps
 from deniable.sampling.lattice import Lattice
 
@@ -46,3 +51,99 @@ def test_rows_are_steps_of_the_lattice_rounded_towards_zero(exponent):
         wanted = [int(Fraction(v) / width) for v in values]
         assert [int(each) for each in found.tolist()] == wanted
     assert _steps(np.array(values[:5]), lattice).dtype == np.int64
+
+
+@dataclass(frozen=True, kw_only=True)
+class Both(Mechanism):
+    """ε-private and μ-GDP, with no law of its own."""
+
+    norm = "l1"
+    epsilon: float
+    mu: float
+    sensitivity: float = 2.0
+
+    def pure(self):
+        return self.epsilon
+
+    def gdp(self):
+        return self.mu
+
+    def draw(self, value):
+        return value
+
+
+@pytest.mark.parametrize("order", [1.5, 4.0, 32.0])
+def test_a_sample_costs_the_least_of_what_mu_and_epsilon_prove(order):
+    by_mu = Gaussian(sigma=2.0).sampled(rate=0.1).renyi(order)
+    by_epsilon = Both(epsilon=0.1, mu=math.inf).sampled(rate=0.1).renyi(order)
+    both = Both(epsilon=0.1, mu=50.0).sampled(rate=0.1)
+    assert both.renyi(order) == by_epsilon < Gaussian(sigma=0.02).sampled(rate=0.1).renyi(order)
+    assert Both(epsilon=9.0, mu=0.5).sampled(rate=0.1).renyi(order) == by_mu
+    replaced = Both(epsilon=9.0, mu=0.5).sampled(rate=0.1, relation="replace")
+    assert replaced.renyi(order) > 2 * by_mu
+    assert Both(epsilon=0.0, mu=0.0).sampled(rate=0.1).renyi(order) == 0.0
+
+
+@pytest.mark.parametrize("rate", [0.01, 0.5, 1.0])
+@pytest.mark.parametrize("epsilon", [0.1, 1.0, 5.0])
+def test_replaced_units_cost_what_the_worst_mixture_does(rate, epsilon):
+    made = Both(epsilon=epsilon, mu=math.inf).sampled(rate=rate, relation="replace")
+    grown, shrunk = (1 - rate + rate * math.exp(sign * epsilon) for sign in (1, -1))
+    assert made.pure() == pytest.approx(math.log(grown / shrunk), rel=1e-12)
+    assert made.pure() >= math.log(grown / shrunk) * (1 - 1e-15)
+    added = Both(epsilon=epsilon, mu=math.inf).sampled(rate=rate)
+    assert added.pure() == pytest.approx(math.log(grown), rel=1e-12)
+
+
+def test_rows_of_replaced_units_are_numbers_clipped_to_the_sensitivity():
+    made = Both(epsilon=1.0, mu=math.inf, sensitivity=2.5).sampled(rate=1.0, relation="replace")
+    assert int(made.draw(np.array([9, -9, 1, 9]))) == 2 - 2 + 1 + 2
+    noisy = Gaussian(sigma=1e-9, sensitivity=2.5).sampled(rate=1.0, relation="replace")
+    assert noisy.draw(np.array([9.0, -1.0])) == pytest.approx(1.5, abs=1e-6)
+    for rows in (np.ones((3, 1)), (np.ones(3), len)):
+        with pytest.raises(BadParameter, match="one number per unit"):
+            noisy.draw(rows)
+
+
+@pytest.mark.parametrize("relation", ["", "both", None, 1])
+def test_units_are_added_or_replaced_at_a_rate_above_0(relation):
+    with pytest.raises(BadParameter):
+        Gaussian(sigma=1.0).sampled(rate=0.5, relation=relation)
+    for rate in (0, -0.1, 1.1, math.nan):
+        with pytest.raises(BadParameter, match="rate"):
+            Gaussian(sigma=1.0).sampled(rate=rate)
+
+
+@pytest.mark.parametrize("size", [1, 10, 40])
+def test_a_sample_of_fixed_size_is_priced_by_its_share(size):
+    """ε of ln(1 + q(e^ε − 1)) at qδ, and δ the other way round."""
+    made = SampledWithoutReplacement(of=Gaussian(sigma=2.0), size=size, population=40)
+    q, inner = size / 40, Gaussian(sigma=2.0)
+    for epsilon in (0.0, 0.3, 1.0):
+        wider = math.log1p(math.expm1(epsilon) / q)
+        assert made.delta_at(epsilon) == pytest.approx(q * inner.delta_at(wider), rel=1e-6)
+    for delta in (1e-6, q / 2):
+        wanted = math.log1p(q * math.expm1(inner.epsilon_at(delta / q)))
+        assert made.epsilon_at(delta) == pytest.approx(wanted, rel=1e-6)
+    if q < 0.9:
+        assert made.epsilon_at(q * 1.01) == 0.0
+    assert made.pure() == math.inf == made.epsilon_at(0.0)
+    known = SampledWithoutReplacement(of=Both(epsilon=1.0, mu=9.0), size=size, population=40)
+    assert known.pure() == pytest.approx(math.log1p(q * math.expm1(1.0)))
+    assert known.approx() == (known.pure(), 0.0)
+
+
+def test_a_part_that_states_a_delta_of_1_states_nothing(monkeypatch):
+    monkeypatch.setattr(Both, "approx", lambda _: (1.0, 1.0))
+    part = Both(epsilon=math.inf, mu=math.inf)
+    assert part.sampled(rate=0.5).approx() == (math.inf, 0.0)
+    fixed = SampledWithoutReplacement(of=part, size=1, population=2)
+    assert fixed.approx() == (math.inf, 0.0)
+
+
+def test_a_number_for_each_replaced_unit_is_read_and_nothing_else():
+    made = Gaussian(sigma=1.0).sampled(rate=0.5, relation="replace")
+    assert made.reading(Form())([1.0, 2.0]).tolist() == [1.0, 2.0]
+    for form in (Form(shape=(1,)), Form(statistic=max)):
+        with pytest.raises(BadParameter, match="one number per unit"):
+            made.reading(form)

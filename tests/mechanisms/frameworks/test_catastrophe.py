@@ -169,3 +169,25 @@ def test_a_session_charges_epsilon_and_delta():
 def test_what_is_not_a_mechanism_is_refused(bad):
     with pytest.raises(dp.BadParameter, match="of"):
         Catastrophe(delta=0.1, of=bad)
+
+
+@pytest.mark.parametrize(
+    ("confidence", "needed"), [(0.9, 0.8), (0.95, 0.9), (0.5, 0.0), (0.3, 0.0)]
+)
+def test_the_truth_does_not_err_so_the_rest_needs_less_confidence(confidence, needed):
+    """Half of the time it is the truth: the other half must be right in (c − ½)/½ of all cases."""
+    noise = dp.Laplace(scale=3.0)
+    made = Catastrophe(delta=0.5, of=noise)
+    for whole in (False, True):
+        wanted = noise.error(needed, whole=whole) if needed else 0.0
+        assert made.shown_error(confidence, whole=whole) == pytest.approx(wanted, rel=1e-9)
+    assert made.error(confidence) == pytest.approx(noise.error(needed) if needed else 0.0, rel=1e-9)
+
+
+def test_without_a_mechanism_nothing_but_its_chance_is_lost():
+    alone = Catastrophe(delta=0.1)
+    assert alone.delta_at(0.0) == alone.delta_at(3.0) == 0.1
+    mixed = Catastrophe(delta=0.1, of=dp.Laplace(scale=1.0))
+    inner = dp.Laplace(scale=1.0).delta_at(0.5)
+    assert mixed.delta_at(0.5) == pytest.approx(0.1 + 0.9 * inner)
+    assert mixed.delta_at(1.0) == 0.1

@@ -110,3 +110,14 @@ def test_noise_takes_half_of_delta_and_the_threshold_the_rest(epsilon, share, gr
     while delta(dataclasses.replace(m, threshold=lowest), epsilon) > share:
         lowest += 1
     assert m.threshold == lowest
+
+
+def test_no_far_tail_is_rounded_below_the_truth():
+    """Far out an ulp of the argument is x² ulps of the tail."""
+    for threshold in range(200, 2600, 11):
+        m = GaussianThreshold(
+            sigma=threshold / (15 + threshold % 23), threshold=threshold, delta=0.5
+        )
+        x = (mp.mpf(threshold) - mp.mpf(1.5)) / mp.mpf(m.sigma)
+        truth = mp.erfc(x / mp.sqrt(2)) / 2
+        assert truth <= m._shown_alone() <= truth * (1 + mp.mpf(1e-11))

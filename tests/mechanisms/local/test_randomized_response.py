@@ -13,6 +13,7 @@ from scipy import stats
 from tests import goodness
 
 import deniable as dp
+from deniable.losses import convert
 from deniable.mechanisms import RandomizedResponse, Shuffled
 from deniable.sampling.source import Source, using
 
@@ -168,3 +169,11 @@ def test_a_shuffled_survey_has_one_report_per_person():
         survey.on(dp.Sensitive(list, linf=1, shape=4, entries=1))
     with pytest.raises(dp.BadParameter, match="one report"):
         Shuffled(of=RandomizedResponse(epsilon=1.0, entries=2), people=3, delta=1e-9)
+
+
+@pytest.mark.parametrize("entries", [2, 5])
+def test_several_answers_of_a_person_are_priced_by_epsilon_alone(entries):
+    """The law of one answer says nothing about several."""
+    several = RandomizedResponse(epsilon=1.0, categories=10, entries=entries)
+    assert several.zcdp() == convert.pure_to_zcdp(several.pure())
+    assert RandomizedResponse(epsilon=1.0, categories=10).zcdp() < convert.pure_to_zcdp(1.0)

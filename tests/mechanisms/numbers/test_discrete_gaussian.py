@@ -89,3 +89,13 @@ def test_noise_too_wide_to_sum_is_priced_by_rho():
     real = Gaussian(sigma=1e5, sensitivity=1e4)
     assert real.epsilon_at(1e-6) <= m.epsilon_at(1e-6) <= 1.2 * real.epsilon_at(1e-6)
     assert m.loss(dp.Zcdp).epsilon_at(1e-6) >= m.epsilon_at(1e-6)
+
+
+@pytest.mark.parametrize("sigma", [9999.0, 1e4])
+@pytest.mark.parametrize("tail", [0.05, 1e-6])
+def test_the_quantile_is_the_least_that_covers_as_long_as_terms_can_be_summed(sigma, tail):
+    k = np.arange(-90_000, 90_001)
+    law = np.exp(-np.square(k / sigma) / 2)
+    law /= law.sum()
+    found = DiscreteGaussian(sigma=sigma).quantile(tail)
+    assert law[np.abs(k) > found].sum() <= tail < law[np.abs(k) >= found].sum()

@@ -1,6 +1,7 @@
 """One quantile of many histograms: what moves, what is charged, and what comes out."""
 
 import math
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -8,6 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import deniable as dp
+from deniable.forms import Form
+from deniable.losses import convert
 from deniable.mechanisms import QuantileSearch
 from deniable.mechanisms.selection import quantile_search
 from deniable.mechanisms.selection.quantile_search import block_edges
@@ -87,3 +90,52 @@ def test_a_share_is_between_0_and_1(share):
 def test_no_histograms_have_no_quantiles():
     found = QuantileSearch(epsilon=1.0, share=0.5).release(np.zeros((0, 5), dtype=int))
     assert len(found) == 0
+
+
+@pytest.mark.parametrize("shape", [(5,), (3, 0), (), (1, 2, 3)], ids=str)
+def test_the_number_of_cells_is_declared_and_at_least_one(shape):
+    with pytest.raises(dp.BadParameter, match="not declared"):
+        QuantileSearch(epsilon=1.0, share=0.5).reading(Form(shape=shape, whole=True))
+
+
+@pytest.mark.parametrize("shape", [(0, 5), (2, 1)], ids=str)
+def test_there_may_be_any_number_of_histograms(shape):
+    read = QuantileSearch(epsilon=1.0, share=0.5).reading(Form(shape=shape, whole=True))
+    assert read(np.zeros(shape, dtype=int)).shape == shape
+
+
+@pytest.mark.parametrize("share", [0.001, 0.25, 0.5, 0.9, 1e-9, 1 - 1e-9])
+def test_each_part_gets_its_share_of_epsilon_and_covers_what_one_unit_moves(share):
+    search = QuantileSearch(epsilon=2.0, share=share, sensitivity=3.0)
+    q = min(max(round(share * 2**20), 1), 2**20 - 1)
+    assert search.numerator == q
+    most = max(q, 2**20 - q)
+    assert search.rank_noise.sensitivity == 3 * most
+    assert search.rank_noise.pure() == pytest.approx(0.4)
+    assert search.block_noise.sensitivity == 3.0
+    assert search.block_noise.pure() == pytest.approx(0.8)
+    assert float(search.moved) == pytest.approx(3 * most / 2**20, rel=1e-2)
+    assert search.moved > Fraction(3 * most, 2**20)
+    wanted = math.log(7 / 0.1) * 2 * float(search.moved) / 0.8
+    assert search.error(0.9, candidates=7) == pytest.approx(wanted)
+    order = 3.0
+    parts = [search.rank_noise.renyi(order), search.block_noise.renyi(order)]
+    chosen = convert.bounded_range_to_renyi(0.8, order)
+    assert search.renyi(order) == pytest.approx(chosen + sum(parts), rel=1e-9)
+
+
+@pytest.mark.parametrize("largest", [5, 2**47, 2**48, 2**62])
+def test_what_lies_below_each_edge_is_added_up_exactly(largest):
+    counts = np.array([[largest, 0, largest, 3], [1, 2, 3, 4]])
+    found = quantile_search._below(counts)
+    exact = [[0, largest, largest, 2 * largest, 2 * largest + 3], [0, 1, 3, 6, 10]]
+    assert [[int(each) for each in row] for row in found] == exact
+
+
+def test_distances_are_those_of_the_ranks_at_both_edges():
+    """q = ¼ of 8 rows is rank 2: cells that hold it are at 0, others as far as their edge."""
+    search = QuantileSearch(epsilon=1.0, share=0.25)
+    below = quantile_search._below(np.array([[1, 0, 3, 0, 4]]))[0]
+    assert search.distances(below).tolist() == [1.0, 1.0, 0.0, 2.0, 2.0]
+    huge = quantile_search._below(np.array([[2**62, 2**62]]))[0]
+    assert search.distances(huge).tolist() == [0.0, 2.0**43]

@@ -55,7 +55,7 @@ class Protocol(Reporter[Estimate]):
     def numbered(self, values: object) -> Values:
         """Categories by number; labels where the protocol has them."""
         array = np.asarray(values)
-        if array.dtype.kind == "U" and not isinstance(values, np.ndarray):
+        if array.dtype.kind == "U":
             array = np.asarray(values, dtype=object)  # NumPy's texts lose zeros at their end
         numbers = np.array([-1])
         if array.ndim != 1:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -180,7 +181,7 @@ def character_sums(counts: Integers, g: int, t: int) -> Integers:
     for a in range(1, g):
         spread[from_digits(field.multiply[a][canonical], g)] = counts
     matrix = field.characters()
-    table = spread.astype(np.complex128) if field.characteristic > 2 else spread
+    table: NDArray[Any] = spread
     used = matrix if field.characteristic > 2 else matrix.real
     for _ in range(t):  # each time the first coordinate is transformed and becomes the last
         table = (used @ table.reshape(g, -1)).T.reshape(-1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Final
 
@@ -10,8 +11,8 @@ import numpy as np
 from ._stream import Floats, Integers
 
 _ALL: Final = 1500  # so many are all computed; of more, at graded places
-_PLACES: Final = 36
-_ABOVE: Final = 1.001  # so much an interpolated variance may be too small
+_APART: Final = 0.5  # how far apart places are at most, in log(b/(n − b)), but for the ends
+_ABOVE: Final = 1.002  # of up to 2¹⁹ steps no interpolated variance was too small by half of that
 
 
 def after_each(steps: int, variances: Callable[[Integers], Floats]) -> Floats:
@@ -35,6 +36,7 @@ def _odds(places: Integers, n: int) -> Floats:
 
 
 def _graded(n: int) -> Integers:
-    odds = np.exp(np.linspace(-np.log(n + 1.0), np.log(n + 1.0), _PLACES))
+    end = np.log(n + 1.0)
+    odds = np.exp(np.linspace(-end, end, 1 + math.ceil(2 * end / _APART)))
     places = np.rint(((n + 1) * odds - 1) / (1 + odds))
     return np.unique(np.clip(places, 0, n)).astype(np.int64)

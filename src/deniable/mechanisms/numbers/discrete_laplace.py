@@ -66,12 +66,11 @@ class DiscreteLaplace(WholeNoise):
         """
         q, steps = math.exp(-1 / self.scale), self.sensitivity
         simple = super().zcdp()
-        if (
-            steps == 1 or steps / self.scale < 1e-3
-        ):  # the closed form loses digits, ε·tanh(ε/2) none
+        if steps == 1:
             return simple
         # Σ (1−q)q^x over x = 1 … Δ−1 is q − q^Δ; of x(1−q)q^x it is q(1−q^(Δ−1))/(1−q) − (Δ−1)q^Δ.
         # Each term is right to a few roundings: differences of powers are not taken of powers.
+        # Where they cancel, the room for that is larger than ε·tanh(ε/2), which loses no digits.
         power = math.exp(-steps / self.scale)
         gap, lost = -math.expm1(-1 / self.scale), -math.expm1(-steps / self.scale)
         inner = -q * math.expm1(-(steps - 1) / self.scale)

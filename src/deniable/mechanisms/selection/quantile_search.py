@@ -194,7 +194,7 @@ def block_edges(cells: Integers, count: int) -> Integers:
 
 def _below(counts: NDArray[Any]) -> NDArray[Any]:
     """How much lies below every edge; in wider numbers where 64 bits may not do."""
-    wide = counts.size > 0 and int(counts.max()) >= _SAFE
+    wide = int(counts.max(initial=0)) >= _SAFE
     total = np.cumsum(counts.astype(object) if wide else counts, axis=-1)
     return np.concatenate([np.zeros((len(counts), 1), dtype=total.dtype), total], axis=-1)
 

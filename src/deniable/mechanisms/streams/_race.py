@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +13,7 @@ from deniable.errors import BadParameter
 from deniable.sampling import current, lazy
 
 _BLOCK = 4096
+_EXACT = 2.0**53  # all whole numbers below it are floats
 
 
 class Race:
@@ -82,6 +84,13 @@ def _blocks(queries: Iterable[float]) -> Iterator[NDArray[np.float64]]:
         pieces = (np.asarray([q]) for q in queries)
     for piece in pieces:
         array = piece.astype(np.float64)
-        if not np.isfinite(array).all() or not (array == piece).all():
+        if not np.isfinite(array).all() or not _held(array, piece):
             raise BadParameter("a query's value must be a finite number that a float can hold")
         yield array
+
+
+def _held(array: NDArray[np.float64], piece: NDArray[Any]) -> bool:
+    """Are the floats the very numbers? NumPy would round large whole ones before it compares."""
+    if np.abs(array).max(initial=0.0) < _EXACT:
+        return bool((array == piece).all())
+    return bool(array.tolist() == piece.tolist())

@@ -1,0 +1,36 @@
+"""What counts as an outcome of a run, and how outcomes are ranked."""
+
+import math
+
+import numpy as np
+import pytest
+
+from deniable.mechanisms.selection.best_of import _outcome, _rank
+
+FINITE = [0.0, -3, True, "text", None, [1.0, [2, "a"]], np.array([1.5, 2.0]), np.array([1, 2]), 1j]
+NOT = [
+    math.nan,
+    -math.inf,
+    [1.0, [math.nan]],
+    (1, math.inf),
+    np.array([1.0, np.nan]),
+    np.float32("inf"),
+]
+
+
+@pytest.mark.parametrize("answer", FINITE, ids=repr)
+def test_a_finite_score_and_answer_are_an_outcome(answer):
+    assert _outcome((2.5, answer)) == (2.5, answer)
+
+
+@pytest.mark.parametrize("part", NOT, ids=repr)
+def test_what_is_not_finite_is_no_outcome_neither_as_score_nor_as_answer(part):
+    assert _outcome((2.5, part)) == (None, None)
+    assert _outcome((part, 2.5)) == (None, None)
+
+
+def test_runs_without_a_score_rank_below_all_others():
+    scores = [3, None, -1e300, 0.5, None]
+    ranked = sorted(scores, key=_rank)
+    assert ranked == [None, None, -1e300, 0.5, 3]
+    assert _rank(None) < _rank(-math.inf) < _rank(0) < _rank(0.5)
