@@ -41,7 +41,7 @@ def test_a_variance_is_that_of_the_noisy_sums_and_a_samples_is_corrected(functio
 
 
 @pytest.mark.parametrize("function", FUNCTIONS)
-@pytest.mark.parametrize("size", [None, 40.0, 1e7])
+@pytest.mark.parametrize("size", [None, 0.5, 40.0, 1e7])
 def test_the_error_in_advance_is_that_of_the_worst_mean_and_variance(function, size):
     allocation, part = asked(function)
     root = FUNCTIONS[function][1] == 0.5
