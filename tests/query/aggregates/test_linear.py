@@ -145,6 +145,12 @@ def test_only_a_count_of_whole_rows_or_people_errs_by_whole_numbers(function, un
     assert part.error(allocation, size=None).is_integer() == whole
 
 
+def test_a_noisy_count_is_shown_as_the_nearest_whole_number():
+    allocation, part = asked(Function.COUNT)
+    found = part.derive(allocation, noisy(**{part.count.name: [10.4, 0.5, -2.0]}))
+    assert found.cells() == [10, 1, -2]
+
+
 def test_a_public_count_has_no_noise():
     allocation, part = asked(Function.COUNT, unit=dp.rows(relation="replace"), size=77)
     assert allocation.free
