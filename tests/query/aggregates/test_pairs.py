@@ -10,6 +10,7 @@ import pytest
 import deniable as dp
 from deniable.errors import DeniableError
 from deniable.query.aggregates.pairs import _both, _product
+from deniable.query.aggregates.tallies import Measure
 from deniable.query.algebra import (
     Aggregate,
     Column,
@@ -277,3 +278,13 @@ def test_bounds_are_refused_where_their_product_is_beyond_1e270(wide, other, ref
             _product(x, y)
     else:
         assert _product(x, y).kind is Kind.FLOAT
+
+
+@pytest.mark.parametrize("function", [Function.COVAR_POP, Function.COVAR_SAMP, Function.CORR])
+@pytest.mark.parametrize("size", [None, 100])
+def test_public_sizes_take_the_place_of_counts(function, size):
+    unit = dp.rows(relation="replace")
+    _, part = asked(function, ends=FIRST, second=SECOND, unit=unit, size=size)
+    counts = [tally for tally in part.tallies if tally.measure is Measure.COUNT]
+    assert (part.rows, len(counts)) == (size, int(size is None))
+    assert (part.first.count is None) == (part.second.count is None) == (size is not None)
