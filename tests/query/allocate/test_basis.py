@@ -117,10 +117,10 @@ def test_tallies_that_are_folded_are_mixed_and_those_alone_or_side_by_side_are_n
     assert not beside.turned
 
 
-@pytest.mark.parametrize("still", ["SUM(CLAMP(x, 0, 0))", "SUM(x * 0)"])
+@pytest.mark.parametrize("still", ["CLAMP(x, 0, 0)", "x * 0"])
 @pytest.mark.parametrize("law", ["laplace", "gaussian"])
 def test_a_sum_that_nobody_moves_is_not_put_beside_a_count(still, law):
-    plan = asked(f"COUNT(x) AS n, {still} AS s", unit=UNITS[1]).integers
+    plan = asked(f"COUNT({still}) AS n, SUM({still}) AS s", unit=UNITS[1]).integers
     assert {t.measure.value: bool(t.moves.l1) for t in plan.tallies} == {"count": 1, "sum": 0}
     assert list(side_by_side(plan.tallies, plan, law)) == []
 
