@@ -41,6 +41,7 @@ ID = Read(name="u", source="u")
 SIDES = ["add_remove", "replace"]
 MALE = call("eq", SEX.column, literal("m"))
 BY_SEX = Key(name="sex", expression=SEX.column, values=("f", "m"))
+SECRET = Key(name="code", expression=SURE.column, values=None)
 BY_CODE = Key(name="code", expression=SURE.column, values=tuple(range(LOW, HIGH + 1)))
 
 
@@ -339,3 +340,21 @@ def test_private_groups_get_the_bins_of_some_hundred():
     given = {"unit": dp.person("u", rows=2), "relation": relation, "keys": (key,)}
     plan = in_integers(asked(Function.QUANTILE, argument=real.column, q=0.5, **given))
     assert [each.bins.count for each in plan.tallies] == [2**10]
+
+
+@pytest.mark.parametrize(
+    ("keys", "sets", "private"),
+    [
+        ((), ((),), False),
+        ((BY_SEX,), ((0,),), False),
+        ((BY_SEX, SECRET), ((0, 1),), True),  # one private key makes private groups
+        ((BY_SEX, SECRET), ((0,),), False),  # it groups nothing
+        ((SECRET,), ((0,),), True),
+    ],
+)
+def test_groups_are_private_where_any_of_their_keys_is(keys, sets, private):
+    given = {"unit": dp.person("u", rows=2), "keys": keys, "sets": sets}
+    relation = Scan(table="t", reads=(SURE, SEX), id=ID)
+    plan = in_integers(asked(Function.COUNT, relation=relation, **given))
+    assert plan.private_keys == private
+    assert (plan.cells is None) == private

@@ -148,6 +148,17 @@ def test_a_covariance_and_a_correlation_are_ratios_held_in_reach():
     assert made.correlation().tolist() == pytest.approx(correlations)
 
 
+@pytest.mark.parametrize("sign", [1.0, -1.0])
+def test_noise_never_takes_a_correlation_beyond_one(sign):
+    """Products as large as reach allows, of values whose squares say that they hardly spread."""
+    still = {"total": [0.0] * 4, "squares": [c / 4 for c in COUNT]}
+    made = Pairs(
+        first=sums(**still), second=sums(**still, reach=FAR),
+        products=sign * 9.0 * np.array(COUNT), mixture=np.diag([3.0, 5.0, 2.0, 11.0]),
+    )  # fmt: skip
+    assert made.correlation().tolist() == [sign] * 4
+
+
 @pytest.mark.parametrize("law", LAWS)
 @pytest.mark.parametrize("less", [0, 1])
 @pytest.mark.parametrize("confidence", [0.8, 0.99])

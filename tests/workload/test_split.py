@@ -157,8 +157,9 @@ def test_a_spend_of_nothing_buys_no_noise():
     assert _gaussian(vectors, dp.Approx(1.0, delta=0.0), None) is None
     (noise,) = noise_for(lambda _: vectors, spend=dp.Approx(0.0, delta=1e-6))
     assert isinstance(noise, Gaussian)
-    (noise,) = noise_for(lambda _: vectors, spend=dp.Pure(1.0))
-    assert isinstance(noise, Laplace)
+    for spend in (dp.Pure(1.0), dp.Approx(1.0, delta=0.0)):
+        (noise,) = noise_for(lambda _: vectors, spend=spend)
+        assert isinstance(noise, Laplace)
     (noise,) = noise_for(lambda _: vectors, spend=dp.Gdp(1.0))
     assert isinstance(noise, Gaussian)
 

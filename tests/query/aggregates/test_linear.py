@@ -127,6 +127,30 @@ def test_a_sum_is_read_with_its_centre_and_whole_ones_are_rounded(kind):
     assert smooth == Summed(law=allocation.law, scales=found.flat.scales).half(0.95)
 
 
+@pytest.mark.parametrize(
+    ("function", "unit", "whole"),
+    [
+        (Function.COUNT, dp.rows(), True),
+        (Function.COUNT, dp.person("u", rows=3), False),  # rows with weights: parts of one count
+        (Function.PERSONS, dp.person("u", rows=3), True),
+    ],
+)
+def test_only_a_count_of_whole_rows_or_people_errs_by_whole_numbers(function, unit, whole):
+    allocation, part = asked(function, unit=unit)
+    found = Summed(
+        law=allocation.law, scales=tuple(map(abs, allocation.errors(*part.terms))),
+        rounded=True, whole=whole,
+    )  # fmt: skip
+    assert part.error(allocation, size=None) == found.half(0.95)
+    assert part.error(allocation, size=None).is_integer() == whole
+
+
+def test_a_noisy_count_is_shown_as_the_nearest_whole_number():
+    allocation, part = asked(Function.COUNT)
+    found = part.derive(allocation, noisy(**{part.count.name: [10.4, 0.5, -2.0]}))
+    assert found.cells() == [10, 1, -2]
+
+
 def test_a_public_count_has_no_noise():
     allocation, part = asked(Function.COUNT, unit=dp.rows(relation="replace"), size=77)
     assert allocation.free
@@ -193,7 +217,8 @@ def test_sums_say_what_is_added_to_them():
     assert derivations(total) == {"s": ""}
     beside = derivations(total, ROWS, fold=False)["s"]
     assert beside.startswith("as (the sum of s − 6) + 6 × the number of rows, which errs less")
-    assert derivations(total, ROWS)["s"] == "from the two noisy sums"
+    both = "from the two noisy sums"
+    assert derivations(total, ROWS) == {"s": both, "n": both}
     unit = dp.rows(relation="replace")
     public = derivations(total, unit=unit, size=50)
     assert public == {"s": "as (the sum of s − 6) + 6 × 50"}

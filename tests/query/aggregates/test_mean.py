@@ -49,7 +49,7 @@ def test_an_interval_is_wider_by_half_a_step_of_the_lattice():
     assert high[0] - low[0] == pytest.approx(inner[1][0] - inner[0][0] + width, rel=1e-6)
 
 
-@pytest.mark.parametrize("size", [None, 10.0, 1e6])
+@pytest.mark.parametrize("size", [None, 0.5, 10.0, 1e6])
 @pytest.mark.parametrize("confidence", [0.5, 0.95])
 def test_the_error_in_advance_is_that_of_the_worst_mean_over_the_size(size, confidence):
     allocation, mean = asked(Function.AVG, ends=(-3.0, 9.0))

@@ -9,7 +9,9 @@ import pytest
 
 import deniable as dp
 from deniable.errors import DeniableError
+from deniable.losses import Approx
 from deniable.query.aggregates.pairs import _both, _product
+from deniable.query.aggregates.tallies import Measure
 from deniable.query.algebra import (
     Aggregate,
     Column,
@@ -107,9 +109,10 @@ def of_a_covariance(allocation, part, size, confidence, among=1):
     Before it is cut to what is possible at all.
     """
     miss, x, y = 1 - confidence ** (1 / among), part.first.width, part.second.width
+    grown = size / (size - COVARIANCES.get(part.aggregate.function, 0))
     sums = max(
         far(allocation, (part.products, 1.0), (part.first.sum, y * a), (part.second.sum, x * b),
-            (part.first.count, x * y * c), confidence=1 - 0.8 * miss)
+            (part.first.count, x * y * c * grown), confidence=1 - 0.8 * miss)
         for a, b, c in itertools.product((1, -1), repeat=3)
     )  # fmt: skip
     each = (1 - 0.1 * (1 - confidence)) ** (1 / among)
@@ -118,7 +121,7 @@ def of_a_covariance(allocation, part, size, confidence, among=1):
         for m, w in ((part.first, x), (part.second, y))
     ]
     cut = [min(2 * w, m / size) for m, w in zip(means, (x, y), strict=True)]
-    return sums / size + cut[0] * cut[1]
+    return grown * (sums / size + cut[0] * cut[1])
 
 
 @pytest.mark.parametrize(("ends", "second"), [((0, 3), (0, 5)), ((0, 3), (-5, 0))])
@@ -277,3 +280,33 @@ def test_bounds_are_refused_where_their_product_is_beyond_1e270(wide, other, ref
             _product(x, y)
     else:
         assert _product(x, y).kind is Kind.FLOAT
+
+
+@pytest.mark.parametrize("function", [Function.COVAR_POP, Function.COVAR_SAMP, Function.CORR])
+@pytest.mark.parametrize("size", [None, 100])
+def test_public_sizes_take_the_place_of_counts(function, size):
+    unit = dp.rows(relation="replace")
+    _, part = asked(function, ends=FIRST, second=SECOND, unit=unit, size=size)
+    counts = [tally for tally in part.tallies if tally.measure is Measure.COUNT]
+    assert (part.rows, len(counts)) == (size, int(size is None))
+    assert (part.first.count is None) == (part.second.count is None) == (size is not None)
+
+
+@pytest.mark.parametrize("function", COVARIANCES)
+@pytest.mark.parametrize("size", [2, 3, 10])
+def test_no_interval_of_so_many_rows_is_wider_than_was_told_in_advance(function, size):
+    """At any means and covariance that there can be; a sample's is corrected by n/(n − 1)."""
+    spend, budget = Approx(1800.0, delta=1e-6), Approx(9000.0, delta=1e-5)
+    made = {"ends": FIRST, "second": SECOND, "unit": dp.rows(relation="replace"), "size": size}
+    allocation, part = asked(function, spend=spend, budget=budget, **made)
+    ends = np.linspace(-1, 1, 9)
+    a, b, share = (x.ravel() for x in np.meshgrid(ends, ends, ends))
+    off = share * np.sqrt((1 - a**2) * (1 - b**2))  # Cauchy and Schwarz
+    sums = [a * 50 * size, b * 2 * size, (a * b + off) * 100 * size]
+    names = [t.name for t in (part.first.sum, part.second.sum, part.products)]
+    found = part.derive(allocation, noisy(**dict(zip(names, sums, strict=True))))
+    low, high = found.interval(0.95)
+    widest = max((found.values - low).max(), (high - found.values).max())
+    told = part.error(allocation, size=None)
+    assert 0.8 * told < widest <= told * (1 + 1e-6)
+    assert told < part.largest

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import deniable as dp
+from deniable.losses import Approx
 from deniable.query.algebra import Function
 from deniable.workload.tails import reach
 
@@ -41,22 +42,45 @@ def test_a_variance_is_that_of_the_noisy_sums_and_a_samples_is_corrected(functio
 
 
 @pytest.mark.parametrize("function", FUNCTIONS)
-@pytest.mark.parametrize("size", [None, 40.0, 1e7])
+@pytest.mark.parametrize("size", [None, 0.5, 40.0, 1e7])
 def test_the_error_in_advance_is_that_of_the_worst_mean_and_variance(function, size):
     allocation, part = asked(function)
     root = FUNCTIONS[function][1] == 0.5
-    assert part.largest == (6.0 if root else 36.0)
+    less = FUNCTIONS[function][0]
+    most = 36.0 * (1 + less)  # two rows at the two ends
+    assert part.largest == pytest.approx(math.sqrt(most) if root else most)
     found = part.error(allocation, size=size)
     if size is None:
         assert found is None
         return
+    many = max(size, 1.0 + less)
+    grown = many / (many - less)
     worst = max(
         reach(allocation.law, tuple(map(abs, allocation.errors(
-            (part.squares, 1.0), (part.sum, a), (part.count, b)))), confidence=0.95)
+            (part.squares, 1.0), (part.sum, a), (part.count, b * grown)))), confidence=0.95)
         for a in (12.0, -12.0) for b in (36.0, -36.0)
     )  # fmt: skip
-    variance = min(36.0, worst / size)
+    variance = min(most, worst / size * grown)
     assert found == pytest.approx(math.sqrt(variance) if root else variance)
+
+
+@pytest.mark.parametrize("function", FUNCTIONS)
+@pytest.mark.parametrize("size", [2, 3, 10])
+def test_no_interval_of_so_many_rows_is_wider_than_was_told_in_advance(function, size):
+    """At any mean and variance that there can be; a sample's are corrected by n/(n − 1)."""
+    spend, budget = Approx(180.0, delta=1e-6), Approx(1000.0, delta=1e-5)
+    unit = dp.rows(relation="replace")
+    allocation, part = asked(function, unit=unit, size=size, spend=spend, budget=budget)
+    means, shares = (x.ravel() for x in np.meshgrid(np.linspace(-6, 6, 25), np.linspace(0, 1, 9)))
+    squares = means**2 + shares * (36 - means**2)
+    given = noisy(**{part.sum.name: means * size, part.squares.name: squares * size})
+    found = part.derive(allocation, given)
+    low, high = found.interval(0.95)
+    widest = max((found.values - low).max(), (high - found.values).max())
+    told = part.error(allocation, size=None)
+    assert widest <= told * (1 + 1e-6)
+    if FUNCTIONS[function][1] == 1.0:  # a root is told for a variance of 0 beside one of 0 + off
+        assert widest >= 0.99 * told
 
 
 def test_public_sizes_take_the_place_of_counts():

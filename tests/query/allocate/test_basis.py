@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import deniable as dp
 from deniable.query.allocate import allocation as allocating
 from deniable.query.allocate.allocation import parts_of
-from deniable.query.allocate.basis import Basis, foldings
+from deniable.query.allocate.basis import Basis, foldings, side_by_side
 from deniable.query.integers import Cells
 
 HELD = pa.table({"x": [3, 4, None], "y": [1, None, 2], "u": ["a", "b", "c"], "k": ["a", "b", "a"]})
@@ -100,6 +100,29 @@ def test_bounds_are_reached_so_smaller_ones_would_be_caught_above():
             assert basis.moves.l2_squared == basis.moves.l1**2
             if plan.unit.relation != "replace":
                 assert max(map(max, found)) == basis.moves.linf
+
+
+def test_tallies_that_are_folded_are_mixed_and_those_alone_or_side_by_side_are_not():
+    for plan in PLANS:
+        for basis in ways(plan):
+            assert basis.folded
+            assert basis.turned
+        for tally in plan.tallies:
+            alone = Basis.plain(tally)
+            assert not alone.folded
+            assert not alone.turned
+    plan = asked("COUNT(x) AS n, SUM(x) AS s", ends=(-50, 50), unit=UNITS[1]).integers
+    (beside,) = side_by_side(plan.tallies, plan, "gaussian")
+    assert beside.folded
+    assert not beside.turned
+
+
+@pytest.mark.parametrize("still", ["CLAMP(x, 0, 0)", "x * 0"])
+@pytest.mark.parametrize("law", ["laplace", "gaussian"])
+def test_a_sum_that_nobody_moves_is_not_put_beside_a_count(still, law):
+    plan = asked(f"COUNT({still}) AS n, SUM({still}) AS s", unit=UNITS[1]).integers
+    assert {t.measure.value: bool(t.moves.l1) for t in plan.tallies} == {"count": 1, "sum": 0}
+    assert list(side_by_side(plan.tallies, plan, law)) == []
 
 
 def test_a_grouping_set_more_adds_as_much_again():

@@ -220,3 +220,12 @@ def test_what_is_computed_may_be_looked_up_on_either_side():
     assert left == x
     assert dict(made.relation.right.named)[right.name] == computed.expression
     assert right.name not in {column.name for column in TOWNS.relation.columns}
+
+
+def test_a_plain_column_keeps_its_name_where_it_is_looked_up():
+    held = TOWNS.bindings[0].expression
+    renamed = Binding(table="elsewhere", name="shown", expression=held)
+    among = Scope(relation=TOWNS.relation, bindings=(renamed,))
+    made, _ = members(MINE, MINE.bindings[1], among, names=Names(), negated=False)
+    ((_, right),) = made.relation.on
+    assert right.name == held.name

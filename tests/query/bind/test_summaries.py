@@ -76,6 +76,8 @@ def test_sums_of_whole_numbers_are_exact(function):
     made, column_ = summarised(function, column(-3, 9, kind=Kind.INT))
     found = evaluate(column_, totals(made, [9, -3, 5, None, 1]))
     assert found == (12 if function is Function.SUM else 3.0)
+    if function is Function.SUM:
+        assert isinstance(column_, Column), "as the engine adds it up, times nothing"
 
 
 def test_a_mean_is_held_in_its_bounds():
@@ -108,3 +110,9 @@ def test_what_is_not_a_number_is_not_added_up_and_other_functions_are_refused():
         summarised(Function.VAR_POP, column(0.0, 1.0))
     made, _ = summarised(Function.COUNT, None)
     assert [(each.summary, each.argument) for each in made.made] == [(Summary.COUNT, None)]
+
+
+@pytest.mark.parametrize("function", [Function.COUNT, Function.MIN, Function.SUM])
+def test_a_summary_that_nobody_named_is_called_after_its_function(function):
+    made, _ = summarised(function, column(0, 9, kind=Kind.INT))
+    assert [each.name for each in made.made] == [function.value]

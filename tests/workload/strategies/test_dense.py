@@ -64,6 +64,17 @@ def test_queries_are_asked_themselves_only_if_they_are_few_whole_and_serve_all()
     many = np.eye(MOST_QUERIES + 1)
     assert of_queries(many, bounds) is None
     assert of_queries(many[1:], bounds) is not None
+    alike = 2.0**31 - np.eye(4)  # told apart by less than inverses are exact to
+    assert of_queries(alike, bounds) is None
+
+
+@pytest.mark.parametrize(("most", "combined"), [(2.0**20, True), (2.0**20 + 1, False), (1e300, 0)])
+def test_only_small_whole_queries_are_combined_so_that_no_product_overflows(most, combined):
+    queries = np.array([[most, 1.0, 0.0], [0.0, 1.0, 3.0]])
+    found = dense._combined(np.array([[1.0, 0.5, 0.25], [0.0, 1.0, 2.0]]), queries)
+    assert (found is not None) == bool(combined)
+    if found is not None:
+        assert np.abs(found).max() <= 2 * 2**10 * 2**20
 
 
 @pytest.mark.parametrize(("queries", "rounds"), [(2, 22), (3, 22), (4, 4)])

@@ -15,7 +15,7 @@ from deniable.workload.ratios import OF_A_MEAN, Confidence, Pairs, correlation_e
 
 from ._estimator import Derived, Ends, Estimator, Floats, Known, Terms, mixture, worst
 from .mean import Mean
-from .spread import Spread
+from .spread import Spread, corrected
 from .tallies import WHOLE, Measure, Tally, ends, middle
 
 if TYPE_CHECKING:
@@ -91,29 +91,32 @@ class Covariance(Estimator):
         return None if known is None else self.error_at(allocation, known, confidence)
 
     def error_at(self, allocation: Allocation, size: float, confidence: float) -> float:
-        """Of the covariance, at the worst means: |a·b − c| ≤ r·r′ for values within r and r′."""
+        """Of the covariance, at the worst means: |a·b − c| ≤ r·r′ for values within r and r′.
+
+        Of a sample's, n/(n − 1) times that.
+        """
         miss = 1 - allocation.of_each(confidence)
-        x, y = self.first.width, self.second.width
+        x, y, grown = self.first.width, self.second.width, float(corrected(size, self._less))
+        most = x * y * grown
         terms = [
             (self.products, (1.0,)),
             (self.first.sum, (y, -y)),
             (self.second.sum, (x, -x)),
-            (self.first.count, (x * y, -x * y)),
+            (self.first.count, (most, -most)),
         ]
         off = worst(allocation, terms, 1 - (1 - 2 * OF_A_MEAN) * miss) / size
         each = 1 - OF_A_MEAN * (1 - confidence)
         # Of the means, also where their variances are asked for.
         means = [Mean.error_at(m, allocation, size, each) for m in (self.first, self.second)]
-        return min(self._widest, off + means[0] * means[1])
+        return min(self._widest, grown * (off + means[0] * means[1]))
 
     def derive(self, allocation: Allocation, noisy: Mapping[str, Floats]) -> Derived:
         pairs, less = self.pairs(allocation, noisy), self._less
-        many = np.maximum(pairs.first.count, 1.0 + less)
 
         def interval(confidence: Confidence) -> Ends:
             return pairs.covariance_interval(confidence, less=less)
 
-        values = pairs.covariance() * many / (many - less)
+        values = pairs.covariance() * corrected(pairs.first.count, less)
         return Derived(values=values, whole=False, interval=interval, table=interval)
 
     def pairs(self, allocation: Allocation, noisy: Mapping[str, Floats]) -> Pairs:

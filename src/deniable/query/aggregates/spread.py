@@ -59,11 +59,15 @@ class Spread(Mean):
 
     @property
     def largest(self) -> float:
-        return self.width if self._root else self.width**2
+        """A sample's variance is twice the population's where two rows are at the two ends."""
+        return self._told((1 + self._less) * self.width**2)
+
+    def _told(self, variance: float) -> float:
+        return math.sqrt(variance) if self.aggregate.function in _ROOTS else variance
 
     @property
-    def _root(self) -> bool:
-        return self.aggregate.function in _ROOTS
+    def _less(self) -> int:
+        return int(self.aggregate.function in _SAMPLES)
 
     def forms(self) -> Iterator[Terms]:
         """(e_q − 2m·eₛ + (m² − v)·eₙ)/n; with r the width, m taken as ±r/4, m² − v as ±r²/4."""
@@ -71,27 +75,26 @@ class Spread(Mean):
             yield [(self.squares, 1.0), (self.sum, first / 2), (self.count, second / 4)]
 
     def error_at(self, allocation: Allocation, size: float, confidence: float) -> float:
-        width = self.width
+        """At the worst mean m and variance v: |m² − v| ≤ r², and n/(n − 1) as much of a sample."""
+        width, grown = self.width, float(corrected(size, self._less))
+        most = width**2 * grown
         terms = [
             (self.squares, (1.0,)),
             (self.sum, (2 * width, -2 * width)),
-            (self.count, (width**2, -(width**2))),
+            (self.count, (most, -most)),
         ]
         off = worst(allocation, terms, allocation.of_each(confidence)) / size
-        variance = min(width**2, off)
-        return math.sqrt(variance) if self._root else variance
+        return min(self.largest, self._told(grown * off))
 
     def derive(self, allocation: Allocation, noisy: Mapping[str, Floats]) -> Derived:
-        sums = self.sums(allocation, noisy)
-        less = int(self.aggregate.function in _SAMPLES)
-        many = np.maximum(sums.count, 1.0 + less)
-        power = 0.5 if self._root else 1.0
+        sums, less = self.sums(allocation, noisy), self._less
+        power = 0.5 if self.aggregate.function in _ROOTS else 1.0
 
         def interval(confidence: Confidence) -> Ends:
             low, high = sums.variance_interval(confidence, less=less)
             return low**power, high**power
 
-        values = (sums.variance() * many / (many - less)) ** power
+        values = (sums.variance() * corrected(sums.count, less)) ** power
         return Derived(values=values, whole=False, interval=interval, table=interval)
 
     def sums(self, allocation: Allocation, noisy: Mapping[str, Floats]) -> Sums:
@@ -107,3 +110,9 @@ class Spread(Mean):
         if allocation.part_of(self.sum).basis.turned:
             return "from the noisy sums and squares"
         return "from the noisy count, sum and squares"
+
+
+def corrected(rows: float | Floats, less: int) -> Floats:
+    """n/(n − 1) where `less` is 1, of two rows or more; else 1."""
+    many = np.maximum(rows, 1.0 + less)
+    return np.asarray(many / (many - less))

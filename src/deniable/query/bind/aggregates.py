@@ -266,7 +266,7 @@ def _has_range(column: Expression) -> bool:
 
 def check_rule(argument: Expression, *, names: Names, snippet: Snippet | None) -> None:
     """MissingRule where a value may be missing and nobody said what that counts as."""
-    if argument.domain.ruled or not argument.domain.nullable:
+    if argument.domain.ruled:
         return
     for column in columns_of(argument).values():
         if column.domain.nullable and not column.domain.ruled:
