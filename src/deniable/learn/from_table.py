@@ -33,9 +33,10 @@ def classified(
     rows, read = read_rows(about, dict(zip(encoding.names, encoding.bins, strict=True)), [label])
 
     def examples(matrix: Matrix) -> Examples:
+        found = read.whole(matrix, -1)
         return Examples(
             x=read.cells(matrix, encoding),
-            y=ranks[read.whole(matrix, -1)],
+            y=ranks[np.clip(found, 0, len(ranks) - 1)],
             w=matrix.weights if weighted else None,
         )
 
@@ -123,7 +124,7 @@ def numbered(
         last = read.whole(matrix, -1) if labels else np.zeros(len(matrix.points), dtype=np.int64)
         return Examples(
             x=scaled.rows(values),
-            y=ranks[last],
+            y=ranks[np.clip(last, 0, len(ranks) - 1)],
             w=matrix.weights if weighted else None,
         ).where(whole, scaled.space.axis)
 

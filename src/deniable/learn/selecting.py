@@ -205,7 +205,7 @@ class Columns:
         codes = self.read.whole(matrix, self.read.columns[name][0])
         if isinstance(cells, Listed):
             keys = np.array([*cells.keys, None], dtype=object)
-            listed: NDArray[Any] = keys[codes]
+            listed: NDArray[Any] = keys[np.clip(codes, 0, len(keys) - 1)]
             return listed
         return cells.decode(codes, np.full(len(codes), 0.5))  # dates: the middle of their cell
 
