@@ -11,7 +11,8 @@ FILES = sorted(p for p in ROOT.rglob("*.py") if p != Path(__file__))
 # Wrong in the tail where cells or samples are small; `goodness` has a bound for each.
 APPROXIMATE = re.compile(r"\b(chi2|chisquare|power_divergence|kstest|binomtest|norm\.isf)\b")
 CLOCKS = re.compile(
-    r"deadline=(?!None)|assert[^\n]*\b(perf_counter|monotonic|process_time)\(\) -"
+    r"(?s:(settings|profile)\(.{0,200}?deadline=(?!None))"  # Hypothesis'; servers have others
+    r"|assert[^\n]*\b(perf_counter|monotonic|process_time)\(\) -"
     r"|assert time\.time\(\)|\btimeout=[1-9]\d?\b|\.wait\([1-9]\d?\)"  # what ends a hang waits long
     r"|(?m:^\w[^\n]*\b(now|today)\()"  # what is collected is the same in all processes at midnight
 )
@@ -28,7 +29,9 @@ def test_no_test_uses_an_approximate_tail_or_a_clock(path):
 def test_the_check_can_fail():
     assert APPROXIMATE.search("stats.chi2.isf(1e-8, 3)")
     assert CLOCKS.search("@settings(deadline=200)")
+    assert CLOCKS.search("@settings(max_examples=len(ALL),\n    deadline=200)")
     assert not CLOCKS.search("@settings(deadline=None)")
+    assert not CLOCKS.search("Workers(2, deadline=7.0)")
     assert CLOCKS.search("assert time.perf_counter() - start < 1")
     assert CLOCKS.search("assert time.time() < visible")
     assert CLOCKS.search("client.get(url, timeout=60)")

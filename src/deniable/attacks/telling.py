@@ -4,20 +4,21 @@ from __future__ import annotations
 
 import dataclasses
 import html
+from abc import ABC, abstractmethod
 
 from deniable.records import plain
 
 Facts = list[tuple[str, str]]
 
 
-class Told:
+class Told(ABC):
     """A result of an attack: `explain()` in words, `to_dict()` in numbers, HTML in a notebook."""
 
-    def _headline(self) -> str:
-        raise NotImplementedError
+    @abstractmethod
+    def _headline(self) -> str: ...
 
-    def _facts(self) -> Facts:
-        raise NotImplementedError
+    @abstractmethod
+    def _facts(self) -> Facts: ...
 
     def explain(self) -> str:
         """What was learned, how surely, and what that is worth, in a few lines."""
