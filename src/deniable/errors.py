@@ -198,7 +198,7 @@ class MissingBounds(DeniableError, code="DP102"):
             f"{what} needs bounds, because one person's {column} could be anything",
             why="noise is sized to the most one person can change the answer",
             fix=fixes.bounds(column, table=table, type=type),
-            hint="replace these bounds by plausible ones, without looking at the data",
+            hint="replace these bounds with plausible ones, without looking at the data",
             snippet=snippet,
         )
 

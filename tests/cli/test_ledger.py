@@ -93,7 +93,10 @@ def test_a_failure_is_shown_to_the_curator_and_resumed(described, say, read, spo
 
 
 def test_a_share_is_reserved_spent_and_shown(described, say, read):
-    assert "reserved for ann: ε = 0.5" in say("ledger", "share", "ann", "--amount", "0.5").stdout
+    assert (
+        "added to the share of ann: ε = 0.5"
+        in say("ledger", "share", "ann", "--amount", "0.5").stdout
+    )
     said = say("ask", COUNT, "--spend", "0.25", "--asker", "ann")
     assert "spent ε 0.25" in said.stdout
     assert said.stderr.endswith("left: ε 0.25 of ε 0.5, reserved for ann\n")

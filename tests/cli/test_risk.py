@@ -32,8 +32,8 @@ def clinic(folder):
 def test_the_report_is_written_for_its_owner_and_says_that_it_is_private(clinic, say):
     said = say("report", "clinic.parquet", *QUASI, "--sensitive", "ill")
     page = Path("clinic.report.html")
-    assert "This report is itself private" in page.read_text()
-    assert "This report is itself private" in said.stdout
+    assert "This report is confidential" in page.read_text()
+    assert "This report is confidential" in said.stdout
     assert said.stdout.startswith("120 of 120 rows (100 %) are alone on age, zip")
     assert page.stat().st_mode & 0o077 == 0
     assert "wrote clinic.report.html" in said.stderr
@@ -163,11 +163,11 @@ def test_columns_that_name_people_are_dropped_unless_kept(clinic, say):
     ],
     ids=lambda words: "-".join(words[:2]),
 )
-def test_answers_and_help_say_that_they_are_private(clinic, say, read, words):
-    assert "private" in say(*words).stdout
-    assert "private" in read(*words, *(["--force"] if words[0] != "attack" else []))
+def test_answers_and_help_say_that_they_are_confidential(clinic, say, read, words):
+    assert "confidential" in say(*words).stdout
+    assert "confidential" in read(*words, *(["--force"] if words[0] != "attack" else []))
     name = words[: 2 if words[0] == "attack" else 1]
-    assert "private" in say(*name, "--help").stdout
+    assert "confidential" in say(*name, "--help").stdout
 
 
 @pytest.mark.parametrize(

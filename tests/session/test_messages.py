@@ -100,7 +100,7 @@ def test_something_failed_on_the_data():
     assert told(lambda: opened().release(step)) == (
         "error[DP601]: something failed while the data were read\n"
         "  why:  the cause may depend on people's values, so only the curator sees it; "
-        "no further query is answered until then\n"
+        "queries are refused until the curator has looked\n"
         "  fix:  the curator reads the cause in print(s.failures), then calls s.resume()\n"
         "        or, in a terminal: deniable ledger resume\n"
         "  cost: ε 0.334 was spent"

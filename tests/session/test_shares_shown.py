@@ -10,7 +10,7 @@ def test_what_is_reserved_explains_why_spent_and_left_are_not_the_budget():
     assert "shares" not in str(s)
     s.ledger.share("bob", amount=dp.epsilon(1.0))
     s.for_("bob").count(spend=dp.epsilon(0.25))
-    assert "shares    ε 1 for bob, used ε 0.25 (the rest is neither spent nor left)" in str(s)
+    assert "shares    ε 1 for bob, used ε 0.25 (reserved, so not part of what is left)" in str(s)
     assert "ε 1 for bob, used ε 0.25" in s._repr_html_()
     with pytest.raises(dp.BudgetExceeded) as caught:
         s.count(spend=dp.epsilon(2.5))

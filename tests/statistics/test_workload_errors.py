@@ -193,7 +193,7 @@ def test_errors_are_those_explained_and_each_is_covered(name, unit, spend):
             asked.explain(spend=SPENDS[spend]).errors[asked.name]
         )
     squares = np.square(off).mean(axis=0)
-    if over == "levels, each counting alike":
+    if over == "levels, weighted equally":
         squares = pd.Series(squares).groupby(list(found.keys["level"])).mean()
     else:
         assert over == "the workload"

@@ -250,7 +250,7 @@ def test_errors_tell_one_story_about_ceilings(tmp_path):
     ):
         opened(schema=schema, ledger=tmp_path / "v.ledger", budget=dp.epsilon(2.0))
     assert "larger budget" not in refused.value.fix
-    assert "a ledger's budget never increases" in refused.value.fix
+    assert "a ledger's budget cannot be raised" in refused.value.fix
 
 
 @pytest.mark.parametrize("unit", [dp.rows(), PERSON])

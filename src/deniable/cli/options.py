@@ -56,7 +56,9 @@ Server = Annotated[
         help="Ask this server instead; the token is read from DENIABLE_TOKEN.",
     ),
 ]
-Purpose = Annotated[str | None, Option("--purpose", help="What for, where a server wants to know.")]
+Purpose = Annotated[
+    str | None, Option("--purpose", help="The purpose, if the server requires one.")
+]
 Spend = Annotated[
     str | None, Option("--spend", help="What to spend: 0.25 (ε), 0.25,1e-8, rho=0.1.")
 ]
@@ -86,6 +88,9 @@ On = Annotated[
 ]
 UnitColumn = Annotated[
     str | None,
-    Option("--unit", help="The column that identifies people [as in FILE.toml; else rows count]."),
+    Option(
+        "--unit",
+        help="The column that identifies people [from FILE.toml; else each row].",
+    ),
 ]
 Force = Annotated[bool, Option("--force", help="Replace an existing file.")]

@@ -1,7 +1,7 @@
 """People's rows, read whole: for a curator's own eyes, before anything is published.
 
-Nothing here has noise or a price. What such a command answers is as private as the file it read,
-and says so.
+Nothing here has noise or a price. What such a command answers is as confidential as the file it
+read, and says so.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from . import talk
 if TYPE_CHECKING:
     import pyarrow as pa
 
-PRIVATE = (
-    "This is private: it states exact facts about the people in the table. "
+CONFIDENTIAL = (
+    "This is confidential: it states exact facts about the people in the table. "
     "Keep it where the table is kept, and do not publish it."
 )
 
@@ -100,8 +100,8 @@ def names(text: str | None) -> list[str]:
 
 
 def answer(text: object, record: Mapping[str, object], *, json: bool) -> None:
-    """What was found, and that it is private."""
-    talk.answer(f"{text}\n{PRIVATE}", {"private": PRIVATE, **record}, json=json)
+    """What was found, and that it is confidential."""
+    talk.answer(f"{text}\n{CONFIDENTIAL}", {"confidential": CONFIDENTIAL, **record}, json=json)
 
 
 def counted(person: str | None) -> None:

@@ -65,7 +65,7 @@ class Account:
             raise BudgetExceeded(
                 f"{self.asker} has no share of this ledger",
                 why="its budget is divided into shares, and each asker spends from their own",
-                fix=f'the curator: ledger.share("{self.asker}", amount=dp.epsilon(0.1))',
+                fix=f'ask the curator for  s.ledger.share("{self.asker}", amount=dp.epsilon(0.1))',
             )
         return standing
 

@@ -149,7 +149,7 @@ def failed(*, spent: str, asker: str | None = None) -> DataFailure:
     return DataFailure(
         "something failed while the data were read",
         why="the cause may depend on people's values, so only the curator sees it; "
-        "no further query is answered until then",
+        "queries are refused until the curator has looked",
         fix=_resuming(asker),
         cost=f"{spent} was spent",
     )

@@ -114,7 +114,7 @@ class Header:
                 why="a budget that could be raised would promise nothing",
                 fix=(
                     _written(self.budget, note="or leave it out: the ledger stores it"),
-                    "or another ledger, whose losses add up with this one's",
+                    "or use another ledger; the losses of both then add up",
                 ),
             )
 
@@ -133,7 +133,7 @@ def units_differ(ledger: Unit, given: Unit, *, where: str) -> UnitMismatch:
     return UnitMismatch(
         f"{where} protects {ledger!r}; you gave {given!r}",
         why="losses add up only when they protect the same unit under the same relation",
-        fix=(_unit(ledger), "or a ledger of its own"),
+        fix=(_unit(ledger), "or use a separate ledger"),
     )
 
 

@@ -380,7 +380,7 @@ class Ledger(Books):
         raise BudgetExceeded(
             f"this would exceed the budget of {self.budget}",
             why=f"it costs {self.filter.spent(price)}, and {left} is left",
-            fix="ask for less: a ledger's budget never increases",
+            fix="ask for less: a ledger's budget cannot be raised",
         )
 
     def _used(self, standing: Standing, price: Price) -> Standing:

@@ -71,7 +71,7 @@ def left(books: Books) -> dict[str, str]:
     """
     loss, rule = books.left, books.filter
     kept = shares(books)
-    reserved = {"shares": f"{kept} (the rest is neither spent nor left)"} if kept else {}
+    reserved = {"shares": f"{kept} (reserved, so not part of what is left)"} if kept else {}
     if not isinstance(loss, Approx) or not isinstance(rule, ApproxFilter):
         return {"left": amount(loss, "down")} | reserved
     for_groups, for_noise = loss.delta, rule.budget.delta - rule.reserve

@@ -165,7 +165,7 @@ class Loss(ABC):
         theirs = type(other).__name__
         raise MixedLosses(
             f"cannot {verb} {mine} and {theirs}: they are different definitions of privacy",
-            why="a sum is proved only within one definition",
+            why="losses add up and compare only within one definition",
             fix=f"a.to(dp.{theirs}) or b.to(dp.{mine}), where a theorem leads there",
         )
 

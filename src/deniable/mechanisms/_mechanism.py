@@ -186,7 +186,7 @@ class Mechanism(ABC):
                 f"{type(self).__name__}.on takes a dp.Sensitive; "
                 f"you gave {parameters.a_kind(value)}",
                 why="a bare value has no bound on how much one unit can change it",
-                fix="mechanism.on(dp.Sensitive(lambda: ..., l1=1))",
+                fix="mechanism.on(dp.Sensitive(lambda: <your count>, l1=1))",
             )
         self.check(value)
         self.reading(value.form)

@@ -17,7 +17,7 @@ from deniable.release import Release
 from deniable.release.numbers import amount, digits, probability, remaining
 from deniable.session import Session, budgets, offers
 
-_FIXED = "ask for less: a ledger's budget never increases"
+_FIXED = "ask for less: a ledger's budget cannot be raised"
 
 
 def too_much(

@@ -18,6 +18,7 @@ from deniable.losses.rounding import RESOLUTION
 
 Direction = Literal["near", "up", "down"]
 
+_ALL_BUT: Final = 99.9999  # percent; beyond it one is sure for all that matters
 _ROUNDING: Final = {"near": ROUND_HALF_EVEN, "up": ROUND_CEILING, "down": ROUND_FLOOR}
 
 
@@ -68,12 +69,10 @@ def meaning(loss: Loss, delta: float = 1e-6) -> str:
     epsilon = float(getattr(loss, "epsilon", math.inf)) if tells else loss.epsilon_at(delta)
     slack = getattr(loss, "delta", 0.0) if tells else delta
     sure = 100 / (1 + math.exp(-epsilon))
-    shown = f"{math.ceil(sure)}" if sure <= 99 else digits(min(sure, 99.9999), "up", significant=6)
+    shown = f"{math.ceil(sure)}" if sure <= 99 else digits(sure, "up", significant=6)
+    most = f"at most {shown} % sure" if sure < _ALL_BUT else "sure, or nearly so"
     but = f", except with probability {probability(slack, 'up')}" if slack else ""
-    return (
-        "someone who thinks it 50 % likely that one person is in the data becomes at most "
-        f"{shown} % sure{but}"
-    )
+    return f"someone who thinks it 50 % likely that one person is in the data becomes {most}{but}"
 
 
 def probability(delta: float, direction: Direction = "near") -> str:

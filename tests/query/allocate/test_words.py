@@ -42,13 +42,13 @@ def test_joins_and_unions_name_their_tables(session):
 def test_answers_that_are_put_together_say_of_what(session):
     text = explained(session, "SELECT COUNT(*) AS n, AVG(age) AS a FROM people")
     assert "Laplace noise to the sums of age and of 100 − age (b = " in text
-    assert "a row changes both together by 100)" in text
+    assert "one row changes the two by a total of 100)" in text
     assert "compute n from the two noisy sums" in text
     assert "compute a from the ratio of the two noisy sums" in text
     text = explained(
         session, "SELECT COUNT(*) AS n, COUNT(*) FILTER (WHERE age > 9) AS m FROM people"
     )
-    assert "the number of rows where age > 9 and to the number of other rows" in text
+    assert "the number of rows where age > 9 and to the number of remaining rows" in text
     assert "compute n from both noisy counts" in text
 
 
@@ -87,5 +87,7 @@ def test_a_quantile_tells_its_rank_in_rows_and_in_percent(session):
 
 def test_every_plan_says_what_half_the_error_costs(session):
     text = explained(session, "SELECT AVG(cost) / COUNT(*) AS r FROM visits")
-    assert "every ± is half as wide if you spend about ε 1; explain(within=...) prices a ±" in text
+    assert (
+        "every ± is half as wide if you spend about ε 1; explain(within=...) prices the ±" in text
+    )
     assert "r is computed from noisy numbers, so its ± is known only with the answer" in text

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ._report import PRIVATE, Report, report
+from ._report import CONFIDENTIAL, Report, report
 from .ways import Option
 
-__all__ = ["PRIVATE", "Option", "Report", "report"]
+__all__ = ["CONFIDENTIAL", "Option", "Report", "report"]

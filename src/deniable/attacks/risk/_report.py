@@ -32,8 +32,8 @@ from .checklist import (
 )
 from .ways import Option, halves_of, ways
 
-PRIVATE = (
-    "This report is itself private. It states exact facts about the people in the table: keep it "
+CONFIDENTIAL = (
+    "This report is confidential. It states exact facts about the people in the table: keep it "
     "where the table is kept, and do not publish it."
 )
 
@@ -77,7 +77,7 @@ class Report(Told):
         )
 
     def _facts(self) -> Facts:
-        facts = [("private", PRIVATE)]
+        facts = [("confidential", CONFIDENTIAL)]
         if self.identifiers:
             facts.append(("drop first", ", ".join(self.identifiers)))
         best = self.uniqueness.best(self.uniqueness.largest)
@@ -104,7 +104,7 @@ class Report(Told):
         """Everything on the page, as JSON can hold it; nobody's row is in it."""
         keep = ("people", "identifiers", "quasi", "sensitive", "k", "l", "alone", "below", "wanted",
                 "epsilon", "unit")  # fmt: skip
-        record: dict[str, object] = {"private": PRIVATE}
+        record: dict[str, object] = {"confidential": CONFIDENTIAL}
         record |= {name: plain(getattr(self, name)) for name in keep}
         best = self.uniqueness.combinations[:20]
         record["combinations"] = [plain(vars(each)) for each in best]

@@ -37,11 +37,11 @@ th, td { text-align: left; vertical-align: top; padding: .35rem .6rem .35rem 0;
 
 def html_page(report: Report) -> str:
     """The report as one HTML page that needs no other file."""
-    from ._report import PRIVATE
+    from ._report import CONFIDENTIAL
 
     parts = [
         "<h1>Before this table is published</h1>",
-        f"<p role='note'><b>Private.</b> {escape(PRIVATE)}</p>",
+        f"<p role='note'><b>Confidential.</b> {escape(CONFIDENTIAL)}</p>",
         f"<p class='lead'>{escape(report.explain().splitlines()[0])}</p>",
         _first(report),
         _singled_out(report),
@@ -67,7 +67,7 @@ def html_page(report: Report) -> str:
         "<!doctype html><html lang='en'><head><meta charset='utf-8'>"
         "<meta name='viewport' content='width=device-width, initial-scale=1'>"
         "<meta name='robots' content='noindex'>"
-        f"<title>Risk report (private)</title><style>{_STYLE}</style></head><body><main>"
+        f"<title>Risk report (confidential)</title><style>{_STYLE}</style></head><body><main>"
         + "\n".join(part for part in parts if part)
         + "</main></body></html>\n"
     )

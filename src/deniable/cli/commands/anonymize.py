@@ -31,7 +31,7 @@ def anonymize(
     l: Annotated[int | None, Option(help="ℓ-diversity: sensitive values per class.")] = None,
     t: Annotated[float | None, Option(help="t-closeness: distance to the table.")] = None,
     method: Annotated[str, Option(help="optimal or mondrian.")] = "optimal",
-    suppression: Annotated[float, Option(help="The most rows to suppress.")] = 0.05,
+    suppression: Annotated[float, Option(help="Maximum fraction of rows to suppress.")] = 0.05,
     hierarchies: Annotated[
         Path | None, Option(help="How to generalise values, in TOML [by type and values].")
     ] = None,
@@ -47,9 +47,9 @@ def anonymize(
 ) -> None:
     """Make a table k-anonymous, or --check one.
 
-    Reads the rows and reports exact facts, so its output is private. The table it writes hides
-    people in groups. It is not differentially private, and promises nothing against someone who
-    knows more than the columns in --quasi.
+    Reads the rows and reports exact facts, so keep its output confidential. The table it writes
+    hides people in groups. It is not differentially private, and promises nothing against someone
+    who knows more than the columns in --quasi.
     """
     columns = rows.names(quasi)
     _needs(columns, sensitive, l, t, out, check=check)

@@ -15,7 +15,7 @@ attack = typer.Typer(
     rich_markup_mode=None,
     no_args_is_help=True,
     help="Attack your own table before somebody else does.\n\n"
-    "Reads the rows and answers exactly, so the output is private.",
+    "Reads the rows and answers exactly, without noise: keep the output confidential.",
 )
 
 
@@ -28,7 +28,7 @@ def uniqueness(
     unit: options.UnitColumn = None,
     json: options.Json = False,
 ) -> None:
-    """Which columns single people out? The answer is private."""
+    """Which columns single people out? Keep the exact answer confidential."""
     from deniable.attacks import uniqueness as attacked
 
     table = rows.read(file)
@@ -53,7 +53,7 @@ def selectivity(
     unit: options.UnitColumn = None,
     json: options.Json = False,
 ) -> None:
-    """How identifying is each column? The answer is private.
+    """How identifying is each column? Keep the exact answer confidential.
 
     The first column listed would help an attacker who has --known most.
     """
@@ -73,7 +73,7 @@ def linkage(
     unit: options.UnitColumn = None,
     json: options.Json = False,
 ) -> None:
-    """Who can be re-identified? The answer is private.
+    """Who can be re-identified? Keep the exact answer confidential.
 
     Joins records with names, from another source, to rows without names.
     """
@@ -109,7 +109,7 @@ def small_groups(
     unit: options.UnitColumn = None,
     json: options.Json = False,
 ) -> None:
-    """Which groups are too small? The answer is private.
+    """Which groups are too small? Keep the exact answer confidential.
 
     An average over one person is that person's value; --value shows what an attacker would read.
     """

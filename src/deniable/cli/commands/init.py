@@ -28,8 +28,8 @@ def init(
     unit: Annotated[
         str | None, Option(help="The privacy unit: a column that identifies people, or row.")
     ] = None,
-    rows: Annotated[int | None, Option(help="The most rows one person counts for.")] = None,
-    groups: Annotated[int | None, Option(help="The most groups one person counts in.")] = None,
+    rows: Annotated[int | None, Option(help="Maximum rows per person.")] = None,
+    groups: Annotated[int | None, Option(help="Maximum groups per person.")] = None,
     size: Annotated[int | None, Option(help="The approximate number of people, if public.")] = None,
     header: Annotated[
         bool, Option("--header", help="The first line of a CSV contains column names.")

@@ -32,7 +32,7 @@ def show(
         bool, Option("--head", help="Print the head of the hash chain as JSON, to keep elsewhere.")
     ] = False,
     anchor: Annotated[
-        Path | None, Option(help="An earlier head, to detect lines cut off since then.")
+        Path | None, Option(help="An earlier head, to detect lines removed since then.")
     ] = None,
     last: Annotated[int, Option(help="How many lines to show.", min=0)] = 20,
     schema: options.SchemaPath = None,
@@ -41,7 +41,7 @@ def show(
 ) -> None:
     """Show what was spent, on what, and what is left.
 
-    --verify checks that no line was changed, removed or overspent.
+    --verify checks that no line was changed or removed, and that no budget was exceeded.
     """
     if context.invoked_subcommand is not None:
         return
@@ -54,7 +54,7 @@ def show(
         shown = kept.entries[max(0, count - last) :]
         talk.answer(_text(kept, shown, count), _record(kept, shown, checked), json=json)
         if checked is not None:
-            talk.say(f"verified: {checked.sequence} lines, none changed, removed or overspent")
+            talk.say(f"verified: {checked.sequence} lines, unchanged and within the budget")
 
 
 @ledger.command("resume")
@@ -96,7 +96,7 @@ def resume(
 def share(
     asker: Annotated[str, Argument(help="The analyst.")],
     *,
-    amount: Annotated[str, Option("--amount", help="The share: 0.5 (ε), 0.5,1e-8, rho=0.1.")],
+    amount: Annotated[str, Option("--amount", help="What to add: 0.5 (ε), 0.5,1e-8, rho=0.1.")],
     schema: options.SchemaPath = None,
     path: options.LedgerPath = None,
     json: options.Json = False,
@@ -106,8 +106,8 @@ def share(
         reserved = amounts.loss("amount", amount)
         entry = kept.share(asker, amount=reserved)
         record = {"line": entry.sequence, "asker": asker, "left": kept.left.to_dict()}
-        talk.answer(f"reserved for {asker}: {reserved}", record, json=json)
-    talk.next_step(f'deniable ask "SELECT COUNT(*) ..." --asker {shlex.quote(asker)}', "spends it")
+        talk.answer(f"added to the share of {asker}: {reserved}", record, json=json)
+    talk.next_step(f"deniable ask SQL --asker {shlex.quote(asker)} --spend 0.1", "spends from it")
 
 
 def _named(asker: str | None) -> str:

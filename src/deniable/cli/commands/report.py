@@ -27,10 +27,10 @@ def report(
     force: options.Force = False,
     json: options.Json = False,
 ) -> None:
-    """Write a private report on the risks of publishing a table.
+    """Write a confidential report on the risks of publishing a table.
 
     Attacks the rows as a stranger would, and compares ways to publish them. The report states
-    exact facts about people, without noise, so it is itself private.
+    exact facts about people, without noise, so it is as confidential as the table.
     """
     chosen = out or file.with_suffix(".report.html")
     target = rows.fresh(chosen, suffixes=(".html", ".json"), force=force)
@@ -64,4 +64,4 @@ def report(
     target.touch(mode=0o600)  # for its owner alone, unless it was there before
     found.write(target)
     talk.answer(found, found.to_dict() | {"path": str(target)}, json=json)
-    talk.say(f"wrote {target}, which is as private as {file.name}")
+    talk.say(f"wrote {target}, which is as confidential as {file.name}")

@@ -28,20 +28,21 @@ def serve(
     certificate: Annotated[Path | None, Option(help="A TLS certificate (PEM).")] = None,
     key: Annotated[Path | None, Option(help="The key of the certificate.")] = None,
     https: Annotated[
-        bool, Option("--https", help="A proxy with TLS stands before this server.")
+        bool, Option("--https", help="This server runs behind a proxy with TLS.")
     ] = False,
     steps: Annotated[
-        str, Option(help="Seconds after which answers leave; the last is the deadline.")
+        str,
+        Option(help="Seconds at which answers are sent; the last is the time limit."),
     ] = "0.5,2,8,30",
     workers: Annotated[int, Option(min=1, help="Processes that compute answers.")] = 2,
     link: Annotated[
-        bool, Option("--link", help="Print a new sign-in link for the curator, and end.")
+        bool, Option("--link", help="Print a new sign-in link for the curator, and exit.")
     ] = False,
     back_up: Annotated[
-        Path | None, Option("--back-up", help="Copy ledgers and accounts here, and end.")
+        Path | None, Option("--back-up", help="Copy ledgers and accounts here, and exit.")
     ] = None,
     restore: Annotated[
-        Path | None, Option("--restore", help="Put such copies back, and end.")
+        Path | None, Option("--restore", help="Restore such copies, and exit.")
     ] = None,
 ) -> None:
     """Serve tables to analysts: pages, an HTTP interface, and `dp.connect` from Python."""

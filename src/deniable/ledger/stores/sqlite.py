@@ -60,7 +60,7 @@ _CAUSES = {
     ),
     "SQLITE_CANTOPEN": (
         "the file or its folder cannot be opened",
-        "does the folder exist? may you write?",
+        "check that the folder exists and that you can write to it",
     ),
     "SQLITE_NOTADB": (
         "the file is not a ledger",

@@ -20,7 +20,7 @@ from .foresight import errors
 
 _ABSURD: Final = 1e6
 """A loss that protects nobody."""
-_SIZE = "replace 1000 by the rows of a group, if public: too low a number spends too much"
+_SIZE = "replace 1000 with the rows per group, if public; too low a number costs too much"
 
 
 def least(

@@ -97,7 +97,7 @@ def _unit(plan: IntegerPlan) -> str:
         each = " per group" if plan.question.keys else ""
         return f"protect {plan.unit}: each person counts once{each}"
     return (
-        f"protect {plan.unit}: whoever has more than {plan.rows} row{'s' * (plan.rows > 1)} "
+        f"protect {plan.unit}: a person with more than {plan.rows} row{'s' * (plan.rows > 1)} "
         f"counts as {plan.rows}, with less weight per row"
     )
 
@@ -128,7 +128,7 @@ def _groups(allocation: Allocation) -> Iterator[str]:
         which = "" if all(limits.values()) else f" in {', '.join(n for n in limits if limits[n])}"
         yield (
             f"count each person in at most {few} group{'s' * (few > 1)}{which}: a person in "
-            f"more groups is missing from the others, whose counts are too small (groups={few})"
+            f"more groups is left out of the others, so those counts are too low (groups={few})"
         )
 
 
@@ -178,16 +178,16 @@ def _folded(part: Part, scale: float) -> str:
     """What tells several tallies, each with its noise."""
     last, noise = part.tallies[-1], f"b = {digits(scale)} each"
     if last.measure is Measure.COUNT:
-        return f"{last.text} and to the number of other rows: {noise}"
+        return f"{last.text} and to the number of remaining rows: {noise}"
     low, high = _ends(part)
     above = f"{last.value!r} − {low:g}" if low else repr(last.value)
     where = "" if last.where is None else f" where {last.where!r}"
     sums = f"the sums of {above} and of {high:g} − {last.value!r}{where}"
-    together = f"{noise}: a row changes both together by {high - low:g}"
+    together = f"{noise}: one row changes the two by a total of {high - low:g}"
     if len(part.tallies) == 2:
         return f"{sums} ({together})"
     others = digits(scale / (high - low))
-    return f"{sums} ({together}), and to the number of other rows (b = {others})"
+    return f"{sums} ({together}), and to the number of remaining rows (b = {others})"
 
 
 def _with_all_rows(part: Part, spread: float) -> str:
@@ -273,7 +273,7 @@ def _notes(allocation: Allocation, cost: Loss, size: float | None) -> Iterator[s
     if allocation.free:
         yield "nothing is spent: no data are read"
         return
-    yield f"every ± is half as wide if you {_twice(cost)}; explain(within=...) prices a ±"
+    yield f"every ± is half as wide if you {_twice(cost)}; explain(within=...) prices the ±"
 
 
 def _many_groups(question: Question) -> Iterator[str]:

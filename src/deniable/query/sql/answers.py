@@ -131,7 +131,7 @@ class Answer(SqlLowering):
         super().column(node)  # raises if there is no such column
         raise UnsupportedQuery(
             f"`{node.name}` is neither in GROUP BY nor aggregated",
-            why="a group contains many of its values, each about one person",
+            why="a group contains many values of it, each about one person",
             fix=f"GROUP BY {node.name}, or AVG({node.name})",
         )
 
@@ -222,7 +222,7 @@ def _distinct(items: list[Item], text: Text) -> UnsupportedQuery:
     return UnsupportedQuery(
         "use GROUP BY with COUNT(*) instead of DISTINCT",
         why="a value that only one person has would reveal that person",
-        fix=f"{shown}, COUNT(*) AS n, and GROUP BY {shown}",
+        fix=f"SELECT {shown}, COUNT(*) AS n ... GROUP BY {shown}",
         snippet=text.at(items[0].node),
     )
 

@@ -71,7 +71,7 @@ class Asked(Generic[T_co]):
             cost=budgets.used(spend, mechanism),
             errors={self.name: float(halves.max())},
             steps=[
-                f"{self.exactly}, in one reading of the rows",
+                f"{self.exactly}, in one pass over the rows",
                 f"{_noise(measured)} (strategy: {plan.strategy})",
                 "compute every answer from the least-squares fit",
             ],

@@ -112,7 +112,7 @@ def hierarchy(
         labels=columns_shown,
         worth=float(vector.worth),
         estimand=estimand_of(query),
-        over="levels, each counting alike",
+        over="levels, weighted equally",
         measure=measuring(about, w, vector),
         present=as_tables,
     )
