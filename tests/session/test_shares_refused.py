@@ -125,3 +125,70 @@ def test_a_share_can_be_spent_in_full_though_others_used_the_resolution_of_their
         charge(1e-6, "ann")
     with pytest.raises(dp.BudgetExceeded):
         charge(1e-6)
+
+
+def tiny(ledger, asker, times, amount=1e-17):
+    for _ in range(times):
+        ledger.charge(dp.Laplace(scale=1 / amount), unit=dp.rows(), asker=asker)
+
+
+@pytest.mark.parametrize("spent_by_others", [False, True])
+def test_many_small_charges_of_one_asker_are_felt_by_nobody_else(spent_by_others):
+    """Sums are rounded up at each charge, the total more than a small share: neither refuses."""
+    with open_ledger(budget=dp.epsilon(1.5), unit=dp.rows()) as ledger:
+        for name, amount in (("ann", 0.25), ("bob", 0.001), ("cem", 1.0)):
+            ledger.share(name, amount=dp.epsilon(amount))
+        if spent_by_others:
+            ledger.charge(dp.Laplace(scale=1.0), unit=dp.rows(), asker="cem")
+        ledger.charge(dp.Laplace(scale=1 / (0.001 - 2e-13)), unit=dp.rows(), asker="bob")
+        tiny(ledger, "bob", 7_000)
+        ledger.charge(dp.Laplace(scale=4.0), unit=dp.rows(), asker="ann")
+        assert ledger.verify()
+
+
+def test_what_is_written_after_many_small_charges_can_be_read_again(tmp_path):
+    """The charge outside shares is held to the same test as the line is when it is read."""
+    with open_ledger(budget=dp.epsilon(4), unit=dp.rows()) as ledger:
+        ledger.share("cem", amount=dp.epsilon(1))
+        ledger.share("bob", amount=dp.epsilon(0.001))
+        for amount, asker in ((1.0, "cem"), (0.999 - 1e-12, None), (0.001 - 2e-13, "bob")):
+            ledger.charge(dp.Laplace(scale=1 / amount), unit=dp.rows(), asker=asker)
+        tiny(ledger, "bob", 7_500)
+        tiny(ledger, None, 5)
+        assert ledger.verify()
+
+
+def test_a_share_of_nothing_is_refused():
+    with open_ledger(budget=dp.rho(1), unit=dp.rows()) as ledger:
+        with pytest.raises(dp.BadParameter, match="amount must be above 0"):
+            ledger.share("ann", amount=dp.rho(1) * 0)
+        assert not ledger.shares()
+
+
+class Missing:
+    """Something that cannot be made ready, as a file that was moved away."""
+
+    def __enter__(self):
+        raise RuntimeError("not there")
+
+    def __exit__(self, *_):
+        pass
+
+
+@pytest.mark.parametrize("before", [False, True])
+def test_a_used_up_share_is_refused_before_anything_is_made_ready(tmp_path, before):
+    """Else the kind of refusal would show whether somebody else has asked."""
+    s = shared(tmp_path / "ledger.db")
+    if before:
+        s.for_("bob").release(step(DEAR), question="q")
+    value = dp.Sensitive(lambda: 3, l1=1, ready=[Missing()])
+    with pytest.raises(dp.BudgetExceeded):
+        s.for_("ann").release(DEAR.on(value), question="q")
+
+
+def test_an_answer_drawn_now_is_told_as_one_that_was_stored(tmp_path):
+    s = dp.open(TABLE, unit=dp.rows(), budget=dp.epsilon(9), ledger=tmp_path / "ledger.db",
+                schema=dp.Schema(columns={"x": dp.bounds(0, 9, type="int")}))  # fmt: skip
+    ask = "SELECT AVG(x) AS a, COUNT(*) AS n FROM data"
+    drawn, stored = (s.sql(ask).release(spend=dp.epsilon(1)) for _ in range(2))
+    assert repr(drawn.answers) == repr(stored.answers)

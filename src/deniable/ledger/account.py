@@ -144,8 +144,9 @@ class Account:
 
     def failures(self) -> Failures:
         """This asker's failures that wait for the curator, who alone sees their causes."""
-        own = [each for each in self.__ledger.waiting() if each.asker == self.asker]
-        lines = self._own() if own else {}
+        lines = self._own()
+        waiting = (each for each in self.__ledger.waiting() if each.asker == self.asker)
+        own = [each for each in waiting if {each.entry, each.stop} <= lines.keys()]
         return Failures(
             replace(
                 each,

@@ -22,7 +22,7 @@ from .entry import Entry, Standing, canonical
 from .export import exported
 from .halts import Failure, Failures, Halts
 from .header import Header
-from .stores.store import Lookups, Row, Store
+from .stores.store import Lookups, Row, Store, refuse_seed
 from .trust import State, broken, in_place, intact, refuse_foreign
 from .whole import WholeWalk
 
@@ -64,6 +64,7 @@ class Books:
     def check_mechanism(self, mechanism: Mechanism, *, asker: str | None) -> None:
         """Raise if this asker may not charge this mechanism here, whatever it costs."""
         if asker is not None and self.durable:
+            refuse_seed(self._store)
             refuse_foreign(mechanism, asker=asker)
 
     # ---- how much

@@ -19,7 +19,7 @@ from deniable.mechanisms import Mechanism
 from deniable.mechanisms._priced import Prices
 from deniable.mechanisms.combine import Composed
 
-from .entry import KINDS, Entry, Record, Standing, fits
+from .entry import KINDS, Entry, Record, Standing, covered, fits
 from .halts import Halts
 from .stores.store import Row
 from .trust import NOT_TRUSTED, UNREADABLE, State, broken, check_link, intact, read
@@ -137,7 +137,7 @@ class Walk:
             both = self._committed is self._total
             if not (
                 self._filter.admits(self._committed)
-                and (both or fits(self._total, self._committed))
+                and (both or covered(self._total, self._committed))
             ):
                 raise self._broken(record["sequence"], "passes the ceiling")
         if (record.get("total"), record.get("committed")) != self._stated:

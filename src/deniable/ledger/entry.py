@@ -279,3 +279,13 @@ def fits(price: Price, ceiling: Price, *, slack: float = 0.0) -> bool:
     if price.renyi:  # a curve that is absent is 0 at every order
         pairs += zip(price.renyi, ceiling.renyi or (0.0,) * len(price.renyi), strict=True)
     return all(within(figure, most * (1 + slack)) for figure, most in pairs)
+
+
+def covered(total: Price, committed: Price) -> bool:
+    """Is all that was spent within all that was committed, but for how often each was rounded up?
+
+    A sum is rounded up at each charge, by 2⁻⁵⁰ of itself at most, and the two at different charges:
+    2³⁰ lines may bring them as far apart as this allows. The ceiling does not rest on it: that
+    holds because `committed` is within the budget, and what is used of each share within the share.
+    """
+    return fits(total, committed, slack=2.0**-20)

@@ -27,7 +27,7 @@ from deniable.units import Unit
 from . import answers, chain, show
 from .answers import Recalled
 from .books import Books
-from .entry import Entry, Standing, fits, opened, sealed, stated
+from .entry import Entry, Standing, covered, fits, opened, sealed, stated
 from .halts import (
     Failures,
     Halts,
@@ -127,6 +127,8 @@ class Ledger(Books):
     def share(self, asker: str, *, amount: Loss) -> Entry:
         """Reserve an amount for one asker: they spend within it, and nobody else from it."""
         price = self.filter.price_of(amount)
+        if price == Price.zero:
+            raise BadParameter.of("amount", amount, must="above 0", fix="amount=dp.epsilon(0.1)")
         record = {"kind": "share", "asker": named(asker), "price": price.to_dict()}
 
         def compose(_: Writing, last: Entry, state: State) -> dict[str, object]:
@@ -366,9 +368,9 @@ class Ledger(Books):
         total, committed = chain.totals(last)
         standing = state.standings.get(asker or "")
         if standing is None:
-            return self._admitted(total, price), self._admitted(committed, price), None
+            return total + price, self._admitted(committed, price), None
         after = self._used(standing, price)
-        if not (fits(total + price, committed) and self.filter.admits(committed)):
+        if not (covered(total + price, committed) and self.filter.admits(committed)):
             raise self._beyond(standing, price)  # never, by the proof above: checked again
         return total + price, committed, after
 

@@ -19,7 +19,7 @@ from deniable.losses.filters import Filter, Price
 from deniable.mechanisms import Mechanism
 
 from .chain import MOST, Walk, price_of
-from .entry import Entry, Record, canonical, digest, fits, names
+from .entry import Entry, Record, canonical, covered, digest, fits, names
 from .stores.store import Row
 from .trust import UNREADABLE
 
@@ -135,7 +135,7 @@ class WholeWalk(Walk):
             not (line[end:] == "}" or _is_last(line, end, ',"what":', str))
             or named != mechanisms
             or asker in self.state.standings
-            or not (self._filter.admits(committed) and (alike or fits(total, committed)))
+            or not (self._filter.admits(committed) and (alike or covered(total, committed)))
         ):
             return False
         self._unanswered[sequence] = question

@@ -146,7 +146,7 @@ class Table:
             ends = zip(confidences, self.aggregates[made.name].intervals(each), strict=True)
             return Tabulated(
                 intervals={
-                    confidence: [(float(low[i]), float(high[i])) for i in places]
+                    confidence: tuple((float(low[i]), float(high[i])) for i in places)
                     for confidence, (low, high) in ends
                 }
             )

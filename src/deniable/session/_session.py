@@ -105,8 +105,7 @@ class Session:
     def resume(self, *, asker: str | None = None) -> Failures:
         """Let a stopped asker go on; for the curator, who has read `print(s.failures)`.
 
-        The causes are erased from the ledger, and returned a last time. If another question of
-        theirs failed since the causes were shown, it is refused.
+        The causes are erased, and returned a last time; refused if more failed since they were shown.
         """
         self._refuse_askers("can resume a stopped asker")
         return self._ledger.passed_over(asker)[1]
@@ -133,9 +132,8 @@ class Session:
         """Charge, compute and draw one step, or several together.
 
         A `question` makes the answer findable: asked again with the same mechanism of the same
-        table (by default, all of the session's), the stored answer is returned, free; the ledger
-        shows its `title`, if it has one. `present` turns the noisy values of several steps into the
-        columns of one answer; it sees nothing else.
+        table (by default, all of them), the stored answer is returned, free; the ledger shows its
+        `title`, if any. `present` turns the noisy values into columns; it sees nothing else.
         """
         steps = checked(step, unit=self.unit)
         if steps[0].handle is not None:
@@ -146,6 +144,7 @@ class Session:
         with asking(found):
             if found is not None and (stored := self._recall(found, mechanism, what)) is not None:
                 return stored
+            offers.check_share(self, mechanism)
             parts = [(each.mechanism.draw, each.read) for each in steps]
             try:
                 with made_ready(steps):
@@ -210,6 +209,7 @@ class Session:
             stands = True
         if stands and (stored := self._recall(found, mechanism, title or question)) is not None:
             return stored
+        offers.check_share(self, mechanism)
         with work.ready():
             entry = self._pay(mechanism, fingerprint=found, what=title or question)
             name = self._ledger.alias(entry)
@@ -224,6 +224,7 @@ class Session:
         It is refused as a new one is: else a refusal would show whether somebody else has asked.
         """
         drawing.refuse_inside("charged")
+        drawing.refuse_replay(self._ledger)
         self._admit()
         self._ledger.check_mechanism(mechanism, asker=self.asker)
         with offers.softening(self, mechanism):

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Final
 from deniable import fixes
 from deniable.errors import BudgetExceeded, DeniableError
 from deniable.fixes import Fix
+from deniable.ledger import Account
 from deniable.losses import Approx, Loss, Pure
 from deniable.losses.filters import ApproxFilter, Price
 from deniable.mechanisms import Mechanism
@@ -123,6 +124,16 @@ def softening(
         if found is not None:
             error.offer(Fix(f"dp.{found!r}", note="what is left"))
         raise
+
+
+def check_share(session: Session, mechanism: Mechanism) -> None:
+    """Refuse what an asker's share cannot pay for, before anything is made ready for it.
+
+    A stored answer needs nothing made ready: the kind of refusal would show that there is one.
+    """
+    if isinstance(session.ledger, Account):
+        with softening(session, mechanism):
+            session.ledger.check(session.ledger.price(mechanism))
 
 
 def _softer(session: Session, mechanism: Mechanism, delta: float | None) -> Mechanism | None:

@@ -1,4 +1,4 @@
-"""The risk report: its figures, its page, and that it says that it is private."""
+"""The risk report: its figures, its page, and that it says that it is confidential."""
 
 import json
 from collections import Counter
@@ -72,9 +72,9 @@ def test_every_way_of_publishing_is_weighed(found):
     assert synthetic.detail
 
 
-def test_the_page_says_on_its_face_that_it_is_private(found):
+def test_the_page_says_on_its_face_that_it_is_confidential(found):
     page = read(found.to_html())
-    assert "".join(page.text).index("Private.") < 3_500
+    assert "".join(page.text).index("Confidential.") < 3_500
     assert "do not publish it" in " ".join(page.text)
 
 
@@ -105,7 +105,7 @@ def test_nobodys_row_is_on_the_page(people, found):
 def test_the_record_is_json_and_carries_the_warning(found, tmp_path):
     path = found.write(tmp_path / "risk.json")
     record = json.loads(path.read_text())
-    assert "itself private" in record["private"]
+    assert "is confidential" in record["confidential"]
     assert record["alone"] == found.alone
     assert set(record["properties"]) == {item.name for item in (*PROPERTIES, *BESIDE)}
     assert set(record["principles"]) == {item.name for item in PRINCIPLES}
