@@ -145,6 +145,16 @@ def test_without_taking_kinks_off_the_price_at_an_atom_would_not_be_tight():
     check(pairs, 0.0, exact)
 
 
+@pytest.mark.parametrize(("first", "second", "times"), [(0.1, 0.15, 1), (0.0, 0.01, 20)])
+def test_the_mass_of_finite_losses_is_of_all_mechanisms_and_rounded_down(first, second, times):
+    pairs = [
+        (ApproxPair(epsilon=0.5, delta=first), 1),
+        (ApproxPair(epsilon=0.7, delta=second), times),
+    ]
+    exact = (1 - first) * (1 - second) ** times
+    assert exact - 0.03 < Laid(pairs, 0.3).line.finite < exact
+
+
 @settings(max_examples=8, deadline=None)
 @given(st.floats(0.1, 1), st.floats(0.1, 1), st.floats(0.01, 0.99))
 def test_two_laplaces_agree_with_one_integral(first, second, place):

@@ -275,6 +275,15 @@ def test_a_pair_by_itself_is_priced_by_its_own_formula(pair, delta, monkeypatch)
     assert pair.delta_alone(found * (1 - 1e-6)) > delta
 
 
+def test_a_mechanism_that_tells_nothing_changes_no_digit_of_a_price():
+    pair, nothing = LaplacePair(ratio=0.5), AtomsPair(losses=(0.0,), probabilities=(1.0,))
+    for other in ([(nothing, 3)], [(GaussianPair(mu=3.0), 0)]):
+        both = [(pair, 1), *other]
+        assert pricing.delta_at(both, 0.2) == pricing.delta_at([(pair, 1)], 0.2)
+        assert pricing.epsilon_at(both, 1e-3) == pricing.epsilon_at([(pair, 1)], 1e-3)
+        assert pricing.delta_at(other, 0.0) == pricing.epsilon_at(other, 1e-3) == 0
+
+
 def test_moments_help_wherever_one_pair_stands_for_many_mechanisms():
     range_, other = (BoundedRangePair(epsilon=0.5), 20), (LaplacePair(ratio=0.1), 1)
     assert pricing._moments_help([range_, other])
