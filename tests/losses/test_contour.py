@@ -37,6 +37,18 @@ def check(pairs, epsilon, exact, *, within=1e-6):
     assert exact <= bound <= exact * (1 + within)
 
 
+@pytest.mark.parametrize("c", [0.3, 20.0])
+@pytest.mark.parametrize(("step", "count"), [(0.05, 8), (0.5, 8), (0.01, 300), (0.02, 0)])
+def test_what_is_left_out_is_below_its_bound_and_not_far_below(c, step, count):
+    """Of Gaussians, a product decays as e^(−Σμ²t²/2)."""
+    rest = contour._rest([(GaussianPair(mu=0.6), 3), (GaussianPair(mu=0.8), 2)], c, step, count + 1)
+    t = step * np.arange(count + 2, count + 20_000)
+    exact = step / math.pi * np.exp(-2.36 * t**2 / 2) / np.abs((c + 1j * t) * (c + 1 + 1j * t))
+    assert exact.sum() <= rest
+    first = math.exp(-2.36 * t[0] ** 2 / 2)
+    assert rest == pytest.approx(first / (math.pi * step * (count + 1)), rel=1e-8)
+
+
 @settings(max_examples=40, deadline=None)
 @given(st.floats(0.01, 8), st.floats(0, 6))
 def test_gaussians_agree_with_the_analytic_formula(mu, place):
