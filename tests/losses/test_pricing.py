@@ -291,6 +291,17 @@ def test_moments_help_wherever_one_pair_stands_for_many_mechanisms():
     assert not pricing._moments_help([other])
 
 
+@pytest.mark.parametrize("asked", [-0.5, -7.0])
+def test_moments_are_of_all_mechanisms_together_however_they_are_listed(asked):
+    pair, other = BoundedRangePair(epsilon=0.5), (LaplacePair(ratio=0.1), 4)
+    once, split = [(pair, 20), other], [(pair, 15), other, (pair, 5)]
+    found = pricing._epsilon_by_moments(once, asked)
+    assert pricing._delta_by_moments(once, found) == pytest.approx(asked, abs=1e-6)
+    for bound, at in ((pricing._delta_by_moments, found), (pricing._epsilon_by_moments, asked)):
+        assert bound(once, at) == pytest.approx(bound(split, at), rel=1e-9)
+        assert bound(once, at) > bound([(pair, 20)], at)
+
+
 @pytest.mark.parametrize("delta", [1.0, 1 - 2.0**-53, 0.75])
 @pytest.mark.parametrize("epsilon", [0.0, 1.0, 1e3])
 def test_what_tells_nearly_everything_has_a_price(epsilon, delta):
