@@ -49,6 +49,19 @@ def test_what_is_left_out_is_below_its_bound_and_not_far_below(c, step, count):
     assert rest == pytest.approx(first / (math.pi * step * (count + 1)), rel=1e-8)
 
 
+@pytest.mark.parametrize("tolerance", [1e-3, 1e-14, 1e-24])
+def test_atoms_are_smoothed_as_little_as_the_number_of_nodes_allows(tolerance):
+    pairs = [(ApproxPair(epsilon=0.5), 1)]
+    tilt = contour.Saddle(pairs).at(0.2)
+    tau, count, step = contour.plan(pairs, tilt, tolerance=tolerance)
+    least = math.sqrt(2 * tolerance / (tilt.steep * (1 + tilt.steep)))
+    assert 0 < count <= contour.MOST_NODES
+    # A Gaussian's e^(−τ²t²/2) must reach 10⁻⁹ or so within the nodes there are, and no more.
+    assert tau == least or 1 < tau * contour.MOST_NODES * step < 20
+    assert tau >= least
+    assert (tau == least) == (tolerance > 1e-6)
+
+
 @settings(max_examples=40, deadline=None)
 @given(st.floats(0.01, 8), st.floats(0, 6))
 def test_gaussians_agree_with_the_analytic_formula(mu, place):

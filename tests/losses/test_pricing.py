@@ -284,6 +284,12 @@ def test_a_mechanism_that_tells_nothing_changes_no_digit_of_a_price():
         assert pricing.delta_at(other, 0.0) == pricing.epsilon_at(other, 1e-3) == 0
 
 
+def test_total_variations_add_up():
+    several = [(LaplacePair(ratio=0.1), 3), (GaussianPair(mu=0.05), 2)]
+    exact = 3 * truth.laplace(0.1, 0) + 2 * truth.gaussian(0.05, 0)
+    assert exact <= pricing._sum_at_nothing(several) <= exact * (1 + 1e-12)
+
+
 def test_moments_help_wherever_one_pair_stands_for_many_mechanisms():
     range_, other = (BoundedRangePair(epsilon=0.5), 20), (LaplacePair(ratio=0.1), 1)
     assert pricing._moments_help([range_, other])

@@ -198,13 +198,13 @@ def plan(
     count = _count(pairs, tilt, step, most=FEW_NODES)
     if count <= FEW_NODES:
         return 0.0, count, step
-    tau = math.sqrt(2 * tolerance / (tilt.steep * (1 + tilt.steep)))
-    while True:
+    least = math.sqrt(2 * tolerance / (tilt.steep * (1 + tilt.steep)))
+    for tau in (least * 2.0**doubled for doubled in range(1000)):  # less tight, but soon
         smooth = [*pairs, (GaussianPair(mu=tau), 1)]
         count = _count(smooth, tilt, step, most=MOST_NODES)
         if count <= MOST_NODES:
             return tau, count, step
-        tau *= 2  # less tight, but soon
+    raise AssertionError("no Gaussian is wide enough")
 
 
 class Saddle:
