@@ -284,6 +284,37 @@ def test_a_mechanism_that_tells_nothing_changes_no_digit_of_a_price():
         assert pricing.delta_at(other, 0.0) == pricing.epsilon_at(other, 1e-3) == 0
 
 
+def test_a_pair_by_itself_without_a_formula_is_priced_by_a_contour():
+    plain = type("Plain", (GaussianPair,), {"delta_alone": lambda self, epsilon: None})(mu=0.7)
+    exact = truth.gaussian(0.7, 0.3)
+    assert exact <= pricing.delta_at([(plain, 1)], 0.3) <= exact * (1 + 1e-5)
+    assert pricing.epsilon_at([(plain, 1)], float(exact)) == pytest.approx(0.3, abs=1e-5)
+
+
+def test_what_is_neglected_is_taken_from_delta():
+    small, large = LaplacePair(ratio=1e-20), (LaplacePair(ratio=0.5), 2)
+    kept, spent = pricing._without_the_negligible([(small, 3), large, (small, 5)], 1e-6)
+    exact = 8 * truth.laplace(mp.mpf(1e-20), 0)
+    assert kept == [large]
+    assert exact <= spent <= exact * (1 + 1e-9)
+
+
+def test_what_is_neglected_is_no_longer_there_to_be_spent(monkeypatch):
+    pairs = [(LaplacePair(ratio=0.5), 1)]
+    monkeypatch.setattr(pricing, "_without_the_negligible", lambda pairs, left: (pairs, left / 2))
+    found = pricing.epsilon_at(pairs, 0.02)
+    monkeypatch.undo()
+    assert found == pytest.approx(pricing.epsilon_at(pairs, 0.01), rel=1e-9)
+
+
+def test_one_answer_from_a_sample_with_next_to_no_noise_has_its_own_price():
+    """Among others it counts as telling all; by itself its formula is at hand."""
+    pair, beyond = sampled_gaussian(sigma=1 / 70, rate=0.1), 70**2 / 2 + 100
+    exact = truth.sampled_gaussian(70, 0.1, beyond)
+    assert exact <= pricing.delta_at([(pair, 1)], beyond) <= exact * (1 + 1e-6) < 0.05
+    assert 0.19 <= pricing.delta_at([(pair, 2)], beyond)
+
+
 def test_total_variations_add_up():
     several = [(LaplacePair(ratio=0.1), 3), (GaussianPair(mu=0.05), 2)]
     exact = 3 * truth.laplace(0.1, 0) + 2 * truth.gaussian(0.05, 0)

@@ -326,9 +326,9 @@ def _signed_ticks(number: float) -> int:
 def _count(pairs: Sequence[tuple[Decays, int]], tilt: Tilt, step: float, *, most: int) -> int:
     """About the least number of nodes that leaves a negligible rest."""
     size = step / (2 * math.pi) / (tilt.c * (1 + tilt.c))
-    count = 8
-    while count <= most and _rest(pairs, tilt.c, step, count) > SLACK * size:
-        count *= 2
+    counts = (8 << doubled for doubled in range(most.bit_length()))
+    enough = (n for n in counts if n > most or _rest(pairs, tilt.c, step, n) <= SLACK * size)
+    count = next(enough)
     low = count // 2
     while count - low > max(4, count // 32):
         middle = (low + count) // 2
