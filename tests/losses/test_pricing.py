@@ -308,11 +308,15 @@ def test_what_is_neglected_is_no_longer_there_to_be_spent(monkeypatch):
 
 
 def test_one_answer_from_a_sample_with_next_to_no_noise_has_its_own_price():
-    """Among others it counts as telling all; by itself its formula is at hand."""
     pair, beyond = sampled_gaussian(sigma=1 / 70, rate=0.1), 70**2 / 2 + 100
     exact = truth.sampled_gaussian(70, 0.1, beyond)
     assert exact <= pricing.delta_at([(pair, 1)], beyond) <= exact * (1 + 1e-6) < 0.05
-    assert 0.19 <= pricing.delta_at([(pair, 2)], beyond)
+    assert pricing.delta_at([(pair, 2)], beyond) >= 0.19
+
+
+def test_a_spread_out_law_has_a_tight_price_also_at_a_tiny_delta():
+    pairs = [(sampled_gaussian(sigma=1 / 0.9), 3000)]
+    assert pricing.delta_at(pairs, pricing.epsilon_at(pairs, 1e-40) - 2e-6) > 1e-40
 
 
 def test_total_variations_add_up():
