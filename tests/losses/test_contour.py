@@ -37,6 +37,31 @@ def check(pairs, epsilon, exact, *, within=1e-6):
     assert exact <= bound <= exact * (1 + within)
 
 
+@pytest.mark.parametrize("c", [0.3, 20.0])
+@pytest.mark.parametrize(("step", "count"), [(0.05, 8), (0.5, 8), (0.01, 300), (0.02, 0)])
+def test_what_is_left_out_is_below_its_bound_and_not_far_below(c, step, count):
+    """Of Gaussians, a product decays as e^(−Σμ²t²/2)."""
+    rest = contour._rest([(GaussianPair(mu=0.6), 3), (GaussianPair(mu=0.8), 2)], c, step, count + 1)
+    t = step * np.arange(count + 2, count + 20_000)
+    exact = step / math.pi * np.exp(-2.36 * t**2 / 2) / np.abs((c + 1j * t) * (c + 1 + 1j * t))
+    assert exact.sum() <= rest
+    first = math.exp(-2.36 * t[0] ** 2 / 2)
+    assert rest == pytest.approx(first / (math.pi * step * (count + 1)), rel=1e-8)
+
+
+@pytest.mark.parametrize("tolerance", [1e-3, 1e-14, 1e-24])
+def test_atoms_are_smoothed_as_little_as_the_number_of_nodes_allows(tolerance):
+    pairs = [(ApproxPair(epsilon=0.5), 1)]
+    tilt = contour.Saddle(pairs).at(0.2)
+    tau, count, step = contour.plan(pairs, tilt, tolerance=tolerance)
+    least = math.sqrt(2 * tolerance / (tilt.steep * (1 + tilt.steep)))
+    assert 0 < count <= contour.MOST_NODES
+    # A Gaussian's e^(−τ²t²/2) must reach 10⁻⁹ or so within the nodes there are, and no more.
+    assert tau == least or 1 < tau * contour.MOST_NODES * step < 20
+    assert tau >= least
+    assert (tau == least) == (tolerance > 1e-6)
+
+
 @settings(max_examples=40, deadline=None)
 @given(st.floats(0.01, 8), st.floats(0, 6))
 def test_gaussians_agree_with_the_analytic_formula(mu, place):
@@ -143,6 +168,16 @@ def test_without_taking_kinks_off_the_price_at_an_atom_would_not_be_tight():
     laid.line = dataclasses.replace(laid.line, atoms=None)
     assert mp.exp(mp.mpf(laid.log_delta(0.0))) > exact * (1 + 1e-5)
     check(pairs, 0.0, exact)
+
+
+@pytest.mark.parametrize(("first", "second", "times"), [(0.1, 0.15, 1), (0.0, 0.01, 20)])
+def test_the_mass_of_finite_losses_is_of_all_mechanisms_and_rounded_down(first, second, times):
+    pairs = [
+        (ApproxPair(epsilon=0.5, delta=first), 1),
+        (ApproxPair(epsilon=0.7, delta=second), times),
+    ]
+    exact = (1 - first) * (1 - second) ** times
+    assert exact - 0.03 < Laid(pairs, 0.3).line.finite < exact
 
 
 @settings(max_examples=8, deadline=None)

@@ -76,6 +76,9 @@ def test_sums_do_not_depend_on_the_order_of_adding(triple):
 @given(ANY)
 def test_the_builtin_sum_works(loss: Loss):
     assert sum([loss, loss]) == 2 * loss
+    for other in (False, 0.5, None):
+        with pytest.raises(TypeError):
+            other + loss
 
 
 @given(PAIRS)

@@ -275,11 +275,72 @@ def test_a_pair_by_itself_is_priced_by_its_own_formula(pair, delta, monkeypatch)
     assert pair.delta_alone(found * (1 - 1e-6)) > delta
 
 
+def test_a_mechanism_that_tells_nothing_changes_no_digit_of_a_price():
+    pair, nothing = LaplacePair(ratio=0.5), AtomsPair(losses=(0.0,), probabilities=(1.0,))
+    for other in ([(nothing, 3)], [(GaussianPair(mu=3.0), 0)]):
+        both = [(pair, 1), *other]
+        assert pricing.delta_at(both, 0.2) == pricing.delta_at([(pair, 1)], 0.2)
+        assert pricing.epsilon_at(both, 1e-3) == pricing.epsilon_at([(pair, 1)], 1e-3)
+        assert pricing.delta_at(other, 0.0) == pricing.epsilon_at(other, 1e-3) == 0
+
+
+def test_a_pair_by_itself_without_a_formula_is_priced_by_a_contour():
+    plain = type("Plain", (GaussianPair,), {"delta_alone": lambda self, epsilon: None})(mu=0.7)
+    exact = truth.gaussian(0.7, 0.3)
+    assert exact <= pricing.delta_at([(plain, 1)], 0.3) <= exact * (1 + 1e-5)
+    assert pricing.epsilon_at([(plain, 1)], float(exact)) == pytest.approx(0.3, abs=1e-5)
+
+
+def test_what_is_neglected_is_taken_from_delta():
+    small, large = LaplacePair(ratio=1e-20), (LaplacePair(ratio=0.5), 2)
+    kept, spent = pricing._without_the_negligible([(small, 3), large, (small, 5)], 1e-6)
+    exact = 8 * truth.laplace(mp.mpf(1e-20), 0)
+    assert kept == [large]
+    assert exact <= spent <= exact * (1 + 1e-9)
+
+
+def test_what_is_neglected_is_no_longer_there_to_be_spent(monkeypatch):
+    pairs = [(LaplacePair(ratio=0.5), 1)]
+    monkeypatch.setattr(pricing, "_without_the_negligible", lambda pairs, left: (pairs, left / 2))
+    found = pricing.epsilon_at(pairs, 0.02)
+    monkeypatch.undo()
+    assert found == pytest.approx(pricing.epsilon_at(pairs, 0.01), rel=1e-9)
+
+
+def test_one_answer_from_a_sample_with_next_to_no_noise_has_its_own_price():
+    pair, beyond = sampled_gaussian(sigma=1 / 70, rate=0.1), 70**2 / 2 + 100
+    exact = truth.sampled_gaussian(70, 0.1, beyond)
+    assert exact <= pricing.delta_at([(pair, 1)], beyond) <= exact * (1 + 1e-6) < 0.05
+    assert pricing.delta_at([(pair, 2)], beyond) >= 0.19
+
+
+def test_a_spread_out_law_has_a_tight_price_also_at_a_tiny_delta():
+    pairs = [(sampled_gaussian(sigma=1 / 0.9), 3000)]
+    assert pricing.delta_at(pairs, pricing.epsilon_at(pairs, 1e-40) - 2e-6) > 1e-40
+
+
+def test_total_variations_add_up():
+    several = [(LaplacePair(ratio=0.1), 3), (GaussianPair(mu=0.05), 2)]
+    exact = 3 * truth.laplace(0.1, 0) + 2 * truth.gaussian(0.05, 0)
+    assert exact <= pricing._sum_at_nothing(several) <= exact * (1 + 1e-12)
+
+
 def test_moments_help_wherever_one_pair_stands_for_many_mechanisms():
     range_, other = (BoundedRangePair(epsilon=0.5), 20), (LaplacePair(ratio=0.1), 1)
     assert pricing._moments_help([range_, other])
     assert pricing._moments_help([other, range_])
     assert not pricing._moments_help([other])
+
+
+@pytest.mark.parametrize("asked", [-0.5, -7.0])
+def test_moments_are_of_all_mechanisms_together_however_they_are_listed(asked):
+    pair, other = BoundedRangePair(epsilon=0.5), (LaplacePair(ratio=0.1), 4)
+    once, split = [(pair, 20), other], [(pair, 15), other, (pair, 5)]
+    found = pricing._epsilon_by_moments(once, asked)
+    assert pricing._delta_by_moments(once, found) == pytest.approx(asked, abs=1e-6)
+    for bound, at in ((pricing._delta_by_moments, found), (pricing._epsilon_by_moments, asked)):
+        assert bound(once, at) == pytest.approx(bound(split, at), rel=1e-9)
+        assert bound(once, at) > bound([(pair, 20)], at)
 
 
 @pytest.mark.parametrize("delta", [1.0, 1 - 2.0**-53, 0.75])

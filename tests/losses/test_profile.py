@@ -41,6 +41,16 @@ def test_gaussians_take_the_closed_form():
     assert (1000 * GAUSS).group(2).epsilon_at(1e-6) == pytest.approx(19.42365647403114)
 
 
+def test_a_gaussian_in_one_direction_alone_takes_no_closed_form():
+    one, other = GaussianPair(mu=0.5), GaussianPair(mu=1.0)
+    for remove, add in ((one, other), (other, one)):
+        loss = Profile.of(Pairs(remove=remove, add=add))
+        assert loss.epsilon_at(1e-6) == pytest.approx(Gdp(1.0).epsilon_at(1e-6), abs=1e-6)
+        assert loss.delta_at(1.0) == pytest.approx(Gdp(1.0).delta_at(1.0), rel=1e-6)
+        with pytest.raises(MixedLosses):
+            loss.to(Gdp)
+
+
 def test_conversions_exist_only_where_a_theorem_leads():
     assert (5 * LAPLACE).to(Pure).epsilon == pytest.approx(0.5)
     assert (5 * LAPLACE).approx(1e-6) == Approx((5 * LAPLACE).epsilon_at(1e-6), delta=1e-6)
@@ -61,6 +71,9 @@ def test_comparison_is_a_partial_order():
     assert not more <= SGD
     assert not LAPLACE <= GAUSS
     assert not GAUSS <= LAPLACE
+    two, one = LAPLACE + Profile.of(LaplacePair(ratio=0.05)), Profile.of(ApproxPair(epsilon=0.1))
+    assert not two <= one, "one mechanism stands for one other only"
+    assert two <= 2 * one
 
 
 @pytest.mark.parametrize(

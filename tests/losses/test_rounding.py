@@ -50,6 +50,15 @@ def test_up_and_down_enclose_the_exact_sum(terms: list[float]):
     assert Fraction(rounding.down(*terms)) <= exact <= Fraction(rounding.up(*terms))
 
 
+@given(st.lists(st.floats(-1e300, 1e300).filter(lambda x: abs(x) > 1e-280), min_size=1, max_size=6))
+@example([1.0, -1.0, 1.0, -1.0])
+def test_the_error_of_every_term_is_allowed_for(terms: list[float]):
+    exact = sum(map(Fraction, terms), Fraction(0))
+    wrong = sum(abs(Fraction(term)) for term in terms) / 2**47 * (1 - Fraction(1, 2**50))
+    assert Fraction(rounding.up(*terms)) >= exact + wrong
+    assert Fraction(rounding.down(*terms)) <= exact - wrong
+
+
 def test_infinity_is_contagious_unless_taken_no_times():
     infinite = rounding.ticks(math.inf)
     assert rounding.from_ticks(infinite + rounding.ticks(1.0)) == math.inf

@@ -259,7 +259,7 @@ def test_replaced_units_keep_log_concave_noise_and_turn_the_rest_to_responses(ra
                 noise(Pairs(remove=remove, add=add))
 
 
-@pytest.mark.parametrize("rate", [1e-300, 1e-9, 0.3, 0.99])
+@pytest.mark.parametrize("rate", [5e-324, 1e-300, 1e-9, 0.3, 0.99])
 @pytest.mark.parametrize("epsilon", [0.0, 1e-12, 0.5, 0.999, 1.0, 50.0, 800.0])
 def test_the_loss_before_sampling_is_right_at_any_size(rate, epsilon):
     with mp.workdps(700):

@@ -68,6 +68,19 @@ def test_logarithms_of_sums_are_within_their_stated_errors(count):
     assert math.isclose(near[0].real, found[0].real, rel_tol=1e-12)
 
 
+@pytest.mark.parametrize("points", [0.003 * np.arange(1000) ** 1.1, 1 + 0.003 * np.arange(1000)])
+def test_points_that_are_not_multiples_of_one_step_are_summed_as_they_are(points):
+    rng = np.random.default_rng(4)
+    losses, logs = rng.normal(size=300), -rng.exponential(size=300)
+    truth = np.log(term_by_term(losses, np.exp(logs), points).astype(complex))
+
+    def evaluate(part):
+        return log_sums(losses, logs, part, relative=np.zeros(len(part)))
+
+    for found, bound in (evaluate(0.5 + 1j * points), near_and_far(evaluate, 0.5 + 1j * points)):
+        assert (np.abs(np.exp(found - truth) - 1) <= np.expm1(bound) + 1e-15).all()
+
+
 PART = "transform"
 LOSSES, WEIGHTS = np.linspace(-2, 3, 40), np.linspace(0.1, 1, 40)
 LOGS, LINE = np.log(WEIGHTS) - 3, 1.5 + 0.25j * np.arange(200)

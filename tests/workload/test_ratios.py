@@ -1,5 +1,6 @@
 """Ends of averages, variances and covariances, against tests inverted one number at a time."""
 
+import dataclasses
 import itertools
 import math
 from statistics import NormalDist
@@ -157,6 +158,8 @@ def test_noise_never_takes_a_correlation_beyond_one(sign):
         products=sign * 9.0 * np.array(COUNT), mixture=np.diag([3.0, 5.0, 2.0, 11.0]),
     )  # fmt: skip
     assert made.correlation().tolist() == [sign] * 4
+    larger = dataclasses.replace(made, products=10 * made.products)
+    assert larger.covariance().tolist() == [sign * REACH * FAR] * 4
 
 
 @pytest.mark.parametrize("law", LAWS)

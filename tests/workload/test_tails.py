@@ -55,6 +55,13 @@ def test_reach_of_one_noise_is_the_textbook_figure():
     assert reach("laplace", (0.0,), confidence=0.95) == 0.0
 
 
+@pytest.mark.parametrize("many", [2, 3, 4, 5, 6])
+def test_a_chance_is_between_0_and_1_also_where_large_weights_cancel(many):
+    amounts = np.concatenate([np.zeros(1), np.geomspace(1e-18, 60, 500)])
+    found = tail("laplace", amounts, [np.ones(501)] * many)
+    assert ((found >= 0) & (found <= 1)).all()
+
+
 def test_few_and_many_at_once_have_the_same_tails():
     amounts = np.linspace(0.0, 12.0, 97)
     few = tail("gaussian", amounts, [np.full(97, 1.5)])

@@ -198,13 +198,13 @@ def plan(
     count = _count(pairs, tilt, step, most=FEW_NODES)
     if count <= FEW_NODES:
         return 0.0, count, step
-    tau = math.sqrt(2 * tolerance / (tilt.steep * (1 + tilt.steep)))
-    while True:
+    least = math.sqrt(2 * tolerance / (tilt.steep * (1 + tilt.steep)))
+    for tau in (least * 2.0**doubled for doubled in range(1000)):  # less tight, but soon
         smooth = [*pairs, (GaussianPair(mu=tau), 1)]
         count = _count(smooth, tilt, step, most=MOST_NODES)
         if count <= MOST_NODES:
             return tau, count, step
-        tau *= 2  # less tight, but soon
+    raise AssertionError("no Gaussian is wide enough")
 
 
 class Saddle:
@@ -326,9 +326,9 @@ def _signed_ticks(number: float) -> int:
 def _count(pairs: Sequence[tuple[Decays, int]], tilt: Tilt, step: float, *, most: int) -> int:
     """About the least number of nodes that leaves a negligible rest."""
     size = step / (2 * math.pi) / (tilt.c * (1 + tilt.c))
-    count = 8
-    while count <= most and _rest(pairs, tilt.c, step, count) > SLACK * size:
-        count *= 2
+    counts = (8 << doubled for doubled in range(most.bit_length()))
+    enough = (n for n in counts if n > most or _rest(pairs, tilt.c, step, n) <= SLACK * size)
+    count = next(enough)
     low = count // 2
     while count - low > max(4, count // 32):
         middle = (low + count) // 2

@@ -238,6 +238,13 @@ def test_the_default_order_is_nearly_the_best(epsilon, delta):
         assert convert.approx_budget_as_renyi(epsilon, delta, order) / order <= admitted * 1.01
 
 
+@pytest.mark.parametrize("epsilon", [0.01, 3.0, 40.0])
+def test_the_largest_response_meets_a_divergence_of_any_size(epsilon):
+    ceiling = filter_for(dp.epsilon(1.0, delta=1e-6))
+    divergence = convert.pure_to_renyi(epsilon, ceiling.order)
+    assert ceiling._largest_response(divergence) == pytest.approx(epsilon, rel=1e-9)
+
+
 def test_blocks_take_their_delta_from_the_reserve():
     ceiling = filter_for(dp.epsilon(1.0, delta=1e-6))
     block = ceiling.block(0.3, 2e-7)

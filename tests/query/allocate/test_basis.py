@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import deniable as dp
 from deniable.query.allocate import allocation as allocating
 from deniable.query.allocate.allocation import parts_of
-from deniable.query.allocate.basis import Basis, foldings, side_by_side
+from deniable.query.allocate.basis import Basis, foldings, side_by_side, with_all_rows
 from deniable.query.integers import Cells
 
 HELD = pa.table({"x": [3, 4, None], "y": [1, None, 2], "u": ["a", "b", "c"], "k": ["a", "b", "a"]})
@@ -131,6 +131,23 @@ def test_a_grouping_set_more_adds_as_much_again():
         for first, both in zip(ways(one), ways(two), strict=True):
             assert both.moves.l1 == 2 * first.moves.l1
             assert both.moves.linf == first.moves.linf
+
+
+@pytest.mark.parametrize(("group", "sets"), [("", 1), ("k", 1), ("ROLLUP (k)", 2)])
+@pytest.mark.parametrize(("unit", "most"), [(UNITS[0], 1), (UNITS[2], 3)])
+def test_counts_told_with_the_number_of_all_rows_move_as_far_as_is_said(group, sets, unit, most):
+    """A unit's rows are all in the total, and in any of the other counts."""
+    counts = "COUNT(x) AS m, COUNT(y) AS l, COUNT(*) FILTER (WHERE x > 1) AS f"
+    plan = asked(counts, unit=unit, group=group).integers
+    (basis,) = with_all_rows(plan)
+    assert (len(basis.tallies), plan.rows) == (4, most)
+    far = []
+    for counted in itertools.product((0, plan.rows * plan.weight), repeat=3):
+        moved = (*counted, plan.rows * plan.weight)
+        far.append([abs(sum(map(int.__mul__, row, moved))) for row in basis.forth])
+    assert basis.moves.l1 == sets * max(map(sum, far))
+    assert basis.moves.l2_squared == sets * max(sum(x * x for x in each) for each in far)
+    assert basis.moves.linf == max(map(max, far))
 
 
 def test_the_way_back_is_exact():

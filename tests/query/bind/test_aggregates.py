@@ -127,6 +127,14 @@ def test_only_numbers_are_added_up(function, name):
         made(asked(function, name))
 
 
+@pytest.mark.parametrize("function", [Function.SUM, Function.AVG])
+def test_only_numbers_with_bounds_are_added_up(function):
+    with pytest.raises(MissingBounds, match="one person's wide could be anything"):
+        made(asked(function, "wide"))
+    with pytest.raises(MissingBounds):
+        summable(COLUMN["wide"], what="SUM(wide)", names=names(), snippet=None)
+
+
 def test_a_moment_needs_bounds_and_a_rule_as_a_number_does():
     for name in ("any_day", "any_moment"):
         with pytest.raises(MissingBounds, match=f"one person's {name} could be anything"):

@@ -19,7 +19,7 @@ from deniable.query.algebra import (
     call,
     literal,
 )
-from deniable.query.bind.joins import _both_persons, join, paired
+from deniable.query.bind.joins import _as_columns, _both_persons, join, paired
 from deniable.query.bind.members import members
 from deniable.query.bind.scope import Binding, Names, Scope
 
@@ -51,6 +51,16 @@ def on(left, right, *places):
 
 
 MINE, ALSO, TOWNS = scope("m", "u", "k"), scope("n", "u", "k"), scope("p", "k", "r", public=True)
+
+
+def test_only_what_is_computed_is_made_a_column_before_it_is_joined():
+    plain = [*TOWNS.bindings, Binding(table="p", name="z", expression=None)]
+    unread = Scope(relation=TOWNS.relation, bindings=tuple(plain))
+    assert _as_columns(unread, [], Names()) == (unread, [])
+    made = Binding(table="p", name="z", expression=literal(1))
+    computed, _ = _as_columns(Scope(relation=TOWNS.relation, bindings=(*plain, made)), [], Names())
+    assert isinstance(computed.bindings[-1].expression, Column)
+    assert computed.relation.source is TOWNS.relation
 
 
 @pytest.mark.parametrize("kind", JoinKind)

@@ -58,6 +58,15 @@ def test_hidden_unknown_and_ambiguous_names_are_refused(name, table, error):
     assert not SCOPE.has(name, table=table)
 
 
+def test_a_column_whose_type_nobody_stated_is_refused_as_its_table_says():
+    def refuse(name):
+        raise UnsupportedQuery(f"the type of {name} is not known", fix="state it")
+
+    unread = Binding(table="t", name="x", expression=None, unread=SimpleNamespace(column=refuse))
+    with pytest.raises(UnsupportedQuery, match="the type of x"):
+        unread.value()
+
+
 def test_under_another_name_all_columns_are_shown():
     renamed = SCOPE.called("p")
     assert {b.table for b in renamed.bindings} == {"p"}

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from deniable.errors import UnsupportedQuery
+from deniable.errors import MissingBounds, UnsupportedQuery
 from deniable.query.algebra import Column, Domain, Function, Kind, Summary, evaluate, literal
 from deniable.query.bind.scope import Names
 from deniable.query.bind.summaries import Summaries, _step
@@ -78,6 +78,14 @@ def test_sums_of_whole_numbers_are_exact(function):
     assert found == (12 if function is Function.SUM else 3.0)
     if function is Function.SUM:
         assert isinstance(column_, Column), "as the engine adds it up, times nothing"
+
+
+@pytest.mark.parametrize("function", [Function.SUM, Function.AVG])
+@pytest.mark.parametrize("ends", [(None, None), (0.0, None), (None, 1.0)])
+@pytest.mark.parametrize("kind", [Kind.INT, Kind.FLOAT])
+def test_without_both_bounds_nothing_is_added_up(function, ends, kind):
+    with pytest.raises(MissingBounds):
+        summarised(function, column(*ends, kind=kind))
 
 
 def test_a_mean_is_held_in_its_bounds():

@@ -115,9 +115,9 @@ class ApproxFilter(Filter):
         def excess(epsilon: float) -> float:
             return convert.pure_to_renyi(epsilon, self.order) - divergence
 
-        high = 1.0
-        while excess(high) <= 0:
-            high *= 2
+        for high in (2.0**doubled for doubled in range(1024)):
+            if not excess(high) <= 0:
+                break
         return last_met(excess, 0.0, high, width=1e-13 * high)
 
     def _renyi(self, total: Price) -> float:

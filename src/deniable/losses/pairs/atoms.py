@@ -106,14 +106,12 @@ def _binomial(law: Law, times: int) -> Law:
 def _power(law: Law, times: int) -> Law:
     """Composed with itself by squaring."""
     result: Law | None = None
-    while True:
-        if times & 1:
+    for bit in range(times.bit_length()):
+        law = _product(law, law) if bit else law
+        if times >> bit & 1:
             result = law if result is None else _product(result, law)
-        times >>= 1
-        if not times:
-            assert result is not None
-            return result
-        law = _product(law, law)
+    assert result is not None
+    return result
 
 
 def _product(left: Law, right: Law) -> Law:
