@@ -32,8 +32,8 @@ def test_reports_come_alone_in_lists_or_in_rows():
 ROWS = DIRECT.encode_all([0, 1])
 GOOD = bytes(ROWS[0])
 MALFORMED = [
-    ROWS.astype(np.int64), ROWS[0], ROWS[None], ROWS[:, 1:], GOOD[1:], GOOD + b"0", [GOOD, GOOD[1:]],
-    [GOOD, "abcdef"], ["abcdef"], [GOOD, None], [GOOD[1:], GOOD + b"0"],
+    ROWS.astype(np.int64), ROWS[0], ROWS[None], ROWS[:, 1:], GOOD[1:], GOOD + b"0",
+    [GOOD, GOOD[1:]], [GOOD, "abcdef"], ["abcdef"], [GOOD, None], [GOOD[1:], GOOD + b"0"],
 ]  # fmt: skip
 
 
