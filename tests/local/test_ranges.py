@@ -28,6 +28,7 @@ def test_a_number_is_in_the_cell_between_whose_edges_it_lies(low, width, cells, 
     for value in (edges[place], inside, np.nextafter(edges[place + 1], -np.inf)):
         assert p.numbered([value])[0, -1] == place
     assert p.numbered([edges[-1], 1e300])[:, -1].tolist() == [cells - 1] * 2
+    assert p.numbered([-1e300, np.nextafter(edges[0], -np.inf)])[:, -1].tolist() == [0, 0]
 
 
 @pytest.mark.statistical
