@@ -287,6 +287,14 @@ def test_a_memory_that_was_changed_is_not_used(change, tmp_path):
         assert "another path" not in str(caught.value)  # that would start a second lifetime
 
 
+def test_a_permanent_report_is_drawn_at_the_epsilon_of_a_lifetime(tmp_path):
+    """It is the value but for once in e⁴⁰; drawn at `first` it would be so by one chance in 4."""
+    p = local.Repeated(categories=4, epsilon=40.0, first=1e-3, kind="direct")
+    client = local.Client(p, memory=tmp_path / "m", lifetime=40.0 * 24)
+    drawn = [client._permanent(turn % 4, str(turn)) for turn in range(24)]
+    assert drawn == [bytes([turn % 4]) for turn in range(24)]
+
+
 @pytest.mark.parametrize("amount", [0.0, -2.0, math.inf, "much"])
 @pytest.mark.parametrize("where", ["lifetime", "epsilon"])
 def test_an_amount_that_nobody_can_spend_is_not_believed_even_with_its_checksum(
