@@ -135,3 +135,10 @@ def test_it_is_said_why_a_more_precise_protocol_was_not_chosen(error, work, fits
     assert told.startswith("Direct: ± 100 for a rare category, 6 bytes per report.\n")
     assert said in told
     assert _why(chosen, [chosen], [chosen]).endswith("It is the most precise of all.")
+
+
+def test_where_every_server_takes_minutes_one_is_chosen_all_the_same():
+    p = local.choose(categories=1024, epsilon=1.0, reports=10**12)
+    assert p.error(reports=10**12) <= 1.03 * min(
+        each.error for each in local.options(categories=1024, epsilon=1.0, reports=10**12)
+    )

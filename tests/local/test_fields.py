@@ -145,3 +145,10 @@ def test_orders_of_fields_are_all_primes_and_powers_up_to_64():
     assert fields._prime_powers() == tuple(sorted({*primes, *powers}))
     assert fields._prime_power(12) is None
     assert fields._prime_power(81) == (3, 4)
+
+
+@pytest.mark.parametrize("power", [26, 27, 30])
+def test_however_many_categories_there_are_the_field_of_two_has_a_space_for_them(power):
+    g, t = fields.geometry(2**power, 3.0)
+    assert points(g, t) >= 2**power > points(g, t - 1)
+    assert g == 2

@@ -76,3 +76,9 @@ def test_numbers_are_bytes_with_the_lowest_first(width):
 )  # fmt: skip
 def test_a_name_is_a_text_that_can_be_stored(given, fine):
     assert is_a_name(given) is fine
+
+
+def test_what_two_servers_kept_is_added_up_part_by_part():
+    mine, theirs = (np.arange(3), np.ones((2, 2))), (np.full(3, 5), np.eye(2))
+    DIRECT.join(mine, theirs)
+    assert [part.tolist() for part in mine] == [[5, 6, 7], [[2, 1], [1, 2]]]
