@@ -7,6 +7,7 @@ import pytest
 
 import deniable as dp
 from deniable import local
+from deniable.local.choosing import _why
 from deniable.losses import amplify
 
 
@@ -115,3 +116,29 @@ def test_an_estimate_is_a_frame():
     frame = found.to_pandas()
     assert frame.to_dict("records") == found.rows()
     assert list(frame["category"]) == ["tea", "coffee"]
+
+
+@pytest.mark.parametrize(
+    ("error", "work", "fits", "said"),
+    [
+        (90.0, 3e10, True, "takes its server minutes"),
+        (99.0, 3e10, True, "The most precise of all, Unary,"),  # nobody notices 1 %
+        (90.0, 1e10, True, "The most precise of all, Unary,"),
+        (90.0, 3e10, False, "Unary would have ± 90, with 9 bytes"),
+    ],
+)
+def test_it_is_said_why_a_more_precise_protocol_was_not_chosen(error, work, fits, said):
+    unary, direct = (kind(categories=4, epsilon=1.0) for kind in (local.Unary, local.Direct))
+    best = local.Option(protocol=unary, error=error, bytes=9, work=work)
+    chosen = local.Option(protocol=direct, error=100.0, bytes=6, work=5.0)
+    told = _why(chosen, [best, chosen], [best, chosen] if fits else [chosen])
+    assert told.startswith("Direct: ± 100 for a rare category, 6 bytes per report.\n")
+    assert said in told
+    assert _why(chosen, [chosen], [chosen]).endswith("It is the most precise of all.")
+
+
+def test_where_every_server_takes_minutes_one_is_chosen_all_the_same():
+    p = local.choose(categories=1024, epsilon=1.0, reports=10**12)
+    assert p.error(reports=10**12) <= 1.03 * min(
+        each.error for each in local.options(categories=1024, epsilon=1.0, reports=10**12)
+    )

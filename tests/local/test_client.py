@@ -3,6 +3,7 @@
 import math
 import os
 import signal
+import sqlite3
 import stat
 import subprocess
 import sys
@@ -17,6 +18,7 @@ from tests.local.enumerating import law, worst_ratio
 
 import deniable as dp
 from deniable import local
+from deniable.local.client import _checksum
 from deniable.sampling.exact import exp_bounds
 
 
@@ -205,8 +207,6 @@ def test_a_crash_and_two_processes_at_once_leave_one_permanent_report(tmp_path):
 
 
 def test_a_period_is_a_name_and_a_damaged_memory_is_not_used(tmp_path):
-    import sqlite3
-
     p = local.Direct(categories=4, epsilon=1.0)
     client = local.Client(p, memory=tmp_path / "m")
     with pytest.raises(dp.BadParameter, match="public name"):
@@ -270,8 +270,6 @@ DAMAGE = [
 
 @pytest.mark.parametrize("change", DAMAGE)
 def test_a_memory_that_was_changed_is_not_used(change, tmp_path):
-    import sqlite3
-
     p = local.Repeated(categories=16, epsilon=2.0, first=1.0)
     client = local.Client(p, memory=tmp_path / "m", lifetime=4.0)
     reports = [client.encode(3, period="1") for _ in range(50)]
@@ -287,6 +285,36 @@ def test_a_memory_that_was_changed_is_not_used(change, tmp_path):
         with pytest.raises(dp.NotReady) as caught:
             use()
         assert "another path" not in str(caught.value)  # that would start a second lifetime
+
+
+def test_a_permanent_report_is_drawn_at_the_epsilon_of_a_lifetime(tmp_path):
+    """It is the value but for once in e⁴⁰; drawn at `first` it would be so by one chance in 4."""
+    p = local.Repeated(categories=4, epsilon=40.0, first=1e-3, kind="direct")
+    client = local.Client(p, memory=tmp_path / "m", lifetime=40.0 * 24)
+    drawn = [client._permanent(turn % 4, str(turn)) for turn in range(24)]
+    assert drawn == [bytes([turn % 4]) for turn in range(24)]
+
+
+@pytest.mark.parametrize("amount", [0.0, -2.0, math.inf, "much"])
+@pytest.mark.parametrize("where", ["lifetime", "epsilon"])
+def test_an_amount_that_nobody_can_spend_is_not_believed_even_with_its_checksum(
+    amount, where, tmp_path
+):
+    client = local.Client(local.Direct(categories=4, epsilon=2.0), memory=tmp_path / "m")
+    client.encode(3)
+    with sqlite3.connect(tmp_path / "m") as file:
+        identity, lifetime, drawn, _ = file.execute("SELECT * FROM memory").fetchone()
+        protocol, period, epsilon, payload, _ = file.execute("SELECT * FROM permanent").fetchone()
+        if where == "lifetime":
+            given = (amount, _checksum(identity, amount, drawn))
+            file.execute("UPDATE memory SET lifetime = ?, checksum = ?", given)
+        else:
+            given = (amount, _checksum(identity, protocol, period, amount, payload))
+            file.execute("UPDATE permanent SET epsilon = ?, checksum = ?", given)
+    file.close()
+    with pytest.raises(dp.NotReady, match="damaged"):
+        local.Client(client.protocol, memory=tmp_path / "m")
+    assert (lifetime, epsilon) == (2.0, 2.0)
 
 
 def test_a_memory_with_one_damaged_byte_says_the_same_or_is_not_used(tmp_path):

@@ -1,6 +1,7 @@
 """The variance of a count by the law of total variance, and the ± by going through all counts."""
 
 import math
+from dataclasses import replace
 from statistics import NormalDist
 
 import numpy as np
@@ -223,3 +224,12 @@ def test_a_count_that_cannot_be_widens_no_other_one_whatever_it_is(beyond):
     assert one.error[1] == other.error[1]
     alone = estimate([beyond[0], 200], chances=(0.75, 0.25))
     assert one.error[1] > alone.error[1]
+
+
+@pytest.mark.parametrize("chances", CHANCES)
+def test_where_nobody_is_a_report_stands_for_one_person(chances):
+    alone, asked = (
+        replace(estimate([0, 0], chances=chances, asked=asked), people=0) for asked in (None, 0)
+    )
+    assert asked.variance(np.zeros(2)).tolist() == alone.variance(np.zeros(2)).tolist()
+    assert asked.counts.tolist() == [0.0, 0.0]

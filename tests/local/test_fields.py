@@ -18,6 +18,12 @@ def test_points_are_vectors_up_to_a_factor(g):
     assert points(g, -1) == points(g, -2) == 0
 
 
+def test_fields_have_a_prime_or_a_small_power_of_one_for_their_order():
+    primes = [n for n in range(2, 512) if all(n % d for d in range(2, n))]
+    small = {p**m for p in primes for m in range(2, 7) if p**m <= 64}
+    assert fields._prime_powers() == tuple(sorted({*primes, *small}))
+
+
 @pytest.mark.parametrize("g", [2, 3, 4, 5, 8, 9, 25])
 def test_tables_are_those_of_a_field(g):
     """Both operations commute, associate and distribute, and have neutral elements and inverses."""
@@ -139,3 +145,10 @@ def test_orders_of_fields_are_all_primes_and_powers_up_to_64():
     assert fields._prime_powers() == tuple(sorted({*primes, *powers}))
     assert fields._prime_power(12) is None
     assert fields._prime_power(81) == (3, 4)
+
+
+@pytest.mark.parametrize("power", [26, 27, 30])
+def test_however_many_categories_there_are_the_field_of_two_has_a_space_for_them(power):
+    g, t = fields.geometry(2**power, 3.0)
+    assert points(g, t) >= 2**power > points(g, t - 1)
+    assert g == 2

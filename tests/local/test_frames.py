@@ -1,6 +1,7 @@
 """Counts travel between servers as bytes; those of a Spark frame: tests/query/spark."""
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
 from deniable import local
@@ -81,3 +82,42 @@ def test_only_a_spark_frame_is_taken():
     p = local.Direct(categories=3, epsilon=1.0)
     with pytest.raises(BadParameter, match="Spark"):
         local.aggregate([p.encode(1)], p)
+
+
+class Executors:
+    """A frame whose executors are in this process: each list of reports is a partition."""
+
+    columns = ("id", "report")
+
+    def __init__(self, partitions):
+        self.partitions = partitions
+
+    def select(self, column):
+        assert column == "report"
+        return self
+
+    def mapInArrow(self, function, schema):  # noqa: N802  Spark's name
+        assert schema == "kept binary, wrong string"
+        rows = []
+        for partition in self.partitions:
+            columns = [pa.array([each], pa.binary()) for each in partition]
+            batches = iter([pa.record_batch([column], ["r"]) for column in columns])
+            rows += [each for batch in function(batches) for each in batch.to_pylist()]
+        self.rows = [tuple(row.values()) for row in rows]
+        return self
+
+    def collect(self):
+        return self.rows
+
+
+def test_partitions_are_counted_apart_and_added_up():
+    p = local.Direct(categories=3, epsilon=1.0)
+    reports = [bytes(row) for row in p.encode_all([0, 1, 2, 2, 1])]
+    found = local.aggregate(Executors([reports[:2], [], reports[2:]]), p)
+    assert found.to_bytes() == p.server().add(reports).to_bytes()
+    with pytest.raises(BadParameter, match="bytes long"):
+        local.aggregate(Executors([reports, [b"nonsense", reports[0]]]), p)
+    with pytest.raises(BadParameter, match="no column"):
+        local.aggregate(Executors([]), p, column="other")
+    with pytest.raises(BadParameter, match="frame"):
+        local.aggregate(reports, p)

@@ -238,3 +238,16 @@ def test_what_is_no_label_is_refused_whatever_it_is(wrong):
     values[:] = ["tea", wrong]
     with pytest.raises(dp.BadParameter):
         LABELLED.numbered(values)
+
+
+def test_a_protocol_that_was_named_says_what_it_is_good_at():
+    p = local.Direct(categories=4, epsilon=1.0)
+    assert p.why.startswith(type(p).__doc__.split("\n", 1)[0])
+    assert f"{p.length} bytes per report, variance {p.variance:.3g}·n." in p.why
+
+
+def test_a_protocol_without_a_docstring_says_its_size():
+    class Bare(local.Direct):
+        __doc__ = None
+
+    assert "bytes per report" in Bare(categories=4, epsilon=1.0).why

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from tests import goodness
 
 from deniable import local
+from deniable.errors import BadParameter
 
 
 @given(
@@ -28,6 +29,7 @@ def test_a_number_is_in_the_cell_between_whose_edges_it_lies(low, width, cells, 
     for value in (edges[place], inside, np.nextafter(edges[place + 1], -np.inf)):
         assert p.numbered([value])[0, -1] == place
     assert p.numbered([edges[-1], 1e300])[:, -1].tolist() == [cells - 1] * 2
+    assert p.numbered([-1e300, np.nextafter(edges[0], -np.inf)])[:, -1].tolist() == [0, 0]
 
 
 @pytest.mark.statistical
@@ -154,3 +156,10 @@ def test_a_quantile_is_the_nearer_end_of_the_first_cell_whose_counts_reach_it(ce
     ]
     low, high = (min(ends[1:]), max(ends[1:])) if ends[1:] else (near, near)
     assert found.quantile(q) == tuple(found.edges[[near, low, high]])
+
+
+@pytest.mark.parametrize("values", [["a"], [math.nan], [math.inf], [[1.0]], [True], [None], 1.0])
+def test_what_are_not_finite_numbers_one_per_person_is_refused(values):
+    p = local.Ranges(epsilon=1.0, low=0.0, high=8.0, cells=8)
+    with pytest.raises(BadParameter, match="finite numbers"):
+        p.numbered(values)

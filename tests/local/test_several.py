@@ -8,6 +8,7 @@ import pytest
 from scipy.stats import binom, hypergeom
 
 from deniable import local
+from deniable.errors import BadParameter
 from deniable.local.estimate import Estimate
 
 
@@ -99,3 +100,10 @@ def test_attributes_do_not_change_with_the_lists_they_were_made_from():
     given["a"].append("z")
     given["c"] = 2
     assert p.to_dict() == before
+
+
+@pytest.mark.parametrize("count", [0, 257])
+def test_there_are_1_to_256_attributes(count):
+    with pytest.raises(BadParameter):
+        local.Attributes(categories={str(i): 2 for i in range(count)}, epsilon=1.0)
+    assert local.Attributes(categories={str(i): 2 for i in range(256)}, epsilon=1.0)

@@ -72,7 +72,7 @@ def test_bounds_have_room_for_rounding_and_no_more(statistic, ends):
     data = np.sort(np.clip(RANDOM.uniform(-9, 8, 7), *ends))
     plain = statistic.at_distance(data, np.arange(9), *ends)
     found = bounds_at(statistic, data, np.arange(9), *ends)
-    assert (found - plain) == pytest.approx(2.0**-48 * max(map(abs, ends)), rel=0.2)
+    assert (found - plain) == pytest.approx(2.0**-48 * max(map(abs, ends)), rel=0.2, abs=0)
 
 
 VALUES = st.lists(st.floats(LOW, HIGH), max_size=60)

@@ -1,5 +1,6 @@
 """What may be sampled, whose the rows are, and what a part answers."""
 
+import datetime as dt
 import math
 
 import numpy as np
@@ -10,7 +11,13 @@ import deniable as dp
 from deniable.errors import BadParameter, MissingUnit
 from deniable.sensitive import compute
 from deniable.sensitivity import sample_and_aggregate, sample_and_aggregate_median
-from deniable.sensitivity.sample_aggregate import _answers, _check_rows, _one_answer, _unit
+from deniable.sensitivity.sample_aggregate import (
+    _answers,
+    _check_rows,
+    _named,
+    _one_answer,
+    _unit,
+)
 
 
 class Counted:
@@ -93,6 +100,25 @@ def test_every_row_of_somebody_is_in_one_part(people):
     assert sorted(seen) == ([] if people == [None] * 40 else list(range(40)))
 
 
+@pytest.mark.parametrize(
+    "nobody",
+    [None, math.nan, np.float32("nan"), pd.NA, pd.NaT, np.datetime64("NaT"), np.timedelta64("NaT")],
+)
+def test_a_missing_name_is_nobody(nobody):
+    assert _named(nobody) is None
+
+
+@pytest.mark.parametrize("milliseconds", [-1500, -1000, 0, 400, 1500, 2000])
+def test_a_span_is_the_same_person_in_every_library(milliseconds):
+    """NumPy cuts to whole seconds downwards, so everybody must."""
+    spans = [
+        dt.timedelta(milliseconds=milliseconds),
+        np.timedelta64(milliseconds, "ms"),
+        pd.Timedelta(milliseconds, "ms"),
+    ]
+    assert len({_named(span) for span in spans}) == 1
+
+
 @pytest.mark.parametrize("unit", [ROWS, REPLACED])
 @pytest.mark.parametrize("parts", [1, 8])
 def test_the_average_is_read_from_whole_steps_and_held_in_its_range(unit, parts):
@@ -108,6 +134,8 @@ def test_the_average_is_read_from_whole_steps_and_held_in_its_range(unit, parts)
     step, _ = ended(lambda _: 0)
     width = 8.0 * unit.sides / step.mechanism.sensitivity
     assert step.value.bound("l1") == step.mechanism.sensitivity
+    if parts == 1:  # of several, one may be empty
+        assert compute(step.value) == pytest.approx(7.0 / width)
     assert ended(lambda _: 0)[1] == -2.0
     assert ended(lambda _: round(7.0 * parts / width))[1] == pytest.approx(5.0)
     assert ended(lambda _: round(99 * parts / width))[1] == 6.0

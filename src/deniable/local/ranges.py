@@ -190,9 +190,9 @@ class Ranges(Reporter[RangeEstimate]):
         array = np.asarray(values)
         if array.ndim != 1 or array.dtype.kind not in "iuf" or not np.isfinite(array).all():
             raise not_numbers()
-        held = np.clip(array.astype(np.float64), self.low, self.high)
         # By the edges themselves: a formula would round some numbers to the other side of one.
-        cell = np.clip(np.searchsorted(self.edges, held, side="right") - 1, 0, self.cells - 1)
+        begun = np.searchsorted(self.edges, array.astype(np.float64), side="right")
+        cell = np.clip(begun - 1, 0, self.cells - 1)
         leaves = self.tree.sizes[-1]
         return np.stack([cell // (leaves // size) for size in self.tree.sizes], axis=1)
 

@@ -10,7 +10,12 @@ import pytest
 from deniable.errors import BadParameter
 from deniable.forms import Form
 from deniable.mechanisms import Gaussian, Mechanism, SampledWithoutReplacement
-from deniable.mechanisms.combine.sampled import _exact_sum, _real_sum, _steps
+from deniable.mechanisms.combine.sampled import (
+    _exact_sum,
+    _real_sum,
+    _rows_and_statistic,
+    _steps,
+)
 from deniable.sampling.lattice import Lattice
 
 SHAPES = [(), (3,), (2, 3), (1, 1)]
@@ -147,3 +152,18 @@ def test_a_number_for_each_replaced_unit_is_read_and_nothing_else():
     for form in (Form(shape=(1,)), Form(statistic=max)):
         with pytest.raises(BadParameter, match="one number per unit"):
             made.reading(form)
+
+
+@pytest.mark.parametrize("rows", [(1, 2), (1.5, 2.5), (1, 2, 3), [1, 2], (np.array([1, 2]), len)])
+def test_rows_come_in_any_sequence_and_a_function_of_them_only_beside_an_array(rows):
+    found, statistic = _rows_and_statistic(rows)
+    if rows[1] is len:
+        assert (found.tolist(), statistic) == ([1, 2], len)
+    else:
+        assert (found.tolist(), statistic) == ([*rows], None)
+
+
+@pytest.mark.parametrize("wrong", [(len,), (np.array([1]), len, len), (len, 1), 5])
+def test_what_is_neither_rows_nor_rows_with_a_function_is_refused(wrong):
+    with pytest.raises(BadParameter):
+        _rows_and_statistic(wrong)

@@ -199,3 +199,37 @@ def test_one_sum_is_held_as_several_are(a, b):
     left, right = np.array([a, a, 0]), np.array([b, b, 0])
     assert saturating_sum(left[:1], right[:1]).tolist() == saturating_sum(left, right)[:1].tolist()
     assert saturating_sum(left[:1], right[:1]).dtype == np.int64
+
+
+class Scripted(Laplace):
+    """Laplace noise that is known beforehand, in steps of the lattice."""
+
+    def _rounded(self, spread, rests):
+        assert (np.abs(rests) <= 0.5).all()
+        return NOISE[-1][: rests.size]
+
+
+NOISE = [np.array([0])]
+FAR = [2**53, 2**53 + 1, -(2**53) - 1, 2**54 + 2, 2**61 + 2**8 + 1, 2**62, INT64.max, -INT64.max]
+
+
+@pytest.mark.parametrize("kind", [np.int64, object])
+@pytest.mark.parametrize("x", [0.0, 1.0, -1.0, 3e9, -(2.0**33), 1e300])
+def test_however_far_out_the_noise_is_the_sum_is_rounded_once(x, kind, monkeypatch):
+    m = Scripted(scale=1.0)
+    point = round(Fraction(x) / Fraction(m.lattice.width))
+    for noise in (*FAR, 7, 0):
+        monkeypatch.setitem(globals(), "NOISE", [np.array([noise, 1], dtype=kind)])
+        nearest = float((point + noise) * Fraction(m.lattice.width))
+        assert m._near_one(x).tolist() == [nearest]
+        assert m._near(np.array([x, 0.0])).tolist() == [nearest, m.lattice.width]
+
+
+@pytest.mark.parametrize("kinds", [(np.int64, np.int64), (object, np.int64), (object, object)])
+@pytest.mark.parametrize("point", [0, 5, -3, 2**62, -(2**62), INT64.max])
+def test_points_and_noise_do_not_wrap_around(point, kinds, monkeypatch):
+    m = Scripted(scale=1.0)
+    for noise in (*FAR, 7, 0):
+        monkeypatch.setitem(globals(), "NOISE", [np.array([noise], dtype=kinds[1])])
+        nearest = float((point + noise) * Fraction(m.lattice.width))
+        assert m.draw_points(np.array([point], dtype=kinds[0])).tolist() == [nearest]

@@ -77,3 +77,20 @@ def test_beyond_the_floats_an_answer_is_held_at_the_end_where_it_lies(sign):
     drawn = [mechanism.draw(sign * largest) for _ in range(60)]
     assert all(math.isfinite(x) and sign * x > largest / 2 for x in drawn)
     assert sign * largest in drawn
+
+
+@pytest.mark.parametrize("epsilon", [0.1, 1.0, 4.0])
+@pytest.mark.parametrize("tail", [0.9, 0.5, 0.05, 1e-6])
+def test_the_quantile_leaves_the_tail_beyond_it(epsilon, tail):
+    """The density is flat on pieces of each stair: what lies beyond is a sum of rectangles."""
+    m = Staircase(epsilon=epsilon, sensitivity=3.0)
+    gamma, fall = m.high_cells / 2**20, math.exp(-epsilon)
+    height = (1 - fall) / (gamma + fall * (1 - gamma))  # of both signs together
+    reach = m.quantile(tail) / 3.0
+    beyond = 0.0
+    for stair in range(1000):
+        for low, high, falls in ((0, gamma, stair), (gamma, 1, stair + 1)):
+            width = stair + high - max(stair + low, reach)
+            beyond += height * math.exp(-epsilon * falls) * max(0.0, width)
+    assert beyond == pytest.approx(tail, rel=1e-9)
+    assert m.error(1 - tail) == pytest.approx(3 * reach, abs=3 * 2.0**-20)

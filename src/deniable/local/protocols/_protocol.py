@@ -63,7 +63,7 @@ class Protocol(Reporter[Estimate]):
                 "values must be a list with one value per person",
                 fix="p.encode(value)    (one person); p.encode_all(values)    (a list)",
             )
-        if array.dtype.kind in "UOT" and self.labels:
+        if array.dtype.kind in "UOT":
             places = [self._places.get(x, -1) if isinstance(x, str) else -1 for x in array.tolist()]
             numbers = np.array(places, dtype=np.int64)
         elif array.dtype.kind in "iu" or not array.size:

@@ -94,7 +94,9 @@ class _Counting(Interaction):
     def admit(self, value: Sensitive[Any]) -> None:
         """Add up how far one unit may move the stream: a unit may be in every step."""
         super().admit(value)
-        bound = Fraction(value.bound("l1") or 0)
+        known = value.bound("l1")
+        assert known is not None  # it was checked just now
+        bound = Fraction(known)
         moved, streams = self._moved, dict(self._streams)
         if value.stream is None:
             moved += bound

@@ -58,7 +58,7 @@ class SmoothNoise(Mechanism):
         parameters.positive("epsilon", self.epsilon)
         parameters.fraction_below_one("delta", self.delta)
         low, high = parameters.real("low", self.low), parameters.real("high", self.high)
-        if not low < high or math.isinf(high - low):
+        if not low < high:
             raise BadParameter.of("high", self.high, must=f"above low = {self.low:g}")
         if self.beta < _LEAST_BETA:
             raise BadParameter.of("epsilon", self.epsilon, must="large enough that β ≥ 2⁻²⁰")

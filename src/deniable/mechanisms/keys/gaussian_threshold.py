@@ -116,6 +116,6 @@ class GaussianThreshold(KeyMechanism):
     def draw(self, value: object) -> dict[Hashable, int]:
         """The keys shown, sorted, with their noisy counts."""
         keys, counts = checked_counts(value)
-        noisy = np.asarray(Gaussian(sigma=self.sigma).draw(counts)) if keys else counts
+        noisy = np.asarray(Gaussian(sigma=self.sigma).draw(counts))
         shown = {k: n for k, n in zip(keys, noisy.tolist(), strict=True) if n >= self.threshold}
         return {key: shown[key] for key in in_order(shown)}

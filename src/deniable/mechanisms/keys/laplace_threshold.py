@@ -77,6 +77,6 @@ class LaplaceThreshold(KeyMechanism):
     def draw(self, value: object) -> dict[Hashable, int]:
         """The keys shown, sorted, with their noisy counts."""
         keys, counts = checked_counts(value)
-        noisy = np.asarray(self._noise.draw(counts)) if keys else counts
+        noisy = np.asarray(self._noise.draw(counts))
         shown = {k: n for k, n in zip(keys, noisy.tolist(), strict=True) if n >= self.threshold}
         return {key: shown[key] for key in in_order(shown)}

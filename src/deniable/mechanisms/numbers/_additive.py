@@ -129,7 +129,7 @@ class RealNoise(Additive):
             beyond = np.isinf(steps)
             rests[beyond], points[beyond] = 0.0, flat[beyond]
             noise = self._rounded(self._exact_spreads[1], rests)
-            if noise.dtype == object or np.abs(noise).max() > _EXACT:
+            if np.abs(noise).max() > _EXACT:
                 pairs = zip(points.tolist(), noise.tolist(), strict=True)
                 return np.array([self._joined(Fraction(p) / Fraction(width) + n) for p, n in pairs])
             points += noise.astype(np.float64) * width
@@ -154,10 +154,7 @@ class RealNoise(Additive):
     def _exactly(self, value: Fraction) -> float:
         """One number that no float holds, plus noise."""
         steps = self.lattice.steps(value)
-        point = math.floor(steps + Fraction(1, 2))
-        return self._joined(
-            point + lazy.rounded(steps - point, self._exact_spreads[1], self._lazy())
-        )
+        return self._joined(lazy.rounded(steps, self._exact_spreads[1], self._lazy()))
 
     def draw_points(self, points: NDArray[Any]) -> Floats:
         """For values on the lattice, in its steps: add noise, and back to floats."""
