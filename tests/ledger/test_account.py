@@ -103,9 +103,10 @@ def test_what_would_be_left_after_a_price_is_nothing_if_it_does_not_fit(shares):
     ],
     ids=["due", "check", "spent", "admit"],
 )
-def test_where_others_have_shares_whoever_has_none_is_told_so(asked):
+def test_once_others_have_shares_whoever_has_none_is_told_so(asked):
     with open_ledger(budget=dp.epsilon(9.0), unit=ROWS) as ledger:
+        ann, eve = (Account(ledger, asker) for asker in ("ann", "eve"))
         ledger.share("ann", amount=dp.epsilon(2.0))
-        asked(Account(ledger, "ann"))
+        asked(ann)
         with pytest.raises(dp.BudgetExceeded, match="eve has no share of this ledger"):
-            asked(Account(ledger, "eve"))
+            asked(eve)
