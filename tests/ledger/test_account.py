@@ -91,3 +91,22 @@ def test_what_would_be_left_after_a_price_is_nothing_if_it_does_not_fit(shares):
         assert account.left.epsilon == pytest.approx(most - 0.1)
         assert account.left_after(Price(epsilon=0.5)).epsilon == pytest.approx(most - 0.6)
         assert account.left_after(Price(epsilon=most)) is None
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        lambda account: account.due(TENTH),
+        lambda account: account.check(account.price(TENTH)),
+        lambda account: account.spent,
+        lambda account: account.admit(),
+    ],
+    ids=["due", "check", "spent", "admit"],
+)
+def test_once_others_have_shares_whoever_has_none_is_told_so(asked):
+    with open_ledger(budget=dp.epsilon(9.0), unit=ROWS) as ledger:
+        ann, eve = (Account(ledger, asker) for asker in ("ann", "eve"))
+        ledger.share("ann", amount=dp.epsilon(2.0))
+        asked(ann)
+        with pytest.raises(dp.BudgetExceeded, match="eve has no share of this ledger"):
+            asked(eve)

@@ -152,6 +152,19 @@ def test_whoever_gives_up_waiting_pays(ledger, monkeypatch):
     assert asked._given_up == {other.hash}
 
 
+def test_who_waits_for_a_charge_does_not_go_on_waiting_for_a_newer_one(ledger, monkeypatch):
+    """Each has the whole patience by one's own clock, from when it is first seen."""
+    looks = []
+    monkeypatch.setattr(answers, "time", SimpleNamespace(monotonic=float, sleep=looks.append))
+    first, asked = paid(ledger, "q"), once(ledger)
+    newer = paid(ledger, "q")
+    pending = iter([first, first, newer])
+    monkeypatch.setattr(asked, "_pending", lambda _: next(pending))
+    asked._wait(first)
+    assert (len(looks), asked._given_up) == (2, set())
+    assert next(pending, None) is None
+
+
 def test_an_answer_that_has_come_is_not_paid_for(ledger):
     paid(ledger, "q", value=5)
     with pytest.raises(answers.Answered):

@@ -8,7 +8,7 @@ import pytest
 
 import deniable as dp
 from deniable.errors import LedgerFailure
-from deniable.ledger import Head, open_ledger
+from deniable.ledger import Head, chain, open_ledger
 from deniable.ledger.chain import Walk
 from deniable.ledger.entry import canonical, digest, row_of, sealed
 from deniable.ledger.stores.store import Row
@@ -301,6 +301,36 @@ def test_after_a_line_of_an_unknown_kind_its_digests_are_not_judged():
     assert walk("gift") == 4
     with pytest.raises(LedgerFailure, match="line 2 of the ledger states other shares"):
         walk("note")
+
+
+def test_few_prices_are_remembered_and_the_sums_are_right(monkeypatch):
+    monkeypatch.setattr(chain, "MOST", 2)
+    with open_ledger(budget=dp.epsilon(9.0), unit=ROWS) as ledger:
+        for scale in (10.0, 20.0, 40.0, 10.0, 80.0):
+            ledger.charge(dp.Laplace(scale=scale), unit=ROWS)
+        first, *others = ledger._store.read(lambda lines: lines.since(0, limit=9))
+    walk = Walk(first, filter=ledger.filter, where="x")
+    for row in others:
+        walk.step(row)
+        assert 1 <= len(walk._paid) <= 2
+    assert walk.at.sequence == 5
+
+
+def test_a_charge_to_a_share_that_nobody_reserved_is_found():
+    with open_ledger(budget=dp.epsilon(9.0), unit=ROWS) as ledger:
+        ledger.charge(TENTH, unit=ROWS)
+        header, charge = ledger._store.read(lambda lines: lines.since(0, limit=2))
+    record = json.loads(charge.line)
+
+    def walk(**changes):
+        made = Walk(header, filter=ledger.filter, where="x")
+        stated = record | changes
+        made.step(row_of(canonical(stated), stated))
+        return made.at.sequence
+
+    assert walk() == 1
+    with pytest.raises(LedgerFailure, match="line 1 of the ledger passes the ceiling"):
+        walk(standing={"reserved": record["price"], "used": record["price"]})
 
 
 @pytest.mark.parametrize(("strange", "fine"), [(True, True), (False, False)])

@@ -213,6 +213,20 @@ def test_a_sharers_charge_is_not_foreseen_as_one_outside_shares():
         assert "does not keep to the share of ann" in assert_alike(rows, ledger)
 
 
+def test_a_line_after_a_stop_is_not_foreseen_as_one_where_nobody_is_stopped():
+    """Its line would be plain but for those stopped, whom it leaves out."""
+    with open_ledger(budget=dp.epsilon(5.0), unit=ROWS) as ledger:
+        ledger.charge(CHARGED[0], unit=ROWS)
+        ledger.stop(ledger.charge(CHARGED[0], unit=ROWS, asker="eve"), cause="")
+        ledger.charge(CHARGED[0], unit=ROWS)
+        rows, left_out = list(books.rows(ledger._store)), ("halts", "sequence", "previous", "time")
+        record = json.loads(rows[-1].line)
+        assert record["halts"]
+        kept = {k: v for k, v in record.items() if k not in left_out}
+        rows[-1] = sealed(kept, after=ledger.entries[-2])
+        assert "does not state who is stopped" in assert_alike(rows, ledger)
+
+
 figures = st.sampled_from([0.0, 0.1, 1e-300, 1e16, 12.0, math.inf]) | st.floats(0, 1e9)
 
 

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 import deniable as dp
 from deniable.local.estimate import Estimate
+from deniable.losses import Approx, Pure
 from deniable.plots.style import thousands
 from deniable.release.frame import Frame
 from deniable.release.numbers import (
@@ -69,6 +70,7 @@ def test_losses_in_their_own_currency():
     assert amount(dp.epsilon(1, delta=1e-7)) == "ε 1, δ 1e-07"
     assert amount(dp.rho(0.5)) == "ρ 0.5"
     assert amount(dp.mu(1)) == "μ 1"
+    assert [amount(Pure(0.0)), amount(Approx(0.0, delta=0.0))] == ["ε 0", "ε 0"]
 
 
 @pytest.mark.parametrize(

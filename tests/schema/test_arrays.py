@@ -85,6 +85,12 @@ def test_floats_and_unsigned_numbers_are_whole_where_they_fit():
     assert whole(unsigned, "int") == [0, 2**63 - 1, None, None]
 
 
+def test_whole_numbers_in_a_list_are_exact_beyond_those_of_floats():
+    beyond = [2**53 + 1, -(2**53) - 1, 2**63 - 1]
+    assert whole(beyond, "int") == beyond
+    assert arrays.texts(beyond) == beyond
+
+
 def test_numbers_are_floats_and_what_is_none_is_nan():
     found = arrays.floats([1, "2.5", None, 10**400, -(10**400), object(), np.array([3.0])])
     assert found[:2].tolist() == [1.0, 2.5]

@@ -188,7 +188,7 @@ class Ranged(Binning):
         cells = np.arange(self.size)
         first, last = (_rank(np.array([end], self._kind)) for end in (self.low, self.high))
         low, high = first.repeat(self.size), last.repeat(self.size)
-        while (low < high).any():  # for the least value that is in no earlier cell
+        for _ in range(64):  # halvings, to the least value that is in no earlier cell
             middle = (low & high) + ((low ^ high) >> 1)
             later = self._cell(_ranked(middle, self._kind)) >= cells
             low = np.where(later | (low == high), low, middle + 1)
