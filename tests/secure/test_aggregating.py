@@ -190,6 +190,12 @@ def test_what_cannot_be_promised_is_refused_before_the_charge(vectors, facts):
     assert not s.ledger.entries
 
 
+@pytest.mark.parametrize("vectors", [[1, 2], [1, None, 2], [[1], 2]], ids=str)
+def test_a_number_is_no_vector_of_a_party(vectors):
+    with pytest.raises(dp.BadParameter, match="each party must have a list of numbers"):
+        secure.aggregate(vectors, spend=dp.rho(0.1), l1=1, dropouts=1)
+
+
 def test_a_replay_on_neighbours_finds_the_sum_moved_no_further_than_declared():
     def program(vectors):
         secure.aggregate(vectors, spend=dp.rho(0.1), l1=1, session=session(dp.rho(0.1)))
