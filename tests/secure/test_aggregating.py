@@ -190,6 +190,33 @@ def test_what_cannot_be_promised_is_refused_before_the_charge(vectors, facts):
     assert not s.ledger.entries
 
 
+@pytest.mark.parametrize(
+    ("vectors", "said"),
+    [
+        ("12", "one vector per party, not"),
+        (b"12", "one vector per party, not"),
+        ({"a": [1], "b": [2]}, "one vector per party, not"),
+        (3, "one vector per party, not"),
+        ([None, None], "no party has a vector"),
+        ([], "no party has a vector"),
+    ],
+    ids=str,
+)
+def test_what_is_no_list_of_vectors_is_refused_as_that(vectors, said):
+    with pytest.raises(dp.BadParameter, match=said):
+        secure.aggregate(vectors, spend=dp.rho(0.1), l1=1, dropouts=2)
+
+
+def test_what_is_no_round_and_no_loss_is_refused_as_that():
+    with pytest.raises(dp.BadParameter, match="round_ must be a Round"):
+        secure.release(3, lambda: [1], session=session(dp.rho(1.0)))
+    noise = SkellamShares(of=Skellam.calibrate(to=dp.rho(0.1)), parties=3)
+    with pytest.raises(dp.BadParameter, match="session must be a session"):
+        secure.release(secure.Round(parties=3, length=1, noise=noise), lambda: [1], session=3)
+    with pytest.raises(dp.BadParameter, match="spend must be a loss"):
+        secure.aggregate([[1], [2]], spend=0.1, l1=1)
+
+
 @pytest.mark.parametrize("vectors", [[1, 2], [1, None, 2], [[1], 2]], ids=str)
 def test_a_number_is_no_vector_of_a_party(vectors):
     with pytest.raises(dp.BadParameter, match="each party must have a list of numbers"):
