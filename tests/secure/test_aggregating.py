@@ -12,6 +12,7 @@ from tests import goodness
 import deniable as dp
 from deniable import secure
 from deniable.audit import audit, replay
+from deniable.forms import Form
 from deniable.ledger import open_ledger
 from deniable.mechanisms import Mechanism, Skellam, SkellamL2, SkellamShares
 from deniable.secure import aggregating
@@ -215,6 +216,16 @@ def test_what_is_no_round_and_no_loss_is_refused_as_that():
         secure.release(secure.Round(parties=3, length=1, noise=noise), lambda: [1], session=3)
     with pytest.raises(dp.BadParameter, match="spend must be a loss"):
         secure.aggregate([[1], [2]], spend=0.1, l1=1)
+
+
+@pytest.mark.parametrize("form", [Form(whole=True, shape=(2, 1)), Form(whole=False, shape=(3, 1))])
+def test_parties_add_whole_numbers_a_row_for_each(form):
+    noise = SkellamShares(of=Skellam.calibrate(to=dp.rho(0.1)), parties=3)
+    round_ = secure.Round(parties=3, length=1, noise=noise)
+    made = aggregating.InParties.of_round(round_, lambda value: value)
+    assert made.reading(Form(whole=True, shape=(3, 1)))("as it is") == "as it is"
+    with pytest.raises(dp.DeniableError):
+        made.reading(form)
 
 
 @pytest.mark.parametrize("vectors", [[1, 2], [1, None, 2], [[1], 2]], ids=str)
