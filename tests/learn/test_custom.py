@@ -357,6 +357,9 @@ def test_gradients_in_one_dimension_need_no_column(shape):
     rows = np.array([[1.0], [2.0], [3.0]])
     found = model._called(np.array([0.5]), rows, np.array([0.0, 1.0, 2.0]))
     assert found.tolist() == [[0.5], [0.0], [-0.5]]
+    flat = GradientDescent(gradient=lambda theta, X, y: y, dimension=2, clip=1.0)
+    with pytest.raises(ValueError, match=r"numbers in the shape \(3, 2\), and"):
+        flat._called(np.array([0.5, 0.5]), rows, np.zeros(3))
 
 
 def test_gradients_are_shortened_to_the_clip_and_rounded_towards_zero():

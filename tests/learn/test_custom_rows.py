@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.exceptions import NotFittedError
 from tests.learn import told
 
 import deniable as dp
@@ -93,3 +94,11 @@ def test_parameters_that_no_fit_can_have_are_refused_by_themselves(wrong):
     words = "needs gradient, clip and size" if None in wrong.values() else "."
     with pytest.raises(dp.BadParameter, match=words):
         model(**wrong).check_parameters()
+
+
+def test_only_a_fitted_model_predicts():
+    made = model(dimension=2)
+    with pytest.raises(NotFittedError):
+        made.predict(X)
+    made.theta_, made.n_features_in_ = np.array([2.0, -1.0]), 2
+    assert made.predict(X).tolist() == [0.0, 2.0]

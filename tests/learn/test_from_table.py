@@ -1,6 +1,7 @@
 """Examples from columns of a table, as formulas of the docstrings make them of a frame."""
 
 import datetime as dt
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -8,6 +9,7 @@ import pytest
 from tests.learn import told
 
 import deniable as dp
+from deniable.learn.encoding import Read
 from deniable.learn.from_table import (
     as_number,
     classified,
@@ -128,6 +130,17 @@ def test_numbers_are_scaled_by_the_bounds_of_the_schema(unit, labels, intercept)
     assert np.abs(rows.x[order].astype(int) - wanted).max() <= 1
     assert rows.y[order].tolist() == ([1, 2, -1, -1, 0] if labels else [0] * 5)
     assert (rows.w is None) == (unit == "rows")
+
+
+@pytest.mark.parametrize("made", [classified, partial(numbered, labels=True)])
+def test_a_label_beyond_the_classes_is_none_of_them_and_no_failure(made, monkeypatch):
+    """A failure for the row of one person would be an answer."""
+    table = about()
+    for code, wanted in {-7: 2, 0: 2, 1: 0, 2: 1, 3: -1, 4: -1, 99: -1}.items():
+        codes = lambda read, matrix, place, code=code: np.full(len(matrix.points), code)  # noqa: E731
+        monkeypatch.setattr(Read, "whole", codes)
+        rows = told.examples(made(table.session, table, "label", ["place"])[0])
+        assert rows.y.tolist() == [wanted] * ROWS
 
 
 def test_labels_are_a_list_of_two_or_more():

@@ -40,6 +40,16 @@ def test_ends_are_whole_and_what_is_missing_is_the_middle():
     assert near.tolist() == [0, 0], "towards 0 on both sides"
 
 
+@pytest.mark.parametrize("low", [-41.3, -1.1, 0.3, 1.0, 16.9])
+def test_bounds_a_few_floats_apart_let_no_target_be_larger_than_1(low):
+    """Their middle is not a float, so an end may be twice as far from it as it should be."""
+    high = low
+    for _ in range(5):
+        high = math.nextafter(high, math.inf)
+        found = on_lattice([-math.inf, low, high, math.inf], low, high)
+        assert np.abs(found).max() <= 2**TARGET
+
+
 def test_normal_equations_are_solved_with_damping_by_the_noise():
     matrix, products = np.diag([4.0, -1.0]), np.array([8.0, 3.0])
     damp = 0.5 * math.sqrt(2)

@@ -21,6 +21,7 @@ from deniable.learn import (
     StandardScaler,
     selecting,
 )
+from deniable.schema.binning import Listed
 
 FACTS = dp.Schema(
     columns={
@@ -366,3 +367,12 @@ def test_a_row_of_a_frame_has_its_form():
     assert selecting._row({"a": np.array([1, 2, 3])}, 1)["a"].tolist() == [2]
     found = selecting._row(pd.DataFrame({"a": [1, 2, 3]}), 1)
     assert (found["a"].tolist(), found.index.tolist()) == ([2], [0])
+
+
+def test_a_code_beyond_the_keys_is_a_missing_value_and_no_failure():
+    """A failure for the row of one person would be an answer."""
+    found = np.array([0, 1, 2, 3, 99, -7])
+    read = SimpleNamespace(columns={"kind": ["code"]}, whole=lambda matrix, name: found)
+    cells = {"kind": Listed(type="text", keys=("a", "b"))}
+    columns = selecting.Columns(cells=cells, target="kind", rows=None, read=read)
+    assert columns._values(None, "kind").tolist() == ["a", "b", None, None, None, "a"]

@@ -59,6 +59,12 @@ def test_without_a_signal_nothing_is_split():
     assert _cuts(np.zeros(6), np.ones(6), 0.5, 4).tolist() == [0]
 
 
+def test_a_gain_of_just_what_noise_would_make_is_not_enough():
+    """(36 − 25)/8 + (64 − 25)/8 = 2 · 25/8, all of them exact in floats."""
+    assert _cuts(np.array([6.0, -8.0]), np.array([3.0, 3.0]), 5.0, 2).tolist() == [0]
+    assert _cuts(np.array([6.0, -8.1]), np.array([3.0, 3.0]), 5.0, 2).tolist() == [0, 1]
+
+
 @pytest.mark.parametrize("classes", [1, 3])
 def test_each_column_has_a_tree_and_cells_without_an_order_are_leaves(classes):
     space, noise, leaves = Cells(sizes=(6, 4, 9)), 2.0, 3

@@ -12,6 +12,7 @@ from tests import goodness
 import deniable as dp
 from deniable import secure
 from deniable.audit import audit, replay
+from deniable.forms import Form
 from deniable.ledger import open_ledger
 from deniable.mechanisms import Mechanism, Skellam, SkellamL2, SkellamShares
 from deniable.secure import aggregating
@@ -188,6 +189,49 @@ def test_what_cannot_be_promised_is_refused_before_the_charge(vectors, facts):
         secure.aggregate(vectors, **({"spend": dp.epsilon(1.0, delta=1e-6), "session": s} | facts))
     assert not isinstance(refused.value, dp.DataFailure)
     assert not s.ledger.entries
+
+
+@pytest.mark.parametrize(
+    ("vectors", "said"),
+    [
+        ("12", "one vector per party, not"),
+        (b"12", "one vector per party, not"),
+        ({"a": [1], "b": [2]}, "one vector per party, not"),
+        (3, "one vector per party, not"),
+        ([None, None], "no party has a vector"),
+        ([], "no party has a vector"),
+    ],
+    ids=str,
+)
+def test_what_is_no_list_of_vectors_is_refused_as_that(vectors, said):
+    with pytest.raises(dp.BadParameter, match=said):
+        secure.aggregate(vectors, spend=dp.rho(0.1), l1=1, dropouts=2)
+
+
+def test_what_is_no_round_and_no_loss_is_refused_as_that():
+    with pytest.raises(dp.BadParameter, match="round_ must be a Round"):
+        secure.release(3, lambda: [1], session=session(dp.rho(1.0)))
+    noise = SkellamShares(of=Skellam.calibrate(to=dp.rho(0.1)), parties=3)
+    with pytest.raises(dp.BadParameter, match="session must be a session"):
+        secure.release(secure.Round(parties=3, length=1, noise=noise), lambda: [1], session=3)
+    with pytest.raises(dp.BadParameter, match="spend must be a loss"):
+        secure.aggregate([[1], [2]], spend=0.1, l1=1)
+
+
+@pytest.mark.parametrize("form", [Form(whole=True, shape=(2, 1)), Form(whole=False, shape=(3, 1))])
+def test_parties_add_whole_numbers_a_row_for_each(form):
+    noise = SkellamShares(of=Skellam.calibrate(to=dp.rho(0.1)), parties=3)
+    round_ = secure.Round(parties=3, length=1, noise=noise)
+    made = aggregating.InParties.of_round(round_, lambda value: value)
+    assert made.reading(Form(whole=True, shape=(3, 1)))("as it is") == "as it is"
+    with pytest.raises(dp.DeniableError):
+        made.reading(form)
+
+
+@pytest.mark.parametrize("vectors", [[1, 2], [1, None, 2], [[1], 2]], ids=str)
+def test_a_number_is_no_vector_of_a_party(vectors):
+    with pytest.raises(dp.BadParameter, match="each party must have a list of numbers"):
+        secure.aggregate(vectors, spend=dp.rho(0.1), l1=1, dropouts=1)
 
 
 def test_a_replay_on_neighbours_finds_the_sum_moved_no_further_than_declared():

@@ -127,6 +127,13 @@ def test_the_noises_compose_to_what_was_asked_and_each_part_has_its_share(mu):
         assert own == pytest.approx(part.share / 0.8 * mu**2)
 
 
+@pytest.mark.parametrize("times", [1, 3, 7, 50])
+def test_however_the_shares_are_rounded_the_noises_compose_to_no_more(times):
+    parts = [Part(share=s, l2=1 / s, numbers=1, times=times) for s in (0.1, 0.2, 0.7)]
+    for mu in np.linspace(0.1, 3.0, 40).tolist():
+        assert mu * (1 - 1e-9) < plan(parts, mu=mu).gdp() <= mu
+
+
 def test_what_would_take_hours_is_refused_and_no_less():
     check_work(passes=MOST_PASSES, numbers=MOST_NUMBERS)
     with pytest.raises(BadParameter, match="would read the rows"):
@@ -148,6 +155,7 @@ def test_the_largest_gaussian_loss_is_within_the_loss_and_hardly_below(loss):
     noise = dp.Gaussian(sigma=1 / mu, sensitivity=1.0)
     more = dp.Gaussian(sigma=(1 - 1e-6) / mu, sensitivity=1.0)
     if isinstance(loss, dp.losses.Gdp):
+        assert mu == loss.mu, "nothing is computed, so nothing is rounded"
         assert noise.gdp() <= loss.mu * (1 + 1e-15) < more.gdp()
     elif isinstance(loss, dp.losses.Zcdp):
         assert noise.zcdp() <= loss.rho < more.zcdp()

@@ -80,6 +80,9 @@ def test_a_number_takes_two_bytes_where_that_is_enough(size, kind):
     x = Cells(sizes=(size,)).packed([np.array([0, size - 1])])
     assert x.dtype == kind
     assert x.tolist() == [[0, size - 1]]
+    beside = Cells(sizes=(size, 2)).packed([np.array([0, size - 1]), np.array([0, 1])])
+    assert beside.dtype == kind
+    assert beside.tolist() == [[0, size - 1], [0, 1]]
 
 
 @pytest.mark.parametrize("space", SPACES, ids=str)

@@ -1,5 +1,6 @@
 """The descent is the one that its docstring states, step by step, on sums without noise."""
 
+from fractions import Fraction
 from types import SimpleNamespace
 
 import numpy as np
@@ -103,3 +104,21 @@ def test_moments_are_read_in_the_units_of_features_and_targets(target):
     wanted = features.T @ (y / 2**16) if target else np.zeros(2)
     assert found.products == pytest.approx(wanted, abs=1e-12)
     assert found.products_noise == (1.0 / (SPACE.unit * 2**16) if target else 0.0)
+
+
+@pytest.mark.parametrize(("classes", "square"), [(2, 1), (3, 2)])
+def test_what_a_row_can_move_is_rounded_up(classes, square):
+    """Compared in squares, as √2 is no fraction."""
+    for clip in np.linspace(0.1, 2.0, 40).tolist():
+        found = Fraction(Descent(space=SPACE, classes=classes, steps=4, clip=clip).gradient_l2)
+        exact = square * (Fraction(clip) * 2**links.BITS * SPACE.unit) ** 2
+        assert exact <= found**2 <= exact * (1 + Fraction(1, 2**40))
+
+
+def test_a_wide_clip_leaves_residuals_of_many_classes_as_they_are():
+    """Surely wrong of three classes: one entry is −1 and another is 1, together √2 long."""
+    how = Descent(space=SPACE, classes=3, steps=4, clip=9.0)
+    rows = Examples(x=SPACE.rounded(np.array([[1.0, 0.0]])), y=np.array([0]))
+    theta = on_lattice(np.array([[-40.0, 40.0, -40.0], [0.0, 0.0, 0.0]]))
+    found = descent.gradient(how, theta, rows) / (SPACE.unit * 2.0**links.BITS)
+    assert found == pytest.approx(np.array([[-1.0, 1.0, 0.0], [0.0] * 3]), abs=1e-4)

@@ -111,8 +111,7 @@ def _residuals(how: Descent, margins: Integers, rows: Examples) -> Floats:
     limit = math.ldexp(how.clip_norm, links.BITS) * space.norm / rows.lengths(space)
     most = np.minimum(limit, 2.0 ** (links.BITS + 1))
     if how.classes == 2:
-        one = float(most) if np.ndim(most) == 0 else most
-        return links.logistic(margins, rows.y, exponent=space.exponent, most=one)
+        return links.logistic(margins, rows.y, exponent=space.exponent, most=most)
     known = rows.y >= 0
     residuals = links.softmax(margins, np.where(known, rows.y, 0), exponent=space.exponent)
     short = links.clipped(residuals, most)

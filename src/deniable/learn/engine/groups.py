@@ -43,8 +43,12 @@ class Groups:
 
     @property
     def l2(self) -> float:
-        """No row adds more, in whole numbers."""
-        return up(math.ldexp(1.5 if self.squares else math.sqrt(2), DENSE)) * (1 + 2.0**-40)
+        """No row adds more, in whole numbers.
+
+        Floats may make each of d squares larger by 3.5 · 2⁻⁵³ of 2¹³/√d before it is truncated: a
+        row by less than 2⁻⁵¹ of its length, and `up` adds 2⁻⁵⁰. The other numbers are exact.
+        """
+        return up(math.ldexp(1.5 if self.squares else math.sqrt(2), DENSE))
 
     def sums(self, rows: Examples, groups: NDArray[np.integer]) -> Integers:
         """The sums by group; a row of group −1 is in none."""

@@ -58,9 +58,7 @@ def _cuts(slopes: Floats, weights: Floats, noise: float, leaves: int) -> Places:
         start = np.repeat(begins, np.diff([*begins, size]))  # of the leaf of each cell
         stop = np.repeat([*begins[1:], size], np.diff([*begins, size]))
         places = np.arange(size)
-        gain = np.where(
-            places > start, worth(start, places) + worth(places, stop) - worth(start, stop), 0.0
-        )
+        gain = worth(start, places) + worth(places, stop) - worth(start, stop)  # 0 at its start
         best = int(gain.argmax())
         if gain[best] <= 2 * noise**2 / (weight[-1] / leaves + noise):
             break
