@@ -105,7 +105,7 @@ class Session:
     def resume(self, *, asker: str | None = None) -> Failures:
         """Let a stopped asker go on; for the curator, who has read `print(s.failures)`.
 
-        The causes are erased, and returned a last time; refused if more failed since they were shown.
+        The causes are erased, and returned a last time; refused if more failed since then.
         """
         self._refuse_askers("can resume a stopped asker")
         return self._ledger.passed_over(asker)[1]
