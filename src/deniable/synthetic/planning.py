@@ -85,7 +85,8 @@ def _steps(run: Run, method: str, cliques: Sequence[Clique]) -> list[str]:
             f"choose, of {len(cliques)} marginals and their parts, what the model gets most wrong",
             "count it, fit, and go on until all is spent",
         ]
-    return [f"count {len(cliques)} marginals with {noise} noise, fit a model"]
+    counted = "1 marginal" if len(cliques) == 1 else f"{len(cliques)} marginals"
+    return [f"count {counted} with {noise} noise, fit a model"]
 
 
 def _reach(noise: Noise) -> float:

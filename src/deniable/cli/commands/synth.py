@@ -52,8 +52,8 @@ def synth(
     named = None if columns is None else [name.strip() for name in columns.split(",")]
     with place.open(budget=amounts.maybe("budget", budget), asker=asker) as session:
         if paid is None:
-            share = amounts.typed(session.budget.share(0.25))
-            said = f"--spend {share}    besides what you typed: a quarter of the budget"
+            share = amounts.typed(session.left.share(0.25))
+            said = f"--spend {share}    besides what you typed: a quarter of what is left"
             raise BadParameter("say what to spend", fix=said)
         wanted = session.synthesis(named, method=method, bins=bins, table=table)
         if not json:

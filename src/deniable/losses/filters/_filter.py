@@ -158,7 +158,7 @@ class Filter(ABC):
                     "their sum reaches a budget is not a theorem, it is a leak",
                     fix="offer the plan as one block: filter.block(loss.epsilon_at(delta), delta)",
                 )
-        raise BadParameter.of("loss", loss, must="a loss, such as dp.epsilon(0.1)")
+        raise BadParameter.of("amount", loss, must="a loss", fix="amount=dp.epsilon(0.1)")
 
     def _price_or_mixed(self, facts: Facts, loss: Loss) -> Price:
         try:

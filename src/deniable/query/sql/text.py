@@ -222,6 +222,7 @@ def _check_one_question(text: Text) -> None:
 def _syntax(text: Text, error: ParseError) -> UnsupportedQuery:
     found = error.errors[0] if error.errors else {}
     what = str(found.get("description") or "unexpected text").strip().rstrip(".")
+    what = "the query is incomplete here" if what.startswith("Required keyword") else what
     place = found.get("line"), found.get("col")
     at = next((_place(each) for each in text.tokens if (each.line, each.col) == place), None)
     top = [word.text.upper() for word in text.tokens[:2]] == ["SELECT", "TOP"]

@@ -79,7 +79,7 @@ class Asked(Generic[T_co]):
             notes=(
                 f"root mean squared error over {self.over}: {mean}",
                 *([f"{plan.strategy}: {why}"] if (why := plan.instead(self.worth)) else []),
-                f"± from {least} to {most} (95 % confidence)",
+                f"± {span(least, most)} (95 % confidence)",
                 *([self.estimand] if self.estimand else []),
             ),
         )
@@ -131,6 +131,11 @@ def column_of(found: Estimates, worth: float, estimand: str) -> Noisy:
         intervals[confidence] = tuple(map(tuple, pairs))
     spread = Tabulated(intervals=intervals)
     return Noisy(cells=tuple(values.tolist()), spread=spread, estimand=estimand)
+
+
+def span(least: str, most: str) -> str:
+    """The smallest and the largest ±, or the one that all have."""
+    return f"{most} for every answer" if least == most else f"from {least} to {most}"
 
 
 def answer_name(name: str, columns: Iterable[str]) -> str:

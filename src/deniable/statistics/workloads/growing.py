@@ -43,7 +43,7 @@ from deniable.session.streams import Course
 from deniable.statistics.building import About
 from deniable.workload.plans import Estimates, WorkloadPlan
 
-from .asking import column_of
+from .asking import column_of, span
 from .ordered import Every, Steps, steps_of
 
 _BITS: Final = 28  # of what one unit moves: sums are rounded towards 0, row by row
@@ -82,7 +82,7 @@ class Following:
                 f"add it to the totals, with noise (strategy: {plan.strategy})",
             ],
             left=ledger.left_after(ledger.price(counter)),
-            notes=(f"± from {least} to {most} (95 % confidence)", *self.notes()),
+            notes=(f"± {span(least, most)} (95 % confidence)", *self.notes()),
         )
 
     @called('s.follow("when").open(spend=dp.epsilon(0.5))')
