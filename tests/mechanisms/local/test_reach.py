@@ -98,3 +98,16 @@ def test_every_confidence_and_any_number_of_people_have_an_estimate(name, people
     for each in found.values() if isinstance(found, dict) else [found]:
         if hasattr(each, "error"):
             assert np.isfinite(each.error).all()
+
+
+@pytest.mark.parametrize("terms", [(40.0, 0.3, 0.0), (40.0, -0.2, 0.0), (25.0, 2.0, -0.01),
+                                   (0.0, 1.0, -0.001), (400.0, 0.0, -0.0003)])  # fmt: skip
+@pytest.mark.parametrize(("z", "off"), [(1.96, 0.7), (4.0, 2.0)])
+def test_the_widest_error_is_the_largest_over_all_counts_within_reach(terms, z, off):
+    """By looking at every true count c: |c − ĉ| ≤ z·sd(c) + off, and the variance at c."""
+    people, found = 1000, np.array([0.0, 3.0, 90.0, 500.0, 1000.0])
+    c = np.linspace(0, people, 400_001)
+    half = z * np.sqrt(np.maximum(np.polynomial.polynomial.polyval(c, terms), 0)) + off
+    expected = [half[np.abs(c - one) <= half].max() for one in found]
+    shown = reach.widest(found, people, z=z, off=off, terms=terms)
+    assert shown == pytest.approx(expected, rel=1e-3)  # of a grid
