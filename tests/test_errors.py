@@ -106,3 +106,11 @@ def test_an_error_survives_the_way_between_processes(error: DeniableError):
 def test_every_error_can_be_caught_by_the_root(kind: type[DeniableError]):
     with pytest.raises(DeniableError, match="DP"):
         raise kind("something")
+
+
+def test_an_error_read_from_a_record_is_of_the_class_that_owns_the_code():
+    """Not of one that inherits it: a server's own kinds of NotReady have other statuses."""
+    from deniable.server.guard.limits import TooMany
+    from deniable.server.wire import error_from_dict
+
+    assert type(error_from_dict(TooMany("wait").to_json())) is dp.NotReady

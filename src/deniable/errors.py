@@ -54,7 +54,9 @@ class DeniableError(Exception):
 
     def __init_subclass__(cls, *, code: str = "", unpaid: bool = False) -> None:
         super().__init_subclass__()
-        cls.code, cls.unpaid = code or cls.code, unpaid or cls.unpaid
+        if code:  # else it has none of its own: `server.wire` finds an error's class by its code
+            cls.code = code
+        cls.unpaid = unpaid or cls.unpaid
 
     def __init__(
         self,

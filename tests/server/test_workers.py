@@ -1,6 +1,7 @@
 """When a worker's process is kept, and when another takes its place; no process is started."""
 
 import queue
+import threading
 from types import SimpleNamespace
 
 import pytest
@@ -167,7 +168,8 @@ def test_processes_are_started_in_the_background(begun, monkeypatch):
             assert daemon, "who waits for them does not keep the server from ending"
             self.start = target
 
-    monkeypatch.setattr(workers.threading, "Thread", Thread)
+    changed = SimpleNamespace(**vars(threading) | {"Thread": Thread})
+    monkeypatch.setattr(workers, "threading", changed)
     workers.Workers(3, groups={}, ledgers={}, memory=5, deadline=7.0).warm()
     assert [each.ours.sent for each in begun] == [[{"kind": "ready"}]] * 3
 
@@ -181,7 +183,8 @@ def test_a_worker_is_waited_for_as_long_as_patience_is_left(waited, left, long, 
         asked.append(timeout)
         raise queue.Empty
 
-    monkeypatch.setattr(workers.time, "monotonic", lambda: next(times))
+    clock = SimpleNamespace(monotonic=lambda: next(times))  # not everybody's, only theirs
+    monkeypatch.setattr(workers, "time", clock)
     pool = workers.Workers(2, groups={}, ledgers={}, memory=5, deadline=7.0)
     pool._idle = SimpleNamespace(get=get)
     pool._long = SimpleNamespace(acquire=lambda *, timeout: timeout == 5.0, release=list)
