@@ -213,6 +213,23 @@ def test_a_sharers_charge_is_not_foreseen_as_one_outside_shares():
         assert "does not keep to the share of ann" in assert_alike(rows, ledger)
 
 
+@pytest.mark.parametrize("kind", [WholeWalk, Parsing])
+def test_the_first_answer_is_not_foreseen_as_one_of_many(kind):
+    """It is the first line of its kind, which its state has to say."""
+    with open_ledger(budget=dp.epsilon(5.0), unit=ROWS) as ledger:
+        charges = [
+            ledger.charge(CHARGED[0], unit=ROWS, question=ledger.fingerprint(turn))
+            for turn in range(2)
+        ]
+        ledger.answer(charges[0], 1)
+        rows = list(books.rows(ledger._store))
+        left_out = ("sequence", "previous", "time")
+        record = {k: v for k, v in json.loads(rows[-1].line).items() if k not in left_out}
+        record["state"] = json.loads(rows[-2].line)["state"]
+        rows[-1] = sealed(record, after=ledger.entries[-2])
+        assert "states other shares than those before it" in walked(kind, rows, ledger)
+
+
 def test_a_line_after_a_stop_is_not_foreseen_as_one_where_nobody_is_stopped():
     """Its line would be plain but for those stopped, whom it leaves out."""
     with open_ledger(budget=dp.epsilon(5.0), unit=ROWS) as ledger:

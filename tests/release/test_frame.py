@@ -25,6 +25,25 @@ def test_dates_are_dates_in_every_frame():
     assert str(frame.to_arrow().schema.field("day").type) == "date32[day]"
 
 
+@pytest.mark.parametrize(
+    ("values", "kind", "held"),
+    [
+        ((2**63, 1, None), "double", [2.0**63, 1.0, None]),
+        ((-(2**63), 2**63 - 1), "int64", [-(2**63), 2**63 - 1]),
+        ((2**53 + 1, 1.5), "double", [2.0**53, 1.5]),
+        ((True, 2), "int64", [1, 2]),
+        ((1, "a", None), "string", ["1", "a", None]),
+        ((None, DAYS[0], "b"), "string", [None, "2024-01-31", "b"]),
+    ],
+)
+def test_what_one_type_of_arrow_cannot_hold_is_told_in_another(values, kind, held):
+    """Another column keeps its own type, and no answer that was paid for is lost."""
+    table = Frame({"x": values, "day": (DAYS[0],) * len(values)}).to_arrow()
+    assert str(table.schema.field("x").type) == kind
+    assert table["x"].to_pylist() == held
+    assert str(table.schema.field("day").type) == "date32[day]"
+
+
 @given(st.lists(st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\r\n\0"))))
 def test_csv_reads_back_and_no_cell_is_a_formula(texts):
     frame = Frame({"key": tuple(texts), "n": tuple(range(len(texts)))})

@@ -39,6 +39,7 @@ class WholeWalk(Walk):
 
     def __init__(self, start: Row, *, filter: Filter, where: str) -> None:  # noqa: A002
         self._unanswered: dict[int, object] = {}
+        self._any_answered = False  # the first answer changes what a line has to state
         self._prices: dict[tuple[str, str], tuple[Price, str | None]] = {}
         """Of plain charges, by the text of their mechanisms and of their price."""
         self._sums = ("", "")
@@ -62,6 +63,7 @@ class WholeWalk(Walk):
             paid = self._unanswered.pop(Entry(record, "").charge or 0, None)
             if paid is None or paid != row.question:
                 raise self._broken(row.sequence, "is an answer without its charge")
+            self._any_answered = True
         self._learn(record, row)
 
     def _checked_price(self, entry: Entry) -> Price:
@@ -108,7 +110,7 @@ class WholeWalk(Walk):
             about = f'{asked},"sequence":{sequence},"state":"{self.state.digest}","time":"'
             if kind == "charge":
                 return self._foreseen_charge(row, about)
-            return kind == "answer" and self._foreseen_answer(row, about)
+            return kind == "answer" and self._any_answered and self._foreseen_answer(row, about)
         except UNREADABLE:
             return False
 

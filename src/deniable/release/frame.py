@@ -86,7 +86,11 @@ class Frame:
             import pyarrow as pa
         except ImportError:
             raise MissingExtra.of("pyarrow", extra="frames") from None
-        return pa.table({name: list(values) for name, values in self.columns.items()})
+        columns = {name: list(values) for name, values in self.columns.items()}
+        try:
+            return pa.table(columns)
+        except (ArithmeticError, TypeError, ValueError):  # what Arrow raises is one of these
+            return pa.table({name: _alike(values) for name, values in columns.items()})
 
     def to_csv(self, path: str | os.PathLike[str] | None = None) -> str:
         """The table as CSV, also written to a file if one is named.
@@ -122,6 +126,16 @@ class Frame:
 
 def _cell(value: object) -> str:
     return digits(value, significant=6) if isinstance(value, float) else str(value)
+
+
+def _alike(values: list[object]) -> list[object]:
+    """Values of one kind: whole numbers beyond 64 bits are floats, a mixture is text."""
+    numbers = [value for value in values if isinstance(value, int | float)]
+    if len(numbers) + values.count(None) < len(values):
+        kinds = {type(value) for value in values} - {type(None)}
+        return values if len(kinds) == 1 else [v if v is None else str(v) for v in values]
+    small = all(isinstance(n, int) and -(2**63) <= n < 2**63 for n in numbers)
+    return [v if v is None else int(v) if small else float(v) for v in values]
 
 
 def _are_dates(values: Sequence[object]) -> bool:
