@@ -143,6 +143,13 @@ def test_every_answer_has_a_charge_of_its_own_about_its_question(kind, place, ch
     assert "is an answer without its charge" in walked(kind, forged(rows, place, **wrong), ledger)
 
 
+def test_lines_that_do_not_begin_with_the_header_are_not_walked(ledger):
+    rows = list(books.rows(ledger._store))
+    for start in rows[1:]:
+        with pytest.raises(dp.LedgerFailure, match="line 0 of the ledger is missing"):
+            WholeWalk(start, filter=ledger.filter, where="here")
+
+
 # ---- foresight
 
 

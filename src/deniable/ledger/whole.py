@@ -21,7 +21,7 @@ from deniable.mechanisms import Mechanism
 from .chain import MOST, Walk, price_of
 from .entry import Entry, Record, canonical, covered, digest, fits, names
 from .stores.store import Row
-from .trust import UNREADABLE
+from .trust import UNREADABLE, State
 
 _time: Final = dt.datetime.fromisoformat
 _decode: Final = json.JSONDecoder().raw_decode
@@ -37,6 +37,8 @@ _TIME: Final = len("2026-01-01T00:00:00.000000+00:00")
 class WholeWalk(Walk):
     """A walk from the header to the newest line."""
 
+    state: State
+
     def __init__(self, start: Row, *, filter: Filter, where: str) -> None:  # noqa: A002
         self._unanswered: dict[int, object] = {}
         self._any_answered = False  # the first answer changes what a line has to state
@@ -45,6 +47,8 @@ class WholeWalk(Walk):
         self._sums = ("", "")
         """The texts of what is committed and of the total; empty if the next is not plain."""
         super().__init__(start, filter=filter, where=where)
+        if start.sequence != 0:
+            raise self._broken(0, "is missing")
 
     def step(self, row: Row) -> None:
         """Go to the next line, or raise LedgerFailure naming what is wrong with it."""
@@ -92,7 +96,6 @@ class WholeWalk(Walk):
 
     def _learn(self, record: Record, row: Row) -> None:
         """Remember a price that was checked, and whether the next line may be a plain one."""
-        assert self.state is not None
         plain = not (self._strange or self._halts)
         self._sums = (_text(self._committed), _text(self._total)) if plain else ("", "")
         if plain and row.kind == "charge" and "delta" not in record and len(self._prices) < MOST:
@@ -101,7 +104,6 @@ class WholeWalk(Walk):
 
     def _foreseen(self, row: Row) -> bool:
         """Go one line on, if its text is the one that a plain line must have here."""
-        assert self.state is not None
         sequence, line, hashed, kind, _, question, _ = row  # quicker than by name, as below
         try:
             if not self._sums[0] or sequence != self._row.sequence + 1 or digest(line) != hashed:
@@ -115,7 +117,6 @@ class WholeWalk(Walk):
             return False
 
     def _foreseen_charge(self, row: Row, about: str) -> bool:
-        assert self.state is not None
         sequence, line, _, _, asker, question, named = row
         opening = ("{" if asker is None else f'{{"asker":{quoted(asker)},') + _COMMITTED
         start = line.index(_CHARGE, len(opening)) + len(_CHARGE)

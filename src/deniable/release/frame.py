@@ -10,7 +10,7 @@ import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from deniable import parameters
 from deniable.errors import MissingExtra, UnknownName
@@ -128,7 +128,7 @@ def _cell(value: object) -> str:
     return digits(value, significant=6) if isinstance(value, float) else str(value)
 
 
-def _alike(values: list[object]) -> list[object]:
+def _alike(values: list[Any]) -> list[Any]:
     """Values of one kind: whole numbers beyond 64 bits are floats, a mixture is text."""
     numbers = [value for value in values if isinstance(value, int | float)]
     if len(numbers) + values.count(None) < len(values):
