@@ -297,7 +297,7 @@ class Books:
 
     def _walk_from(self, lines: Lookups, sequence: int) -> Walk:
         row = _first(lines, sequence)
-        if row is None:
+        if row is None or row.sequence != sequence:
             raise broken(sequence, "is missing", where=self.where)
         walk = Walk(row, filter=self.filter, where=self.where)
         self._follow(walk, lines)
