@@ -97,8 +97,8 @@ class Approx(Loss):
 
     @classmethod
     def _of(cls, epsilon: int, delta: int) -> Self:
-        loss = cls.__new__(cls)
-        loss._set(epsilon, delta)  # noqa: SLF001  (its own)
+        loss: Self = cls.__new__(cls)
+        loss._set(epsilon, delta)
         return loss
 
     def __str__(self) -> str:
