@@ -162,11 +162,12 @@ class Mechanism(ABC):
         parameters.confidence("confidence", confidence)
         raise NoBound(f"{type(self).__name__} has no ±: its answers are not numbers")
 
-    def shown_error(self, confidence: float, *, whole: bool) -> float:  # noqa: ARG002
+    def shown_error(self, confidence: float, *, whole: bool) -> float:
         """The ± to show beside an answer; `whole` says that it is in whole numbers.
 
         NoBound where an answer has none of its own: an index, or noise that depends on data.
         """
+        del whole  # for noise that is rounded with the answer
         return self.error(confidence)
 
     # ---- use

@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 from deniable import parameters
 from deniable.calibration import calibrate
 from deniable.errors import BadParameter, DeniableError
+from deniable.forms import attempted
 from deniable.losses import Approx, Loss, Pure, Zcdp
 from deniable.losses.filters import Price
 from deniable.mechanisms import Gaussian, Laplace, PermuteAndFlip, QuantileSearch
@@ -265,12 +266,7 @@ def _one(function: Statistic, part: Floats) -> float:
     """The answer of a part; NaN if it has no rows, or the function fails: that depends on rows."""
     if not len(part):
         return math.nan
-    try:
-        return float(function(part))
-    except KeyboardInterrupt:
-        raise
-    except BaseException:  # noqa: BLE001  whatever the function raises may depend on rows
-        return math.nan
+    return attempted(lambda rows: float(function(rows)), part, otherwise=math.nan)
 
 
 _COVERS: Final = "the ± covers the noise, not how far answers of parts lie from that of all rows"
