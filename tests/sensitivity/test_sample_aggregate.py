@@ -15,8 +15,8 @@ from deniable.sensitivity.sample_aggregate import (
     _answers,
     _check_rows,
     _named,
-    _one_answer,
     _unit,
+    one_answer,
 )
 
 
@@ -86,7 +86,7 @@ def test_an_interrupt_is_not_an_answer():
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        _one_answer(interrupted, [1])
+        one_answer(interrupted, [1])
 
 
 @pytest.mark.parametrize("people", [None, list("aabbccdd") * 5, [None] * 40])

@@ -15,7 +15,7 @@ from __future__ import annotations
 import datetime as dt
 import hashlib
 import math
-from collections.abc import Callable, Generator, Hashable, Iterable, Sequence
+from collections.abc import Callable, Generator, Hashable, Iterable, Sequence, Sized
 from typing import Any, TypeVar
 
 import numpy as np
@@ -34,6 +34,7 @@ from .columns import check_bounds, middle
 
 Floats = NDArray[np.float64]
 Row = TypeVar("Row")
+Sample = TypeVar("Sample", bound=Sized)
 _BITS = 40
 
 
@@ -128,11 +129,12 @@ def _found(
     for row, part in zip(rows, _parts(len(rows), people, parts), strict=True):
         if part is not None:
             samples[part].append(row)
-    return np.array([_one_answer(function, sample) for sample in samples], dtype=np.float64)
+    return np.array([one_answer(function, sample) for sample in samples], dtype=np.float64)
 
 
-def _one_answer(function: Callable[[list[Row]], float], sample: list[Row]) -> float:
-    if not sample:
+def one_answer(function: Callable[[Sample], float], sample: Sample) -> float:
+    """The answer of a part; NaN if it has no rows, or the function fails: that depends on rows."""
+    if not len(sample):
         return math.nan
     return attempted(lambda rows: float(function(rows)), sample, otherwise=math.nan)
 
