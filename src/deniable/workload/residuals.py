@@ -164,9 +164,9 @@ class Marginals(Workload):
             tables={columns: math.sqrt(v) for columns, v in tables.items()},
         )
 
-    def _best(self, spend: Loss, bounds: Bounds, filter: Filter | None) -> MarginalsPlan:  # noqa: A002
+    def _best(self, spend: Loss, bounds: Bounds, filter_: Filter | None) -> MarginalsPlan:
         return least_error(
-            partial(self._vectors, bounds=bounds), self._planned, spend=spend, filter=filter
+            partial(self._vectors, bounds=bounds), self._planned, spend=spend, filter=filter_
         )
 
     # ---- what is measured

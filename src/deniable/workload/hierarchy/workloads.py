@@ -85,10 +85,10 @@ class Hierarchy(Workload):
             for i, share in enumerate(shares)
         ]
 
-    def _best(self, spend: Loss, bounds: Bounds, filter: Filter | None) -> HierarchyPlan:  # noqa: A002
+    def _best(self, spend: Loss, bounds: Bounds, filter_: Filter | None) -> HierarchyPlan:
         with Progress(f"planning {self}"):
             return least_error(
-                partial(self._vectors, bounds=bounds), self._planned, spend=spend, filter=filter
+                partial(self._vectors, bounds=bounds), self._planned, spend=spend, filter=filter_
             )
 
     def _planned(self, drawn: Sequence[Noise], law: Law, spend: Loss) -> HierarchyPlan:
