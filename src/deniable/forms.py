@@ -227,7 +227,7 @@ def attempted(read: Callable[[V], R], value: V, *, otherwise: R) -> R:
 def is_missing(key: Any) -> bool:
     """None, and what does not equal itself: NaN, NaT and pandas.NA."""
     try:
-        return key is None or not key == key  # noqa: PLR0124, SIM201
+        return key is None or not key == key  # noqa: PLR0124, SIM201  (NaN; pandas.NA)
     except (TypeError, ValueError, ArithmeticError):
         return True
 

@@ -62,7 +62,7 @@ class Walk:
         self,
         start: Row,
         *,
-        filter: Filter,  # noqa: A002
+        filter: Filter,  # noqa: A002  (as `ledger.filter`)
         where: str,
     ) -> None:
         self._filter, self._where = filter, where

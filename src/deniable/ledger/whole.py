@@ -37,7 +37,7 @@ _TIME: Final = len("2026-01-01T00:00:00.000000+00:00")
 class WholeWalk(Walk):
     """A walk from the header to the newest line."""
 
-    def __init__(self, start: Row, *, filter: Filter, where: str) -> None:  # noqa: A002
+    def __init__(self, start: Row, *, filter: Filter, where: str) -> None:  # noqa: A002  (as `ledger.filter`)
         self._unanswered: dict[int, object] = {}
         self._prices: dict[tuple[str, str], tuple[Price, str | None]] = {}
         """Of plain charges, by the text of their mechanisms and of their price."""

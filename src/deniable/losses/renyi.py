@@ -134,7 +134,7 @@ class Renyi(Loss):
         """At each order, the sum of the `count` largest."""
         shared: Self = functools.reduce(lambda a, b: a + b, (0 * part for part in parts))
         curves = [part + shared for part in parts]  # each on the orders all have
-        columns = zip(*(curve._ticks for curve in curves), strict=True)  # noqa: SLF001
+        columns = zip(*(curve._ticks for curve in curves), strict=True)  # noqa: SLF001  (its own kind)
         sums = tuple(sum(sorted(column)[-count:]) for column in columns)
         return shared._of(shared.orders, sums)
 

@@ -303,7 +303,7 @@ class Mechanism(ABC):
         if kind is None:
             known = ", ".join(sorted(Mechanism.registry))
             raise BadParameter.of("mechanism", name, must=f"one of {known}")
-        return kind._from_dict(record)  # noqa: SLF001
+        return kind._from_dict(record)  # noqa: SLF001  (its own kind)
 
     @staticmethod
     def named(name: object) -> type[Mechanism] | None:

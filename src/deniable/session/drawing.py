@@ -237,7 +237,7 @@ def _watch_warnings() -> None:
     Every warning that passes the filters comes by `_showwarnmsg`, which has no public name;
     `catch_warnings` acts only later.
     """
-    show = warnings._showwarnmsg  # type: ignore[attr-defined]  # noqa: SLF001
+    show = warnings._showwarnmsg  # type: ignore[attr-defined]  # noqa: SLF001  (see above)
 
     @functools.wraps(show)
     def noted(message: warnings.WarningMessage) -> None:
@@ -246,7 +246,7 @@ def _watch_warnings() -> None:
         else:
             show(message)
 
-    warnings._showwarnmsg = noted  # type: ignore[attr-defined]  # noqa: SLF001
+    warnings._showwarnmsg = noted  # type: ignore[attr-defined]  # noqa: SLF001  (see above)
 
 
 _told: ContextVar[list[str]] = ContextVar("told")  # threads started inside have none

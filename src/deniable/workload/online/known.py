@@ -45,7 +45,7 @@ def arriving(
     *,
     number: int,
     spend: Loss,
-    filter: Filter | None = None,  # noqa: A002
+    filter: Filter | None = None,  # noqa: A002  (as `ledger.filter`)
 ) -> Generator[Any, Any, list[Answer]]:
     """Answers to at most `number` ranges (first, last) of cells, for a session to run.
 
