@@ -108,6 +108,15 @@ def test_a_missing_name_is_nobody(nobody):
     assert _named(nobody) is None
 
 
+@pytest.mark.parametrize("raised", [TypeError, SystemExit])
+def test_who_cannot_be_hashed_is_nobody(raised):
+    class Unhashed:
+        def __hash__(self):
+            raise raised
+
+    assert _named(Unhashed()) is None
+
+
 @pytest.mark.parametrize("milliseconds", [-1500, -1000, 0, 400, 1500, 2000])
 def test_a_span_is_the_same_person_in_every_library(milliseconds):
     """NumPy cuts to whole seconds downwards, so everybody must."""
