@@ -11,6 +11,7 @@ import contextlib
 import datetime as dt
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from typing import Any, Final
 
 import numpy as np
@@ -85,7 +86,8 @@ def floats(values: Values) -> Floats:
         with np.errstate(over="ignore"):  # a warning would tell that a row is large
             return array.astype(np.float64)
     if array.dtype.kind in OBJECTS:
-        return np.fromiter(map(_number, array.tolist()), np.float64, count=array.size)
+        read = partial(attempted, _number, otherwise=math.nan)
+        return np.fromiter(map(read, array.tolist()), np.float64, count=array.size)
     return np.full(array.shape, math.nan)
 
 
@@ -176,11 +178,7 @@ def _moments(array: NDArray[Any], kind: str) -> tuple[Integers, NDArray[np.bool_
 
 
 def _number(value: Any) -> float:
-    """A row's number; NaN for all that is not one, infinite for one that is too large."""
-    return attempted(_float, value, otherwise=math.nan)
-
-
-def _float(value: Any) -> float:
+    """A row's number, infinite for one that is too large; NaN, or an error, if it is none."""
     if isinstance(value, np.ndarray):  # even of one number, which Python would take for it
         return math.nan
     try:
