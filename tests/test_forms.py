@@ -359,3 +359,20 @@ def test_the_keys_of_most_tables_are_returned_as_they_are(monkeypatch):
     for key in ("a", "", 0, 2**63 - 1, 1 - 2**63):
         assert plain_key(key) is key
     assert plain_key(("a", 5, ("b",))) == ("a", 5, ("b",))
+
+
+@pytest.mark.parametrize("raised", [ValueError, RecursionError, SystemExit, GeneratorExit])
+def test_whatever_a_row_raises_it_is_read_as_something_else(raised):
+    def fails(_):
+        raise raised
+
+    assert forms.attempted(fails, "row", otherwise=7) == 7
+    assert forms.attempted(len, "row", otherwise=7) == 3
+
+
+def test_an_interrupt_does_not_come_from_a_row():
+    def interrupted(_):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        forms.attempted(interrupted, "row", otherwise=7)

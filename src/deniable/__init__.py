@@ -75,7 +75,7 @@ _HOMES = {
     "server": ["connect"],
 }  # fmt: skip
 
-__all__ = ["__version__", *sorted(name for names in _HOMES.values() for name in names)]  # noqa: PLE0604
+__all__ = ["__version__", *sorted(name for names in _HOMES.values() for name in names)]  # noqa: PLE0604  (all are names)
 
 if TYPE_CHECKING:
     from .calibration import calibrate as calibrate

@@ -85,7 +85,7 @@ def _price(to: Target) -> tuple[Callable[[Priced], float], float]:
     if not hasattr(to, "kind"):
         raise BadParameter.of("to", to, must="a privacy loss", fix="to=dp.epsilon(2, delta=1e-6)")
     if to.kind in {"pure", "approx"}:
-        epsilon, delta = float(getattr(to, "epsilon")), float(getattr(to, "delta", 0.0))  # noqa: B009
+        epsilon, delta = float(getattr(to, to.figure)), float(getattr(to, "delta", 0.0))
         if epsilon > 0:
             return lambda priced: priced.epsilon_at(delta), epsilon
         return lambda priced: priced.delta_at(epsilon), delta

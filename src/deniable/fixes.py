@@ -136,7 +136,7 @@ def suppression() -> Fix:
     )
 
 
-def bounds(column: str, *, table: str, type: str) -> list[Fix]:  # noqa: A002
+def bounds(column: str, *, table: str, type: str) -> list[Fix]:  # noqa: A002  the schema's word
     """Plausible bounds of a column, stated or estimated privately."""
     target, name = shlex.quote(f"{table}.{column}"), quoted(column)
     stated, said = _PLAUSIBLE.get(type, _PLAUSIBLE["float"])

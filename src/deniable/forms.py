@@ -19,13 +19,16 @@ from decimal import Decimal
 from fractions import Fraction
 from itertools import islice
 from numbers import Number
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from . import parameters
 from .errors import BadParameter
+
+V = TypeVar("V")
+R = TypeVar("R")
 
 _INT64 = np.iinfo(np.int64)
 _EXACT = 2**53
@@ -208,10 +211,23 @@ def _plain_value(key: Any) -> Hashable:
     return key  # type: ignore[no-any-return]
 
 
+def attempted(read: Callable[[V], R], value: V, *, otherwise: R) -> R:
+    """What `read` makes of rows, or else this: whatever is raised there may depend on rows.
+
+    An object may raise what it likes, exit codes too. Ctrl-C comes from outside.
+    """
+    try:
+        return read(value)
+    except KeyboardInterrupt:
+        raise
+    except BaseException:  # noqa: BLE001  all of it may depend on rows
+        return otherwise
+
+
 def is_missing(key: Any) -> bool:
     """None, and what does not equal itself: NaN, NaT and pandas.NA."""
     try:
-        return key is None or not key == key  # noqa: PLR0124, SIM201
+        return key is None or not key == key  # noqa: PLR0124, SIM201  (NaN; pandas.NA)
     except (TypeError, ValueError, ArithmeticError):
         return True
 

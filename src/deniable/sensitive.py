@@ -292,5 +292,5 @@ def _numbers(value: Sensitive[Any]) -> NDArray[Any]:
 
 def compute(value: Sensitive[T]) -> T:
     """Run the computation. A test keeps `session` (and mechanisms asked by it) the only caller."""
-    run: Callable[[], T] = value._Sensitive__compute  # type: ignore[attr-defined]  # noqa: SLF001
+    run: Callable[[], T] = value._Sensitive__compute  # type: ignore[attr-defined]  # noqa: SLF001  (the one reader)
     return run()

@@ -15,8 +15,8 @@ from deniable.sensitivity.sample_aggregate import (
     _answers,
     _check_rows,
     _named,
-    _one_answer,
     _unit,
+    one_answer,
 )
 
 
@@ -86,7 +86,7 @@ def test_an_interrupt_is_not_an_answer():
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        _one_answer(interrupted, [1])
+        one_answer(interrupted, [1])
 
 
 @pytest.mark.parametrize("people", [None, list("aabbccdd") * 5, [None] * 40])
@@ -106,6 +106,15 @@ def test_every_row_of_somebody_is_in_one_part(people):
 )
 def test_a_missing_name_is_nobody(nobody):
     assert _named(nobody) is None
+
+
+@pytest.mark.parametrize("raised", [TypeError, SystemExit])
+def test_who_cannot_be_hashed_is_nobody(raised):
+    class Unhashed:
+        def __hash__(self):
+            raise raised
+
+    assert _named(Unhashed()) is None
 
 
 @pytest.mark.parametrize("milliseconds", [-1500, -1000, 0, 400, 1500, 2000])

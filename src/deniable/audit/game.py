@@ -28,6 +28,7 @@ from deniable.sampling.public import PublicRandom
 
 from .certify import lower_rate, share, upper_rate
 from .claims import EpsilonDelta
+from .leaves import observed
 from .power import smallest_error
 from .verdict import Verdict
 
@@ -124,10 +125,7 @@ def _play(adversary: Adversary, bit: int) -> int:
             raise BadParameter.of(
                 "a question", question, must="yielded as (ask, first, second)", fix=_EXAMPLE
             )
-        try:
-            answer = question[0](question[1 + bit])
-        except Exception as error:  # noqa: BLE001 - an exception is an answer an observer sees
-            answer = error
+        answer = observed(question[0], question[1 + bit])
 
 
 def _is_question(asked: object) -> bool:

@@ -14,11 +14,11 @@ import dataclasses
 import functools
 import re
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from itertools import chain
 from types import BuiltinFunctionType, FunctionType, MethodType
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -27,6 +27,8 @@ from deniable.release import Release
 
 from .frames import LIBRARIES
 from .parts import PLAIN, Kind, Parts, Path, Step, type_name, typed
+
+D = TypeVar("D")
 
 LENGTH: Step = ("length", None)
 TYPE: Step = ("type", None)
@@ -55,6 +57,16 @@ class Raised:
             told += [named + str(cause), *getattr(cause, "__notes__", ())]
             cause = cause.__cause__ or cause.__context__
         return Raised(type(error).__name__, "\n".join(told))
+
+
+def observed(
+    ask: Callable[[D], object], data: D, *, raised: Callable[[Exception], object] = lambda e: e
+) -> object:
+    """What an observer of one call sees: its answer, or what is made of the exception it raised."""
+    try:
+        return ask(data)
+    except Exception as error:  # noqa: BLE001  whichever it is, an observer sees it
+        return raised(error)
 
 
 def leaves(answer: object) -> Iterator[tuple[Path, object]]:

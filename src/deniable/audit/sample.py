@@ -13,6 +13,7 @@ from deniable.errors import BadParameter
 from deniable.progress import say
 from deniable.sampling.public import PublicRandom
 
+from .leaves import observed
 from .outputs import Raised, Table, tabulate
 
 D = TypeVar("D")
@@ -74,10 +75,7 @@ class Sampler(Generic[D]):
 
     def _ask(self, data: D) -> object:
         assert self.f is not None
-        try:
-            return self.f(data)
-        except Exception as error:  # noqa: BLE001 - an exception is an answer an observer sees
-            return Raised.of(error)
+        return observed(self.f, data, raised=Raised.of)
 
     def _in_batches(self, size: int) -> tuple[Table, Table]:
         parts: tuple[list[object], list[object]] = ([], [])

@@ -112,7 +112,7 @@ def unmasked(round_: Round, words: NDArray[np.uint32], seen: dict[str, Any]) -> 
     seed = joined(revealed[VICTIM], threshold=threshold) or b""
     rest: NDArray[np.uint32] = words - mask(seed, length=len(words), bits=round_.bits)
     rebuilt = KeyPair(joined(revealed[GONE], threshold=threshold))
-    for who, pair in ((COLLUDER, seen["colluder"]._masks_key), (GONE, rebuilt)):  # noqa: SLF001
+    for who, pair in ((COLLUDER, seen["colluder"]._masks_key), (GONE, rebuilt)):  # noqa: SLF001  (as above)
         key = pair.agreed(public, use=b"masks" + round_.id, ends=(who, VICTIM))
         rest = rest - mask(key, length=len(words), bits=round_.bits)
     return rest

@@ -198,7 +198,7 @@ def _pair(answer: Entry, charge: Entry, *, paid: Entry | None, where: str) -> Re
 
 def went_on(ledger: Ledger, charge: Entry, *, known: int, value: object) -> Entry:
     """Note how far a stream has come, durably, if `known` notes were written about it before."""
-    refuse_seed(ledger._store)  # noqa: SLF001
+    refuse_seed(ledger._store)  # noqa: SLF001  (as `Ledger.charge`)
     record = {
         "kind": "note",
         "what": "a stream that was paid for goes on",
@@ -217,7 +217,7 @@ def went_on(ledger: Ledger, charge: Entry, *, known: int, value: object) -> Entr
             )
         return record | stated(*chain.totals(last), None)
 
-    return ledger._write(compose)  # noqa: SLF001
+    return ledger._write(compose)  # noqa: SLF001  (as `Ledger.answer`)
 
 
 def newest(ledger: Ledger, question: str, *, asker: str | None) -> tuple[Entry, list[Entry]] | None:

@@ -62,7 +62,7 @@ class Walk:
         self,
         start: Row,
         *,
-        filter: Filter,  # noqa: A002
+        filter: Filter,  # noqa: A002  (as `ledger.filter`)
         where: str,
     ) -> None:
         self._filter, self._where = filter, where
@@ -190,23 +190,23 @@ class Walk:
         return broken(sequence, how, where=self._where)
 
 
-def price_of(mechanism: Mechanism, filter: Filter, delta: object) -> Price:  # noqa: A002
+def price_of(mechanism: Mechanism, filter_: Filter, delta: object) -> Price:
     """What one use costs: by itself, or with a δ as one block fixed in advance.
 
     Of a list with parts that have a δ of their own, each part enters by what is best for it, as if
     they were charged one after another: a block, or a divergence, of which a block has none.
     """
     if delta is None and isinstance(mechanism, Composed) and mechanism.approx()[1] > 0:
-        return sum((n * filter.price(part) for part, n in mechanism.parts), Price.zero)
+        return sum((n * filter_.price(part) for part, n in mechanism.parts), Price.zero)
     if delta is None:
-        return filter.price(mechanism)
+        return filter_.price(mechanism)
     given = parameters.fraction_below_one("delta", delta)
-    return filter.block(mechanism.epsilon_at(given), given)
+    return filter_.block(mechanism.epsilon_at(given), given)
 
 
-def prices(filter: Filter) -> Prices[Price]:  # noqa: A002
+def prices(filter_: Filter) -> Prices[Price]:
     """What each mechanism costs by itself, worked out once."""
-    return Prices(partial(price_of, filter=filter, delta=None))
+    return Prices(partial(price_of, filter_=filter_, delta=None))
 
 
 def totals(entry: Entry) -> tuple[Price, Price]:

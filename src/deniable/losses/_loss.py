@@ -234,7 +234,7 @@ class Loss(ABC):
         found = Loss.named(kind)
         if found is None:
             raise BadParameter.of("kind", kind, must="one of " + ", ".join(sorted(Loss.kinds)))
-        return found._from_dict(record)  # noqa: SLF001
+        return found._from_dict(record)  # noqa: SLF001  (its own kind)
 
     @staticmethod
     def named(kind: object) -> type[Loss] | None:
@@ -307,7 +307,7 @@ class OneFigure(Loss):
     @classmethod
     def sum_of_largest(cls, parts: Sequence[Self], count: int) -> Self:
         """The sum of the `count` largest."""
-        counts = sorted(part._ticks for part in parts)  # noqa: SLF001
+        counts = sorted(part._ticks for part in parts)  # noqa: SLF001  (its own kind)
         return cls._of(sum(counts[-count:]))
 
     def to_dict(self) -> dict[str, object]:

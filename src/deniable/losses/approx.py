@@ -97,8 +97,8 @@ class Approx(Loss):
 
     @classmethod
     def _of(cls, epsilon: int, delta: int) -> Self:
-        loss = cls.__new__(cls)
-        loss._set(epsilon, delta)  # noqa: SLF001  (its own)
+        loss: Self = cls.__new__(cls)
+        loss._set(epsilon, delta)
         return loss
 
     def __str__(self) -> str:
@@ -136,7 +136,7 @@ class Approx(Loss):
     @classmethod
     def sum_of_largest(cls, parts: Sequence[Self], count: int) -> Self:
         """The sum of the `count` largest ε, with that of the `count` largest δ."""
-        columns = zip(*(part._ticks for part in parts), strict=True)  # noqa: SLF001
+        columns = zip(*(part._ticks for part in parts), strict=True)  # noqa: SLF001  (its own kind)
         return cls._of(*(sum(sorted(column)[-count:]) for column in columns))
 
     def _epsilon(self, delta: float) -> float:

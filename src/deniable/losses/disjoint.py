@@ -42,7 +42,7 @@ def parallel(losses: Iterable[L], *, unit: Unit, parts_per_unit: int | None = No
     if not isinstance(unit, Unit):
         raise BadParameter.of("unit", unit, must="a unit: dp.rows() or dp.person(...)")
     for part in parts:
-        parts[0]._same_kind(part, "compare")  # noqa: SLF001
+        parts[0]._same_kind(part, "compare")  # noqa: SLF001  (as `<=` does)
     default = unit.groups if unit.groups is not None else unit.rows
     count = parameters.whole(
         "parts_per_unit", default if parts_per_unit is None else parts_per_unit

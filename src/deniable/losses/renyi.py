@@ -68,8 +68,8 @@ class Renyi(Loss):
         object.__setattr__(self, "_ticks", counts)
 
     def _of(self, orders: tuple[float, ...], counts: tuple[int, ...]) -> Self:
-        loss = type(self).__new__(type(self))
-        loss._set(orders, counts)  # noqa: SLF001  (its own)
+        loss: Self = type(self).__new__(type(self))
+        loss._set(orders, counts)
         return loss
 
     def _split(self, fraction: Fraction) -> tuple[Loss, Loss]:
@@ -132,11 +132,11 @@ class Renyi(Loss):
     @classmethod
     def sum_of_largest(cls, parts: Sequence[Self], count: int) -> Self:
         """At each order, the sum of the `count` largest."""
-        shared = functools.reduce(lambda a, b: a + b, (0 * part for part in parts))
+        shared: Self = functools.reduce(lambda a, b: a + b, (0 * part for part in parts))
         curves = [part + shared for part in parts]  # each on the orders all have
-        columns = zip(*(curve._ticks for curve in curves), strict=True)  # noqa: SLF001
+        columns = zip(*(curve._ticks for curve in curves), strict=True)  # noqa: SLF001  (its own kind)
         sums = tuple(sum(sorted(column)[-count:]) for column in columns)
-        return shared._of(shared.orders, sums)  # noqa: SLF001
+        return shared._of(shared.orders, sums)
 
     def _epsilon(self, delta: float) -> float:
         return min(

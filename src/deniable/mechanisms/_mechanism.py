@@ -162,11 +162,12 @@ class Mechanism(ABC):
         parameters.confidence("confidence", confidence)
         raise NoBound(f"{type(self).__name__} has no ±: its answers are not numbers")
 
-    def shown_error(self, confidence: float, *, whole: bool) -> float:  # noqa: ARG002
+    def shown_error(self, confidence: float, *, whole: bool) -> float:
         """The ± to show beside an answer; `whole` says that it is in whole numbers.
 
         NoBound where an answer has none of its own: an index, or noise that depends on data.
         """
+        del whole  # for noise that is rounded with the answer
         return self.error(confidence)
 
     # ---- use
@@ -302,7 +303,7 @@ class Mechanism(ABC):
         if kind is None:
             known = ", ".join(sorted(Mechanism.registry))
             raise BadParameter.of("mechanism", name, must=f"one of {known}")
-        return kind._from_dict(record)  # noqa: SLF001
+        return kind._from_dict(record)  # noqa: SLF001  (its own kind)
 
     @staticmethod
     def named(name: object) -> type[Mechanism] | None:

@@ -11,12 +11,14 @@ import contextlib
 import datetime as dt
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from typing import Any, Final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from deniable.errors import BadParameter, UnknownName
+from deniable.forms import attempted
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -84,7 +86,8 @@ def floats(values: Values) -> Floats:
         with np.errstate(over="ignore"):  # a warning would tell that a row is large
             return array.astype(np.float64)
     if array.dtype.kind in OBJECTS:
-        return np.fromiter(map(_number, array.tolist()), np.float64, count=array.size)
+        read = partial(attempted, _number, otherwise=math.nan)
+        return np.fromiter(map(read, array.tolist()), np.float64, count=array.size)
     return np.full(array.shape, math.nan)
 
 
@@ -175,27 +178,20 @@ def _moments(array: NDArray[Any], kind: str) -> tuple[Integers, NDArray[np.bool_
 
 
 def _number(value: Any) -> float:
-    """A row's number; NaN for all that is not one, infinite for one that is too large."""
+    """A row's number, infinite for one that is too large; NaN, or an error, if it is none."""
     if isinstance(value, np.ndarray):  # even of one number, which Python would take for it
         return math.nan
     try:
-        try:
-            return float(value)
-        except OverflowError:
-            return math.inf if value > 0 else -math.inf
-    except KeyboardInterrupt:
-        raise
-    except BaseException:  # noqa: BLE001  an object may raise whatever it likes
-        return math.nan
+        return float(value)
+    except OverflowError:
+        return math.inf if value > 0 else -math.inf
 
 
 def _total(read: Callable[[Any], int | None], value: Any) -> int | None:
-    try:
-        found = None if value is None or isinstance(value, np.ndarray) else read(value)
-    except KeyboardInterrupt:
-        raise
-    except BaseException:  # noqa: BLE001  an object may raise whatever it likes
-        return None
+    def known(value: Any) -> int | None:
+        return None if value is None or isinstance(value, np.ndarray) else read(value)
+
+    found = attempted(known, value, otherwise=None)
     return found if found is not None and -(2**63) <= found < 2**63 else None
 
 

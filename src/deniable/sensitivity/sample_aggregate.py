@@ -15,7 +15,7 @@ from __future__ import annotations
 import datetime as dt
 import hashlib
 import math
-from collections.abc import Callable, Generator, Hashable, Iterable, Sequence
+from collections.abc import Callable, Generator, Hashable, Iterable, Sequence, Sized
 from typing import Any, TypeVar
 
 import numpy as np
@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from deniable import parameters, units
 from deniable.errors import BadParameter, MissingUnit
-from deniable.forms import is_missing
+from deniable.forms import attempted, is_missing
 from deniable.mechanisms import IntervalExponential, Laplace, Step
 from deniable.sampling import below, current
 from deniable.sampling.lattice import Lattice
@@ -34,6 +34,7 @@ from .columns import check_bounds, middle
 
 Floats = NDArray[np.float64]
 Row = TypeVar("Row")
+Sample = TypeVar("Sample", bound=Sized)
 _BITS = 40
 
 
@@ -128,16 +129,14 @@ def _found(
     for row, part in zip(rows, _parts(len(rows), people, parts), strict=True):
         if part is not None:
             samples[part].append(row)
-    return np.array([_one_answer(function, sample) for sample in samples], dtype=np.float64)
+    return np.array([one_answer(function, sample) for sample in samples], dtype=np.float64)
 
 
-def _one_answer(function: Callable[[list[Row]], float], sample: list[Row]) -> float:
-    try:
-        return float(function(sample)) if sample else math.nan
-    except KeyboardInterrupt:
-        raise
-    except BaseException:  # noqa: BLE001  whatever the function raises may depend on rows
+def one_answer(function: Callable[[Sample], float], sample: Sample) -> float:
+    """The answer of a part; NaN if it has no rows, or the function fails: that depends on rows."""
+    if not len(sample):
         return math.nan
+    return attempted(lambda rows: float(function(rows)), sample, otherwise=math.nan)
 
 
 def _parts(count: int, people: Iterable[Hashable] | None, parts: int) -> list[int | None]:
@@ -156,11 +155,12 @@ def _named(person: Hashable) -> bytes | None:
     matter that other values may share a hash: two people are then in one part, and each of them
     still touches one part and moves nobody else. What cannot be compared or hashed names nobody.
     """
-    try:
-        plain = _plain(person)
-        return None if plain is None else str(hash(plain)).encode()
-    except Exception:  # noqa: BLE001  an object may raise whatever it likes
-        return None
+    return attempted(_hash, person, otherwise=None)
+
+
+def _hash(person: Hashable) -> bytes | None:
+    plain = _plain(person)
+    return None if plain is None else str(hash(plain)).encode()
 
 
 def _plain(person: Any) -> Hashable:

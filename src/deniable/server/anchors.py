@@ -163,7 +163,7 @@ def _samples(group: Group, table: str) -> list[str] | None:
             attach(engine, group, table, texts=True)
             values = ", ".join(map(_plain, engine.table("held").columns))
             engine.execute(
-                f"CREATE TABLE hashes AS SELECT md5(text || ' ' || count(*)) AS seen FROM (SELECT "  # noqa: S608
+                f"CREATE TABLE hashes AS SELECT md5(text || ' ' || count(*)) AS seen FROM (SELECT "  # noqa: S608  (quoted)
                 f"array_to_string(list_sort([{values}]), chr(31)) AS text FROM held) GROUP BY text"
             )
         except duckdb.Error:

@@ -6,6 +6,7 @@ import os
 import shutil
 import sys
 from contextlib import closing
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -124,9 +125,6 @@ def state_home() -> Path:
 
 def _needed() -> Any:
     try:
-        import fastapi  # noqa: F401
-        import jinja2  # noqa: F401
-        import uvicorn
+        return [import_module(name) for name in ("fastapi", "jinja2", "uvicorn")][-1]
     except ImportError:
         raise MissingExtra.of("the server (FastAPI, Jinja2 and Uvicorn)", extra="server") from None
-    return uvicorn

@@ -237,19 +237,19 @@ def _watch_warnings() -> None:
     Every warning that passes the filters comes by `_showwarnmsg`, which has no public name;
     `catch_warnings` acts only later.
     """
-    show = warnings._showwarnmsg  # type: ignore[attr-defined]  # noqa: SLF001
+    show = warnings._showwarnmsg  # type: ignore[attr-defined]  # noqa: SLF001  (see above)
 
     @functools.wraps(show)
     def noted(message: warnings.WarningMessage) -> None:
         if _is_inside():
-            _told.get().append(f"warned before: {message.message}\n")
+            _told.get([]).append(f"warned before: {message.message}\n")
         else:
             show(message)
 
-    warnings._showwarnmsg = noted  # type: ignore[attr-defined]  # noqa: SLF001
+    warnings._showwarnmsg = noted  # type: ignore[attr-defined]  # noqa: SLF001  (see above)
 
 
-_told: ContextVar[list[str]] = ContextVar("told", default=[])  # noqa: B039  threads started inside
+_told: ContextVar[list[str]] = ContextVar("told")  # threads started inside have none
 _quiet = _Quiet()
 os.register_at_fork(after_in_child=_quiet.forked)
 
@@ -264,7 +264,7 @@ def _cause(error: BaseException) -> str:
         if isinstance(error, DeniableError):  # its last line would say that nothing was spent
             error.cost = "the question was paid for"
         return "".join(traceback.format_exception(error))
-    except BaseException:  # noqa: BLE001
+    except BaseException:  # noqa: BLE001  (its text may depend on rows, too)
         return f"{type(error).__qualname__}, whose text could not be made\n"
 
 

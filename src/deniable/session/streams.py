@@ -14,13 +14,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from deniable.errors import BadParameter
-from deniable.ledger import Entry
+from deniable.ledger import Entry, Ledger
 from deniable.ledger import answers as lines
 from deniable.ledger.entry import fits
 from deniable.mechanisms import Mechanism
 from deniable.mechanisms.interactive import Handle
 
 from . import drawing
+from .handles import Handles
 
 if TYPE_CHECKING:
     from ._session import Session
@@ -37,16 +38,15 @@ class Course:
 
 def begun(session: Session, counter: Mechanism, *, question: object, title: str) -> Course:
     """Pay for a stream and open its counter."""
-    interaction = counter.begin()
-    found = session._ledger.fingerprint(question)  # noqa: SLF001
-    entry = session._pay(counter, fingerprint=found, what=title)  # noqa: SLF001
-    handle = session._handles.add(counter, interaction, entry)  # noqa: SLF001
-    return Course(entry=entry, handle=handle, notes=[])
+    ledger, handles = _insides(session)
+    interaction, found = counter.begin(), ledger.fingerprint(question)
+    entry = session._pay(counter, fingerprint=found, what=title)  # noqa: SLF001  as Session.open
+    return Course(entry=entry, handle=handles.add(counter, interaction, entry), notes=[])
 
 
 def paid(session: Session, *, question: object) -> tuple[Entry, list[object]] | None:
     """The newest charge of this session's asker for a stream, and what was noted about it."""
-    ledger = session._ledger  # noqa: SLF001
+    ledger, _ = _insides(session)
     found = lines.newest(ledger, ledger.fingerprint(question), asker=session.asker)
     return None if found is None else (found[0], [note.value for note in found[1]])
 
@@ -54,20 +54,21 @@ def paid(session: Session, *, question: object) -> tuple[Entry, list[object]] | 
 def resumed(session: Session, counter: Mechanism, *, entry: Entry, notes: list[object]) -> Course:
     """Open a counter for the rest of a stream, if it costs no more than was paid; free."""
     drawing.refuse_inside("asked")
-    drawing.refuse_replay(session._ledger)  # noqa: SLF001
-    price = session._ledger.price(counter)  # noqa: SLF001
+    ledger, handles = _insides(session)
+    drawing.refuse_replay(ledger)
+    price = ledger.price(counter)
     if entry.price is None or not fits(price, entry.price):
         raise BadParameter("this counter costs more than was paid for the stream")
-    handle = session._handles.add(counter, counter.begin(), entry)  # noqa: SLF001
+    handle = handles.add(counter, counter.begin(), entry)
     return Course(entry=entry, handle=handle, notes=list(notes))
 
 
 def note(session: Session, course: Course, value: object) -> None:
     """Write down how far the stream has come, durably; an error if another process went on."""
-    lines.went_on(
-        session._ledger,  # noqa: SLF001
-        course.entry,
-        known=len(course.notes),
-        value=value,
-    )
+    ledger, _ = _insides(session)
+    lines.went_on(ledger, course.entry, known=len(course.notes), value=value)
     course.notes.append(value)
+
+
+def _insides(session: Session) -> tuple[Ledger, Handles]:
+    return session._ledger, session._handles  # noqa: SLF001  streams are a part of the session

@@ -98,8 +98,10 @@ def question(about: About, by: str | None) -> str:
     groups = "" if by is None else f", COUNT(DISTINCT {quoted(by)}) AS groups"
     asked = _histogram("rows") + ("" if by is None else f", {_histogram('groups')}")
     who, table = quoted(person), quoted(about.source.name)
-    each = f"SELECT {who}, COUNT(*) AS rows{groups} FROM {table} GROUP BY {who}"  # noqa: S608  (quoted)
-    return f"SELECT {asked} FROM ({each}) AS each"  # noqa: S608
+    return (
+        f"SELECT {asked} FROM (SELECT {who}, COUNT(*) AS rows{groups} "  # noqa: S608  (quoted)
+        f"FROM {table} GROUP BY {who}) AS each"
+    )
 
 
 def read(release: Release, *, person: str, by: str | None) -> Contributions:

@@ -34,6 +34,7 @@ from deniable.release.noisy import Additive
 from deniable.release.numbers import digits
 from deniable.sampling import below
 from deniable.sampling.lattice import Lattice
+from deniable.sensitivity.sample_aggregate import one_answer
 from deniable.sensitivity.sample_range import RANGES, range_at, range_scores
 from deniable.session import budgets
 from deniable.session.offers import offering
@@ -234,7 +235,7 @@ class _Answers:
             order = np.lexsort((*np.atleast_2d(points.T)[::-1], placed))
             ends = np.searchsorted(placed[order], np.arange(1, self.parts))
             split = np.split(points[order], ends)
-            found = [_one(self._asked.function, part.copy()) for part in split]
+            found = [one_answer(self._asked.function, part.copy()) for part in split]
             self._found = np.array(found, dtype=np.float64)
         return self._found
 
@@ -259,18 +260,6 @@ def _values(rows: Rows, matrix: Matrix) -> tuple[Floats, NDArray[np.bool_]]:
             columns.append(number.centre + own * float(number.worth))
     values = columns[0] if len(columns) == 1 else np.stack(columns, axis=1)
     return np.asarray(values, dtype=np.float64), kept
-
-
-def _one(function: Statistic, part: Floats) -> float:
-    """The answer of a part; NaN if it has no rows, or the function fails: that depends on rows."""
-    if not len(part):
-        return math.nan
-    try:
-        return float(function(part))
-    except KeyboardInterrupt:
-        raise
-    except BaseException:  # noqa: BLE001  whatever the function raises may depend on rows
-        return math.nan
 
 
 _COVERS: Final = "the ± covers the noise, not how far answers of parts lie from that of all rows"

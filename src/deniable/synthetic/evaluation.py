@@ -34,6 +34,7 @@ PRIVATE: Final = (
 _MARGINALS: Final = 200
 _RANGES: Final = 200
 _NEAR: Final = 1_000
+_EPOCH: Final = dt.datetime.fromisoformat("1970-01-01")  # columns have no time zone
 
 Mean = float | dt.date | None
 Integers = NDArray[np.int64]
@@ -163,9 +164,9 @@ def _mean(made: Synthetic, column: int, values: Floats) -> Mean:
     mean = float(held.mean())
     match made.domain.cells[made.domain.names[column]].type:
         case "date":
-            return dt.date(1970, 1, 1) + dt.timedelta(days=round(mean))
+            return _EPOCH.date() + dt.timedelta(days=round(mean))
         case "timestamp":
-            return dt.datetime(1970, 1, 1) + dt.timedelta(seconds=round(mean / 1e6))  # noqa: DTZ001
+            return _EPOCH + dt.timedelta(seconds=round(mean / 1e6))
     return mean
 
 

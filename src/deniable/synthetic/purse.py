@@ -91,18 +91,18 @@ class Purse:
         epsilon = last_met(excess, near / 2, high, width=1e-6 * near)
         return Exponential(epsilon=epsilon, sensitivity=sensitivity)
 
-    def due(self, filter: Filter) -> Price:  # noqa: A002
+    def due(self, filter_: Filter) -> Price:
         """About what the whole run will be charged by a session's filter, at most."""
         if self.kind is Pure:
-            return filter.block(self.total)
+            return filter_.block(self.total)
         if self.kind is Gdp:
             return Price(mu_squared=self.total)
-        if isinstance(filter, ApproxFilter):
-            return Price(epsilon=math.inf, renyi=(self.total * filter.order / self.order,))
+        if isinstance(filter_, ApproxFilter):
+            return Price(epsilon=math.inf, renyi=(self.total * filter_.order / self.order,))
         return Price(rho=self.total)
 
 
-def purse_for(spend: Loss, *, filter: Filter) -> Purse:  # noqa: A002
+def purse_for(spend: Loss, *, filter: Filter) -> Purse:  # noqa: A002  (as `ledger.filter`)
     """A purse with this amount, for a session with that filter."""
     match spend:
         case Pure():
@@ -118,20 +118,20 @@ def purse_for(spend: Loss, *, filter: Filter) -> Purse:  # noqa: A002
     raise BadParameter.of("spend", spend, must="an ε, an (ε, δ), a ρ or a μ")
 
 
-def _approximate(spend: Approx, filter: ApproxFilter) -> Purse:  # noqa: A002
+def _approximate(spend: Approx, filter_: ApproxFilter) -> Purse:
     """At the session's order where that is nearly the best one for this amount, else at the best.
 
     The session adds up at its own order α: Gaussian noise costs α/α′ times as much there.
     """
     delta = math.nextafter(spend.delta, 0.0)
     own = convert.best_order(spend.epsilon, delta)
-    orders = [filter.order, own]
+    orders = [filter_.order, own]
     worth = [convert.approx_budget_as_renyi(spend.epsilon, delta, a) / a for a in orders]
-    order = filter.order if worth[0] >= 0.98 * worth[1] else own
+    order = filter_.order if worth[0] >= 0.98 * worth[1] else own
     most = convert.approx_budget_as_renyi(spend.epsilon, delta, order)
-    inside = spend.epsilon <= filter.budget.epsilon and spend.delta <= filter.budget.delta
+    inside = spend.epsilon <= filter_.budget.epsilon and spend.delta <= filter_.budget.delta
     if inside:  # what the session keeps in reserve for blocks is not for noise
-        most = min(most, filter.divergence * min(1.0, order / filter.order))
+        most = min(most, filter_.divergence * min(1.0, order / filter_.order))
     total = math.nextafter(most, 0.0)
     if not total > 0:
         raise BadParameter(

@@ -164,9 +164,9 @@ class Marginals(Workload):
             tables={columns: math.sqrt(v) for columns, v in tables.items()},
         )
 
-    def _best(self, spend: Loss, bounds: Bounds, filter: Filter | None) -> MarginalsPlan:  # noqa: A002
+    def _best(self, spend: Loss, bounds: Bounds, filter_: Filter | None) -> MarginalsPlan:
         return least_error(
-            partial(self._vectors, bounds=bounds), self._planned, spend=spend, filter=filter
+            partial(self._vectors, bounds=bounds), self._planned, spend=spend, filter=filter_
         )
 
     # ---- what is measured
@@ -266,7 +266,7 @@ class Marginals(Workload):
         counts: Mapping[Set, Sensitive[Any]],
         *,
         spend: Loss,
-        filter: Filter | None = None,  # noqa: A002
+        filter: Filter | None = None,  # noqa: A002  (as `ledger.filter`)
     ) -> Measurement[MarginalEstimates]:
         """The steps for a session; `counts` are the exact marginals, flat, by their columns."""
         known = [counts[columns] for columns in self.sets]

@@ -61,7 +61,7 @@ def noise_for(
     vectors: Vectors,
     *,
     spend: Loss,
-    filter: Filter | None = None,  # noqa: A002
+    filter: Filter | None = None,  # noqa: A002  (as `ledger.filter`)
 ) -> tuple[Noise, ...]:
     """The best noise for vectors released together, one mechanism each, losing at most `spend`.
 
@@ -85,7 +85,7 @@ def noise_under(
     vectors: Sequence[Vector],
     *,
     spend: Loss,
-    filter: Filter | None = None,  # noqa: A002
+    filter: Filter | None = None,  # noqa: A002  (as `ledger.filter`)
 ) -> tuple[Noise, ...] | None:
     """The same under one law of noise; None where that currency does not buy it."""
     return _laplace(vectors, spend) if law == "laplace" else _gaussian(vectors, spend, filter)
@@ -173,25 +173,23 @@ def _laplace_noise(vector: Vector, epsilon: float) -> Noise:
 
 
 def _gaussian(
-    vectors: Sequence[Vector],
-    spend: Loss,
-    filter: Filter | None,  # noqa: A002
+    vectors: Sequence[Vector], spend: Loss, filter_: Filter | None
 ) -> tuple[Noise, ...] | None:
     shares = _shares(vectors, 1 / 2)
     mu = Gaussian.mu_within(spend)
     if mu is None:
         return None
-    if isinstance(filter, ApproxFilter):
-        mu = min(mu, math.sqrt(2 * filter.divergence / filter.order))
+    if isinstance(filter_, ApproxFilter):
+        mu = min(mu, math.sqrt(2 * filter_.divergence / filter_.order))
     if not mu > 0:
         return None
     parts = zip(vectors, shares, strict=True)
     start = tuple(Gaussian.calibrate(mu=mu * math.sqrt(s), sensitivity=v.l2) for v, s in parts)
-    return _met(start, lambda plan: _within(plan, spend, filter))
+    return _met(start, lambda plan: _within(plan, spend, filter_))
 
 
-def _within(plan: Mechanism, spend: Loss, filter: Filter | None) -> bool:  # noqa: A002
-    if isinstance(filter, ApproxFilter) and plan.renyi(filter.order) > filter.divergence:
+def _within(plan: Mechanism, spend: Loss, filter_: Filter | None) -> bool:
+    if isinstance(filter_, ApproxFilter) and plan.renyi(filter_.order) > filter_.divergence:
         return False
     match spend:
         case Gdp():

@@ -135,3 +135,12 @@ def test_tables_readers_and_datasets_are_settled_alike():
     import pyarrow.dataset
 
     assert settled(pyarrow.dataset.dataset(table)).read_all().to_pydict() == wanted
+
+
+@pytest.mark.parametrize("raised", [ValueError, SystemExit])
+def test_what_cannot_be_written_is_missing(raised):
+    class Unwritten:
+        def __str__(self):
+            raise raised
+
+    assert _text(Unwritten()) is None

@@ -14,6 +14,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from deniable.audit.leaves import observed
 from deniable.errors import BadParameter
 from deniable.mechanisms import Mechanism, SmoothNoise
 from deniable.mechanisms.numbers._additive import RealNoise
@@ -148,10 +149,7 @@ def released_nothing(found: Replay) -> BadParameter:
 def _run(program: Callable[[D], object], data: D, watch: Watch) -> object:
     """What the program returned or raised."""
     with replaying(watch):
-        try:
-            return program(data)
-        except Exception as error:  # noqa: BLE001  an exception is something an observer sees
-            return error
+        return observed(program, data)
 
 
 class _Comparison:

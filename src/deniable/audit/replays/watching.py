@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from deniable.forms import attempted
 from deniable.ledger import Entry
 from deniable.mechanisms import Mechanism
 from deniable.mechanisms.interactive import Interaction
@@ -114,7 +115,4 @@ def _kept(value: object) -> object:
     """The value as it is now: a program may change its arrays later; a stream is read once."""
     if isinstance(value, Iterator):
         return list(value)
-    try:
-        return copy.deepcopy(value)
-    except Exception:  # noqa: BLE001  what cannot be copied is kept as it is
-        return value
+    return attempted(copy.deepcopy, value, otherwise=value)  # what cannot be copied, as it is

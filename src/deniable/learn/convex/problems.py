@@ -89,8 +89,8 @@ class Problem:
 
     def paid_with(self, spend: Loss) -> Problem:
         """The same for another loss."""
-        problem = replace(self, spend=spend)
-        problem._check_currency()  # noqa: SLF001  our own
+        problem: Problem = replace(self, spend=spend)
+        problem._check_currency()
         return problem
 
     def _check_currency(self) -> None:

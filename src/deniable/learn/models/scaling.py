@@ -84,12 +84,12 @@ def scaling(features: int, *, bounds: object, norm: object, intercept: bool, mod
     length = math.sqrt(features) if norm is None else parameters.positive("norm", norm)
     if bounds is None:
         far, zero = np.full(features, 1e300), np.zeros(features)
-        return _made(-far, far, zero, np.full(features, length), intercept)
+        return _made(-far, far, zero, np.full(features, length), intercept=intercept)
     low, high = ends(bounds, features)
     if norm is not None:
-        return _made(low, high, np.zeros(features), np.full(features, length), intercept)
+        return _made(low, high, np.zeros(features), np.full(features, length), intercept=intercept)
     middle, half = low / 2 + high / 2, high / 2 - low / 2
-    return _made(low, high, middle, np.where(half > 0, half, 1.0) * length, intercept)
+    return _made(low, high, middle, np.where(half > 0, half, 1.0) * length, intercept=intercept)
 
 
 def needs_bounds(bounds: object, *, model: str) -> None:
@@ -102,7 +102,7 @@ def needs_bounds(bounds: object, *, model: str) -> None:
         )
 
 
-def _made(low: Floats, high: Floats, middle: Floats, scale: Floats, intercept: bool) -> Scaling:  # noqa: FBT001
+def _made(low: Floats, high: Floats, middle: Floats, scale: Floats, *, intercept: bool) -> Scaling:
     return Scaling(low=low, high=high, middle=middle, scale=scale, intercept=intercept)
 
 

@@ -189,7 +189,7 @@ class Filter(ABC):
         kind, budget = record.get("filter"), record.get("budget")
         if kind not in Filter.kinds or not isinstance(budget, Mapping):
             raise BadParameter.of("filter", kind, must="one of " + ", ".join(sorted(Filter.kinds)))
-        return Filter.kinds[str(kind)]._from_dict(record, Loss.from_dict(budget))  # noqa: SLF001
+        return Filter.kinds[str(kind)]._from_dict(record, Loss.from_dict(budget))  # noqa: SLF001  (its own kind)
 
 
 def filter_for(budget: Loss, *, order: float | None = None, reserve: float | None = None) -> Filter:

@@ -161,7 +161,7 @@ class SampledPair(Pair):
         else:  # P′ is mostly Q, whose losses are P's mirrored
             low = -self.inner.support(mass)[1]
             high = self.inner.support(mass)[1]
-        return float(self._image(np.array([low]))[0]), float(self._image(np.array([high]))[0])
+        return float(self.image(np.array([low]))[0]), float(self.image(np.array([high]))[0])
 
     # ---- both
 
@@ -179,7 +179,7 @@ class SampledPair(Pair):
             return exact.largest_loss()
         if isinstance(exact, ReplacedMixture | ReplacedExponential):
             return exact.largest_loss()
-        return float(self._image(np.array([self.inner.largest_loss()]))[0]) * (1 + 16 * ULP)
+        return float(self.image(np.array([self.inner.largest_loss()]))[0]) * (1 + 16 * ULP)
 
     def delta_alone(self, epsilon: float) -> float | None:
         """q·δ(ε′), or (1 − e^ε(1−q))·δ(ε′) when adding, at the inner ε′ whose image is ε."""
@@ -204,7 +204,8 @@ class SampledPair(Pair):
         alone = self.inner.delta_alone(max(0.0, inner - slack))
         return None if alone is None else min(1.0, factor * alone * (1 + 8 * ULP))
 
-    def _image(self, losses: Reals) -> Reals:
+    def image(self, losses: Reals) -> Reals:
+        """The loss of a sampled pair at each loss of the inner one."""
         sign = 1.0 if self.direction == "remove" else -1.0
         return sign * log_mixed(sign * losses, self.rate)
 
@@ -358,7 +359,7 @@ def _sampled_atoms(pair: SampledPair) -> ComputedAtoms:
     assert isinstance(pair.inner, AtomicPair)
     inner, masses = pair.inner.atoms()
     q = pair.rate
-    losses = pair._image(inner)  # noqa: SLF001
+    losses = pair.image(inner)
     with np.errstate(over="ignore"):
         under_q = masses * np.exp(-inner)
     if pair.direction == "add":

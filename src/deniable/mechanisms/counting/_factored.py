@@ -62,11 +62,11 @@ class Factored(Counter):
         """c₀, …, in multiples of 2⁻ᶠ: whole numbers, exactly."""
 
     @abstractmethod
-    def _weight(self, step: int) -> int:
+    def _weight(self, step: int, /) -> int:
         """d of a step, from 0, at most `WEIGHT`."""
 
     @abstractmethod
-    def _spread(self, step: int) -> float:
+    def _spread(self, step: int, /) -> float:
         """σₜ of a step, from 0, in multiples of 2⁻ᶠ."""
 
     def _undoing(self, column: Floats) -> Floats:

@@ -54,10 +54,10 @@ class UnboundedCounter(Factored):
     def _column(self, steps: int) -> Floats:
         return np.asarray(np.floor(np.ldexp(_factor(steps), self.digits)))
 
-    def _weight(self, step: int) -> int:  # noqa: ARG002
+    def _weight(self, _step: int) -> int:
         return 1
 
-    def _spread(self, step: int) -> float:  # noqa: ARG002
+    def _spread(self, _step: int) -> float:
         return math.ldexp(self.sigma * _norm(self.steps), self.digits)
 
     def deviations(self, steps: int) -> Floats:

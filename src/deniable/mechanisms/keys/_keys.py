@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import math
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from typing import Any, ClassVar, TypeAlias, TypeVar
 
@@ -124,7 +125,7 @@ def _rank(key: Hashable) -> tuple[str, Any]:
         case str() | bytes() | int():
             return kind, key
         case float():
-            return kind, (key != key, 0.0 if key != key else key)  # noqa: PLR0124  (NaN)
+            return kind, (math.isnan(key), 0.0 if math.isnan(key) else key)
         case dt.date():
             return kind, key.isoformat()
     return kind, value

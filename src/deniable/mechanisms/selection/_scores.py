@@ -78,8 +78,9 @@ class Selection(Mechanism):
         beta = 1 - parameters.confidence("confidence", confidence)
         return float(self.scale) * math.log(parameters.whole("candidates", candidates) / beta)
 
-    def shown_error(self, confidence: float, *, whole: bool) -> float:  # noqa: ARG002
+    def shown_error(self, confidence: float, *, whole: bool) -> float:
         """None: an index is not a noisy number."""
+        del confidence, whole
         raise NoBound(f"{type(self).__name__} has no ±: its answers are not numbers")
 
     def reading(self, form: Form) -> Callable[[Any], Any]:

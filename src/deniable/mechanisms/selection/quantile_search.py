@@ -92,8 +92,9 @@ class QuantileSearch(Mechanism):
         beta = 1 - parameters.confidence("confidence", confidence)
         return math.log(parameters.whole("candidates", candidates) / beta) / float(self._rate)
 
-    def shown_error(self, confidence: float, *, whole: bool) -> float:  # noqa: ARG002
+    def shown_error(self, confidence: float, *, whole: bool) -> float:
         """None: a line holds a cell and several noisy numbers."""
+        del confidence, whole
         raise NoBound("QuantileSearch has no ±: its answers are cells and what lies around them")
 
     @property

@@ -125,7 +125,7 @@ def allocate(
     plan: IntegerPlan,
     *,
     spend: Loss,
-    filter: Filter,  # noqa: A002
+    filter: Filter,  # noqa: A002  (as `ledger.filter`)
     emphasis: Mapping[str, float] | None = None,
     fold: bool = True,
 ) -> Allocation:
@@ -153,9 +153,7 @@ def allocate(
 
 
 def _select(
-    plan: IntegerPlan,
-    spend: Loss,
-    filter: Filter,  # noqa: A002
+    plan: IntegerPlan, spend: Loss, filter_: Filter
 ) -> tuple[PartitionSelection | None, Loss]:
     """The choice of private keys, and what is left of the spend for numbers.
 
@@ -163,11 +161,11 @@ def _select(
     """
     if plan.selection is None:
         return None, spend
-    if not isinstance(filter, ApproxFilter) or not isinstance(spend, Pure | Approx):
+    if not isinstance(filter_, ApproxFilter) or not isinstance(spend, Pure | Approx):
         keys = [plan.question.keys[i].name for i in range(len(plan.question.keys))]
         raise UnknownKeys.of(", ".join(keys))
     named = spend.delta if isinstance(spend, Approx) else 0.0
-    delta = min(named / 4 or filter.reserve * _RESERVE_SHARE, filter.reserve)
+    delta = min(named / 4 or filter_.reserve * _RESERVE_SHARE, filter_.reserve)
     epsilon = spend.epsilon * max(1 / 4, 1 / (1 + len(plan.tallies)))
     chosen = PartitionSelection(epsilon=epsilon, delta=delta, groups=plan.selection.moves.l1)
     left = spend.epsilon - epsilon

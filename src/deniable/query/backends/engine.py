@@ -76,13 +76,10 @@ class Engine(ABC):
         return pa.table([pa.array(column) for column in columns], names=list(names))
 
     def batches(
-        self,
-        statement: str,
-        names: Sequence[str],
-        *,
-        rows: int,  # noqa: ARG002  most cannot
+        self, statement: str, names: Sequence[str], *, rows: int
     ) -> Generator[Any, None, None]:
         """The same rows in one or more Arrow tables of about so many, where an engine can."""
+        del rows  # most cannot
         yield self.table(statement, names)
 
     def check_workers(self) -> None:  # noqa: B027  most engines have none

@@ -129,7 +129,7 @@ def _remove_empty(spark: Any, path: str) -> None:
     """The folder that a failed job leaves, if nothing is in it; Spark Connect cannot."""
     with contextlib.suppress(Exception):
         context = spark.sparkContext
-        place = context._jvm.org.apache.hadoop.fs.Path(path)  # noqa: SLF001
-        files = place.getFileSystem(context._jsc.hadoopConfiguration())  # noqa: SLF001
+        place = context._jvm.org.apache.hadoop.fs.Path(path)  # noqa: SLF001  (Spark has no public way)
+        files = place.getFileSystem(context._jsc.hadoopConfiguration())  # noqa: SLF001  (Spark has no public way)
         if files.getFileStatus(place).isDirectory():
             files.delete(place, False)  # refuses to delete a folder with anything in it

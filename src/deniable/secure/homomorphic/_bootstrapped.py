@@ -21,7 +21,7 @@ def main() -> None:
     table = fhe.LookupTable([x if x >= least else 0 for x in range(top * len(rows) + 1)])
 
     @fhe.compiler({"counts": "encrypted"})
-    def suppressed(counts):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
+    def suppressed(counts):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202  (the compiler reads it)
         return table[np.sum(counts, axis=0)]
 
     ends = [np.zeros_like(rows), np.full_like(rows, top)]

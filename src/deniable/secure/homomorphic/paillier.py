@@ -109,7 +109,7 @@ class Encrypted:
         total = reduce(add, parts)
         square = total.key.n**2
         fresh = tuple(
-            int(c * gmpy2.powmod(total.key._coprime(), total.key.n, square) % square)  # noqa: SLF001
+            int(c * gmpy2.powmod(total.key._coprime(), total.key.n, square) % square)  # noqa: SLF001  (its own key)
             for c in total.ciphers
         )
         return cls(key=total.key, ciphers=fresh, added=total.added)

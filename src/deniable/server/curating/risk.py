@@ -219,15 +219,15 @@ def _rows(group: Group, table: str, columns: list[str]) -> tuple[pa.Table, dict[
         kept = "" if consent is None else f"WHERE TRY_CAST({_quoted(consent)} AS BOOLEAN)"
         wanted = ", ".join(map(_quoted, columns))
         if person is None:
-            found = engine.sql(f"SELECT {wanted} FROM held {kept}").to_arrow_table()  # noqa: S608
+            found = engine.sql(f"SELECT {wanted} FROM held {kept}").to_arrow_table()  # noqa: S608  (quoted)
             return found, {"rows": found.num_rows, "people": found.num_rows, "above": 0}
         who = _quoted(person)
         numbered = (
-            f"SELECT *, row_number() OVER (PARTITION BY {who} ORDER BY hash({wanted})) AS place "  # noqa: S608
+            f"SELECT *, row_number() OVER (PARTITION BY {who} ORDER BY hash({wanted})) AS place "  # noqa: S608  (quoted)
             f"FROM (SELECT * FROM held {kept}) WHERE {who} IS NOT NULL"
         )
         engine.execute(f"CREATE TABLE numbered AS {numbered}")
-        found = engine.sql(f"SELECT {wanted} FROM numbered WHERE place = 1").to_arrow_table()  # noqa: S608
+        found = engine.sql(f"SELECT {wanted} FROM numbered WHERE place = 1").to_arrow_table()  # noqa: S608  (quoted)
         (rows, above) = engine.execute(
             "SELECT count(*), count(*) FILTER (place = ?) FROM numbered", [group.unit.rows + 1]
         ).fetchone()

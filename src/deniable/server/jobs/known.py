@@ -32,7 +32,7 @@ class Known:
         own = {"asker": asker} if asker is not None and ledger.shares() else {}
         which = "".join(f"AND {name} = ? " for name in own)
         ((begun,),) = self._database.rows(
-            "SELECT MIN(head) FROM asks WHERE people = ? "  # noqa: S608
+            "SELECT MIN(head) FROM asks WHERE people = ? "  # noqa: S608  (names are ours)
             f"AND (visible > ? OR (state = 'reserved' AND lease > ?)) {which}",
             *(people, now(), now(), *own.values()),
         )
@@ -51,7 +51,7 @@ class Known:
         given = {name: value for name, value in named.items() if value is not None}
         which = "".join(f"AND {name} = ? " for name in given)
         rows = self._database.rows(
-            "SELECT asker, key, people, question, purpose, result, created FROM asks "  # noqa: S608
+            "SELECT asker, key, people, question, purpose, result, created FROM asks "  # noqa: S608  (names are ours)
             f"WHERE state = 'stored' AND visible <= ? {which}ORDER BY created DESC LIMIT ?",
             *(now(), *given.values(), count),
         )

@@ -79,7 +79,7 @@ def said(room: Room, task: Task) -> dict[str, Any]:
         return {"ok": room.do(task)}
     except DeniableError as error:
         return {"refused": error.to_json()}
-    except Exception:  # noqa: BLE001
+    except Exception:  # noqa: BLE001  (whatever it is, the curator is told)
         return {"fault": traceback.format_exc()}
 
 

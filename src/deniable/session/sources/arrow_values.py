@@ -19,7 +19,7 @@ from fractions import Fraction
 from numbers import Complex, Integral, Number, Rational, Real
 from typing import Any, Final
 
-from deniable.forms import LONGEST, decimal_places, is_missing
+from deniable.forms import LONGEST, attempted, decimal_places, is_missing
 
 # How objects that are not values are written.
 _NOTHING: Final = frozenset({"None", "nan", "NaN", "NaT", "<NA>"})
@@ -136,18 +136,19 @@ def _text(value: object) -> str | None:
     >>> [_text(value) for value in ("a", 1, 0.1, True, None, float("nan"), "\udc80", 10**5000)]
     ['a', '1', '0.1', '1', None, None, None, None]
     """
-    try:
-        if isinstance(value, str):
-            text = str.__str__(value)
-        elif isinstance(value, Number):
-            return _number(value)
-        elif type(value).__name__ in ("bool", "bool_"):  # NumPy's, which is not a number
-            return _number(bool(value))
-        else:
-            text = str(_in_utc(value) if isinstance(value, dt.datetime) else value)
-        text.encode()
-    except Exception:  # noqa: BLE001  (an object may raise whatever it likes)
-        return None
+    return attempted(_written, value, otherwise=None)
+
+
+def _written(value: object) -> str | None:
+    if isinstance(value, str):
+        text = str.__str__(value)
+    elif isinstance(value, Number):
+        return _number(value)
+    elif type(value).__name__ in ("bool", "bool_"):  # NumPy's, which is not a number
+        return _number(bool(value))
+    else:
+        text = str(_in_utc(value) if isinstance(value, dt.datetime) else value)
+    text.encode()  # fails for half a character
     return None if text in _NOTHING and not isinstance(value, str) else text
 
 

@@ -75,7 +75,7 @@ def of_one_kind(text: str, name: str | None, endings: Iterable[str]) -> tuple[st
             fix="open it with DuckDB and give the connection",
         )
     path = Path(text).expanduser().absolute()
-    paths = [path] if path.exists() else sorted(map(Path, glob.glob(str(path), recursive=True)))  # noqa: PTH207
+    paths = [path] if path.exists() else sorted(map(Path, glob.glob(str(path), recursive=True)))  # noqa: PTH207  (`Path.glob` finds hidden files, too)
     if not paths:
         raise no_file(path)
     found = {p.suffix.lower() for p in paths}

@@ -189,7 +189,7 @@ def _place(expression: Any) -> tuple[object, str | None]:
             return postgres.address(engine.con, schema=node.namespace.database), node.name
         case "pyspark" if not node.find(ops.InMemoryTable):
             # A plan, analysed and not run.
-            return engine._session.sql(engine.compile(expression)), None  # noqa: SLF001
+            return engine._session.sql(engine.compile(expression)), None  # noqa: SLF001  (Ibis has no public way)
         case "sqlite" if plain and not any(node.namespace.args):
             expression = _table(engine, node.name)
             return IbisTable(held=expression, types=_declared(engine, node.name)), None
@@ -253,7 +253,7 @@ def _engine(expression: Any, node: Any) -> Any:
 
 def made_known(engine: Any, expression: Any) -> None:
     """Tables in memory that an expression mentions are made known to the engine."""
-    engine._run_pre_execute_hooks(expression)  # noqa: SLF001
+    engine._run_pre_execute_hooks(expression)  # noqa: SLF001  (Ibis has no public way)
 
 
 def _exact_in_sqlite(engine: Any, expression: Any, column: str) -> bool:

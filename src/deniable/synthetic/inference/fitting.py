@@ -257,11 +257,10 @@ def _targets(tree: Tree, measured: Sequence[Measurement]) -> list[_Target]:
 def _places(tree: Tree, targets: Sequence[_Target]) -> list[_Place]:
     """Where each measured clique lies, larger ones first."""
     made: list[_Place] = []
-    size = lambda clique: math.prod(tree.sizes[a] for a in clique)  # noqa: E731
     for clique in sorted({t.clique for t in targets}, key=lambda c: (-len(c), c)):
         holder = tree.holder(clique)
         assert holder is not None, "the tree was made for all of them"
         around = [p.clique for p in made if set(clique) < set(p.clique)]
-        inside = min(around, key=size) if around else None
+        inside = min(around, key=lambda c: math.prod(tree.sizes[a] for a in c), default=None)
         made.append(_Place(clique=clique, holder=holder, inside=inside))
     return made

@@ -70,8 +70,8 @@ class Tree:
         """The smallest clique with all these columns; None if there is none."""
         asked = set(wanted)
         holding = [i for i, clique in enumerate(self.cliques) if asked.issubset(clique)]
-        size = lambda i: math.prod(self.sizes[a] for a in self.cliques[i])  # noqa: E731
-        return min(holding, key=size, default=None)
+        cells = {i: math.prod(self.sizes[a] for a in self.cliques[i]) for i in holding}
+        return min(cells, key=cells.__getitem__, default=None)
 
 
 def ordered(columns: Iterable[int], sizes: Sequence[int]) -> Clique:

@@ -85,10 +85,10 @@ class Hierarchy(Workload):
             for i, share in enumerate(shares)
         ]
 
-    def _best(self, spend: Loss, bounds: Bounds, filter: Filter | None) -> HierarchyPlan:  # noqa: A002
+    def _best(self, spend: Loss, bounds: Bounds, filter_: Filter | None) -> HierarchyPlan:
         with Progress(f"planning {self}"):
             return least_error(
-                partial(self._vectors, bounds=bounds), self._planned, spend=spend, filter=filter
+                partial(self._vectors, bounds=bounds), self._planned, spend=spend, filter=filter_
             )
 
     def _planned(self, drawn: Sequence[Noise], law: Law, spend: Loss) -> HierarchyPlan:
@@ -142,7 +142,7 @@ class Hierarchy(Workload):
         counts: Sensitive[Any],
         *,
         spend: Loss,
-        filter: Filter | None = None,  # noqa: A002
+        filter: Filter | None = None,  # noqa: A002  (as `ledger.filter`)
     ) -> Measurement[HierarchyEstimates]:
         """The steps for a session, and how to read what it draws."""
         bounds = bounds_of(counts, self.sizes[0])

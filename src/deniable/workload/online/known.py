@@ -45,7 +45,7 @@ def arriving(
     *,
     number: int,
     spend: Loss,
-    filter: Filter | None = None,  # noqa: A002
+    filter: Filter | None = None,  # noqa: A002  (as `ledger.filter`)
 ) -> Generator[Any, Any, list[Answer]]:
     """Answers to at most `number` ranges (first, last) of cells, for a session to run.
 
@@ -77,17 +77,14 @@ def check_all(queries: Sequence[object], cells: int) -> None:
 
 
 def _singles(
-    number: int,
-    l1: float,
-    spend: Loss,
-    filter: Filter | None,  # noqa: A002
+    number: int, l1: float, spend: Loss, filter_: Filter | None
 ) -> tuple[Noise, Law] | None:
     """The better noise for each of `number` ranges; None where these are not worth considering."""
     found: list[tuple[Noise, Law]] = []
     if number > 1000:  # one release is better by far
         return None
     for law in LAWS:
-        noise = noise_under(law, [Vector(l1=l1, l2=l1)] * number, spend=spend, filter=filter)
+        noise = noise_under(law, [Vector(l1=l1, l2=l1)] * number, spend=spend, filter=filter_)
         if noise is not None:
             found.append((noise[-1], law))
     return min(found, key=lambda pair: deviation(pair[0]), default=None)

@@ -64,7 +64,7 @@ class Stream:
         *,
         spend: Loss,
         sensitivity: float = 1.0,
-        filter: Filter | None = None,  # noqa: A002
+        filter: Filter | None = None,  # noqa: A002  (as `ledger.filter`)
     ) -> Counter:
         """The counter that errs least; a session opens it: `s.open(counter)`.
 
@@ -79,28 +79,23 @@ class Stream:
         return min(found, key=lambda each: float(np.square(each.deviations(at)).mean()))
 
     def _noise(
-        self,
-        law: Law,
-        moved: float,
-        times: int,
-        spend: Loss,
-        filter: Filter | None,  # noqa: A002
+        self, law: Law, moved: float, times: int, spend: Loss, filter_: Filter | None
     ) -> Noise | None:
         vectors = [Vector(l1=moved, l2=moved)] * times
-        noise = noise_under(law, vectors, spend=spend, filter=filter)
+        noise = noise_under(law, vectors, spend=spend, filter=filter_)
         return None if noise is None else finite(noise[-1])
 
-    def _tree(self, moved: float, spend: Loss, filter: Filter | None) -> Counter | None:  # noqa: A002
+    def _tree(self, moved: float, spend: Loss, filter_: Filter | None) -> Counter | None:
         levels = self.steps.bit_length() if self.steps else 1
-        noise = self._noise("laplace", moved, levels, spend, filter)
+        noise = self._noise("laplace", moved, levels, spend, filter_)
         if not isinstance(noise, Laplace):
             return None
         if self.steps:
             return BinaryTreeCounter(steps=self.steps, noise=noise)
         return OpenEndedTreeCounter(scale=noise.scale, sensitivity=noise.sensitivity)
 
-    def _root(self, moved: float, spend: Loss, filter: Filter | None) -> Counter | None:  # noqa: A002
-        noise = self._noise("gaussian", moved, 1, spend, filter)
+    def _root(self, moved: float, spend: Loss, filter_: Filter | None) -> Counter | None:
+        noise = self._noise("gaussian", moved, 1, spend, filter_)
         if not isinstance(noise, Gaussian):
             return None
         if self.steps:
@@ -160,7 +155,7 @@ class Stream:
         *,
         spend: Loss,
         sensitivity: float | None = None,
-        filter: Filter | None = None,  # noqa: A002
+        filter: Filter | None = None,  # noqa: A002  (as `ledger.filter`)
     ) -> Asked[Estimates]:
         """An algorithm for a session: `s.run(workload.stream().on(values, spend=...))`.
 

@@ -55,7 +55,7 @@ class Strategy(ABC):
         """One of the vectors, exactly."""
 
     @abstractmethod
-    def decode(self, noisy: Sequence[Floats], deviations: Sequence[float]) -> Floats:
+    def decode(self, noisy: Sequence[Floats], deviations: Sequence[float], /) -> Floats:
         """The counts of cells that fit the noisy vectors best (least squares)."""
 
     @abstractmethod

@@ -66,7 +66,7 @@ def choose(
     *,
     whole: Callable[[Strategy], bool],
     spend: Loss,
-    filter: Filter | None = None,  # noqa: A002
+    filter: Filter | None = None,  # noqa: A002  (as `ledger.filter`)
 ) -> Chosen:
     """Of all strategies under Laplace and under Gaussian noise, that with the least error.
 

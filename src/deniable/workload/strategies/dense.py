@@ -72,11 +72,11 @@ class Dense(Strategy):
         """One number per row of the matrix."""
         return (len(self.matrix),)
 
-    def encode(self, counts: Integers, part: int) -> Integers:  # noqa: ARG002
+    def encode(self, counts: Integers, part: int) -> Integers:  # noqa: ARG002  there is one
         """The product, exact or clipped to ±2⁶²."""
         return times(self.matrix, counts, shift=self.shift)
 
-    def decode(self, noisy: Sequence[Floats], deviations: Sequence[float]) -> Floats:  # noqa: ARG002
+    def decode(self, noisy: Sequence[Floats], _deviations: Sequence[float]) -> Floats:
         return np.asarray(self._inverse @ (noisy[0] * 2.0**self.shift))
 
     def variance(self, weights: Floats, deviations: Sequence[float]) -> Floats:

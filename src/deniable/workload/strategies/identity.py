@@ -30,11 +30,11 @@ class Identity(Strategy):
         """One number per cell."""
         return (self.cells,)
 
-    def encode(self, counts: Integers, part: int) -> Integers:  # noqa: ARG002
+    def encode(self, counts: Integers, part: int) -> Integers:  # noqa: ARG002  there is one
         """The counts, clipped to ±2⁶²."""
         return np.clip(counts, -HELD, HELD)
 
-    def decode(self, noisy: Sequence[Floats], deviations: Sequence[float]) -> Floats:  # noqa: ARG002
+    def decode(self, noisy: Sequence[Floats], _deviations: Sequence[float]) -> Floats:
         return noisy[0]
 
     def variance(self, weights: Floats, deviations: Sequence[float]) -> Floats:

@@ -85,7 +85,7 @@ class Transformed(Strategy):
         l2 *= _ABOVE
         return (Vector(l1=l2 * math.sqrt(self.lengths[0]) * _ABOVE, l2=l2),)
 
-    def decode(self, noisy: Sequence[Floats], deviations: Sequence[float]) -> Floats:  # noqa: ARG002
+    def decode(self, noisy: Sequence[Floats], _deviations: Sequence[float]) -> Floats:
         """The product undone; nothing is left over to be fitted."""
         solved = self._solve(noisy[0] * 2.0 ** (DIGIT * self.shift))
         return np.asarray(solved[: self.cells] / self.weights[: self.cells])
@@ -108,7 +108,7 @@ class Transformed(Strategy):
         return _mean(type(self), self.cells, queries) * _unit(self, deviations)
 
     @abstractmethod
-    def _unit_cells(self) -> Floats:
+    def unit_cells(self) -> Floats:
         """The variance of every cell, for noise of scale 1 before the shift."""
 
 
@@ -129,7 +129,7 @@ def _prefixes(kind: type[Transformed], cells: int) -> Floats:
 
 @lru_cache(maxsize=32)
 def _cells(kind: type[Transformed], cells: int) -> Floats:
-    return kind(cells=cells, bounds=Bounds())._unit_cells()  # noqa: SLF001
+    return kind(cells=cells, bounds=Bounds()).unit_cells()
 
 
 # ---- the sine transform
@@ -162,7 +162,7 @@ class Sine(Transformed):
         """‖column j‖² = wⱼ²·(R(0) − R(2j)) with R the autocorrelation of t on its circle."""
         return _sine(self.cells)[2]
 
-    def encode(self, counts: Integers, part: int) -> Integers:  # noqa: ARG002
+    def encode(self, counts: Integers, part: int) -> Integers:  # noqa: ARG002  there is one
         """The odd extension of w ∘ x, convolved with t."""
         kernel, (size,) = _sine(self.cells)[0], self.lengths
         weighted = held_cells(counts) * self.weights[: self.cells]
@@ -193,7 +193,7 @@ class Sine(Transformed):
         padded[..., : self.cells] = numbers
         return np.asarray(fft.dst(padded, type=1, norm="ortho") / self._eigenvalues)
 
-    def _unit_cells(self) -> Floats:
+    def unit_cells(self) -> Floats:
         from scipy import fft
 
         (size,) = self.lengths
@@ -274,7 +274,7 @@ class SquareRoot(Transformed):
     def rounding(self) -> float:
         return float(np.sqrt(np.square(_root(self.cells)[2]).sum())) * _ABOVE
 
-    def encode(self, counts: Integers, part: int) -> Integers:  # noqa: ARG002
+    def encode(self, counts: Integers, part: int) -> Integers:  # noqa: ARG002  there is one
         """w ∘ x, convolved with c, times v."""
         from scipy import fft
 
@@ -294,7 +294,7 @@ class SquareRoot(Transformed):
         turned = _toeplitz(_inverse(self.cells), numbers[..., ::-1])
         return np.asarray(turned / _root(self.cells)[2][::-1])
 
-    def _unit_cells(self) -> Floats:
+    def unit_cells(self) -> Floats:
         rows = _root(self.cells)[2].astype(np.float64)
         squares = _toeplitz(np.square(_inverse(self.cells)), 1 / np.square(rows))
         return np.asarray(squares / self.weights**2)
