@@ -1,8 +1,9 @@
-"""Where a row is rounded depends on that row alone."""
+"""Where a row is rounded depends on that row alone, and no row is longer than the norm."""
 
 import numpy as np
 import pytest
 
+from deniable.learn.convex import objectives
 from deniable.learn.convex.objectives import clipped
 from deniable.sampling import PublicRandom
 
@@ -40,3 +41,21 @@ def test_a_row_on_the_edge_of_a_step_is_rounded_alike_whoever_is_beside_it(colum
             for more in (1, 2, 9):
                 beside = points([row] + [other] * more, order)[0]
                 assert beside.tolist() == alone.tolist()
+
+
+def test_in_many_dimensions_no_rounding_makes_a_row_longer_than_the_norm(monkeypatch):
+    """Squares that each round down when added: their sum is too small by 2⁻³¹ of itself."""
+
+    def lengths(rows):  # as `lengths_of` adds, one after the other; quicker for a single row
+        return np.sqrt(np.cumsum(rows * rows, axis=1)[:, -1])
+
+    few = np.random.default_rng(0).normal(size=(3, 99))
+    assert (lengths(few) == objectives.lengths_of(few)).all()
+    monkeypatch.setattr(objectives, "lengths_of", lengths)
+    whole = np.full(2**22, 7)
+    whole[:16] = [47854, 42419, 265, 9, 1, 1, *[0] * 10]
+    assert (whole * whole).sum() == 2**32 + 1  # in steps of the norm, just longer than it
+    row = whole / 47854 * (1 + 2.0**-48)
+    row[0] = 1.0
+    found = points([row], "C")[0].astype(np.int64)
+    assert (found * found).sum() <= 2**32

@@ -53,6 +53,15 @@ def test_all_steps_together_cost_mu_and_hardly_less(mu, unit, sides):
 # ---- bounds
 
 
+@pytest.mark.parametrize("mu", [1e-250, 1e-160, 1e160])
+def test_noise_and_privacy_whose_squares_overflow_have_steps_and_a_bound(mu):
+    made = descent(mu=mu)
+    assert made.turns == (8 if mu < 1 else 256)
+    assert 0 < made._length < 1
+    assert 0 < made.excess(least=100.0, most=100.0) <= 12.0
+    assert 0 < made.excess(least=100.0, most=100.0, confidence=0.9) <= 12.0
+
+
 def theorem(made, *, least, most, sides, confidence=None):
     """r²/2ℓT + ℓ·(n²M² + noise)/2 for steps ℓ, and how far noise leads astray; per row.
 

@@ -86,6 +86,14 @@ def test_both_prices_are_above_their_exact_values_and_hardly_more(domain, lipsch
     assert pure == pytest.approx(float(moved) * domain.diameter(50))
 
 
+def test_the_pure_price_is_above_its_exact_value_in_many_dimensions():
+    """Half sides are equal, so that additions of their squares may all round down."""
+    for half in (0.3, 0.7, 1.1, 1.3, 1.9):
+        m = made(domain=Box(-half, half), coordinates=2**20, lipschitz=1.0)
+        exact = mpmath.mpf(m.weight) * 2 * mpmath.mpf(float(m._scaled().inner(2**20))) * 2**10
+        assert 1 + mpmath.mpf(2) ** -45 <= m.ideal()[0] / exact <= 1 + mpmath.mpf(2) ** -43
+
+
 def test_the_distance_is_at_least_the_exact_sum_of_its_parts():
     for mixing in (8e-10, 1e-10, 3.1e-11, 7e-13):
         for arithmetic in (1e-10, 2.3e-11, 9.9e-14):

@@ -205,6 +205,26 @@ def test_delta_is_never_below_the_exact_one_and_hardly_above(ridge, sigma, outpu
     assert noise.approx() == (1.0, noise.delta_at(1.0))
 
 
+def test_mu_is_rounded_up_by_more_than_what_is_left_of_epsilon(monkeypatch):
+    """δ depends on ε/μ and grows with μ: it is above the exact one if both are."""
+    seen = []
+    monkeypatch.setattr(module.convert, "gdp_to_delta", lambda *given: seen.append(given) or 1e-9)
+    random = np.random.default_rng(0)
+    for ridge, sigma, output, more in 10.0 ** random.uniform(-2, 2, (500, 4)):
+        noise = stated(ridge=ridge, sigma=sigma, output=output)
+        epsilon = math.log1p(0.4 / ridge) * (1 + 1e-3 * more**4)
+        noise.delta_at(epsilon)
+        with mpmath.workdps(50):
+            facts = {name: mpmath.mpf(getattr(noise, name)) for name in FACTS}
+            rest = mpmath.mpf(epsilon) - mpmath.log1p(facts["smoothness"] / facts["ridge"])
+            second = 2 * facts["tolerance"] / (facts["ridge"] * facts["output"])
+            mu = mpmath.hypot(facts["sensitivity"] / facts["sigma"], second)
+            above = seen[-1][0] / mu
+            assert 1 < above < 1 + mpmath.mpf(2) ** -47
+            assert seen[-1][1] / rest < above
+    assert len(seen) == 500
+
+
 def test_delta_is_one_where_epsilon_pays_for_the_volume_alone():
     noise = stated(ridge=0.4, sigma=1e3, output=1e3)
     volume = math.log1p(1.0) * (1 + 2.0**-50)

@@ -53,7 +53,8 @@ class Descent:
     @property
     def turns(self) -> int:
         """The number T of steps."""
-        useful = (self.mu * self.size) ** 2 / self.coordinates
+        told = self.mu * self.size
+        useful = told * told / self.coordinates
         return int(min(max(useful, FEWEST), MOST))
 
     @property
@@ -74,7 +75,7 @@ class Descent:
         if least <= 0:
             return whole
         sigma, d, turns = self._sigma, self.coordinates, self.turns
-        noise, strayed = d * sigma**2, 0.0
+        noise, strayed = d * sigma * sigma, 0.0
         if confidence is not None:
             rare = -math.log((1 - confidence) / 2)
             noise *= 1 + 2 * math.sqrt(rare / (d * turns)) + 2 * rare / (d * turns)
@@ -91,8 +92,8 @@ class Descent:
     @property
     def _length(self) -> float:
         """The step length, for a gradient sum."""
-        square = (self.size * self.lipschitz) ** 2 + self.coordinates * self._sigma**2
-        return self.domain.reach(self.coordinates) / math.sqrt(self.turns * square)
+        gradient = self.size * self.lipschitz, math.sqrt(self.coordinates) * self._sigma
+        return self.domain.reach(self.coordinates) / math.sqrt(self.turns) / math.hypot(*gradient)
 
     def steps(self, sums: Sums) -> Generator[Any, Any, Floats]:
         """Yields one release per step, and returns the average of the points."""

@@ -114,7 +114,7 @@ class Ball(Domain):
     radius: float
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "radius", _size("radius", self.radius))
+        object.__setattr__(self, "radius", extent("radius", self.radius))
 
     def dimension(self, coordinates: int) -> int:
         """All coordinates are free."""
@@ -184,7 +184,7 @@ class Box(Domain):
         if len(sizes) > 1 or not (np.asarray(low) < np.asarray(high)).all():
             raise BadParameter.of("high", self.high, must="above low in every coordinate")
         for length in np.ravel(np.subtract(high, low)):
-            _size("high - low", float(length))
+            extent("high - low", float(length))
         object.__setattr__(self, "low", low)
         object.__setattr__(self, "high", high)
         if float(np.min(np.subtract(high, low))) < 2**10 * self._step:
@@ -220,7 +220,7 @@ class Box(Domain):
         return self._sides(coordinates)[0]
 
     def reach(self, coordinates: int) -> float:
-        return float(np.linalg.norm(self._sides(coordinates)[1]))
+        return math.hypot(*self._sides(coordinates)[1].tolist())  # right however many there are
 
     def diameter(self, coordinates: int) -> float:
         """From corner to corner."""
@@ -277,7 +277,7 @@ class Simplex(Domain):
     total: float = 1.0
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "total", _size("total", self.total))
+        object.__setattr__(self, "total", extent("total", self.total))
 
     def dimension(self, coordinates: int) -> int:
         """One less than there are coordinates."""
@@ -359,7 +359,8 @@ class Simplex(Domain):
         return ("simplex", self.total)
 
 
-def _size(name: str, value: object) -> float:
+def extent(name: str, value: object) -> float:
+    """A public length whose square and products floats can hold."""
     size = parameters.positive(name, value)
     if not 2.0**-100 <= size <= 2.0**100:
         raise BadParameter.of(name, value, must="between 2⁻¹⁰⁰ and 2¹⁰⁰")

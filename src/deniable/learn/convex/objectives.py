@@ -233,7 +233,8 @@ def clipped(rows: object, targets: object, *, norm: float, labels: bool) -> tupl
     safe = np.where(largest > 0, largest, 1.0)
     unit = matrix / safe[:, None]  # squares neither overflow nor vanish
     lengths = lengths_of(unit)
-    factors = np.minimum(safe / norm, 1 / np.maximum(lengths, 2.0**-500)) * (1 - 2.0**-40)
+    rounded = (2.0**12 + matrix.shape[1]) * 2.0**-52  # each addition may round by 2⁻⁵³
+    factors = np.minimum(safe / norm, 1 / np.maximum(lengths, 2.0**-500)) * (1 - rounded)
     points = np.trunc(unit * factors[:, None] / STEP)
     if labels:
         signs = np.where(values > 0, 1.0, -1.0)

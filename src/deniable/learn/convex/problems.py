@@ -22,7 +22,7 @@ from deniable.units import Unit
 
 from . import brought
 from .descent import Descent, sums_of_gradients
-from .domains import Domain
+from .domains import Domain, extent
 from .exponential import ConvexExponential
 from .grid import Grid
 from .held import Held
@@ -68,7 +68,7 @@ class Problem:
         if not isinstance(given["domain"], Domain):
             must = "Ball(radius), Box(low, high) or Simplex()"
             raise BadParameter.of("domain", given["domain"], must=must, fix="domain=Ball(1.0)")
-        given["lipschitz"] = parameters.positive("lipschitz", given["lipschitz"])
+        given["lipschitz"] = extent("lipschitz", given["lipschitz"])
         if isinstance(given["loss"], str):
             parameters.one_of("loss", given["loss"], NAMES)
         if given["unit"].column is not None:
