@@ -47,6 +47,8 @@ class Dialect(ABC):
     name: ClassVar[str]
     """What sqlglot calls the engine."""
     types: ClassVar[Mapping[Kind, str]]
+    kinds: ClassVar[Mapping[str, Kind]]
+    """Stored types, as regular expressions of their names, that a cast brings to one of ours."""
     wide: ClassVar[str]
     """Whole numbers of at least 38 digits."""
     says_materialized: ClassVar[bool] = True
@@ -232,9 +234,7 @@ class Dialect(ABC):
 
     def parsed(self, node: Node, kind: Kind) -> Node:
         """Text of the right shape as a number, date or timestamp; missing if there is no such."""
-        return exp.TryCast(
-            this=node, to=exp.DataType(this=exp.DataType.Type.USERDEFINED, kind=self.types[kind])
-        )
+        return sql.tried(node, self.types[kind])
 
     # ---- reading columns as they are stored
 
@@ -246,9 +246,11 @@ class Dialect(ABC):
         collation = exp.to_identifier(self.binary, quoted=True)
         return exp.Paren(this=exp.Collate(this=node, expression=collation))
 
-    @abstractmethod
     def stored(self, spelling: str) -> Kind | None:
         """The kind of a stored type that a cast brings to ours; None: read by way of text."""
+        return next(
+            (kind for rule, kind in self.kinds.items() if re.fullmatch(rule, spelling)), None
+        )
 
     @abstractmethod
     def narrowed(self, node: Node, spelling: str) -> Node:
