@@ -206,8 +206,8 @@ def given_again(session: Session, stored: Recalled) -> Release:
     """
     release = Release.from_dict(stored.answer.value)  # type: ignore[arg-type]
     if session.asker is None:
-        _, first, *_ = stored
-        return replace(release, provenance=replace(release.provenance, **facts_of(session, first)))
+        facts = facts_of(session, stored.charge)
+        return replace(release, provenance=replace(release.provenance, **facts))
     with after_charge(release.loss if stored.new else None):
         own = facts_of(session, stored.paid) | {"version": version()}
     provenance = replace(release.provenance, **own)
