@@ -13,7 +13,8 @@ from deniable.errors import BadParameter
 from deniable.progress import say
 from deniable.sampling.public import PublicRandom
 
-from .outputs import Raised, Table, tabulate
+from .leaves import Raised
+from .outputs import Table, tabulate
 
 D = TypeVar("D")
 
