@@ -14,6 +14,8 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
 FloatArray = NDArray[np.float64]
+RATES = 4
+"""An event each way, with a rate on each side: each of four bounds gets a quarter of the doubt."""
 
 
 def lower_rate(hits: ArrayLike, *, trials: int, alpha: float) -> FloatArray:

@@ -12,6 +12,7 @@ import math
 import operator
 import re
 from collections.abc import Callable
+from string import ascii_lowercase, ascii_uppercase
 from typing import Any, Final
 
 from .domain import EXACT, Scalar
@@ -23,8 +24,8 @@ LONGEST_JOINED: Final = 1024
 LARGEST_ROUNDED: Final = 2.0**900
 
 EPOCH: Final = dt.date(1970, 1, 1)
-_LOWER = {ord(c): ord(c) + 32 for c in "ABCDEFGHIJKLMNOPQRSTUVWXYZ"}
-_UPPER = {small: capital for capital, small in _LOWER.items()}
+_LOWER: Final = str.maketrans(ascii_uppercase, ascii_lowercase)
+_UPPER: Final = str.maketrans(ascii_lowercase, ascii_uppercase)
 
 
 def number(value: float) -> Value:

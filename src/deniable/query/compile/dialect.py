@@ -9,6 +9,7 @@ import datetime as dt
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
+from string import ascii_lowercase, ascii_uppercase
 from typing import TYPE_CHECKING, ClassVar, Final
 
 from sqlglot import exp
@@ -20,8 +21,6 @@ from .nodes import Node
 
 if TYPE_CHECKING:
     from .reals import Real
-
-ASCII: tuple[str, str] = ("ABCDEFGHIJKLMNOPQRSTUVWXYZ", "abcdefghijklmnopqrstuvwxyz")
 
 CALENDAR: Final = (
     dt.datetime.combine(dt.date.min, dt.time.min),
@@ -169,8 +168,8 @@ class Dialect(ABC):
 
     def lowered(self, node: Node, *, up: bool = False) -> Node:
         """ASCII letters of one case made the other."""
-        before, after = reversed(ASCII) if up else ASCII
-        return sql.function("TRANSLATE", node, sql.text(before), sql.text(after))
+        small, capital = sql.text(ascii_lowercase), sql.text(ascii_uppercase)
+        return sql.function("TRANSLATE", node, *([small, capital] if up else [capital, small]))
 
     def trimmed(self, node: Node) -> Node:
         """Without spaces at both ends."""
