@@ -35,10 +35,10 @@ class Searching:
 
     def _released(self, spend: Loss) -> Release:
         whole = self.about.source.column(self.column).type == "int"
-        search, *answers = self._due(spend)
+        search, *after = self._due(spend)
         if search != Price.zero:  # else it is free, and the answer is charged alone
-            for answer in answers:
-                self.about.session.ledger.check(search + answer)
+            for each in after:
+                self.about.session.ledger.check(search + each)
         part, rest = spend.split(SEARCH_SHARE)
         found = self._search.release(spend=part)
         try:
@@ -56,8 +56,8 @@ class Searching:
     def _due(self, spend: Loss) -> list[Price]:
         """What is due for the search, and for the answer if it finds the least or the most."""
         part, rest = spend.split(SEARCH_SHARE)
-        answers = [self._within(*ends).due(**self.options, spend=rest) for ends in EXTREMES]
-        return [self._search.due(spend=part), *answers]
+        after = [self._within(*ends).due(**self.options, spend=rest) for ends in EXTREMES]
+        return [self._search.due(spend=part), *after]
 
     @property
     def _search(self) -> Query:

@@ -23,7 +23,7 @@ from deniable.session.tables import Table, TableOutline, type_of
 
 from . import postgres_tables as postgres
 from .duckdb_tables import COLLATION, SPILLS, collated, temporary
-from .source import Source, chosen, found, quoted
+from .source import Source, chosen, outline, quoted
 
 _SENDS_ARROW: Final = frozenset({"bigquery", "databricks", "datafusion"})
 _READ: Final = _SENDS_ARROW | {"duckdb", "polars", "sqlite"}
@@ -96,7 +96,7 @@ def look(given: Any, name: str | None, schema: Schema | None) -> list[TableOutli
     called = name or _own_name(given)
     if isinstance(place, IbisTable):
         stated = [(n, "null" if kind is None else kind) for n, kind in given.schema().items()]
-        made = found(place, called, stated, types=place.types, ibis=given)
+        made = outline(place, called, stated, types=place.types, ibis=given)
         vague = {n: kind for n, kind in made.spelled.items() if not place.types[n]}
         return [replace(made, spelled=vague)]
     (made,) = _of_client(place, inner or called, None)
