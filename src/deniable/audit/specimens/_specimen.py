@@ -119,6 +119,7 @@ class Sampled(Specimen):
 
     def judge_right(self) -> Finding:
         claim, samples = self.right_claim or self.claim, self.right_samples or self.samples
+        # The twin in the place of the wrong one, with its own claim.
         return replace(self, wrong=self.right, claim=claim, samples=samples).judge_wrong()
 
     def _judged(self, mechanism: Callable[..., Any]) -> Finding:
