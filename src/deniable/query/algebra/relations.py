@@ -30,7 +30,7 @@ class Relation:
     @property
     def columns(self) -> tuple[Column, ...]:
         """What expressions about this relation may read."""
-        raise NotImplementedError
+        raise AssertionError("each kind of relation has its own")
 
     @property
     def person(self) -> str | None:
