@@ -46,7 +46,7 @@ def test_every_code_has_its_line_in_the_docs(kind: type[DeniableError]):
 
 
 def test_the_text_has_what_where_why_fix_and_cost(error: DeniableError):
-    error.unpaid = True
+    error.says_cost = True
     assert str(error).split("\n") == [
         "error[DP320]: no column `incom`; did you mean `income`?",
         "           AVG(incom) FROM people",
@@ -83,7 +83,7 @@ def test_without_a_session_no_error_speaks_of_spending(mistake):
 
 
 def test_json_html_and_notebook_tell_the_same_facts(error: DeniableError):
-    error.unpaid = True
+    error.says_cost = True
     record = json.loads(json.dumps(error.to_json()))
     assert record["code"] == "DP320"
     assert record["title"] == error.what

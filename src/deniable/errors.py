@@ -49,14 +49,14 @@ class DeniableError(Exception):
     """What went wrong, where, why, a fix to paste, and what it cost."""
 
     code: ClassVar[str] = "DP000"
-    unpaid: bool = False
-    """Raised by something that charges, before it did: then the text says so."""
+    says_cost: bool = False
+    """Raised where something could be charged: then the text says even that nothing was."""
 
-    def __init_subclass__(cls, *, code: str = "", unpaid: bool = False) -> None:
+    def __init_subclass__(cls, *, code: str = "", says_cost: bool = False) -> None:
         super().__init_subclass__()
-        if code:  # else it has none of its own: `server.wire` finds an error's class by its code
+        if code:  # else it has its parent's: `server.wire` makes the class that owns a code
             cls.code = code
-        cls.unpaid = unpaid or cls.unpaid
+        cls.says_cost = says_cost or cls.says_cost
 
     def __init__(
         self,
@@ -98,10 +98,10 @@ class DeniableError(Exception):
         return "\n".join(lines)
 
     def _said(self) -> Iterator[tuple[str, str]]:
-        """The labelled lines; that nothing was spent goes without saying where nothing could be."""
+        """The labelled lines; that nothing was spent is left out where nothing could be."""
         for label in ("why", "fix", "cost", "hint"):
             text: str = getattr(self, label)
-            if text and (label != "cost" or self.unpaid or text != NOTHING_SPENT):
+            if text and (label != "cost" or self.says_cost or text != NOTHING_SPENT):
                 yield label, text
 
     def to_json(self) -> dict[str, str]:
@@ -255,7 +255,7 @@ class HiddenValue(DeniableError, TypeError, code="DP150"):
     """A private value was about to be shown, stored or compared."""
 
 
-class BudgetExceeded(DeniableError, code="DP201", unpaid=True):
+class BudgetExceeded(DeniableError, code="DP201", says_cost=True):
     """The ceiling would be passed; the answer was not computed."""
 
     _offered: Fix | None = None
@@ -334,7 +334,7 @@ class MessageRejected(DeniableError, code="DP420"):
     """A message between parties that cannot be part of this round, or cannot be part of it now."""
 
 
-class LedgerFailure(DeniableError, code="DP501", unpaid=True):
+class LedgerFailure(DeniableError, code="DP501", says_cost=True):
     """The ledger cannot be read, written or trusted."""
 
 
@@ -342,7 +342,7 @@ class DataFailure(DeniableError, code="DP601"):
     """Something failed while data were read: opaque, and charged; details are the curator's."""
 
 
-class AskerStopped(DeniableError, code="DP602", unpaid=True):
+class AskerStopped(DeniableError, code="DP602", says_cost=True):
     """An earlier question failed while data were read, and the curator has not resumed yet."""
 
 

@@ -179,14 +179,14 @@ def called(
                 try:
                     return function(*args, **kwargs)
                 except DeniableError as error:
-                    error.unpaid |= charges or kwargs.get("session") is not None
+                    error.says_cost |= charges or kwargs.get("session") is not None
                     raise
                 except TypeError as error:
                     inside = error.__traceback__
                     if inside is None or inside.tb_next is not None:  # raised within, not by a call
                         raise
             misfit = _misfit(checked, args, kwargs, example=example, why=why)
-            misfit.unpaid = charges
+            misfit.says_cost = charges
             raise misfit
 
         if signature is not None:

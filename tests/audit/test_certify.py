@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from deniable.audit.certify import looks, lower_rate, quick_rates, share, upper_rate
+from deniable.audit.certify import looks, lower_rate, quick_rates, upper_rate
 
 
 @given(st.integers(1, 100_000), st.data(), st.floats(1e-10, 0.4))
@@ -37,7 +37,6 @@ def test_quick_rates_are_near_the_exact_ones_where_counts_are_large():
     assert high == pytest.approx(upper_rate(counts, trials=10_000, alpha=0.001), rel=0.02)
 
 
-def test_doubts_shared_over_looks_and_statements_never_exceed_the_whole():
+def test_doubts_shared_over_looks_never_exceed_the_whole():
     spent = looks(0.01)
     assert sum(next(spent) for _ in range(10_000)) <= 0.01
-    assert 4 * share(0.01, parts=4) <= 0.01

@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from deniable.audit.outputs import LENGTH, Raised, tabulate, words
+from deniable.audit.leaves import LENGTH, Raised
+from deniable.audit.outputs import tabulate, words
 
 
 def leaf(outputs, *path):

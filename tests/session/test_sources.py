@@ -18,7 +18,7 @@ from deniable.errors import BadParameter, MissingUnit, UnknownName
 from deniable.schema import Schema, bounds, column, keys
 from deniable.session import sources
 from deniable.session.sources.arrow_tables import ArrowTable
-from deniable.session.sources.source import Source, found
+from deniable.session.sources.source import Source, outline
 from deniable.session.tables import type_of
 
 FACTS = Schema(columns={"age": bounds(0, 125), "city": keys(["Oslo", "Bergen"])})
@@ -386,7 +386,7 @@ class ListedRows(Source):
 
 
 def look(given, name, _schema):
-    return [found(ListedRows(held=given), name, [("age", "int64"), ("name", "string")])]
+    return [outline(ListedRows(held=given), name, [("age", "int64"), ("name", "string")])]
 
 
 def test_a_new_kind_is_one_file_and_one_line(monkeypatch):

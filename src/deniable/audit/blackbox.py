@@ -19,7 +19,7 @@ from deniable.errors import BadParameter
 from deniable.losses import Loss
 from deniable.progress import Progress, say
 
-from .certify import looks
+from .certify import RATES, looks
 from .claims import Claim, Gaussian, claim_of
 from .events import Event, Finding, certify, choose
 from .outputs import Table
@@ -150,7 +150,7 @@ def _learn(each: _Round, claim: Claim) -> tuple[Event | None, Event | None]:
     cut = max(1, min(first.size // 3, _LEARN))
     features = propose(first.part(0, cut), second.part(0, cut))
     rest = (first.part(cut, first.size), second.part(cut, second.size))
-    return choose(features, *rest, claim=claim, alpha=each.alpha / 4)
+    return choose(features, *rest, claim=claim, alpha=each.alpha / RATES)
 
 
 def _verdict(

@@ -1,4 +1,4 @@
-"""What counts prove about rates: exact binomial bounds, and how a doubt is shared out.
+"""What counts prove about rates: exact binomial bounds, and doubts for repeated looks.
 
 Clopper–Pearson bounds hold for every n and every rate; they also hold when the trials are
 independent but not alike, because the tails of such a sum, one or more beyond its mean, are no
@@ -14,6 +14,8 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
 FloatArray = NDArray[np.float64]
+RATES = 4
+"""An event each way, with a rate on each side: each of four bounds gets a quarter of the doubt."""
 
 
 def lower_rate(hits: ArrayLike, *, trials: int, alpha: float) -> FloatArray:
@@ -55,11 +57,6 @@ def quick_rates(hits: ArrayLike, *, trials: int, alpha: float) -> tuple[FloatArr
     reach = z * np.sqrt(rate * (1 - rate) / trials + (z / (2 * trials)) ** 2)
     shrink = 1 + z * z / trials
     return np.maximum(centre - reach, 0.0) / shrink, (centre + reach) / shrink
-
-
-def share(alpha: float, *, parts: int) -> float:
-    """The doubt each of `parts` statements may use so that all hold together (union bound)."""
-    return alpha / parts
 
 
 def looks(alpha: float) -> Iterator[float]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .certify import FloatArray, lower_rate, quick_rates, upper_rate
+from .certify import RATES, FloatArray, lower_rate, quick_rates, upper_rate
 from .claims import Claim
 from .features import Feature, finite
 from .outputs import Table
@@ -95,8 +95,8 @@ def certify(
         if event is None:
             continue
         here, there = sides
-        rate = lower_rate(event.hits(here), trials=here.size, alpha=alpha / 4)
-        other = upper_rate(event.hits(there), trials=there.size, alpha=alpha / 4)
+        rate = lower_rate(event.hits(here), trials=here.size, alpha=alpha / RATES)
+        other = upper_rate(event.hits(there), trials=there.size, alpha=alpha / RATES)
         findings.append(
             Finding(
                 event=str(event),

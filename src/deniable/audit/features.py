@@ -154,8 +154,7 @@ def last_digit(numbers: FloatArray) -> FloatArray:
     >>> last_digit(np.array([1.0, 6.0, 0.375, 0.0])).tolist()  # all powers divide 0
     [0.0, 1.0, -3.0, 1100.0]
     """
-    finite = np.where(np.isfinite(numbers), numbers, 0.0)
-    fraction, exponent = np.frexp(finite)
+    fraction, exponent = np.frexp(np.where(np.isfinite(numbers), numbers, 0.0))
     mantissa = np.abs(fraction * 2.0**53).astype(np.int64)
     lowest = np.frexp((mantissa & -mantissa).astype(np.float64))[1] - 1
     digit = np.where(mantissa == 0, 1100.0, exponent - 53.0 + lowest)

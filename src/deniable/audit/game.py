@@ -26,7 +26,7 @@ from deniable.errors import BadParameter
 from deniable.progress import Progress
 from deniable.sampling.public import PublicRandom
 
-from .certify import lower_rate, share, upper_rate
+from .certify import lower_rate, upper_rate
 from .claims import EpsilonDelta
 from .leaves import observed
 from .power import smallest_error
@@ -150,7 +150,7 @@ def _judge(
     """Two bounds hold together: on how often 1 is guessed with b = 1, and with b = 0."""
     right, wrong = int(np.sum(guesses[bits == 1])), int(np.sum(guesses[bits == 0]))
     ones, zeros = int(np.sum(bits == 1)), int(np.sum(bits == 0))
-    alpha = share(doubt, parts=2)
+    alpha = doubt / 2
     low = float(lower_rate(right, trials=ones, alpha=alpha))
     high = float(upper_rate(wrong, trials=zeros, alpha=alpha))
     pairs = {"guess 1": (low, high), "guess 0": (1 - high, 1 - low)}

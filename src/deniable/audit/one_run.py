@@ -27,7 +27,7 @@ from deniable import parameters
 from deniable.errors import BadParameter
 from deniable.sampling.public import PublicRandom
 
-from .certify import FloatArray, share
+from .certify import FloatArray
 from .verdict import Verdict
 
 BoolArray = NDArray[np.bool_]
@@ -93,7 +93,7 @@ def audit_scores(
     score, truth = _checked(scores, included)
     start = time.perf_counter()
     tried = _numbers_of_guesses(guesses, score.size)
-    alpha = share(doubt, parts=len(tried))
+    alpha = doubt / len(tried)
     right = [_right_guesses(score, truth, number) for number in tried]
     bounds = [
         epsilon_lower(canaries=score.size, guesses=number, right=hits, delta=delta, alpha=alpha)

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from .certify import FloatArray
 from .leaves import LENGTH, TYPE, Raised, leaves, parts_of
-from .parts import Kind, Path, Step, type_name
+from .parts import Kind, Path, type_name
 
 IntArray = NDArray[np.int64]
 
@@ -28,8 +28,6 @@ TIME: Path = (("time", None),)
 REST: Path = (("rest", None),)
 _MOST_LEAVES = 1000
 _WIDEST_EXACT = 2**62
-
-__all__ = ["GAP", "LENGTH", "TIME", "TYPE", "Leaf", "Path", "Raised", "Step", "Table", "words"]
 
 
 @dataclass(frozen=True, eq=False)

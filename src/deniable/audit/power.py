@@ -7,7 +7,7 @@ import math
 import numpy as np
 from scipy import stats
 
-from .certify import quick_rates, upper_rate
+from .certify import RATES, quick_rates, upper_rate
 from .claims import Claim
 
 _CHANCE = 0.9
@@ -40,10 +40,10 @@ def catches(claim: Claim, scale: float, *, trials: int, alpha: float) -> float:
     The mean over the quantiles of the other side's count of P[lower rate > what is then allowed].
     """
     p, q = claim.rates(scale)
-    low, _ = quick_rates(p * trials, trials=trials, alpha=alpha / 4)
-    _, high = quick_rates(q * trials, trials=trials, alpha=alpha / 4)
+    low, _ = quick_rates(p * trials, trials=trials, alpha=alpha / RATES)
+    _, high = quick_rates(q * trials, trials=trials, alpha=alpha / RATES)
     best = int(claim.lower(low, high).argmax())
     counts = stats.binom.ppf((np.arange(_STEPS) + 0.5) / _STEPS, trials, q[best])
-    allowed = claim.most(upper_rate(counts, trials=trials, alpha=alpha / 4))
-    needed = stats.binom.isf(alpha / 4, trials, np.minimum(allowed, 1.0))
+    allowed = claim.most(upper_rate(counts, trials=trials, alpha=alpha / RATES))
+    needed = stats.binom.isf(alpha / RATES, trials, np.minimum(allowed, 1.0))
     return float(np.mean(stats.binom.sf(needed, trials, p[best])))

@@ -10,7 +10,8 @@ import numpy as np
 
 from .certify import FloatArray
 from .features import Binned, Coded, Feature, Readout, last_digit, precision_cell, precision_words
-from .outputs import GAP, TIME, IntArray, Leaf, Path, Table, words
+from .outputs import GAP, TIME, IntArray, Leaf, Table, words
+from .parts import Path
 
 Sides = tuple[Table, Table]
 Scores = Callable[[Table], FloatArray]

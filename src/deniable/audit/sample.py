@@ -13,8 +13,8 @@ from deniable.errors import BadParameter
 from deniable.progress import say
 from deniable.sampling.public import PublicRandom
 
-from .leaves import observed
-from .outputs import Raised, Table, tabulate
+from .leaves import Raised, observed
+from .outputs import Table, tabulate
 
 D = TypeVar("D")
 

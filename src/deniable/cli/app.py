@@ -32,6 +32,8 @@ from .commands import (
 )
 from .commands import set as set_
 
+_ABOUT_SPENDING = ("ask", "bounds", "explain", "synth", "try")
+
 
 class Door(TyperGroup):
     """Renders what deniable refuses; everything else is a fault, and looks like one."""
@@ -41,8 +43,8 @@ class Door(TyperGroup):
         try:
             return super().invoke(ctx)
         except DeniableError as error:
-            spends = ctx.invoked_subcommand in ("ask", "bounds", "explain", "synth", "try")
-            error.unpaid |= spends and not ctx.meta.get("paid", False)
+            paid = ctx.meta.get("paid", False)  # then an error cannot know that, nor its cost
+            error.says_cost |= ctx.invoked_subcommand in _ABOUT_SPENDING and not paid
             talk.refused(error, json=ctx.meta.get("json", False))
             raise typer.Exit(1) from None
 

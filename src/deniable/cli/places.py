@@ -132,6 +132,11 @@ def schemas(folder: Path) -> list[Path]:
     return [path for path in sorted(folder.glob("*.toml")) if _is_schema(path)]
 
 
+def data_files(folder: Path) -> list[Path]:
+    """The data files in a folder, Parquet before CSV."""
+    return [path for suffix in _SUFFIXES for path in sorted(folder.glob(f"*{suffix}"))]
+
+
 def split(target: str) -> tuple[str, str | None]:
     """people.income as table and column; people as a table."""
     table, dot, column = target.partition(".")
@@ -186,7 +191,7 @@ def _only(table: str | None) -> Path:
     if len(found) == 1:
         return found[0]
     if not found:
-        data = [path for suffix in _SUFFIXES for path in sorted(here.glob(f"*{suffix}"))]
+        data = data_files(here)
         file = shlex.quote(str(data[0])) if data else "people.parquet"
         raise BadParameter(
             "there is no schema in this folder",

@@ -13,8 +13,7 @@ def start() -> None:
     """Look at the folder and suggest the next command."""
     found = places.schemas(Path())
     if not found:
-        data = [*sorted(Path().glob("*.parquet")), *sorted(Path().glob("*.csv"))]
-        talk.answer(_beginning(data), None, json=False)
+        talk.answer(_beginning(places.data_files(Path())), None, json=False)
     else:
         talk.answer("\n".join(_going_on(path) for path in found), None, json=False)
     talk.say("all commands: deniable --help", style="dim")

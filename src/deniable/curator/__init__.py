@@ -1,6 +1,7 @@
 """What `dp.open` returns: the session with SQL, Ibis and one-line statistics.
 
-    options       the options of one-line statistics
+    options       the options of one-line statistics, each declared once
+    searching     a statistic whose bounds are found privately first
     learning      models: fit, select, tune
     workloads     ranges, marginals, hierarchies and running totals
     synthesizing  synthetic tables

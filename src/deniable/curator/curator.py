@@ -4,29 +4,24 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
-from functools import partial
 from importlib import import_module
 from itertools import accumulate
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
 from deniable import session, statistics
-from deniable.errors import BadParameter, DeniableError
+from deniable.errors import BadParameter
 from deniable.ledger import Ledger
 from deniable.losses import Approx, Loss
 from deniable.losses.filters import Price
 from deniable.parameters import called
 from deniable.query.query import Query
-from deniable.query.refuse import paid_before
 from deniable.release import Release
-from deniable.release.numbers import amount
 from deniable.schema import Schema
-from deniable.session.offers import offering
 from deniable.units import Unit
 
 from .learning import Learning
-from .options import Asked, Averaged, Counted, Histogram, Ranked, Summed
+from .options import Averaged, Counted, Histogram, Ranked, SpendOrWithin, Summed
 from .synthesizing import Synthesizing
 from .workloads import Workloads
 
@@ -35,10 +30,6 @@ if TYPE_CHECKING:
 
     from deniable.statistics import About
     from deniable.statistics.contributions import Contributions
-
-Search = Callable[[], Query]
-Known = Callable[[float, float], Query]
-"""A question, once the bounds of its column are known."""
 
 
 @called("dp.open(table, unit=dp.rows(), budget=dp.epsilon(1.0))")
@@ -121,13 +112,13 @@ class Curator(Learning, Synthesizing, Workloads):
         # The parser is half of a cold start; a session that asks nothing in SQL need not load it.
         from deniable.query.sql.select import question_from_sql
 
-        return Query(session=self, question=question_from_sql(text, **self._known()))
+        return Query(session=self, question=question_from_sql(text, **self._context()))
 
     @called("s.query(table.count())")
     def query(self, expression: object) -> Query:
         """The same from an Ibis expression."""
         front = import_module("deniable.query.ibis")
-        return Query(session=self, question=front.question_from_ibis(expression, **self._known()))
+        return Query(session=self, question=front.question_from_ibis(expression, **self._context()))
 
     # ---- statistics
 
@@ -183,14 +174,14 @@ class Curator(Learning, Synthesizing, Workloads):
             )
         return self._answered(lambda at: statistics.histogram(at, column, bins=bins), column, how)
 
-    @called('s.crosstab("education", "sex", spend=dp.epsilon(0.1))', options=Asked)
-    def crosstab(self, first: str, second: str, **how: Unpack[Asked]) -> Release:
+    @called('s.crosstab("education", "sex", spend=dp.epsilon(0.1))', options=SpendOrWithin)
+    def crosstab(self, first: str, second: str, **how: Unpack[SpendOrWithin]) -> Release:
         """Rows by two columns."""
         query = statistics.crosstab(self._about(how.get("table")), first, second)
         return query.release(**_paying(how))
 
-    @called('s.top_k("name", k=10, spend=dp.epsilon(0.1))', options=Asked)
-    def top_k(self, column: str, *, k: int = 10, **how: Unpack[Asked]) -> Release:
+    @called('s.top_k("name", k=10, spend=dp.epsilon(0.1))', options=SpendOrWithin)
+    def top_k(self, column: str, *, k: int = 10, **how: Unpack[SpendOrWithin]) -> Release:
         """The commonest values of a column with their counts."""
         return statistics.top_k(self._about(how.get("table")), column, k=k).release(**_paying(how))
 
@@ -246,8 +237,8 @@ class Curator(Learning, Synthesizing, Workloads):
 
     # ---- parts
 
-    def _known(self) -> dict[str, Any]:
-        """What a question may rest on."""
+    def _context(self) -> dict[str, Any]:
+        """What a front end needs to read a question."""
         private_keys = isinstance(self.budget, Approx)
         return {"tables": self.tables, "unit": self.unit, "private_keys": private_keys}
 
@@ -274,62 +265,12 @@ class Curator(Learning, Synthesizing, Workloads):
                 'bounds="auto" goes with spend=: a quarter of it pays for the search',
                 fix='spend=dp.epsilon(0.5), bounds="auto"',
             )
-        spend = self.spending(paying["spend"])
-        search = partial(statistics.bounds, about, column)
+        from .searching import Searching
 
-        def known(low: float, high: float) -> Query:
-            from deniable.statistics.ranges import knowing
-
-            return ask(knowing(about, column, low, high))
-
-        def due(loss: Loss) -> Price:
-            first, *then = self._due(loss, search, known, paying)
-            return first + then[-1]
-
-        whole = about.source.column(column).type == "int"
-        with offering(self, spend, due):
-            return self._searched(spend, search, known, paying, whole=whole)
-
-    def _searched(
-        self, spend: Loss, search: Search, known: Known, paying: dict[str, Any], *, whole: bool
-    ) -> Release:
-        """A part of the loss finds bounds, and the rest is for the answer."""
-        from deniable.statistics.ranges import SEARCH_SHARE, read_bounds
-
-        due, *then = self._due(spend, search, known, paying)
-        if due != Price.zero:  # else the search is free, and what comes then is charged alone
-            for each in then:
-                self.ledger.check(due + each)
-        part, rest = spend.split(SEARCH_SHARE)
-        found = search().release(spend=part)
-        try:
-            answer = known(*read_bounds(found, whole=whole)).release(**paying | {"spend": rest})
-        except DeniableError as error:
-            paid_before(error, found, "find bounds")
-            raise
-        return _with(answer, found)
-
-    def _due(
-        self, spend: Loss, search: Search, known: Known, paying: dict[str, Any]
-    ) -> list[Price]:
-        """What is due for the search, and for the answer if it finds the least or the most."""
-        from deniable.statistics.ranges import EXTREMES, SEARCH_SHARE
-
-        part, rest = spend.split(SEARCH_SHARE)
-        after = [known(*ends).due(**paying | {"spend": rest}) for ends in EXTREMES]
-        return [search().due(spend=part), *after]
+        spend = self.spending(paying.pop("spend"))
+        return Searching(about=about, column=column, question=ask, options=paying).release(spend)
 
 
 def _paying(how: Mapping[str, Any]) -> dict[str, Any]:
+    """Of the options of a statistic, those that its query is released with."""
     return {name: how.get(name) for name in ("spend", "within", "size")}
-
-
-def _with(release: Release, search: Release) -> Release:
-    """The answer with what the search for bounds cost, and what it found, beside it."""
-    from deniable.statistics.ranges import above_noise
-
-    nothing = "no value stood out from the noise, so bounds are near 0,"
-    found = "bounds found privately" if above_noise(search) else nothing
-    note = f"{found} for {amount(search.loss, 'up')}; {release.provenance.note}"
-    both = release.after(search)
-    return replace(both, provenance=replace(both.provenance, note=note))

@@ -22,7 +22,7 @@ class Spend(TypedDict):
     spend: Loss
 
 
-class Asked(TypedDict, total=False):
+class SpendOrWithin(TypedDict, total=False):
     """The loss to spend, or the ± to reach; and the table."""
 
     spend: Loss | None
@@ -30,8 +30,8 @@ class Asked(TypedDict, total=False):
     table: str | None
 
 
-class Counted(Asked, total=False):
-    """The options of `Asked`, and groups."""
+class Counted(SpendOrWithin, total=False):
+    """The options of `SpendOrWithin`, and groups."""
 
     by: By | None
 
@@ -48,8 +48,8 @@ class Averaged(Summed, total=False):
     size: float | None
 
 
-class Histogram(Asked, total=False):
-    """The options of `Asked`, and bins: how many, their edges, or "half-octaves"."""
+class Histogram(SpendOrWithin, total=False):
+    """The options of `SpendOrWithin`, and bins: how many, their edges, or "half-octaves"."""
 
     bins: Bins | None
     bounds: Auto | None

@@ -138,8 +138,6 @@ class Table:
 
     def _tabulated(self, made: Expression, rows: list[Row], places: list[int]) -> Tabulated | None:
         """Intervals at a few confidences; None where an expression has none, or not soon."""
-        if not isinstance(made, Column) and len(places) > _MOST_ENCLOSED:
-            return None
         confidences = _CONFIDENCES if len(places) <= _MANY_ROWS else _FEW
         if isinstance(made, Column):
             each = [of_each(confidence, self.among) for confidence in confidences]
@@ -150,6 +148,8 @@ class Table:
                     for confidence, (low, high) in ends
                 }
             )
+        if len(places) > _MOST_ENCLOSED:
+            return None
         table = {}
         for confidence in confidences:
             found = self._enclosed(made, confidence, rows, places)

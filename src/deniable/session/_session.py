@@ -361,8 +361,8 @@ class Session:
         """One question to a mechanism that this session opened: free, since it was paid before."""
         drawing.refuse_inside("asked")
         drawing.refuse_replay(self._ledger)
-        asking = self._handles.asking(step, admit=self._ledger.check_asker)
-        with made_ready([step]), asking as opened:
+        held = self._handles.asking(step, admit=self._ledger.check_asker)
+        with made_ready([step]), held as opened:
             answering = opened.interaction.answering()
             parts = [(opened.interaction.ask, opened.read(step.value))]
             drawn = self._draw(parts, paid=None, entry=opened.entry, question="")

@@ -206,8 +206,9 @@ def given_again(session: Session, stored: Recalled) -> Release:
     """
     release = Release.from_dict(stored.answer.value)  # type: ignore[arg-type]
     if session.asker is None:
-        _, first, *_ = stored
-        return replace(release, provenance=replace(release.provenance, **facts_of(session, first)))
+        _answer, charge, *_ = stored  # not by its name: of `.charge` there is one in the sessions
+        facts = facts_of(session, charge)
+        return replace(release, provenance=replace(release.provenance, **facts))
     with after_charge(release.loss if stored.new else None):
         own = facts_of(session, stored.paid) | {"version": version()}
     provenance = replace(release.provenance, **own)

@@ -28,6 +28,7 @@ from deniable.sensitive import Sensitive
 
 _computing: ContextVar[bool] = ContextVar("computing", default=False)
 _watcher: ContextVar[Watcher | None] = ContextVar("watcher", default=None)
+_told: ContextVar[list[str]] = ContextVar("told")  # threads started inside have none
 
 
 class Watcher(Protocol):
@@ -249,7 +250,6 @@ def _watch_warnings() -> None:
     warnings._showwarnmsg = noted  # type: ignore[attr-defined]  # noqa: SLF001  (see above)
 
 
-_told: ContextVar[list[str]] = ContextVar("told")  # threads started inside have none
 _quiet = _Quiet()
 os.register_at_fork(after_in_child=_quiet.forked)
 

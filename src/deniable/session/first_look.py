@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 from pathlib import Path
 
 from deniable import units
@@ -11,6 +10,7 @@ from deniable.fixes import Fix
 from deniable.schema import Column, column
 
 from . import sources
+from .sources import csv_files
 from .tables import check_names
 
 
@@ -44,10 +44,5 @@ def _names(path: Path, *, header: bool) -> list[str]:
             fix=Fix("--header", fields={"header": "yes"}, command="--header",
                     note="if the first line contains column names"),
         )  # fmt: skip
-    try:
-        with path.open(encoding="utf-8-sig", newline="") as file:
-            line = file.readline(1 << 20)
-        names = max((next(csv.reader([line], delimiter=m), []) for m in ",;\t|"), key=len)
-    except (OSError, UnicodeDecodeError, csv.Error):
-        raise BadParameter(f"the first line of {path.name} cannot be read as UTF-8 CSV") from None
+    names = max((names for _, names in csv_files.first_line(path)), key=len)
     return check_names(names, table=path.stem)

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 from deniable import cards
 from deniable.ledger import Ledger
 from deniable.ledger.show import left as ledger_left
-from deniable.losses import Loss
 from deniable.release.numbers import amount, remaining
 
 from .tables import Table
@@ -23,6 +22,7 @@ _LARGE = 20.0
 def as_text(session: Session) -> str:
     """Tables, privacy unit, budget and ledger, one per line, and a note if the budget is weak."""
     filled = round(_WIDTH * _part(session))
+    halts, note = str(session.ledger.halts()), _note(session)
     bar = "▓" * filled + "░" * (_WIDTH - filled)
     return "\n".join(
         [
@@ -31,8 +31,8 @@ def as_text(session: Session) -> str:
             f"  spent     {_spent(session)}  {bar}",
             *(f"  {name:<8}  {figure}" for name, figure in left(session).items()),
             f"  ledger    {_ledger(session)}",
-            *(f"  failures  {halts}" for halts in [str(session.ledger.halts())] if halts),
-            *(f"  {note}" for note in _notes(session)),
+            *([f"  failures  {halts}"] if halts else []),
+            *([f"  {note}"] if note else []),
         ]
     )
 
@@ -45,6 +45,8 @@ def as_html(session: Session) -> str:
         **left(session),
         "ledger": _ledger(session),
     }
+    if note := _note(session):
+        facts["note"] = note
     columns = [
         [table.name, name, str(column)]
         for table in session.tables.values()
@@ -53,19 +55,19 @@ def as_html(session: Session) -> str:
     return cards.card(
         "session on " + ", ".join(session.tables),
         cards.bar(_part(session)),
-        cards.facts(facts | dict(zip(["note"], _notes(session), strict=False))),
+        cards.facts(facts),
         cards.folded("columns", cards.table(["table", "column", "public facts"], columns)),
     )
 
 
-def _notes(session: Session) -> list[str]:
+def _note(session: Session) -> str:
     """A warning about a budget so large that it promises almost nothing."""
     epsilon = getattr(session.budget, "epsilon", 0.0)
     if epsilon <= _LARGE:
-        return []
+        return ""
     odds = f"a factor of 10^{epsilon / math.log(10):.0f}"
     note = f"ε = {epsilon:g} lets an observer's odds about one person change by {odds}"
-    return [f"note[DP112]: {note}; most published deployments stay between 0.1 and 20"]
+    return f"note[DP112]: {note}; most published deployments stay between 0.1 and 20"
 
 
 def _table(table: Table) -> str:
@@ -103,9 +105,5 @@ def _ledger(session: Session) -> str:
 
 
 def _part(session: Session) -> float:
-    return min(1.0, _figure(session.spent) / _figure(session.share or session.budget))
-
-
-def _figure(loss: Loss) -> float:
-    figures = (getattr(loss, name, None) for name in ("epsilon", "rho", "mu"))
-    return float(next(figure for figure in figures if figure is not None))
+    spent, whole = session.spent, session.share or session.budget
+    return float(min(1.0, getattr(spent, whole.figure) / getattr(whole, whole.figure)))

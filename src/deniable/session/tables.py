@@ -189,13 +189,15 @@ def check_unit(unit: Unit, tables: Mapping[str, Table]) -> None:
             raise _unlisted(table.name, unit.column)
         folded = {name.lower(): name for name in set.intersection(*private)}
         found = difflib.get_close_matches(unit.column.lower(), folded, n=1, cutoff=_NEAR_SPELLING)
-        near = [folded[name] for name in found]
-        spelled = [fixes.person(name, unit.rows) for name in near]
+        advice = _without_people(table.name, list(tables))
+        if found:  # that column is meant, and of one table no other need be looked for
+            advice = advice[1:] if len(tables) == 1 else advice
+            advice = [fixes.person(folded[found[0]], unit.rows), *advice]
         raise MissingUnit(
             f"`{table.name}` has no column `{unit.column}`, "
             "so it does not say which person each row belongs to",
             why="the privacy unit is a person, whom that column identifies in every private table",
-            fix=[*spelled, *_without_people(table.name, list(tables))[len(tables) == len(near) :]],
+            fix=advice,
             hint=f"columns of `{table.name}`: {', '.join(sorted(names))}",
         )
 

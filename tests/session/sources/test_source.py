@@ -7,7 +7,7 @@ import pytest
 
 import deniable as dp
 from deniable.errors import UnknownName
-from deniable.session.sources.source import Source, chosen, found, quoted
+from deniable.session.sources.source import Source, chosen, outline, quoted
 
 
 class Rows(Source):
@@ -47,11 +47,11 @@ def test_a_table_is_registered_and_a_stream_is_kept_because_it_is_read_once(tmp_
 
 
 def test_columns_have_the_types_that_are_spelled():
-    outline = found(Rows(held=None), None, [("age", "BIGINT"), ("x", "BLOB")], likely={"x": "text"})
-    assert (outline.name, outline.types) == ("data", {"age": "int", "x": None})
-    assert outline.spelled == {"age": "BIGINT", "x": "BLOB"}
-    assert found(Rows(held=None), "t", [("a", "x")], spelled={}).spelled == {}
-    assert outline.likely == {"x": "text"}
+    made = outline(Rows(held=None), None, [("age", "BIGINT"), ("x", "BLOB")], likely={"x": "text"})
+    assert (made.name, made.types) == ("data", {"age": "int", "x": None})
+    assert made.spelled == {"age": "BIGINT", "x": "BLOB"}
+    assert outline(Rows(held=None), "t", [("a", "x")], spelled={}).spelled == {}
+    assert made.likely == {"x": "text"}
 
 
 def test_names_in_sql_are_quoted():

@@ -1,5 +1,6 @@
 """Deliberately wrong mechanisms, each beside its correct version: what an auditor must catch.
 
+_specimen    a wrong mechanism beside its correct version, and how it is refuted
 noise        size, law and digits of noise; noise used twice
 sums         sums, means and vectors whose sensitivity is not what is said
 selection    noisy max and the exponential mechanism
@@ -8,8 +9,7 @@ frameworks   propose-test-release, smooth sensitivity, sample and aggregate
 keys         keys from the data, thresholds, groups
 books        composition, sampling, stopping rules, the order of charging, time
 training     clipping, batches and intercepts in private training
-stopping     the adversary against the best order
-_specimen    a wrong mechanism beside its correct version, and how it is refuted
+stopping     for books: the adversary against the best order
 
 None was written to suit an auditor: each is a mistake that was printed or shipped somewhere.
 

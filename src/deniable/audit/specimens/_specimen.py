@@ -1,4 +1,8 @@
-"""What a specimen is: a wrong mechanism beside its right twin, and how it is refuted."""
+"""What a specimen is: a wrong mechanism beside its right twin, and how it is refuted.
+
+Wrong mechanisms and right ones are made of the same few parts: `noisy` and `one_by_one` for answers
+that are drawn many times, `session`, `releases` and `laplace` for programs that are replayed.
+"""
 
 from __future__ import annotations
 
@@ -12,8 +16,12 @@ from numpy.typing import NDArray
 
 from deniable.audit.blackbox import audit
 from deniable.audit.replays import replay
-from deniable.losses import Loss
-from deniable.mechanisms import Laplace
+from deniable.ledger import open_ledger
+from deniable.losses import Loss, rho
+from deniable.mechanisms import Laplace, Step
+from deniable.sensitive import Sensitive
+from deniable.session import Session
+from deniable.units import Unit, rows
 
 Floats = NDArray[np.float64]
 Batch = Callable[[Any, int], Any]
@@ -32,6 +40,27 @@ def noisy(scale: float) -> Batch:
 def one_by_one(release: Callable[[Any], object]) -> Batch:
     """A mechanism that answers once per call."""
     return lambda value, n: np.array([release(value) for _ in range(n)])
+
+
+def session(unit: Unit | None = None) -> Session:
+    """A door to data that come by Sensitive: no tables."""
+    budget = rho(1e4)  # of no interest here, and every mechanism used has a ρ
+    ledger = open_ledger(None, budget=budget, unit=unit or rows(), name="specimens")
+    return Session(tables={}, schema=None, ledger=ledger)
+
+
+def releases(step: Callable[[Any], Step[Any]], unit: Unit | None = None) -> Callable[[Any], object]:
+    """A program of one release."""
+    return lambda data: session(unit).release(step(data))
+
+
+def laplace(
+    compute: Callable[[], object], *, sensitivity: float, counts: int | None = None
+) -> Step[object]:
+    """A value, or so many counts, with Laplace noise, ε = 1."""
+    mechanism = Laplace.calibrate(epsilon=1.0, sensitivity=sensitivity)
+    whole = counts is not None
+    return mechanism.on(Sensitive(compute, l1=sensitivity, whole=whole, shape=counts))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -90,6 +119,7 @@ class Sampled(Specimen):
 
     def judge_right(self) -> Finding:
         claim, samples = self.right_claim or self.claim, self.right_samples or self.samples
+        # The twin in the place of the wrong one, with its own claim.
         return replace(self, wrong=self.right, claim=claim, samples=samples).judge_wrong()
 
     def _judged(self, mechanism: Callable[..., Any]) -> Finding:

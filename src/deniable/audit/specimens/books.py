@@ -12,9 +12,8 @@ from deniable.mechanisms import Gaussian, Laplace, RandomizedResponse, Step
 from deniable.sampling.public import PublicRandom
 from deniable.sensitive import Sensitive
 
-from ._specimen import Batch, Computed, Replayed, Sampled, Specimen, Timed, noisy
+from ._specimen import Batch, Computed, Replayed, Sampled, Specimen, Timed, noisy, releases, session
 from .stopping import best_order, one_order
-from .sums import releases, session
 
 _RNG = PublicRandom(3).generator
 _ONCE = Gaussian(sigma=0.25)

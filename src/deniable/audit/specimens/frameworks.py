@@ -14,8 +14,17 @@ from deniable.sensitivity import Mean, sample_and_aggregate, smooth_release
 from deniable.sensitivity.local import sorted_within
 from deniable.units import person
 
-from ._specimen import Floats, Replayed, Sampled, Specimen, noisy, one_by_one
-from .sums import laplace, releases, session
+from ._specimen import (
+    Floats,
+    Replayed,
+    Sampled,
+    Specimen,
+    laplace,
+    noisy,
+    one_by_one,
+    releases,
+    session,
+)
 
 _DELTA, _HALF = 1e-3, 0.5
 _TEST = ProposeTestRelease(bound=1.0, epsilon_test=_HALF, epsilon_release=_HALF, delta=_DELTA)

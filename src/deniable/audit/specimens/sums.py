@@ -11,38 +11,13 @@ from typing import Any
 import numpy as np
 
 from deniable import units
-from deniable.ledger import open_ledger
-from deniable.losses import rho
 from deniable.mechanisms import Gaussian, Laplace, Step
 from deniable.sensitive import Sensitive
 from deniable.sensitivity import clipped_sum, mean
-from deniable.session import Session
-from deniable.units import Unit
 
-from ._specimen import Computed, Floats, Replayed, Specimen
+from ._specimen import Computed, Floats, Replayed, Specimen, laplace, releases, session
 
 AGES = np.array([33.0, 21.0, 45.0, 64.0])
-
-
-def session(unit: Unit | None = None) -> Session:
-    """A door to data that come by Sensitive: no tables."""
-    budget = rho(1e4)  # of no interest here, and every mechanism used has a ρ
-    ledger = open_ledger(None, budget=budget, unit=unit or units.rows(), name="specimens")
-    return Session(tables={}, schema=None, ledger=ledger)
-
-
-def releases(step: Callable[[Any], Step[Any]], unit: Unit | None = None) -> Callable[[Any], object]:
-    """A program of one release."""
-    return lambda data: session(unit).release(step(data))
-
-
-def laplace(
-    compute: Callable[[], object], *, sensitivity: float, counts: int | None = None
-) -> Step[object]:
-    """A value, or so many counts, with Laplace noise, ε = 1."""
-    mechanism = Laplace.calibrate(epsilon=1.0, sensitivity=sensitivity)
-    whole = counts is not None
-    return mechanism.on(Sensitive(compute, l1=sensitivity, whole=whole, shape=counts))
 
 
 def _histogram(sensitivity: float, cells: int) -> Callable[[Any], Step[Any]]:

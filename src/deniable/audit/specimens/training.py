@@ -22,8 +22,7 @@ from deniable.mechanisms import Gaussian
 from deniable.sensitive import Sensitive
 from deniable.units import rows
 
-from ._specimen import Computed, Floats, Replayed, Specimen
-from .sums import session
+from ._specimen import Computed, Floats, Replayed, Specimen, session
 
 ROWS = np.array([[0.6, 0.8, 1.0], [1.0, 0.0, 1.0], [0.8, 0.6, 1.0], [1.0, 0.0, 1.0]])
 JOINED = np.vstack([ROWS, [[1.0, 0.0, 0.0]]])

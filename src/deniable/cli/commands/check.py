@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING
 
 from deniable.cli import amounts, options, places, talk
-from deniable.errors import MissingBounds, MissingUnit
+from deniable.errors import BadParameter, MissingBounds, MissingUnit
 
 if TYPE_CHECKING:
     from deniable.schema import Schema
@@ -90,7 +90,7 @@ def warnings(table: Table, facts: Schema, place: places.Place) -> Iterator[Warne
         return
     for name in [each for each in table.unread if each not in table.refused]:
         yield Warned(
-            code="DP111",
+            code=BadParameter.code,
             target=f"{table.name}.{name}",
             what="unknown type, so it cannot be used",
             fix=_set(table.name, name, "--type text", place, data=True),

@@ -167,8 +167,9 @@ def _text(kept: Ledger, shown: list[Entry], count: int) -> str:
         "spent": f"{amount(kept.spent, 'up')} of {amount(kept.budget)}",
         **left(kept),
         **_shares(kept),
-        **({"failures": str(halts)} if str(halts := kept.halts()) else {}),
     }
+    if halts := str(kept.halts()):
+        facts["failures"] = halts
     lines = [f"{name:<9} {fact}" for name, fact in facts.items()]
     if shown:
         # Of a stop or a resumption the asker is shown.

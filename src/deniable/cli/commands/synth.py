@@ -43,13 +43,13 @@ def synth(
     json: options.Json = False,
 ) -> None:
     """Write synthetic rows, and spend budget. Without --spend, say what to decide first."""
-    _check(out, force=force)
+    rows.fresh(out, suffixes=(".csv", ".parquet", ".synthetic"), force=force)
     if count is not None:
         parameters.whole("--rows", count, least=0)
     place = places.find(schema, data=data, ledger=ledger, table=table)
     _check_kept(out, place)
     paid = amounts.maybe("spend", spend)
-    named = None if columns is None else [name.strip() for name in columns.split(",")]
+    named = None if columns is None else rows.names(columns)
     with place.open(budget=amounts.maybe("budget", budget), asker=asker) as session:
         if paid is None:
             share = amounts.typed(session.left.share(0.25))
@@ -76,17 +76,6 @@ def synth(
         talk.say(made)
 
 
-def _check(out: Path, *, force: bool) -> None:
-    """Refuse before anything is spent what could not be written after."""
-    if out.suffix not in (".csv", ".parquet", ".synthetic"):
-        raise BadParameter.of(
-            "the file", str(out), must="a name that ends in .csv, .parquet or .synthetic"
-        )
-    if out.exists() and not force:
-        raise BadParameter(f"{out} exists", fix="--force to replace it, or another name")
-    parameters.target(out)
-
-
 def _check_kept(out: Path, place: places.Place) -> None:
     """Refuse to write over the rows, the schema or the ledger, whatever --force says."""
     kept = [place.schema, *place.sources(place.facts()).values(), Path(place.ledger)]
@@ -98,7 +87,7 @@ def _check_kept(out: Path, place: places.Place) -> None:
 
 
 def _written(made: Synthetic, out: Path, count: int | None) -> int:
-    if out.suffix == ".synthetic":
+    if out.suffix.lower() == ".synthetic":
         made.save(out)
         return 0
     table = made.to_arrow(count)

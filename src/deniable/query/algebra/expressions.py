@@ -151,6 +151,13 @@ def alike(args: tuple[Expression, ...]) -> tuple[Expression, ...]:
     return tuple(literal(None, kind=kind, span=a.span) if _is_missing(a) else a for a in args)
 
 
+def in_floats(left: Expression, right: Expression) -> tuple[Expression, Expression]:
+    """Both as they are, or as floats where one is a float and the other a whole number."""
+    if {left.kind, right.kind} == {Kind.INT, Kind.FLOAT}:
+        return call("to_float", left), call("to_float", right)
+    return left, right
+
+
 def walk(tree: Tree) -> Iterator[Tree]:
     """Every node of an expression or a relation: parents first, then left to right."""
     yield tree

@@ -12,31 +12,20 @@ import math
 import operator
 import re
 from collections.abc import Callable
+from string import ascii_lowercase, ascii_uppercase
 from typing import Any, Final
 
 from .domain import EXACT, Scalar
 
 Value = Scalar | None
 
-# What text must look like to be cast; everything else is missing. Leading and trailing spaces are
-# allowed. Lengths are limited so that no engine can overflow.
-INT_TEXT: Final = r"^ *[+-]?[0-9]{1,18} *$"
-WHOLE_TEXT: Final = r"^ *[+-]?[0-9]{1,18}\.0{0,18} *$"
-"""A whole number with a point, as pandas writes those of a column with missing values."""
-FLOAT_TEXT: Final = r"^ *[+-]?([0-9]{1,30}(\.[0-9]{0,30})?|\.[0-9]{1,30})([eE][+-]?[0-9]{1,2})? *$"
-DATE_TEXT: Final = r"^ *[0-9]{4}-[0-9]{2}-[0-9]{2} *$"
-TIMESTAMP_TEXT: Final = (
-    r"^ *[0-9]{4}-[0-9]{2}-[0-9]{2}[ T][0-9]{2}:[0-9]{2}(:[0-9]{2}(\.[0-9]{1,6})?)? *$"
-)
 LONGEST_JOINED: Final = 1024
 # Times 10¹⁵ this is still a float; from 2⁵³ on there is nothing to round but by negative digits.
 LARGEST_ROUNDED: Final = 2.0**900
-TRUE_TEXTS: Final = ("true", "t", "1")
-FALSE_TEXTS: Final = ("false", "f", "0")
 
 EPOCH: Final = dt.date(1970, 1, 1)
-_LOWER = {ord(c): ord(c) + 32 for c in "ABCDEFGHIJKLMNOPQRSTUVWXYZ"}
-_UPPER = {small: capital for capital, small in _LOWER.items()}
+_LOWER: Final = str.maketrans(ascii_uppercase, ascii_lowercase)
+_UPPER: Final = str.maketrans(ascii_lowercase, ascii_uppercase)
 
 
 def number(value: float) -> Value:

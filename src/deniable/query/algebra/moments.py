@@ -7,22 +7,22 @@ import math
 import re
 from typing import Final
 
-from .meaning import (
-    DATE_TEXT,
-    FALSE_TEXTS,
-    FLOAT_TEXT,
-    INT_TEXT,
-    TIMESTAMP_TEXT,
-    TRUE_TEXTS,
-    WHOLE_TEXT,
-    Value,
-    lower,
-    number,
-    round_half_away,
-)
+from .meaning import Value, lower, number, round_half_away
 
 UNITS: Final = ("year", "quarter", "month", "week", "day", "hour", "minute")
-_DAY = dt.timedelta(days=1)
+
+# What text must look like to be cast; everything else is missing. Leading and trailing spaces are
+# allowed. Lengths are limited so that no engine can overflow.
+INT_TEXT: Final = r"^ *[+-]?[0-9]{1,18} *$"
+WHOLE_TEXT: Final = r"^ *[+-]?[0-9]{1,18}\.0{0,18} *$"
+"""A whole number with a point, as pandas writes those of a column with missing values."""
+FLOAT_TEXT: Final = r"^ *[+-]?([0-9]{1,30}(\.[0-9]{0,30})?|\.[0-9]{1,30})([eE][+-]?[0-9]{1,2})? *$"
+DATE_TEXT: Final = r"^ *[0-9]{4}-[0-9]{2}-[0-9]{2} *$"
+TIMESTAMP_TEXT: Final = (
+    r"^ *[0-9]{4}-[0-9]{2}-[0-9]{2}[ T][0-9]{2}:[0-9]{2}(:[0-9]{2}(\.[0-9]{1,6})?)? *$"
+)
+TRUE_TEXTS: Final = ("true", "t", "1")
+FALSE_TEXTS: Final = ("false", "f", "0")
 
 
 def truncate(unit: str, x: dt.date) -> Value:

@@ -1,14 +1,16 @@
 """The table of operators: everything an expression can do to values, one line each.
 
-    name         how it is called in our trees and printed
-    accepts      the kinds of each argument; the last entry stands for all further ones
-    result       what is known of the result: kind, range, whether missing
-    run          what it means (`meaning`, `moments`)
-    constants    positions of arguments that must be constants
-    exact        the same bits on every engine: not so for ln, exp and power
+    name            how it is called in our trees and printed, unless it has a `symbol`
+    accepts         the kinds of each argument; the last entry stands for all further ones
+    result          what is known of the result: kind, range, whether missing (`ranges`)
+    run             what it means for single values (`meaning`, `moments`)
+    least, most     how many arguments it takes; written here as `optional` and `many`
+    constants       positions of arguments that must be constants
+    alike           arguments are brought to one kind first
+    exact           the same bits on every engine: not so for ln, exp and power
 
-All operators are total. All but and, or, is_null, coalesce, case and nullif are strict: missing in,
-missing out.
+All operators are total. They are strict (missing in, missing out) unless written `strict=False`:
+those see missing arguments themselves.
 """
 
 from __future__ import annotations
@@ -21,13 +23,13 @@ from typing import Any, Final
 
 from . import meaning, moments, ranges
 from .domain import NUMBERS, TIMES, Domain, Kind
-from .meaning import strict
 
+# What an argument may be, short enough for one line per operator.
 _N: Final = NUMBERS
 _I: Final = frozenset({Kind.INT})
 _T: Final = frozenset({Kind.TEXT})
 _B: Final = frozenset({Kind.BOOL})
-_D: Final = TIMES
+_D: Final = TIMES  # a date or a timestamp
 _S: Final = frozenset({Kind.TIMESTAMP})
 _ANY: Final = frozenset(Kind)
 _ORDERED: Final = _ANY - _B
@@ -121,7 +123,7 @@ def _op(
     result: Callable[..., Domain],
     run: Callable[..., Any],
     *,
-    own: bool = False,
+    strict: bool = True,
     optional: int = 0,
     many: bool = False,
     constants: tuple[int, ...] = (),
@@ -131,7 +133,7 @@ def _op(
         name=name,
         accepts=accepts,
         result=result,
-        run=run if own else strict(run),
+        run=meaning.strict(run) if strict else run,
         constants=frozenset(constants),
         least=len(accepts) - optional,
         most=None if many else len(accepts),
@@ -169,13 +171,13 @@ _ALL: Final = (
     _op("gt", (_ORDERED, _ORDERED), _truth, lambda x, y: x > y, symbol=">", alike=True),
     _op("ge", (_ORDERED, _ORDERED), _truth, lambda x, y: x >= y, symbol=">=", alike=True),
     _op("in", (_ANY, _ANY), _truth, lambda x, *listed: x in listed, many=True, alike=True),
-    _op("and", (_B, _B), _truth, meaning.both, own=True, many=True, symbol="and"),
-    _op("or", (_B, _B), _truth, meaning.either, own=True, many=True, symbol="or"),
+    _op("and", (_B, _B), _truth, meaning.both, strict=False, many=True, symbol="and"),
+    _op("or", (_B, _B), _truth, meaning.either, strict=False, many=True, symbol="or"),
     _op("not", (_B,), _truth, lambda x: not x),
-    _op("is_null", (_ANY,), _never_missing, lambda x: x is None, own=True),
-    _op("coalesce", (_ANY,), _coalesced, meaning.coalesce, own=True, many=True, alike=True),
-    _op("case", (_B, _ANY, _ANY), _cases, meaning.case, own=True, many=True),
-    _op("nullif", (_ANY, _ANY), _nullified, meaning.nullif, own=True, alike=True),
+    _op("is_null", (_ANY,), _never_missing, lambda x: x is None, strict=False),
+    _op("coalesce", (_ANY,), _coalesced, meaning.coalesce, strict=False, many=True, alike=True),
+    _op("case", (_B, _ANY, _ANY), _cases, meaning.case, strict=False, many=True),
+    _op("nullif", (_ANY, _ANY), _nullified, meaning.nullif, strict=False, alike=True),
     # ---- text
     _op("lower", (_T,), _text, meaning.lower),
     _op("upper", (_T,), _text, meaning.upper),

@@ -17,7 +17,8 @@ from .expressions import Call, Expression, Literal, columns_of, evaluate, walk
 from .moments import truncate
 
 LARGEST_LIST: Final = 1_000_000
-_LARGEST_TRIAL: Final = 10_000
+_MOST_COMBINATIONS: Final = 10_000
+_MOST_STEPS: Final = 40_000  # operators, over all rows that are tried
 _EXACT_UNITS: Final = {"hour": dt.timedelta(hours=1), "minute": dt.timedelta(minutes=1)}
 
 
@@ -66,7 +67,7 @@ def _by_trial(expression: Expression) -> tuple[Scalar, ...] | None:
     columns = columns_of(expression)
     counts = [count_of(column.domain) for column in columns.values()]
     trials = math.prod(count + 1 for count in counts if count is not None)
-    if None in counts or trials * expression.size > 4 * _LARGEST_TRIAL:
+    if None in counts or trials * expression.size > _MOST_STEPS:
         return None
     lists: list[tuple[Scalar | None, ...]] = [
         (*(_listed(c.domain) or ()), *([None] if c.domain.nullable else []))
@@ -102,7 +103,7 @@ def _of_call(expression: Call) -> tuple[Scalar, ...] | None:
     if not expression.operator.exact:
         return None
     lists = [found for arg in args if (found := _with_missing(arg)) is not None]
-    if len(lists) < len(args) or math.prod(map(len, lists)) > _LARGEST_TRIAL:
+    if len(lists) < len(args) or math.prod(map(len, lists)) > _MOST_COMBINATIONS:
         return None
     return _distinct(itertools.starmap(expression.operator.run, itertools.product(*lists)))
 

@@ -19,6 +19,8 @@ from .moments import add_minutes as later
 from .moments import truncate
 
 _SLACK: Final = 2.0**-46
+_LEAST: Final = math.ulp(0.0)  # the least float above 0
+_LAST_DAY: Final = dt.date.max.toordinal()
 
 
 def ends(domain: Domain) -> tuple[Number, Number]:
@@ -54,7 +56,7 @@ class Missing(TypedDict):
 
 
 def strict_missing(args: Sequence[Domain], *, also: bool = False) -> Missing:
-    """Missing if any part is, or `also` without; under a rule if all such parts are."""
+    """Missing if any argument may be, or else if `also`; `ruled` if all that may be missing are."""
     return Missing(
         nullable=also or any(d.nullable for d in args),
         ruled=all(d.ruled or not d.nullable for d in args),
@@ -199,9 +201,8 @@ def _from_zero(domain: Domain) -> Domain:
 
 
 def _outwards(low: float, high: float, missing: Missing) -> Domain:
-    return ranged(
-        low - abs(low) * _SLACK - 5e-324, high + abs(high) * _SLACK + 5e-324, whole=False, **missing
-    )
+    low, high = low - abs(low) * _SLACK - _LEAST, high + abs(high) * _SLACK + _LEAST
+    return ranged(low, high, whole=False, **missing)
 
 
 def _power(x: Number, y: Number) -> float:
@@ -228,14 +229,15 @@ def extreme(rule: Callable[..., Any], *args: Domain) -> Domain:
 
     One unknown low makes min's low unknown, but not max's; likewise for highs.
     """
-    first = together(args)
-    pick: list[Scalar | None] = []
-    for found, hidden in (([d.low for d in args], min), ([d.high for d in args], max)):
-        known = [end for end in found if end is not None]
-        whole = len(known) == len(found) or (rule is not hidden and known)
-        pick.append(rule(known) if whole else None)
-    low, high = (_like(end, first.kind) for end in pick)
-    return first.but(low=low, high=high, values=None, **strict_missing(args))
+
+    def end(found: list[Scalar | None], undone_by: Callable[..., Any]) -> Scalar | None:
+        known = [each for each in found if each is not None]
+        unknown = not known or (rule is undone_by and len(known) < len(found))
+        return None if unknown else _like(rule(known), hull.kind)
+
+    hull = together(args)
+    low, high = end([d.low for d in args], min), end([d.high for d in args], max)
+    return hull.but(low=low, high=high, values=None, **strict_missing(args))
 
 
 def clip(x: Domain, low: Domain, high: Domain) -> Domain:
@@ -251,7 +253,7 @@ def clip(x: Domain, low: Domain, high: Domain) -> Domain:
 
 
 def bins(x: Domain, width: Domain) -> Domain:
-    """The number of a bin is increasing in x."""
+    """The start of the bin is increasing in x."""
     w = width.low
     a, b = (bin_start(end, w) if math.isfinite(end) else end for end in ends(x))  # type: ignore[arg-type]
     whole = x.kind is Kind.INT and width.kind is Kind.INT
@@ -296,7 +298,7 @@ def _like(value: Scalar | None, kind: Kind) -> Scalar | None:
 
 
 def truncated(unit: Domain, x: Domain) -> Domain:
-    """Increasing in x; the same kind."""
+    """Increasing in x; the same kind. The first week of year 1 may start before the calendar."""
     assert unit.values is not None
     low, high = (None if end is None else truncate(str(unit.values[0]), end) for end in _days(x))
     missing = strict_missing([x], also=unit.values[0] == "week")
@@ -305,21 +307,20 @@ def truncated(unit: Domain, x: Domain) -> Domain:
 
 def days_between(x: Domain, y: Domain) -> Domain:
     """Decreasing in the start, increasing in the end; at most 9999 years."""
-    (a, b), (c, d) = (
-        (_ordinal(low, 1), _ordinal(high, 3652059)) for low, high in map(_days, (x, y))
-    )
+    spans = [(_ordinal(low, 1), _ordinal(high, _LAST_DAY)) for low, high in map(_days, (x, y))]
+    (a, b), (c, d) = spans
     return ranged(c - b, d - a, whole=True, **strict_missing([x, y]))
 
 
 def add_days(x: Domain, days: Domain) -> Domain:
     """Within the calendar; missing beyond it."""
     (low, high), (a, b) = _days(x), ends(days)
-    last = dt.date.max.toordinal()
-    first, final = _ordinal(low, 1) + a, _ordinal(high, last) + b
-    missing = strict_missing([x, days], also=first < 1 or final > last)
-    if x.low is None or x.high is None or not (first >= 1 and final <= last):
+    first, last = _ordinal(low, 1) + a, _ordinal(high, _LAST_DAY) + b
+    beyond = first < 1 or last > _LAST_DAY
+    missing = strict_missing([x, days], also=beyond)
+    if x.low is None or x.high is None or beyond:
         return Domain(kind=Kind.DATE, **missing)
-    reach = [dt.date.fromordinal(int(end)) for end in (first, final)]
+    reach = [dt.date.fromordinal(int(end)) for end in (first, last)]
     return Domain(kind=Kind.DATE, low=reach[0], high=reach[1], **missing)
 
 

@@ -30,7 +30,7 @@ class Relation:
     @property
     def columns(self) -> tuple[Column, ...]:
         """What expressions about this relation may read."""
-        return self._columns()
+        raise AssertionError("each kind of relation has its own")
 
     @property
     def person(self) -> str | None:
@@ -51,9 +51,6 @@ class Relation:
     def children(self) -> tuple[Relation, ...]:
         """The relations it is made of, left to right; none for a table."""
         return tuple(each for each in vars(self).values() if isinstance(each, Relation))
-
-    def _columns(self) -> tuple[Column, ...]:
-        raise AssertionError
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -96,7 +93,8 @@ class Scan(Relation):
     complete: bool = True
     size: int | None = None
 
-    def _columns(self) -> tuple[Column, ...]:
+    @property
+    def columns(self) -> tuple[Column, ...]:
         return tuple(read.column for read in self.reads)
 
     @property
@@ -111,7 +109,8 @@ class Filter(Relation):
     source: Relation
     where: Expression
 
-    def _columns(self) -> tuple[Column, ...]:
+    @property
+    def columns(self) -> tuple[Column, ...]:
         return self.source.columns
 
 
@@ -122,7 +121,8 @@ class Project(Relation):
     source: Relation
     named: tuple[tuple[str, Expression], ...]
 
-    def _columns(self) -> tuple[Column, ...]:
+    @property
+    def columns(self) -> tuple[Column, ...]:
         return tuple(Column(name=name, domain=made.domain) for name, made in self.named)
 
 
@@ -156,7 +156,8 @@ class Join(Relation):
         """Whether a person with n rows here and m rows there may have n·m rows together."""
         return self.same_person and not (one_each(self.left) or one_each(self.right))
 
-    def _columns(self) -> tuple[Column, ...]:
+    @property
+    def columns(self) -> tuple[Column, ...]:
         right = self.right.columns
         if self.kind is JoinKind.LEFT:
             right = tuple(Column(name=c.name, domain=c.domain.but(nullable=True)) for c in right)
@@ -170,7 +171,8 @@ class Union(Relation):
     left: Relation
     right: Relation
 
-    def _columns(self) -> tuple[Column, ...]:
+    @property
+    def columns(self) -> tuple[Column, ...]:
         pairs = zip(self.left.columns, self.right.columns, strict=True)
         return tuple(Column(name=a.name, domain=together([a.domain, b.domain])) for a, b in pairs)
 
@@ -224,7 +226,8 @@ class PerPerson(Relation):
     keys: tuple[tuple[str, Expression], ...] = ()
     summaries: tuple[Summed, ...] = field(default=())
 
-    def _columns(self) -> tuple[Column, ...]:
+    @property
+    def columns(self) -> tuple[Column, ...]:
         keys = tuple(Column(name=name, domain=key.domain) for name, key in self.keys)
         return keys + tuple(each.column for each in self.summaries)
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 from .domain import Kind, Scalar
 from .expressions import Call, Column, Expression, Literal, walk
-from .questions import Aggregate, Key, Question
+from .questions import Aggregate, Function, Key, Question
 from .relations import Filter, Join, PerPerson, Project, Relation, Scan, Summed, Union
 
 _INDENT = "  "
@@ -104,7 +104,7 @@ def aggregate_text(aggregate: Aggregate) -> str:
 
 
 def _bounded(aggregate: Aggregate, shown: Expression) -> str:
-    if aggregate.function.value in ("count", "distinct"):
+    if aggregate.function in (Function.COUNT, Function.DISTINCT):
         return repr(shown)
     return f"{shown!r} in [{shown.domain.low}, {shown.domain.high}]"
 

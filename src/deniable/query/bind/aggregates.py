@@ -36,10 +36,6 @@ _DAYS: Final = fixes.sql(
     "MIN, MAX and MEDIAN; or a number: DATE_DIFF('day', DATE '2020-12-31', ...)",
     'min, max and median; or a number: .delta(ibis.date("2020-12-31"), unit="day")',
 )
-_CASTS: Final = {
-    Kind.DATE: _DAYS,
-    Kind.TIMESTAMP: _DAYS,
-}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -96,8 +92,7 @@ class Aggregates:
             return self._once(wanted, wish).column
         dated = argument.kind is Kind.DATE
         number = days_since(argument) if dated else minutes_since(argument)
-        ranked = Aggregate(**vars(wanted) | {"argument": number, "moment": argument})
-        column = self._once(ranked, wish).column
+        column = self._once(replace(wanted, argument=number, moment=argument), wish).column
         back = "add_days" if dated else "add_minutes"
         return call(back, literal(EPOCH), call("to_int", column))
 
@@ -148,10 +143,9 @@ class Aggregates:
 
     def _once(self, wanted: Aggregate, wish: str) -> Aggregate:
         for known in self.made:
-            if Aggregate(**vars(known) | {"name": ""}) == wanted:
+            if replace(known, name="") == wanted:
                 return known
-        name = self.names.fresh(wish or aggregate_text(wanted))
-        made = Aggregate(**vars(wanted) | {"name": name})
+        made = replace(wanted, name=self.names.fresh(wish or aggregate_text(wanted)))
         self.made.append(made)
         return made
 
@@ -200,9 +194,9 @@ def summable(
 
 
 def _cast(argument: Expression, what: str) -> Fix | str:
-    """The aggregate of numbers made of what are none."""
-    if argument.kind is not Kind.TEXT:
-        return _CASTS.get(argument.kind, "")
+    """The aggregate of numbers made of text, or of dates."""
+    if argument.kind in TIMES:
+        return _DAYS
     function, _, rest = what.partition("(")
     inner = rest.removesuffix(")") if rest and "," not in rest else "..."
     number = f"CAST({inner} AS DOUBLE)"
@@ -261,7 +255,7 @@ def _identifies(what: str, column: str, *, table: str, snippet: Snippet | None) 
 
 
 def _has_range(column: Expression) -> bool:
-    return column.domain.numeric or column.kind in (Kind.DATE, Kind.TIMESTAMP)
+    return column.domain.numeric or column.kind in TIMES
 
 
 def check_rule(argument: Expression, *, names: Names, snippet: Snippet | None) -> None:
@@ -277,6 +271,4 @@ def check_rule(argument: Expression, *, names: Names, snippet: Snippet | None) -
 
 
 def _noted(snippet: Snippet | None, note: str) -> Snippet | None:
-    if snippet is None:
-        return None
-    return Snippet(text=snippet.text, start=snippet.start, end=snippet.end, note=note)
+    return None if snippet is None else replace(snippet, note=note)

@@ -59,7 +59,7 @@ def question(
     read += [each for aggregate in aggregates for each in aggregate.expressions]
     return Question(
         unit=asking.unit,
-        relation=_reading_only(scope.relation, read),
+        relation=_pruned(scope.relation, _names(read)),
         keys=tuple(keys),
         grouping_sets=tuple(sets),
         aggregates=tuple(aggregates),
@@ -83,15 +83,11 @@ def check_private(scope: Scope, *, snippet: Snippet | None = None) -> None:
         )
 
 
-def _reading_only(relation: Relation, used: Iterable[Expression | None]) -> Relation:
-    """The relation with only the columns that these expressions, and its own steps, read.
+def _pruned(relation: Relation, wanted: frozenset[str]) -> Relation:
+    """The relation with only the columns that are wanted, or that its own steps read.
 
     What is not read can neither fail nor cost time.
     """
-    return _pruned(relation, _names(used))
-
-
-def _pruned(relation: Relation, wanted: frozenset[str]) -> Relation:
     match relation:
         case Scan():
             reads = tuple(read for read in relation.reads if read.name in wanted)
@@ -108,8 +104,7 @@ def _pruned(relation: Relation, wanted: frozenset[str]) -> Relation:
             right = _pruned(relation.right, wanted | _names(b for _, b in relation.on))
             return dataclasses.replace(relation, left=left, right=right)
         case Union():
-            sides = (_pruned(side, wanted) for side in (relation.left, relation.right))
-            return Union(left=next(sides), right=next(sides))
+            return Union(left=_pruned(relation.left, wanted), right=_pruned(relation.right, wanted))
         case PerPerson():
             sums = tuple(s for s in relation.summaries if s.name in wanted)
             parts = [*(k for _, k in relation.keys), *(s.argument for s in sums)]

@@ -8,14 +8,8 @@ from __future__ import annotations
 
 from deniable import fixes
 from deniable.errors import UnsupportedQuery
-from deniable.query.algebra import (
-    Expression,
-    Kind,
-    Project,
-    Union,
-    call,
-)
-from deniable.query.algebra.expressions import alike
+from deniable.query.algebra import Expression, Project, Union
+from deniable.query.algebra.expressions import alike, in_floats
 
 from .scope import Asking, Binding, Scope
 
@@ -66,7 +60,4 @@ def _unread(a: Binding, b: Binding) -> bool:
 
 def _alike(a: Binding, b: Binding) -> tuple[Expression, Expression]:
     """Both in one kind; whole numbers beside fractions are fractions."""
-    first, second = alike((a.value(), b.value()))
-    if {first.kind, second.kind} == {Kind.INT, Kind.FLOAT}:
-        return call("to_float", first), call("to_float", second)
-    return first, second
+    return in_floats(*alike((a.value(), b.value())))

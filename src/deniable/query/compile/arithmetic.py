@@ -19,7 +19,7 @@ from .reals import Real
 
 
 def reals(dialect: Dialect, call: Call, args: tuple[Node, ...]) -> list[Real]:
-    """All arguments as float64."""
+    """All arguments, whole numbers among them as float64."""
     return [Real.of(arg, node, dialect=dialect) for arg, node in zip(call.args, args, strict=True)]
 
 

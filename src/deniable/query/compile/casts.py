@@ -8,7 +8,7 @@ from typing import Final
 from sqlglot import exp
 
 from deniable.query.algebra import Call, Kind
-from deniable.query.algebra.meaning import (
+from deniable.query.algebra.moments import (
     DATE_TEXT,
     FALSE_TEXTS,
     FLOAT_TEXT,
@@ -21,7 +21,7 @@ from . import nodes as sql
 from .dialect import Dialect
 from .nodes import Node
 
-# Stricter than `meaning.TIMESTAMP_TEXT`: hours and minutes that exist; no engine rolls over.
+# Stricter than `moments.TIMESTAMP_TEXT`: hours and minutes that exist; no engine rolls over.
 _MOMENT_TEXT: Final = (
     r" *[0-9]{4}-[0-9]{2}-[0-9]{2}[ T]([01][0-9]|2[0-3]):[0-5][0-9]"
     r"(:[0-5][0-9](\.[0-9]{1,6})?)? *"

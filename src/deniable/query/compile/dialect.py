@@ -9,6 +9,7 @@ import datetime as dt
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
+from string import ascii_lowercase, ascii_uppercase
 from typing import TYPE_CHECKING, ClassVar, Final
 
 from sqlglot import exp
@@ -20,8 +21,6 @@ from .nodes import Node
 
 if TYPE_CHECKING:
     from .reals import Real
-
-ASCII: tuple[str, str] = ("ABCDEFGHIJKLMNOPQRSTUVWXYZ", "abcdefghijklmnopqrstuvwxyz")
 
 CALENDAR: Final = (
     dt.datetime.combine(dt.date.min, dt.time.min),
@@ -47,6 +46,8 @@ class Dialect(ABC):
     name: ClassVar[str]
     """What sqlglot calls the engine."""
     types: ClassVar[Mapping[Kind, str]]
+    kinds: ClassVar[Mapping[str, Kind]]
+    """Stored types, as regular expressions of their names, that a cast brings to one of ours."""
     wide: ClassVar[str]
     """Whole numbers of at least 38 digits."""
     says_materialized: ClassVar[bool] = True
@@ -167,8 +168,8 @@ class Dialect(ABC):
 
     def lowered(self, node: Node, *, up: bool = False) -> Node:
         """ASCII letters of one case made the other."""
-        before, after = reversed(ASCII) if up else ASCII
-        return sql.function("TRANSLATE", node, sql.text(before), sql.text(after))
+        small, capital = sql.text(ascii_lowercase), sql.text(ascii_uppercase)
+        return sql.function("TRANSLATE", node, *([small, capital] if up else [capital, small]))
 
     def trimmed(self, node: Node) -> Node:
         """Without spaces at both ends."""
@@ -232,9 +233,7 @@ class Dialect(ABC):
 
     def parsed(self, node: Node, kind: Kind) -> Node:
         """Text of the right shape as a number, date or timestamp; missing if there is no such."""
-        return exp.TryCast(
-            this=node, to=exp.DataType(this=exp.DataType.Type.USERDEFINED, kind=self.types[kind])
-        )
+        return sql.tried(node, self.types[kind])
 
     # ---- reading columns as they are stored
 
@@ -246,9 +245,11 @@ class Dialect(ABC):
         collation = exp.to_identifier(self.binary, quoted=True)
         return exp.Paren(this=exp.Collate(this=node, expression=collation))
 
-    @abstractmethod
     def stored(self, spelling: str) -> Kind | None:
         """The kind of a stored type that a cast brings to ours; None: read by way of text."""
+        return next(
+            (kind for rule, kind in self.kinds.items() if re.fullmatch(rule, spelling)), None
+        )
 
     @abstractmethod
     def narrowed(self, node: Node, spelling: str) -> Node:

@@ -14,16 +14,6 @@ from . import nodes as sql
 from .dialect import CALENDAR, Dialect
 from .nodes import Node
 
-_STORED: Final = (
-    (r"TINYINT|SMALLINT|INTEGER|BIGINT|UTINYINT|USMALLINT|UINTEGER", Kind.INT),
-    (r"UBIGINT|HUGEINT|UHUGEINT", Kind.INT),
-    (r"FLOAT|DOUBLE", Kind.FLOAT),
-    (r"DECIMAL\(.*\)", Kind.FLOAT),
-    (r"VARCHAR|ENUM\(.*\)|UUID", Kind.TEXT),
-    (r"BOOLEAN", Kind.BOOL),
-    (r"DATE", Kind.DATE),
-    (r"TIMESTAMP.*|TIMESTAMP WITH TIME ZONE", Kind.TIMESTAMP),
-)
 # The types of fewer than eight bytes, the shortest first.
 _NARROW: Final = {
     "TINYINT": (-(2**7), 2**7 - 1),
@@ -50,6 +40,14 @@ class DuckDB(Dialect):
         Kind.BOOL: "BOOLEAN",
         Kind.DATE: "DATE",
         Kind.TIMESTAMP: "TIMESTAMP",
+    }
+    kinds: ClassVar = {
+        r"U?(TINYINT|SMALLINT|INTEGER|BIGINT|HUGEINT)": Kind.INT,
+        r"FLOAT|DOUBLE|DECIMAL\(.*\)": Kind.FLOAT,
+        r"VARCHAR|ENUM\(.*\)|UUID": Kind.TEXT,
+        r"BOOLEAN": Kind.BOOL,
+        r"DATE": Kind.DATE,
+        r"TIMESTAMP.*": Kind.TIMESTAMP,
     }
     wide: ClassVar = "HUGEINT"
     joins_weights: ClassVar = True
@@ -78,7 +76,7 @@ class DuckDB(Dialect):
             kind = f"ENUM({listed})" if len(listed) <= _LONGEST_ENUM else None
         elif len(numbers) == len(values):
             kind = _shortest(min(numbers), max(numbers))
-        return node if kind is None else _tried(node, kind)
+        return node if kind is None else sql.tried(node, kind)
 
     def matches(self, node: Node, pattern: str) -> Node:
         """RE2, on the whole text."""
@@ -116,11 +114,8 @@ class DuckDB(Dialect):
         low, high = (sql.typed(sql.text(end), spelling) for end in ("00:00:00", "24:00:00"))
         return _within(node, low, high)
 
-    def stored(self, spelling: str) -> Kind | None:
-        return next((kind for rule, kind in _STORED if re.fullmatch(rule, spelling)), None)
-
     def stored_without_nan(self, node: Node, spelling: str) -> Node:
-        """Not by comparing: see below."""
+        """Not by comparing: see `stored_nan`."""
         if spelling.startswith("DECIMAL"):
             return _within_digits(node, spelling)
         return sql.case((sql.negated(self.stored_nan(node)), sql.copy(node)))
@@ -144,13 +139,13 @@ class DuckDB(Dialect):
         if spelling == "TIMESTAMP":
             return node
         # Nanoseconds with a zone have no cast of their own.
-        zoned = _tried(node, "TIMESTAMPTZ") if spelling == "TIMESTAMPTZ_NS" else node
-        return _tried(zoned, "TIMESTAMP")
+        zoned = sql.tried(node, "TIMESTAMPTZ") if spelling == "TIMESTAMPTZ_NS" else node
+        return sql.tried(zoned, "TIMESTAMP")
 
     def narrowed(self, node: Node, spelling: str) -> Node:
         """TRY_CAST is total."""
         wide = spelling in ("UBIGINT", "HUGEINT", "UHUGEINT")
-        return _tried(node, "BIGINT") if wide else self.to(Kind.INT, node)
+        return sql.tried(node, "BIGINT") if wide else self.to(Kind.INT, node)
 
 
 def _within_digits(node: Node, spelling: str) -> Node:
@@ -177,7 +172,3 @@ def _within(node: Node, low: Node, high: Node) -> Node:
 def _shortest(low: int, high: int) -> str | None:
     """A type of fewer than eight bytes that holds both ends."""
     return next((k for k, (least, most) in _NARROW.items() if least <= low and high <= most), None)
-
-
-def _tried(node: Node, kind: str) -> Node:
-    return exp.TryCast(this=node, to=exp.DataType(this=exp.DataType.Type.USERDEFINED, kind=kind))

@@ -7,7 +7,7 @@ from typing import Final
 
 from sqlglot import exp
 
-from deniable.query.algebra import Call, Column, Domain, Expression, Kind, Literal
+from deniable.query.algebra import Call, Column, Expression, Kind, Literal
 
 from . import arithmetic, casts, moments, words
 from . import nodes as sql
@@ -34,15 +34,9 @@ def compiled(expression: Expression, *, dialect: Dialect, columns: Mapping[str, 
 
 
 def _together(dialect: Dialect, call: Call, args: tuple[Node, ...]) -> list[Node]:
-    """Whole numbers beside floats are floats; text compares by code point."""
-    kinds = {arg.kind for arg in call.args}
-    if kinds == {Kind.INT, Kind.FLOAT}:
-        return [_float(dialect, a.domain, n) for a, n in zip(call.args, args, strict=True)]
-    return list(args)
-
-
-def _float(dialect: Dialect, facts: Domain, node: Node) -> Node:
-    return dialect.to(Kind.FLOAT, node) if facts.kind is Kind.INT else node
+    """Whole numbers beside floats as floats."""
+    mixed = {arg.kind for arg in call.args} == {Kind.INT, Kind.FLOAT}
+    return arithmetic.floats(dialect, call, args) if mixed else list(args)
 
 
 def _compare(kind: type[exp.Binary]) -> Rule:
@@ -69,9 +63,7 @@ def _in(dialect: Dialect, call: Call, *args: Node) -> Node:
 
 def _as_result(dialect: Dialect, call: Call, args: tuple[Node, ...]) -> list[Node]:
     """Branches in the kind of the result."""
-    if call.kind is not Kind.FLOAT:
-        return list(args)
-    return [_float(dialect, a.domain, n) for a, n in zip(call.args, args, strict=True)]
+    return arithmetic.floats(dialect, call, args) if call.kind is Kind.FLOAT else list(args)
 
 
 def _case(dialect: Dialect, call: Call, *args: Node) -> Node:
@@ -80,7 +72,8 @@ def _case(dialect: Dialect, call: Call, *args: Node) -> Node:
 
 
 def _coalesce(dialect: Dialect, call: Call, *args: Node) -> Node:
-    return exp.Coalesce(this=(parts := _as_result(dialect, call, args))[0], expressions=parts[1:])
+    first, *rest = _as_result(dialect, call, args)
+    return exp.Coalesce(this=first, expressions=rest)
 
 
 def _nullif(dialect: Dialect, call: Call, *args: Node) -> Node:

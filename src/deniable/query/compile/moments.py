@@ -38,44 +38,37 @@ def _add_days(dialect: Dialect, call: Call, x: Node, days: Node) -> Node:
     """Missing beyond the calendar: how far is looked at before anything is added."""
     day = _day(dialect, call, 0, x)
     since = dialect.days(dialect.constant(dt.date.min, Kind.DATE), sql.copy(day))
-    far = sql.either(
-        [
-            sql.lt(sql.copy(days), dialect.whole(-_LAST)),
-            sql.gt(sql.copy(days), dialect.whole(_LAST)),
-        ]
-    )
     place = sql.add(since, sql.copy(days))
-    out = sql.either(
-        [sql.lt(place, dialect.whole(0)), sql.gt(sql.copy(place), dialect.whole(_LAST - 1))]
-    )
-    nothing = dialect.constant(None, Kind.DATE)
-    return sql.case((far, nothing), (out, sql.copy(nothing)), default=dialect.shifted(day, days))
+    moved = dialect.shifted(day, days)
+    return _on_calendar(dialect, moved, Kind.DATE, by=days, place=place, length=_LAST)
 
 
 def _add_minutes(dialect: Dialect, call: Call, x: Node, minutes: Node) -> Node:
     """Likewise, in minutes since the first day; a date starts at midnight."""
     stamp = call.args[0].kind is Kind.TIMESTAMP
     moment = x if stamp else dialect.to(Kind.TIMESTAMP, x)
-    most = _LAST * _MINUTES
-    since = dialect.days(
-        dialect.constant(dt.date.min, Kind.DATE), _day(dialect, call, 0, sql.copy(x))
-    )
-    place = sql.add(sql.times(since, dialect.whole(_MINUTES)), sql.copy(minutes))
+    day = _day(dialect, call, 0, sql.copy(x))
+    days = dialect.days(dialect.constant(dt.date.min, Kind.DATE), day)
+    place = sql.add(sql.times(days, dialect.whole(_MINUTES)), sql.copy(minutes))
     if stamp:
         hours = sql.times(dialect.part("hour", sql.copy(x)), dialect.whole(60))
         place = sql.add(place, sql.add(hours, dialect.part("minute", sql.copy(x))))
-    far = sql.either(
-        [
-            sql.lt(sql.copy(minutes), dialect.whole(-most)),
-            sql.gt(sql.copy(minutes), dialect.whole(most)),
-        ]
-    )
-    out = sql.either(
-        [sql.lt(place, dialect.whole(0)), sql.gt(sql.copy(place), dialect.whole(most - 1))]
-    )
-    nothing = dialect.constant(None, Kind.TIMESTAMP)
-    later = dialect.later(moment, minutes)
-    return sql.case((far, nothing), (out, sql.copy(nothing)), default=later)
+    moved, length = dialect.later(moment, minutes), _LAST * _MINUTES
+    return _on_calendar(dialect, moved, Kind.TIMESTAMP, by=minutes, place=place, length=length)
+
+
+def _on_calendar(
+    dialect: Dialect, moved: Node, kind: Kind, *, by: Node, place: Node, length: int
+) -> Node:
+    """What was moved `by` so much; missing unless its `place` is one of the calendar's `length`."""
+    far = _outside(by, dialect.whole(-length), dialect.whole(length))
+    out = _outside(place, dialect.whole(0), dialect.whole(length - 1))
+    nothing = dialect.constant(None, kind)
+    return sql.case((far, nothing), (out, sql.copy(nothing)), default=moved)
+
+
+def _outside(node: Node, low: Node, high: Node) -> Node:
+    return sql.either([sql.lt(sql.copy(node), low), sql.gt(sql.copy(node), high)])
 
 
 _PARTS: Final = ("year", "quarter", "month", "day", "dow", "doy", "hour", "minute")

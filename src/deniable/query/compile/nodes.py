@@ -18,7 +18,17 @@ def name(text: str, *, table: str | None = None) -> exp.Column:
 
 def typed(node: Node, kind: str) -> Node:
     """The SQL `CAST(node AS kind)`."""
-    return exp.Cast(this=node, to=exp.DataType(this=exp.DataType.Type.USERDEFINED, kind=kind))
+    return exp.Cast(this=node, to=_type(kind))
+
+
+def tried(node: Node, kind: str) -> Node:
+    """The SQL `TRY_CAST(node AS kind)`: missing where a cast would fail."""
+    return exp.TryCast(this=node, to=_type(kind))
+
+
+def _type(kind: str) -> exp.DataType:
+    """A type by the engine's own name for it."""
+    return exp.DataType(this=exp.DataType.Type.USERDEFINED, kind=kind)
 
 
 def text(value: str) -> Node:

@@ -7,7 +7,6 @@ cast of text fails, too, so dates are checked by the calendar.
 from __future__ import annotations
 
 import math
-import re
 from typing import ClassVar, Final
 
 from sqlglot import exp
@@ -20,14 +19,6 @@ from .dialect import Dialect
 from .nodes import Node, clipped
 from .reals import Guarded, Real
 
-_STORED: Final = (
-    (r"smallint|integer|bigint", Kind.INT),
-    (r"real|double precision|numeric.*", Kind.FLOAT),
-    (r"text|character varying.*|character.*|uuid|name|USER-DEFINED", Kind.TEXT),
-    (r"boolean", Kind.BOOL),
-    (r"date", Kind.DATE),
-    (r"timestamp.*", Kind.TIMESTAMP),
-)
 # Code points of a text that are read: LOWER, TRIM and regular expressions fail on a text that takes
 # a quarter of the gigabyte that PostgreSQL can hold, and one row must not stop a question.
 LONGEST_READ: Final = 2**20
@@ -47,6 +38,14 @@ class Postgres(Dialect):
         Kind.BOOL: "BOOLEAN",
         Kind.DATE: "DATE",
         Kind.TIMESTAMP: "TIMESTAMP",
+    }
+    kinds: ClassVar = {  # as information_schema spells them
+        r"smallint|integer|bigint": Kind.INT,
+        r"real|double precision|numeric.*": Kind.FLOAT,
+        r"text|character.*|uuid|name|USER-DEFINED": Kind.TEXT,
+        r"boolean": Kind.BOOL,
+        r"date": Kind.DATE,
+        r"timestamp.*": Kind.TIMESTAMP,
     }
     wide: ClassVar = "NUMERIC"
     text_functions: ClassVar = {"trim": "BTRIM", "starts_with": "STARTS_WITH"}
@@ -175,10 +174,6 @@ class Postgres(Dialect):
         return sql.case((_on_calendar(year, month, day), made))
 
     # ---- reading
-
-    def stored(self, spelling: str) -> Kind | None:
-        """From information_schema."""
-        return next((kind for rule, kind in _STORED if re.fullmatch(rule, spelling)), None)
 
     def narrowed(self, node: Node, _spelling: str) -> Node:
         """All stored whole numbers have at most 64 bits."""

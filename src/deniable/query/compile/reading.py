@@ -9,7 +9,17 @@ from typing import Final
 
 from sqlglot import exp
 
-from deniable.query.algebra import NUMBERS, TIMES, Call, Column, Domain, Kind, Read, Scalar, call
+from deniable.query.algebra import (
+    NUMBERS,
+    OPERATORS,
+    TIMES,
+    Column,
+    Domain,
+    Kind,
+    Read,
+    Scalar,
+    call,
+)
 from deniable.schema import Column as Facts
 from deniable.schema.columns import DROP
 
@@ -177,23 +187,17 @@ def _cast(raw: Node, stored: Kind, wanted: Kind, dialect: Dialect) -> Node:
         return _cast(_whole(raw, dialect), Kind.INT, Kind.BOOL, dialect)
     column = Column(name="raw", domain=Domain(kind=stored))
     operator = f"to_{wanted.value}"
-    if stored not in _accepted(operator):
+    if stored not in OPERATORS[operator].kinds_of(0):
         return dialect.constant(None, wanted)
     return compiled(call(operator, column), dialect=dialect, columns={"raw": raw})
-
-
-def _accepted(operator: str) -> frozenset[Kind]:
-    from deniable.query.algebra import OPERATORS
-
-    return OPERATORS[operator].kinds_of(0)
 
 
 def _whole(raw: Node, dialect: Dialect) -> Node:
     """A stored float is a whole number if it is one; a fraction is not of the column's type."""
     exact = sql.eq(sql.copy(raw), dialect.step("FLOOR", sql.copy(raw)))
     column = Column(name="raw", domain=Domain(kind=Kind.FLOAT))
-    rounded: Call = call("to_int", column)
-    return sql.case((exact, compiled(rounded, dialect=dialect, columns={"raw": raw})))
+    whole = compiled(call("to_int", column), dialect=dialect, columns={"raw": raw})
+    return sql.case((exact, whole))
 
 
 def _bounded(stored: Node, spelling: str, facts: Facts, dialect: Dialect) -> Node:

@@ -24,6 +24,7 @@ from deniable.query.algebra import (
     Summed,
     Union,
 )
+from deniable.query.algebra.expressions import in_floats
 from deniable.query.integers import KEPT_OF_BOTH, KEPT_OF_ONE
 from deniable.session.identity import identifies, refused
 
@@ -175,7 +176,7 @@ class Relations:
 
     def _join(self, relation: Join) -> Subselect:
         left, right = self.rows(relation.left), self.rows(relation.right)
-        pairs = list(map(_alike, relation.on))
+        pairs = [in_floats(a, b) for a, b in relation.on]
         if relation.unique:
             right = self._first(right, [b for _, b in pairs])
         if relation.multiplies:
@@ -382,13 +383,3 @@ def _through(rows: Subselect, alias: str) -> list[tuple[str, Node]]:
 
 def _person(rows: Subselect, alias: str) -> list[tuple[str, Node]]:
     return [(PERSON, sql.name(PERSON, table=alias))] if rows.person is not None else []
-
-
-def _alike(pair: tuple[Expression, Expression]) -> tuple[Expression, Expression]:
-    """Whole numbers beside floats are compared as floats."""
-    from deniable.query.algebra import call
-
-    left, right = pair
-    if {left.kind, right.kind} == {Kind.INT, Kind.FLOAT}:
-        return call("to_float", left), call("to_float", right)
-    return left, right

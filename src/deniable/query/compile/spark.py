@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, ClassVar, Final
 
 from sqlglot import exp
@@ -17,14 +16,6 @@ from .nodes import Node
 if TYPE_CHECKING:
     from .reals import Real
 
-_STORED: Final = (
-    (r"tinyint|smallint|int|bigint", Kind.INT),
-    (r"float|double|decimal\(.*\)", Kind.FLOAT),
-    (r"string|varchar\(.*\)|char\(.*\)", Kind.TEXT),
-    (r"boolean", Kind.BOOL),
-    (r"date", Kind.DATE),
-    (r"timestamp|timestamp_ntz|timestamp_ltz", Kind.TIMESTAMP),
-)
 _PARTS: Final = {"dow": "DAYOFWEEK", "doy": "DAYOFYEAR"}
 
 
@@ -39,6 +30,14 @@ class Spark(Dialect):
         Kind.BOOL: "BOOLEAN",
         Kind.DATE: "DATE",
         Kind.TIMESTAMP: "TIMESTAMP_NTZ",
+    }
+    kinds: ClassVar = {  # as a data frame spells them
+        r"tinyint|smallint|int|bigint": Kind.INT,
+        r"float|double|decimal\(.*\)": Kind.FLOAT,
+        r"string|varchar\(.*\)|char\(.*\)": Kind.TEXT,
+        r"boolean": Kind.BOOL,
+        r"date": Kind.DATE,
+        r"timestamp|timestamp_ntz|timestamp_ltz": Kind.TIMESTAMP,
     }
     # A sum of decimal(28) is a decimal(38): ten more digits, so 10¹⁰ rows of any kind, and 10¹⁹ of
     # numbers below 2⁶³, cannot overflow it.
@@ -109,10 +108,6 @@ class Spark(Dialect):
         rest = sql.typed(sql.binary(exp.Mod, minutes, sql.copy(day)), "INT")
         parts = (days, sql.plain(0), rest, sql.plain(0))
         return sql.add(moment, sql.function("MAKE_DT_INTERVAL", *parts))
-
-    def stored(self, spelling: str) -> Kind | None:
-        """From the schema of a data frame."""
-        return next((kind for rule, kind in _STORED if re.fullmatch(rule, spelling)), None)
 
     def narrowed(self, node: Node, _spelling: str) -> Node:
         """All stored whole numbers have at most 64 bits."""

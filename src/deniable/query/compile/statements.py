@@ -6,13 +6,14 @@ each count of persons. A statement is a chain of named parts:
     base       the last relation: person p, keys k0 k1 …, and what tallies are about, x0 x1 …
     rows       rows that are in some group, and what each adds: whole numbers v0 v1 …
 
-and then one of four ways to add up:
+and then one of five ways to add up:
 
     plain      every row is a unit: one GROUP BY, as fast as the question itself
     by person  without keys: each person's rows are added up, and the sum is weighted
     weighted   a person's k rows weigh min(2²⁰, ⌊L·2²⁰/k⌋), where k is counted on `rows`
     capped     persons × groups are added up first; each person keeps the `groups` of them that
                come first by a keyed hash; weights are of the rows that are left
+    distinct   each person keeps at most `rows` different values, by such a hash; each counts once
 
 The rows that are counted must be the rows that are added up: a view that samples, or a file that
 is replaced, shows others when it is read again, and a person would get the weight of few rows for
@@ -231,11 +232,10 @@ class Writer:
 
     def _joined_weights(self) -> exp.Select:
         self.read_twice.add("rows")
-        counted = selected([(PERSON, sql.name(PERSON)), ("n", count())], sql.table("rows"))
+        counted = _picked([PERSON], "rows", ("n", count()))
         self.parts.append(("persons", counted.group_by(sql.name(PERSON), copy=False)))
         weight = self._weight(sql.name("n"))
-        weights = selected([(PERSON, sql.name(PERSON)), ("w", weight)], sql.table("persons"))
-        self.parts.append(("weights", weights))
+        self.parts.append(("weights", _picked([PERSON], "persons", ("w", weight))))
         columns = []
         for j, tally in enumerate(self.tallies):
             term: Node = sql.name("w", table="weights")
@@ -252,13 +252,11 @@ class Writer:
 
     def _weigh(self, source: str, names: Sequence[str], *, total: Node) -> None:
         """The part `weighed`: these columns and the weight w, where a person has `total` rows."""
-        same = [(called, sql.name(called)) for called in names]
         self.read_twice.add(source)
         counted = self.dialect.to(Kind.INT, sql.over(total, PERSON))
-        self.parts.append(("totals", selected([*same, ("total", counted)], sql.table(source))))
+        self.parts.append(("totals", _picked(names, source, ("total", counted))))
         weight = self._weight(sql.name("total"))
-        same = [(called, sql.name(called)) for called in names]
-        self.parts.append(("weighed", selected([*same, ("w", weight)], sql.table("totals"))))
+        self.parts.append(("weighed", _picked(names, "totals", ("w", weight))))
 
     def _weight(self, rows: Node) -> Node:
         """min(2²⁰, ⌊L·2²⁰/k⌋) in whole numbers."""
@@ -271,8 +269,7 @@ class Writer:
         """All of a person's rows are in one cell: added up first, then weighted."""
         names = self._added_up([PERSON], called="persons")
         weight = self._weight(sql.name("n"))
-        listed = [*((called, sql.name(called)) for called in names), ("w", weight)]
-        self.parts.append(("weighed", selected(listed, sql.table("persons"))))
+        self.parts.append(("weighed", _picked(names, "persons", ("w", weight))))
         return self._final([self._sum_of_weighed(j) for j in range(len(self.tallies))], "weighed")
 
     def _capped(self) -> exp.Select:
@@ -324,11 +321,9 @@ class Writer:
         place = sql.over(
             sql.function("DENSE_RANK"), PERSON, order=[self._hash("groups", *keys), *keys]
         )
-        listed = [*((called, sql.name(called)) for called in names), ("place", place)]
-        self.parts.append(("ranked", selected(listed, sql.table(source))))
-        kept = selected([(n, sql.name(n)) for n in names], sql.table("ranked"))
+        self.parts.append(("ranked", _picked(names, source, ("place", place))))
         few = sql.le(sql.name("place"), sql.plain(self.plan.groups))
-        self.parts.append(("kept", kept.where(few, copy=False)))
+        self.parts.append(("kept", _picked(names, "ranked").where(few, copy=False)))
 
     def _hash(self, purpose: str, *columns: Node) -> Node:
         """A digest of a person's own keys that nobody without the secret can foresee."""
@@ -341,8 +336,7 @@ class Writer:
     def _distinct(self) -> exp.Select:
         """At most `rows` different pairs of keys and value a person."""
         names = [PERSON, *self._key_names(), "v0"]
-        pairs = selected([(n, sql.name(n)) for n in names], sql.table("rows"))
-        self.parts.append(("pairs", pairs.distinct(copy=False)))
+        self.parts.append(("pairs", _picked(names, "rows").distinct(copy=False)))
         if self.plan.private_keys:
             self._keep_groups("pairs", names)
         source = "kept" if self.plan.private_keys else "pairs"
@@ -350,12 +344,10 @@ class Writer:
         place = sql.over(
             sql.function("ROW_NUMBER"), PERSON, order=[self._hash("values", *order), *order]
         )
-        listed = [*((n, sql.name(n)) for n in names), ("spot", place)]
-        ranked = selected(listed, sql.table(source))
-        self.parts.append(("spots", ranked.where(sql.present(sql.name("v0")), copy=False)))
-        few = selected([(n, sql.name(n)) for n in names], sql.table("spots"))
-        few = few.where(sql.le(sql.name("spot"), sql.plain(self.plan.rows)), copy=False)
-        self.parts.append(("few", few))
+        spots = _picked(names, source, ("spot", place))
+        self.parts.append(("spots", spots.where(sql.present(sql.name("v0")), copy=False)))
+        few = sql.le(sql.name("spot"), sql.plain(self.plan.rows))
+        self.parts.append(("few", _picked(names, "spots").where(few, copy=False)))
         return self._final([exp.Count(this=exp.Distinct(expressions=[sql.name("v0")]))], "few")
 
     def _final(self, columns: Sequence[Node], source: str) -> exp.Select:
@@ -385,6 +377,12 @@ class Writer:
             for chosen in self.sets
         ]
         return exp.Group(grouping_sets=[exp.GroupingSets(expressions=tuples)])
+
+
+def _picked(names: Sequence[str], source: str, *more: tuple[str, Node]) -> exp.Select:
+    """These columns of a part as they are, and some that are computed."""
+    same: list[tuple[str, Node]] = [(called, sql.name(called)) for called in names]
+    return selected([*same, *more], sql.table(source))
 
 
 def count() -> Node:

@@ -10,7 +10,7 @@ from deniable.errors import BadParameter
 from deniable.schema import Schema
 from deniable.session.tables import TableOutline
 
-from .source import Source, found
+from .source import Source, outline
 
 
 class ArrowTable(Source):
@@ -41,4 +41,4 @@ def look(table: Any, name: str | None, _schema: Schema | None) -> list[TableOutl
             fix="reader.read_all()",
         )
     columns = zip(table.schema.names, table.schema.types, strict=True)
-    return [found(ArrowTable(held=table), name, columns)]
+    return [outline(ArrowTable(held=table), name, columns)]

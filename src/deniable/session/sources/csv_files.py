@@ -122,13 +122,18 @@ def _started(path: str | os.PathLike[str]) -> Fix:
 
 def _header(path: str, facts: Schema) -> tuple[str, tuple[str, ...]]:
     """The first line, cut by whichever of the usual separators finds most of the schema's names."""
+    return max(first_line(path), key=lambda cut: len(set(cut[1]) & set(facts.columns)))
+
+
+def first_line(path: str | Path) -> list[tuple[str, tuple[str, ...]]]:
+    """The first line of a file, cut at each of the usual separators; an error if it cannot be."""
     cuts = _cuts(path, ",;\t|")
     if not cuts:
         raise BadParameter(f"the first line of {Path(path).name} cannot be read as UTF-8 CSV")
-    return max(cuts, key=lambda cut: len(set(cut[1]) & set(facts.columns)))
+    return cuts
 
 
-def _cuts(path: str, marks: str) -> list[tuple[str, tuple[str, ...]]]:
+def _cuts(path: str | Path, marks: str) -> list[tuple[str, tuple[str, ...]]]:
     """The first line, cut at each of these separators; nothing if it cannot be read."""
     try:
         with Path(path).open("rb") as file:  # as bytes: no row is decoded with it

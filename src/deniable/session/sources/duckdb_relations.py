@@ -10,7 +10,7 @@ from deniable.schema import Schema
 from deniable.session.tables import TableOutline
 
 from .duckdb_tables import COLLATION, SPILLS, collated
-from .source import Source, found
+from .source import Source, outline
 
 
 class DuckDBRelation(Source):
@@ -48,4 +48,4 @@ class DuckDBRelation(Source):
 def look(relation: Any, name: str | None, _schema: Schema | None) -> list[TableOutline]:
     """Names and types; nothing is run."""
     columns = zip(relation.columns, relation.types, strict=True)
-    return [found(DuckDBRelation(held=relation), name, columns)]
+    return [outline(DuckDBRelation(held=relation), name, columns)]

@@ -9,7 +9,7 @@ from deniable.errors import BadParameter
 from deniable.schema import Schema
 from deniable.session.tables import TableOutline
 
-from .source import Named, chosen, found, quoted
+from .source import Named, chosen, outline, quoted
 
 SPILLS: Final = "current_setting('temp_directory')"
 COLLATION: Final = "current_setting('default_collation')"
@@ -100,7 +100,7 @@ def look(given: Any, name: str | None, schema: Schema | None) -> list[TableOutli
     for table, column, kind in given.cursor().execute(listing, within).fetchall():
         shapes.setdefault(table, []).append((column, kind))
     return [
-        found(DuckDBTable(held=given, inner=table, within=within), table, shapes[table])
+        outline(DuckDBTable(held=given, inner=table, within=within), table, shapes[table])
         for table in chosen(list(shapes), name, schema)
     ]
 

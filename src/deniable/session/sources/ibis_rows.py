@@ -12,7 +12,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, Final
 
-from .ibis_tables import IbisTable, made_known
+from .ibis_tables import IbisTable, made_known, plain_cursor
 from .source import quoted
 
 _ROWS: Final = 1 << 16
@@ -54,7 +54,7 @@ def _from_sqlite(engine: Any, remote: IbisTable) -> Any:
     """
     import pyarrow as pa
 
-    ((encoding,),) = _cursor(engine).execute("PRAGMA encoding").fetchall()
+    ((encoding,),) = plain_cursor(engine).execute("PRAGMA encoding").fetchall()
     rules = [_rule(pa, kind, encoding) for kind in remote.types.values()]
     schema = pa.schema([(n, rule[0]) for n, rule in zip(remote.types, rules, strict=True)])
     batches = [
@@ -72,16 +72,10 @@ def _rows(engine: Any, remote: IbisTable) -> Iterator[list[tuple[Any, ...]]]:
         f"CASE typeof({c}) WHEN 'text' THEN CAST({c} AS BLOB) WHEN 'blob' THEN NULL ELSE {c} END"
         for c in map(quoted, remote.types)
     )
-    cursor = _cursor(engine)
+    cursor = plain_cursor(engine)
     cursor.execute(f"SELECT {columns} FROM ({engine.compile(remote.held)})")
     while rows := cursor.fetchmany(_ROWS):
         yield rows
-
-
-def _cursor(engine: Any) -> Any:
-    cursor = engine.con.cursor()
-    cursor.row_factory = None  # plain rows, whatever the user made of them
-    return cursor
 
 
 Rule = tuple[Any, type, Callable[[Any], Any]]

@@ -23,7 +23,7 @@ from deniable.session.tables import Table, TableOutline, type_of
 
 from . import postgres_tables as postgres
 from .duckdb_tables import COLLATION, SPILLS, collated, temporary
-from .source import Source, chosen, found, quoted
+from .source import Source, chosen, outline, quoted
 
 _SENDS_ARROW: Final = frozenset({"bigquery", "databricks", "datafusion"})
 _READ: Final = _SENDS_ARROW | {"duckdb", "polars", "sqlite"}
@@ -96,7 +96,7 @@ def look(given: Any, name: str | None, schema: Schema | None) -> list[TableOutli
     called = name or _own_name(given)
     if isinstance(place, IbisTable):
         stated = [(n, "null" if kind is None else kind) for n, kind in given.schema().items()]
-        made = found(place, called, stated, types=place.types, ibis=given)
+        made = outline(place, called, stated, types=place.types, ibis=given)
         vague = {n: kind for n, kind in made.spelled.items() if not place.types[n]}
         return [replace(made, spelled=vague)]
     (made,) = _of_client(place, inner or called, None)
@@ -256,6 +256,13 @@ def made_known(engine: Any, expression: Any) -> None:
     engine._run_pre_execute_hooks(expression)  # noqa: SLF001  (Ibis has no public way)
 
 
+def plain_cursor(connection: Any) -> Any:
+    """A cursor of SQLite that gives plain rows, whatever the user made of them."""
+    cursor = connection.con.cursor()
+    cursor.row_factory = None
+    return cursor
+
+
 def _exact_in_sqlite(engine: Any, expression: Any, column: str) -> bool:
     """By the program that SQLite makes of a comparison and does not run: it names the collation.
 
@@ -263,9 +270,9 @@ def _exact_in_sqlite(engine: Any, expression: Any, column: str) -> bool:
     """
     made_known(engine, expression)
     name, text = quoted(column), engine.compile(expression)
-    cursor = engine.con.cursor()
-    cursor.row_factory = None
-    program = cursor.execute(f"EXPLAIN SELECT {name} = {name} FROM ({text})").fetchall()
+    program = (
+        plain_cursor(engine).execute(f"EXPLAIN SELECT {name} = {name} FROM ({text})").fetchall()
+    )
     compared = [step[5] for step in program if step[1] in ("Eq", "Ne")]
     return bool(compared) and all(str(by or "BINARY").startswith("BINARY") for by in compared)
 
@@ -293,9 +300,7 @@ def _says_types(leaf: Any, engine: Any) -> bool:
 def _declared(connection: Any, name: str, database: str | None = None) -> dict[str, str | None]:
     """The types that an SQLite table declares: None where it declares none, as a view can."""
     asked = "SELECT name, upper(type) FROM pragma_table_info(?, ?)"
-    cursor = connection.con.cursor()
-    cursor.row_factory = None
-    found = cursor.execute(asked, (name, database)).fetchall()
+    found = plain_cursor(connection).execute(asked, (name, database)).fetchall()
     if not found:
         raise UnknownName.of("table", name, known=connection.list_tables())
     return {column: type_of(kind) or _affinity(kind) for column, kind in found}

@@ -12,7 +12,7 @@ from deniable.errors import BadParameter, MissingExtra
 from deniable.schema import Schema
 from deniable.session.tables import TableOutline, type_of
 
-from .source import Source, found
+from .source import Source, outline
 
 
 class PandasFrame(Source):
@@ -41,7 +41,7 @@ def look(frame: Any, name: str | None, _schema: Schema | None) -> list[TableOutl
     dtypes = [(label, str(kind)) for label, kind in zip(frame.columns, frame.dtypes, strict=True)]
     types = {label: _type(dtype) for label, dtype in dtypes}
     likely = {label: "bool" for label, dtype in dtypes if dtype == "bool"}
-    return [found(PandasFrame(held=frame), name, dtypes, types=types, likely=likely)]
+    return [outline(PandasFrame(held=frame), name, dtypes, types=types, likely=likely)]
 
 
 def _type(dtype: str) -> str | None:

@@ -14,7 +14,7 @@ from deniable.schema import Schema
 from deniable.session.tables import TableOutline, check_names
 
 from .files import Files, call
-from .source import Source, found
+from .source import Source, outline
 
 # Folder names such as year=2020 would reveal which years someone is in: they are not columns here.
 # Statistics leave NaN out; text that is not UTF-8 stops nobody.
@@ -113,7 +113,7 @@ def look(paths: Sequence[str], name: str, _schema: Schema | None) -> list[TableO
     if root[2] == len(fields):  # flat: the engine would rename a column that is there twice
         check_names([each[0] for each in fields], table=name)
     spelled = [column[:2] for column in columns]
-    return [found(ParquetFiles(held=tuple(paths)), name, spelled, refused=_nested(spelled))]
+    return [outline(ParquetFiles(held=tuple(paths)), name, spelled, refused=_nested(spelled))]
 
 
 def _nested(spelled: Iterable[tuple[str, ...]]) -> dict[str, str]:

@@ -10,7 +10,7 @@ from deniable.errors import BadParameter
 from deniable.schema import Schema
 from deniable.session.tables import TableOutline
 
-from .source import Source, found
+from .source import Source, outline
 
 
 class PolarsFrame(Source):
@@ -37,4 +37,4 @@ def look(frame: Any, name: str | None, _schema: Schema | None) -> list[TableOutl
     """Names and types; a lazy frame is not run."""
     if not hasattr(frame, "collect_schema"):
         raise BadParameter("a Polars Series is one column, not a table", fix="series.to_frame()")
-    return [found(PolarsFrame(held=frame), name, frame.collect_schema().items())]
+    return [outline(PolarsFrame(held=frame), name, frame.collect_schema().items())]

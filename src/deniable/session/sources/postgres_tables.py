@@ -9,7 +9,7 @@ from deniable.errors import BadParameter, MissingExtra
 from deniable.schema import Schema
 from deniable.session.tables import TableOutline
 
-from .source import Named, chosen, found
+from .source import Named, chosen, outline
 
 # Schema, table, column, its type, and the type that says whether values are equal in one way only:
 # a domain is what it is made of, and a collation says whether it may hold different texts equal.
@@ -61,7 +61,7 @@ def look(
     for table in chosen(list(shapes), name, schema):
         source = PostgresTable(held=there, inner=table, within=(shapes[table][0][0],))
         spelled = {column: exact for _, _, column, _, exact in shapes[table]}
-        made.append(found(source, table, [row[2:4] for row in shapes[table]], spelled=spelled))
+        made.append(outline(source, table, [row[2:4] for row in shapes[table]], spelled=spelled))
     return made
 
 

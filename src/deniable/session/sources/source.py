@@ -127,7 +127,7 @@ class Named(Source):
         return self.held
 
 
-def found(source: Source, name: str | None, columns: Iterable[Any], **more: Any) -> TableOutline:
+def outline(source: Source, name: str | None, columns: Iterable[Any], **more: Any) -> TableOutline:
     """A table with its columns and their types, as they are spelled where it is held."""
     called, pairs = name or "data", list(columns)
     names = check_names([column for column, _ in pairs], table=called)

@@ -8,7 +8,7 @@ from deniable.errors import BadParameter
 from deniable.schema import Schema
 from deniable.session.tables import TableOutline
 
-from .source import Source, found
+from .source import Source, outline
 
 
 class SparkFrame(Source):
@@ -40,7 +40,7 @@ def look(frame: Any, name: str | None, _schema: Schema | None) -> list[TableOutl
             "Spark Connect has sessions that can be had for one question from pyspark 4.3 on",
             fix='pip install "pyspark>=4.3"',
         )
-    return [found(SparkFrame(held=frame), name, frame.dtypes)]
+    return [outline(SparkFrame(held=frame), name, frame.dtypes)]
 
 
 def is_remote(given: Any) -> bool:
