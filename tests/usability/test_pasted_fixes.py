@@ -4,6 +4,7 @@ import re
 import shlex
 from itertools import permutations, product
 
+import ibis
 import pyarrow as pa
 import pytest
 
@@ -100,3 +101,69 @@ def test_where_no_theorem_leads_the_conversions_that_are_named_exist(loss, kind)
     except MixedLosses as error:
         for fix in re.findall(r"\.to\(dp\.\w+\)|dp\.epsilon.*", error.fix):
             eval(f"loss{fix}" if fix.startswith(".to") else fix, {"dp": dp, "loss": loss})
+
+
+DATA = ibis.table({"x": "int64", "the id": "int64"}, name="data")
+ABOUT_PEOPLE = [
+    "SELECT AVG(n) FROM (SELECT x, COUNT(*) AS n FROM data GROUP BY x)",
+    "SELECT COUNT(*) FROM (SELECT DISTINCT x FROM data)",
+    "SELECT AVG(x) OVER (PARTITION BY x) FROM data",
+    "SELECT COUNT(*) FROM data WHERE COUNT(*) > 1",
+    "SELECT COUNT(*) FROM data WHERE EXISTS (SELECT 1 FROM data AS d WHERE d.x = data.x)",
+    "SELECT x FROM data INTERSECT SELECT x FROM data",
+    "SELECT COUNT(*) FROM data NATURAL JOIN data AS d",
+    "SELECT x, COUNT(*) FROM data GROUP BY x QUALIFY ROW_NUMBER() OVER () = 1",
+    lambda t: t.mutate(m=t.x.mean()).m.sum(),
+    lambda t: t.x.sum().over(),
+    lambda t: t.intersect(t).count(),
+    lambda t: t.nunique(),
+]
+
+
+@pytest.mark.parametrize("question", ABOUT_PEOPLE, ids=range(len(ABOUT_PEOPLE)))
+@pytest.mark.parametrize("unit", [dp.rows(), dp.person("the id", rows=2)], ids=str)
+def test_advice_about_a_persons_rows_names_their_column_and_is_given_only_where_there_is_one(
+    unit, question
+):
+    table = pa.table({"x": [1, 2], "the id": [1, 2]})
+    facts = dp.Schema(columns={"x": dp.bounds(0, 9, type="int"), "the id": dp.column("int")})
+    s = dp.open(table, unit=unit, budget=dp.epsilon(1), schema=facts)
+    asked = question if isinstance(question, str) else question(DATA)
+    with pytest.raises(dp.UnsupportedQuery) as caught:
+        (s.sql if asked is question else s.query)(asked)
+    assert "user_id" not in str(caught.value)
+    if unit.column is None:
+        assert "person's" not in caught.value.fix
+        assert "per person" not in caught.value.what
+    elif "person's own" in caught.value.fix:
+        assert '"the id"' in caught.value.fix
+
+
+COLUMNS = {"text": ["A", "B"], "int": [1, 2], "float": [1.0, 2.0]}
+
+
+@pytest.mark.parametrize("kind", ["text", "int", "float"])
+@pytest.mark.parametrize("column", ["c", "the city", 'a"b'])
+@pytest.mark.parametrize("budget", BUDGETS, ids=str)
+@pytest.mark.parametrize("unit", [dp.rows(), dp.person("who", rows=2)], ids=str)
+def test_groups_without_a_list_are_answered_with_options_to_open_the_session_with(
+    unit, budget, column, kind
+):
+    """Each fix alone is enough."""
+    table = pa.table({column: COLUMNS[kind], "who": [1, 2]})
+    facts = dp.Schema(columns={column: dp.column(kind)})
+    given = {"unit": unit, "budget": budget, "schema": facts}
+    name = column.replace('"', '""')
+    question = f'SELECT "{name}", COUNT(*) AS n FROM data GROUP BY 1'
+    try:
+        dp.open(table, **given).sql(question)
+    except dp.UnknownKeys as error:
+        for fix in error.fixes:
+            if fix.python.startswith("deniable "):
+                continue
+            again = given | eval(f"dict({fix.python})", {"dp": dp})
+            if kind == "float" and "schema" not in fix.python:
+                continue  # every row would be its own group: the next error says so
+            dp.open(table, **again).sql(question)
+    except dp.UnsupportedQuery:
+        assert kind == "float"

@@ -178,8 +178,7 @@ class Query:
 
     def _check_public(self) -> None:
         if self.integers.private_keys:
-            unlisted = [key.name for key in self.question.keys if key.values is None]
-            raise UnknownKeys.of(", ".join(unlisted))
+            raise UnknownKeys.of(*(k.name for k in self.question.keys if k.values is None))
 
     def _released(self, allocation: Allocation) -> Release:
         if allocation.free:
