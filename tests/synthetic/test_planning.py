@@ -117,7 +117,7 @@ def test_what_is_counted_in_parts_of_rows_errs_by_as_much_less(noise):
         )
         domain = SimpleNamespace(sizes=(5,), called=lambda c: "x", size_of=lambda c: 5)
         run = SimpleNamespace(domain=domain, marginals={(0,): hidden}, purse=purse)
-        ledger = SimpleNamespace(filter=None, left_after=lambda due: None)
+        ledger = SimpleNamespace(filter=None, left=None, left_after=lambda due: None)
         session = SimpleNamespace(ledger=ledger, unit=dp.rows(), version="v")
         about = SimpleNamespace(source=SimpleNamespace(size=1000, name="t"))
         asked = SimpleNamespace(session=session, about=about)

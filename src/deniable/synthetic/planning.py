@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 from deniable.losses import Loss
 from deniable.mechanisms import Gaussian
 from deniable.release import Plan
+from deniable.release.plan import balance
 from deniable.workload.tails import factor
 
 from .inference import Clique
@@ -54,7 +55,7 @@ def planned(
         cost=spend,
         errors=errors,
         steps=_steps(run, method, cliques),
-        left=ledger.left_after(run.purse.due(ledger.filter)),
+        **balance(ledger, run.purse.due(ledger.filter)),
         notes=tuple(notes),
         data_version=asked.session.version,
     )

@@ -26,6 +26,7 @@ from deniable.query.algebra.show import aggregate_text, relation_lines
 from deniable.query.integers import IntegerPlan
 from deniable.release import Plan
 from deniable.release.numbers import amount, digits
+from deniable.release.plan import Balance
 from deniable.workload.split import spread_of
 from deniable.workload.trees import Tree
 
@@ -36,7 +37,7 @@ from .part import Part
 _MANY_GROUPS: Final = 1_000
 
 
-def explained(allocation: Allocation, *, cost: Loss, left: Loss | None, size: float | None) -> Plan:
+def explained(allocation: Allocation, *, cost: Loss, balance: Balance, size: float | None) -> Plan:
     """Cost, ± of every column, and the steps; what depends on group sizes is shown at a few."""
     plan = allocation.plan
     return Plan(
@@ -52,7 +53,7 @@ def explained(allocation: Allocation, *, cost: Loss, left: Loss | None, size: fl
             *_assembled(allocation),
             *_after(plan),
         ],
-        left=left,
+        **balance,
         notes=tuple(_notes(allocation, cost, size)),
     )
 

@@ -19,6 +19,7 @@ from deniable.query.vectors import Vector
 from deniable.release import Noisy, Plan, Release
 from deniable.release.noisy import Tabulated
 from deniable.release.numbers import digits
+from deniable.release.plan import balance
 from deniable.schema.binning import Intervals, Listed
 from deniable.schema.columns import DROP
 from deniable.schema.edges import binning_of
@@ -75,7 +76,7 @@ class Asked(Generic[T_co]):
                 f"{_noise(measured)} (strategy: {plan.strategy})",
                 "compute every answer from the least-squares fit",
             ],
-            left=session.ledger.left_after(session.ledger.price(mechanism)),
+            **balance(session.ledger, session.ledger.price(mechanism)),
             notes=(
                 f"root mean squared error over {self.over}: {mean}",
                 *([f"{plan.strategy}: {why}"] if (why := plan.instead(self.worth)) else []),

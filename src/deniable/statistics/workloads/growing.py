@@ -37,6 +37,7 @@ from deniable.parameters import called
 from deniable.query.rows import Matrix, Rows
 from deniable.release import Plan, Release
 from deniable.release.numbers import digits
+from deniable.release.plan import balance
 from deniable.session import budgets, streams
 from deniable.session.offers import offering
 from deniable.session.streams import Course
@@ -81,7 +82,7 @@ class Following:
                 f"count each {self.steps.every} once, when it is over",
                 f"add it to the totals, with noise (strategy: {plan.strategy})",
             ],
-            left=ledger.left_after(ledger.price(counter)),
+            **balance(ledger, ledger.price(counter)),
             notes=(f"± {span(least, most)} (95 % confidence)", *self.notes()),
         )
 
