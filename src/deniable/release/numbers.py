@@ -1,4 +1,4 @@
-"""Numbers for people: ε and ± to three digits, δ as 1e-07; spent rounds up, left rounds down.
+"""Numbers for people: ε and ± to three digits, δ as 1e-07; spent and ± round up, left rounds down.
 
 >>> digits(0.12345), digits(1234.5), digits(12345.6), digits(0.00001234)
 ('0.123', '1,234', '12,346', '1.23e-05')
@@ -32,6 +32,15 @@ def digits(number: float, direction: Direction = "near", *, significant: int = 3
         text = f"{_rounded(exact, min(smallest, 0), direction):,f}"
         return text.rstrip("0").rstrip(".") if "." in text else text
     return _powers(_rounded(exact, smallest, direction), significant)
+
+
+def shown_error(error: float) -> str:
+    """What stands after a ±, in plans and answers alike: never less than the error there is.
+
+    >>> shown_error(12.31), shown_error(1234.1), shown_error(6.0)
+    ('12.4', '1,235', '6')
+    """
+    return digits(error, "up")
 
 
 def decimals(number: float, places: int = 0) -> str:
@@ -123,7 +132,7 @@ def percent(share: float) -> str:
 
 
 def plus_minus(value: object, error: float | dt.timedelta | None) -> str:
-    """41,210 ± 1,880: the value to as many decimals as its ± is worth.
+    """41,210 ± 1,881: the value to as many decimals as its ± is worth.
 
     >>> plus_minus(dt.date(2020, 7, 18), dt.timedelta(days=12))
     '2020-07-18 ± 12 days'
@@ -134,7 +143,7 @@ def plus_minus(value: object, error: float | dt.timedelta | None) -> str:
         return str(value)
     if error is None or not math.isfinite(error):
         return f"{value:,}" if isinstance(value, int) else digits(value, significant=6)
-    spread = digits(error)
+    spread = shown_error(error)
     if isinstance(value, int):
         return f"{value:,} ± {spread}"
     if "e" in spread:

@@ -11,7 +11,7 @@ from deniable import cards
 from deniable.losses import Loss
 from deniable.losses.filters import Price
 
-from .numbers import amount, digits, meaning, remaining
+from .numbers import amount, meaning, remaining, shown_error
 
 
 class Purse(Protocol):
@@ -57,7 +57,7 @@ class Plan:
         object.__setattr__(self, "notes", tuple(filter(None, self.notes)))
 
     def _expected(self) -> str:
-        known = [f"{name} ± {digits(e, 'up')}" for name, e in self.errors.items() if e is not None]
+        known = [f"{name} ± {shown_error(e)}" for name, e in self.errors.items() if e is not None]
         unknown = [f"{name} ± unknown in advance" for name, e in self.errors.items() if e is None]
         return ", ".join(known + unknown)
 

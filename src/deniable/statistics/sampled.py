@@ -31,7 +31,7 @@ from deniable.query.refuse import paid_before
 from deniable.query.rows import Matrix, Rows
 from deniable.release import Noisy, Plan, Release
 from deniable.release.noisy import Additive
-from deniable.release.numbers import digits
+from deniable.release.numbers import shown_error
 from deniable.release.plan import balance
 from deniable.sampling import below
 from deniable.sampling.lattice import Lattice
@@ -89,7 +89,7 @@ class Sampled:
             ],
             **balance(self.about.session.ledger, self._price(search, rest)),
             notes=(
-                f"± {digits(100 * share, 'up')} % of the answers' magnitude, a power of two",
+                f"± {shown_error(100 * share)} % of the answers' magnitude, a power of two",
                 "± twice that where answers lie on both sides of 0",
                 f"needs many more units than {parts:,}: a part without rows has no answer",
                 self._few(search, parts),

@@ -25,7 +25,7 @@ from deniable.query.algebra import (
 from deniable.query.algebra.show import aggregate_text, relation_lines
 from deniable.query.integers import IntegerPlan
 from deniable.release import Plan
-from deniable.release.numbers import amount, digits
+from deniable.release.numbers import amount, digits, shown_error
 from deniable.release.plan import Balance
 from deniable.workload.split import spread_of
 from deniable.workload.trees import Tree
@@ -297,7 +297,7 @@ def _picked(allocation: Allocation, size: float | None) -> str:
         many = f"{allocation.among:,}"
         return f"groups are selected by noisy values, so every ± holds for all {many} at once"
     told = [
-        f"{_shown(allocation, name)} ± {digits(error, 'up')} if {many:,} groups are found"
+        f"{_shown(allocation, name)} ± {shown_error(error)} if {many:,} groups are found"
         for name, each in allocation.plan.parts.items()
         for many in (10, 1_000)
         if (error := each.error(replace(allocation, among=many), size=size))

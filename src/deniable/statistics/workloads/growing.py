@@ -36,7 +36,7 @@ from deniable.mechanisms.counting._stream import Counter
 from deniable.parameters import called
 from deniable.query.rows import Matrix, Rows
 from deniable.release import Plan, Release
-from deniable.release.numbers import digits
+from deniable.release.numbers import shown_error
 from deniable.release.plan import balance
 from deniable.session import budgets, streams
 from deniable.session.offers import offering
@@ -72,7 +72,7 @@ class Following:
         counter, plan, worth = self._counter(spend)
         ledger = self.about.session.ledger
         halves = plan.errors * worth
-        least, most = (digits(x, "up") for x in (halves.min(), halves.max()))
+        least, most = (shown_error(x) for x in (halves.min(), halves.max()))
         return Plan(
             question=self.title,
             cost=budgets.used(spend, counter),
