@@ -188,7 +188,7 @@ def test_a_loss_means_odds_by_the_rule_of_bayes(epsilon, shown):
 @pytest.mark.parametrize("epsilon", [14.0, 16.0, 1000.0])
 def test_a_loss_that_tells_nearly_everything_claims_no_upper_bound(epsilon):
     """At ε 16 one may be 99.99999 % sure: "at most 99.9999 %" would be false."""
-    assert meaning(dp.epsilon(epsilon)).endswith(" becomes sure, or nearly so")
+    assert meaning(dp.epsilon(epsilon)).endswith(" can become sure, or nearly so")
 
 
 @pytest.mark.parametrize("loss", [dp.rho(0.05), dp.mu(0.3)], ids=str)

@@ -64,7 +64,7 @@ def test_errors_are_those_of_noise_for_the_share_of_each_marginal(method, shares
     assert len(plan.steps) == {"tree": 3, "adaptive": 3}.get(method, 1)
     if method == "tree":
         assert "(25 % of the spend)" in plan.steps[0]
-        assert "choose up to 2 of 3 pairs" in plan.steps[1]
+        assert "at most 2 of 3" in plan.steps[1]
 
 
 def test_noise_that_exceeds_the_table_misplaces_all_of_it():

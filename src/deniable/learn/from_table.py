@@ -52,7 +52,7 @@ def _classes(about: About, target: str) -> tuple[Expression, NDArray[np.int64], 
         listed = fixes.keys(target, numbers=labels.type == "int").python
         raise UnknownKeys(
             f"`{target}` has no list of classes",
-            why="labels read from the data would show that somebody has a rare one",
+            why="a list read from the data would reveal that somebody has a rare label",
             fix=(
                 "s.fit(Ridge(), ...)    to predict a number between its bounds",
                 *([listed] if labels.type != "float" else []),

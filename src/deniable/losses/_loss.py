@@ -344,9 +344,12 @@ def _at_a_delta(name: str, loss: Loss) -> str:
 def no_bound(kind: type[Loss]) -> NoBound:
     """Nothing is proved in this definition."""
     return NoBound(
-        f"no bound is proved for this in the definition of dp.{kind.__name__}",
+        f"no theorem prices this as dp.{kind.__name__}, {kind.definition}",
         why="a price without a theorem would be a guess",
-        fix="price it in another definition: dp.Profile and dp.Renyi cover the most mechanisms",
+        fix=(
+            "use another mechanism, or price this one as m.loss(dp.Profile) or m.loss(dp.Renyi)",
+            "a session can price more if its budget has a δ: budget=dp.epsilon(1.0, delta=1e-7)",
+        ),
     )
 
 

@@ -239,12 +239,12 @@ class Query:
     ) -> Allocation:
         if (spend is None) == (within is None):
             raise BadParameter(
-                "give what to spend, or the ± you want"
+                "say how much to spend, or how large the ± may be"
                 if spend is None
                 else "give spend= or within=, not both",
                 fix=(
                     fixes.amount("spend", "epsilon", 0.1),
-                    fixes.number("within", 100, "a ±, 95 % confidence"),
+                    fixes.number("within", 100, "the largest ±, at 95 % confidence"),
                 ),
             )
         known, filter_ = self._size(size), self.session.ledger.filter

@@ -72,7 +72,7 @@ def meaning(loss: Loss, delta: float = 1e-6) -> str:
     By Bayes' rule odds grow by e^ε at most: even odds end at e^ε : 1, which is 1/(1 + e^−ε).
 
     >>> meaning(Pure(1.0))
-    'someone who thinks it 50 % likely that one person is in the data becomes at most 74 % sure'
+    'someone who thinks it 50 % likely that one person is in the data can become at most 74 % sure'
     """
     tells = isinstance(loss, Pure | Approx)
     epsilon = float(getattr(loss, "epsilon", math.inf)) if tells else loss.epsilon_at(delta)
@@ -81,7 +81,9 @@ def meaning(loss: Loss, delta: float = 1e-6) -> str:
     shown = f"{math.ceil(sure)}" if sure <= 99 else digits(sure, "up", significant=6)
     most = f"at most {shown} % sure" if sure < _ALL_BUT else "sure, or nearly so"
     but = f", except with probability {probability(slack, 'up')}" if slack else ""
-    return f"someone who thinks it 50 % likely that one person is in the data becomes {most}{but}"
+    return (
+        f"someone who thinks it 50 % likely that one person is in the data can become {most}{but}"
+    )
 
 
 def probability(delta: float, direction: Direction = "near") -> str:

@@ -77,7 +77,7 @@ def _steps(run: Run, method: str, cliques: Sequence[Clique]) -> list[str]:
     if method == "tree":
         return [
             f"count {columns} columns with {noise} noise ({100 * SHARE:g} % of the spend)",
-            f"choose up to {columns - 1} of {len(cliques)} pairs by the exponential mechanism",
+            f"choose pairs by the exponential mechanism, at most {columns - 1} of {len(cliques):,}",
             f"count them with {noise} noise, fit a tree",
         ]
     counted = "1 marginal" if len(cliques) == 1 else f"{len(cliques):,} marginals"

@@ -126,10 +126,10 @@ def _groups(allocation: Allocation) -> Iterator[str]:
         )
     limits = {name: plan.groups_of(part) for name, part in plan.parts.items()}
     if few := max((limit for limit in limits.values() if limit), default=0):
-        which = "" if all(limits.values()) else f" in {', '.join(n for n in limits if limits[n])}"
+        which = "" if all(limits.values()) else f" for {', '.join(n for n in limits if limits[n])}"
         yield (
-            f"count each person in at most {few} group{'s' * (few > 1)}{which}: a person in "
-            f"more groups is left out of the others, so those counts are too low (groups={few})"
+            f"count each person in at most {few} group{'s' * (few > 1)}{which} (groups={few}): "
+            "whoever is in more is missing from the rest, so those counts are too low"
         )
 
 
@@ -274,7 +274,8 @@ def _notes(allocation: Allocation, cost: Loss, size: float | None) -> Iterator[s
     if allocation.free:
         yield "nothing is spent: no data are read"
         return
-    yield f"every ± is half as wide if you {_twice(cost)}; explain(within=...) prices the ±"
+    half = f"every ± is half as wide if you {_twice(cost)}"
+    yield f"{half}; explain(within=...) shows what a given ± costs"
 
 
 def _many_groups(question: Question) -> Iterator[str]:
