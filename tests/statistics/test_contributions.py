@@ -37,7 +37,7 @@ def test_who_is_in_more_groups_than_counted_is_said_three_times(groups):
     s = opened(dp.person("who", rows=100, groups=groups))
     plan, answer, certificate = told(s.sql(BY_GROUP), SURE)
     word = f"in more than {groups} group{'s' * (groups > 1)} counts in only {groups}"
-    assert f"count each person in at most {groups} group{'s' * (groups > 1)} for people (groups={groups})" in plan
+    assert f"count each person in at most {groups} group{'s' * (groups > 1)} for people (" in plan
     assert f"people: a person {word}" in answer
     assert word in certificate["people"]
     assert (

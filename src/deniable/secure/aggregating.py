@@ -165,7 +165,11 @@ def explain(
             f"the sum carries noise of variance {noise.of.variance:.4g} that no coalition knows",
         ],
         notes=(f"holds if at most {dropouts} parties drop out and {colluding} collude",),
-        **({} if session is None else balance(session.ledger, session.ledger.price(noise))),
+        **(
+            {"left": None, "exceeded": None}
+            if session is None
+            else balance(session.ledger, session.ledger.price(noise))
+        ),
     )
 
 
