@@ -282,12 +282,13 @@ class UnknownKeys(DeniableError, code="DP301"):
     """The list of groups is itself private."""
 
     @classmethod
-    def of(cls, column: str, *, snippet: Snippet | None = None) -> UnknownKeys:
+    def of(cls, *columns: str, snippet: Snippet | None = None) -> UnknownKeys:
         """The list of values of `city` is itself private."""
+        named = ", ".join(columns)
         return cls(
-            f"the list of values of `{column}` is itself private: a rare one could reveal a person",
+            f"the list of values of `{named}` is itself private: a rare one could reveal a person",
             why="a group that appears only because of one person reveals that person",
-            fix=(fixes.keys(column), fixes.suppression()),
+            fix=fixes.keys(*columns),
             snippet=snippet,
         )
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final, Literal
 
 Medium = Literal["python", "ibis", "shell"]
@@ -31,6 +31,7 @@ class Fix:
 
     Where it is typed otherwise than in Python: `ibis`; `command`, "" where nothing can be typed in
     a shell; and `fields`, the parameters that it sets, by name, as typed in a form or as options.
+    `own` if it is about a person's own rows: it calls the column that identifies people user_id.
     """
 
     python: str
@@ -39,6 +40,7 @@ class Fix:
     fields: Mapping[str, str] = field(default_factory=dict)
     note: str = ""
     lead: str = ""
+    own: bool = False
 
     def said(self, medium: Medium) -> str:
         """As it is typed there; nothing if it cannot be."""
@@ -115,24 +117,16 @@ def rows(note: str = "") -> Fix:
     return Fix("unit=dp.rows()", command="--unit row", fields={"unit": "row"}, note=note)
 
 
-def keys(*columns: str, note: str = "") -> Fix:
-    """The public list of the values of columns."""
-    python = ", ".join(f'"{column}": dp.keys([...])' for column in columns)
+def keys(*columns: str, numbers: bool = False, note: str = "") -> Fix:
+    """The public list of the values of columns, to be replaced by those there can be."""
+    values = "1, 2, 3" if numbers else '"A", "B", "C"'
+    python = ", ".join(f"{quoted(column)}: dp.keys([{values}])" for column in columns)
     shell = " and ".join(f"`{column}`" for column in columns)
     return Fix(
-        f"columns={{{python}}}",
+        f"schema=dp.Schema(columns={{{python}}})",
         command=f"--keys for {shell} with deniable set",
         note=note,
         lead="give the list: ",
-    )
-
-
-def suppression() -> Fix:
-    """What it takes for groups to be chosen privately, beside a list of them."""
-    return Fix(
-        "a budget with a delta, and unit=dp.person(..., groups=...)",
-        command="create the ledger with --budget 3,1e-7, set groups = 3 in its unit",
-        lead="or suppress small groups: ",
     )
 
 
@@ -191,6 +185,34 @@ def python(text: str, note: str = "") -> Fix:
 def sql(text: str, ibis: str, note: str = "") -> Fix:
     """What is spelled one way in SQL, and another in Ibis."""
     return Fix(text, ibis=ibis, note=note)
+
+
+def own_rows(text: str, ibis: str | None = None) -> Fix:
+    """What can be asked of each person's own rows, where a column identifies people."""
+    return Fix(text, ibis=ibis, own=True)
+
+
+def for_unit(fixes: Iterable[Fix], column: str | None) -> tuple[Fix, ...]:
+    """The fixes that apply if this column identifies people, or none does.
+
+    >>> [f.said("python") for f in for_unit([own_rows("GROUP BY user_id"), Fix("or")], "a b")]
+    ['GROUP BY "a b"', 'or']
+    >>> for_unit([own_rows("GROUP BY user_id")], None)
+    ()
+    """
+    if column is None:
+        return tuple(each for each in fixes if not each.own)
+    name = column if column.isidentifier() else f'"{column}"'
+    return tuple(
+        replace(
+            each,
+            python=each.python.replace("user_id", name),
+            ibis=each.ibis and each.ibis.replace('"user_id"', quoted(column)),
+        )
+        if each.own
+        else each
+        for each in fixes
+    )
 
 
 def quoted(name: str) -> str:

@@ -120,7 +120,7 @@ def rows(*, relation: object = Relation.ADD_REMOVE) -> Unit:
 
 @parameters.called(
     'dp.person("user_id", rows=10)',
-    why="the noise must cover all rows of one person: give rows=",
+    why="noise must cover all rows of one person, so it needs their maximum number, rows=",
 )
 def person(
     column: object,

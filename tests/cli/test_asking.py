@@ -24,7 +24,7 @@ def test_explaining_is_free_and_tells_price_and_error(described, read):
 
 def test_a_price_for_an_error_is_asked_for_as_it_is_typed_here(described, say, read):
     shown = say("explain", COUNT, "--spend", "0.5").stdout
-    assert "; --within prices the ±" in shown
+    assert "; --within shows what a given ± costs" in shown
     assert "explain(" not in shown + " ".join(read("explain", COUNT, "--spend", "0.5")["notes"])
 
 

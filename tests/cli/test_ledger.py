@@ -75,17 +75,17 @@ def test_a_failure_is_shown_to_the_curator_and_resumed(described, say, read, spo
     spoil("people.parquet")
     average = "SELECT AVG(age) AS age FROM people"
     assert "deniable ledger resume" in say("ask", average, "--spend", "0.1", code=1).stderr
-    assert "failures  stopped: the unnamed asker" in say("ledger").stdout
+    assert "failures  stopped: the curator" in say("ledger").stdout
     found = read("ledger")
     assert found["stopped"] == [{"asker": None, "failures": 1}]
     assert [entry["kind"] for entry in found["entries"]] == ["charge", "stop"]
     assert say("ask", COUNT, "--spend", "0.1", code=1).stderr.startswith("error[DP602]")
     assert "--yes" in say("ledger", "resume", code=1).stderr
-    assert "ledger resume\n      the unnamed asker is stopped" in say().stdout
+    assert "ledger resume\n      the curator is stopped" in say().stdout
     said = say("ledger", "resume", "--yes")
     assert "question  SELECT AVG(age)" in said.stdout
     assert "Traceback" in said.stdout
-    assert "line 3: the unnamed asker can ask again" in said.stderr
+    assert "line 3: the curator can ask again" in said.stderr
     assert "resumed once after 1 failure" in say("ledger").stdout
     assert read("ledger")["resumptions"] == 1
     assert "nobody is stopped" in say("ledger", "resume", code=1).stderr

@@ -22,7 +22,7 @@ def test_rows_are_written_and_charged(described, folder, read):
 
 def test_columns_without_cells_are_left_out_by_the_fix_that_is_pasted(described, folder, say, read):
     refused = say("synth", "out.csv", "--spend", "0.5", code=1).stderr
-    assert "--columns age,city    the others alone" in refused
+    assert "--columns age,city    only the columns that have them" in refused
     assert "dp." not in refused
     read("synth", "out.csv", "--spend", "0.5", "--columns", "age,city", "--rows", "5")
 

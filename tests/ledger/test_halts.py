@@ -75,7 +75,7 @@ def test_a_resumption_is_a_line_that_every_later_line_counts(fresh, asker):
 def test_only_who_is_stopped_is_resumed(fresh):
     ledger = fresh()
     failed(ledger, "ann")
-    with pytest.raises(BadParameter, match="the unnamed asker is not stopped") as caught:
+    with pytest.raises(BadParameter, match="the curator is not stopped") as caught:
         ledger.resume()
     assert "asker='ann'" in caught.value.fix
     assert len(ledger.entries) == 2

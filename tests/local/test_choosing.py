@@ -121,7 +121,7 @@ def test_an_estimate_is_a_frame():
 @pytest.mark.parametrize(
     ("error", "work", "fits", "said"),
     [
-        (90.0, 3e10, True, "takes its server minutes"),
+        (90.0, 3e10, True, "its server would take minutes"),
         (99.0, 3e10, True, "The most precise of all, Unary,"),  # nobody notices 1 %
         (90.0, 1e10, True, "The most precise of all, Unary,"),
         (90.0, 3e10, False, "Unary would have ± 90, with 9 bytes"),

@@ -4,8 +4,10 @@ import datetime as dt
 import math
 import re
 from fractions import Fraction
+from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -24,6 +26,7 @@ from deniable.release.numbers import (
     plus_minus,
     probability,
     remaining,
+    shown_error,
 )
 from deniable.synthetic.marginal import Marginal
 
@@ -75,7 +78,7 @@ def test_losses_in_their_own_currency():
 
 @pytest.mark.parametrize(
     ("value", "error", "shown"),
-    [(41210.3, 1880.2, "41,210 ± 1,880"), (12.3456, 0.51, "12.346 ± 0.51"), (7, 2.0, "7 ± 2"),
+    [(41210.3, 1880.2, "41,210 ± 1,881"), (12.3456, 0.51, "12.346 ± 0.51"), (7, 2.0, "7 ± 2"),
      (-3, 2.5, "-3 ± 2.5"), (1234567, None, "1,234,567"), ("Oslo", None, "Oslo"),
      (True, 1.0, "True"),
      (None, None, "None"), (1e-9, 3e-10, "1.00000e-09 ± 3.00e-10"), (0.5, math.inf, "0.5"),
@@ -185,7 +188,7 @@ def test_a_loss_means_odds_by_the_rule_of_bayes(epsilon, shown):
 @pytest.mark.parametrize("epsilon", [14.0, 16.0, 1000.0])
 def test_a_loss_that_tells_nearly_everything_claims_no_upper_bound(epsilon):
     """At ε 16 one may be 99.99999 % sure: "at most 99.9999 %" would be false."""
-    assert meaning(dp.epsilon(epsilon)).endswith(" becomes sure, or nearly so")
+    assert meaning(dp.epsilon(epsilon)).endswith(" can become sure, or nearly so")
 
 
 @pytest.mark.parametrize("loss", [dp.rho(0.05), dp.mu(0.3)], ids=str)
@@ -206,3 +209,34 @@ def test_what_is_left_of_a_delta_is_for_private_groups():
     for groups in (True, False):
         assert remaining(dp.rho(0.25), groups=groups) == "ρ 0.25"
         assert remaining(dp.epsilon(0.1899), groups=groups) == "ε 0.189"
+
+
+def test_a_plan_and_its_answer_show_the_same_error():
+    for spend in (0.1, 0.3, 0.37, 0.77):
+        s = dp.open(pa.table({"x": [1, 2]}), unit=dp.rows(), budget=dp.epsilon(1))
+        query = s.sql("SELECT COUNT(*) AS n FROM data")
+        plan, answer = (
+            query.explain(spend=dp.epsilon(spend)),
+            query.release(spend=dp.epsilon(spend)),
+        )
+        shown = str(plan).partition("n ± ")[2].split()[0]
+        assert f"± {shown} " in str(answer)
+        assert float(shown) >= plan.errors["n"]
+
+
+@pytest.mark.parametrize("error", [12.31, 0.1, 9.999, 1e-7, 123456.2, 1e20])
+def test_no_less_error_is_shown_than_there_is(error):
+    for text in (shown_error(error), plus_minus(3, error).partition("± ")[2]):
+        assert float(text.replace(",", "")) >= error
+
+
+def test_every_error_is_written_by_the_same_function():
+    source = Path(dp.__file__).parent
+    rule = re.compile(r"± \{(?!shown_error|error\}|span|spread|_while|shown_up|\d \* unit)[^}]*")
+    found = [
+        f"{path.name}: {match[0]}"
+        for path in source.rglob("*.py")
+        for match in rule.finditer(path.read_text(encoding="utf-8"))
+        if "LARGEST_CELL" not in match[0]  # a bound on values
+    ]
+    assert not found

@@ -148,8 +148,12 @@ def test_a_bare_number_is_proposed_as_an_epsilon_and_nothing_else_is(given, numb
 @pytest.mark.parametrize(
     ("amount", "budget", "fix"),
     [
-        (dp.rho(0.1), dp.epsilon(3, delta=1e-7), "open the session with a budget in ρ"),
-        (dp.rho(0.1), dp.epsilon(3), "open the session with a budget in ρ"),
+        (
+            dp.rho(0.1),
+            dp.epsilon(3, delta=1e-7),
+            "spend=dp.epsilon(0.3)    a tenth of what is left",
+        ),
+        (dp.rho(0.1), dp.epsilon(3), "spend=dp.epsilon(0.3)    a tenth of what is left"),
         (dp.mu(0.5), dp.rho(1), "spend=dp.rho(0.125)"),
     ],
 )

@@ -64,7 +64,7 @@ def test_two_currencies():
     assert told(lambda: opened().spending(dp.rho(0.02))) == (
         "error[DP210]: this session's budget is in ε, and you tried to spend ρ\n"
         "  why:  losses add up only within one definition of privacy\n"
-        "  fix:  open the session with a budget in ρ"
+        "  fix:  spend=dp.epsilon(0.05)    a tenth of what is left"
     )
 
 

@@ -1,6 +1,8 @@
 """What a plan says that a question leaves is what is left after it."""
 
 import datetime as dt
+from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pyarrow as pa
@@ -8,6 +10,7 @@ import pytest
 
 import deniable as dp
 from deniable.learn import LogisticRegression, Ridge
+from deniable.release.numbers import remaining
 
 ROWS = 400
 TABLE = pa.table(
@@ -55,22 +58,42 @@ def opened(budget, unit):
     return dp.open(TABLE, unit=unit, budget=budget, schema=SCHEMA)
 
 
+def ways(s, what):
+    """How it is explained, and how it is paid for."""
+    if what in ASKED:
+        asked = ASKED[what](s)
+        return asked.explain, asked.release
+    if what == "follow":
+        asked = s.follow("when", every="day")
+        return asked.explain, asked.open
+    model, target = FITS[what]
+    options = {"target": target, "features": [{"age": "kind", "kind": "age"}[target]]}
+    return partial(s.explain_fit, model, **options), partial(s.fit, model, **options)
+
+
 @pytest.mark.parametrize("unit", UNITS, ids=["rows", "persons"])
 @pytest.mark.parametrize(("what", "budget"), CASES)
 def test_a_plan_states_what_is_left_after_it(what, budget, unit):
     ceiling, spend = BUDGETS[budget]
     s = opened(ceiling, unit)
-    if what in ASKED:
-        asked = ASKED[what](s)
-        plan, pay = asked.explain(spend=spend), asked.release
-    elif what == "follow":
-        asked = s.follow("when", every="day")
-        plan, pay = asked.explain(spend=spend), asked.open
-    else:
-        model, target = FITS[what]
-        options = {"target": target, "features": [{"age": "kind", "kind": "age"}[target]]}
-        plan = s.explain_fit(model, **options, spend=spend)
-        pay = lambda *, spend: s.fit(model, **options, spend=spend)  # noqa: E731
-    before = s.left
+    explain, pay = ways(s, what)
+    plan, before = explain(spend=spend), s.left
     pay(spend=spend)
     assert plan.left == s.left != before
+    assert plan.exceeded is None
+
+
+@pytest.mark.parametrize("unit", UNITS, ids=["rows", "persons"])
+@pytest.mark.parametrize(("what", "budget"), CASES)
+def test_a_plan_that_costs_more_than_is_left_says_so_and_cannot_be_paid(what, budget, unit):
+    _, spend = BUDGETS[budget]
+    little = replace(spend, **{spend.figure: getattr(spend, spend.figure) / 2})
+    s = opened(little, unit)
+    explain, pay = ways(s, what)
+    plan = explain(spend=spend)
+    assert plan.left is None
+    assert plan.exceeded == s.left
+    shown = remaining(s.left, groups=getattr(plan.cost, "delta", 0) > 0)
+    assert f" (exceeds what is left: {shown})\n" in str(plan)
+    with pytest.raises(dp.BudgetExceeded):
+        pay(spend=spend)

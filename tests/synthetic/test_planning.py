@@ -9,6 +9,7 @@ from tests.synthetic.people import opened, people
 
 import deniable as dp
 from deniable.mechanisms import Gaussian, Laplace
+from deniable.release.numbers import digits
 from deniable.synthetic import planning
 from deniable.synthetic.run import mean_size
 
@@ -41,7 +42,7 @@ def test_errors_are_those_of_noise_for_the_share_of_each_marginal(method, shares
     asked = s.synthesis(NAMES, method=method, marginals=wanted, bins={"age": 4})
     plan = planned(asked, spend, 500)
     assert plan.errors == asked.explain(spend=spend).errors
-    assert set(plan.errors) == set(shares)
+    assert set(plan.errors) == {f"count by {name}" for name in shares}
     sizes, off = {"age": 5, "sex": 3, "member": 3, "age × sex": 15}, {}
     for name, share in shares.items():
         if hasattr(spend, "epsilon"):
@@ -50,8 +51,8 @@ def test_errors_are_those_of_noise_for_the_share_of_each_marginal(method, shares
         else:
             sigma = 1 / math.sqrt(2 * 0.4 * share)
             error, mean = sigma * NormalDist().inv_cdf(0.975) + 0.5, sigma * math.sqrt(2 / math.pi)
-        assert plan.errors[name] == pytest.approx(error, rel=1e-3)
-        off[name] = f"{100 * min(mean * sizes[name] / 1000, 1.0):.2g} %"
+        assert plan.errors[f"count by {name}"] == pytest.approx(error, rel=1e-3)
+        off[name] = f"{digits(100 * min(mean * sizes[name] / 1000, 1.0), significant=2)} %"
     misplaced = [note for note in plan.notes if "misplaces" in note]
     assert misplaced == [
         f"{n}: noise alone misplaces about {x} of the rows" for n, x in off.items()
@@ -63,20 +64,20 @@ def test_errors_are_those_of_noise_for_the_share_of_each_marginal(method, shares
     assert len(plan.steps) == {"tree": 3, "adaptive": 3}.get(method, 1)
     if method == "tree":
         assert "(25 % of the spend)" in plan.steps[0]
-        assert "choose up to 2 of 3 pairs" in plan.steps[1]
+        assert "at most 2 of 3" in plan.steps[1]
 
 
 def test_noise_that_exceeds_the_table_misplaces_all_of_it():
     s = opened(people(5), dp.rho(1.0))
     plan = planned(s.synthesis(NAMES, method="independent"), dp.rho(1e-6), 5)
     assert len(plan.notes) == 3
-    assert all("about 1e+02 % of" in note for note in plan.notes)
+    assert all("about 100 % of" in note for note in plan.notes)
 
 
 def test_a_dozen_marginals_are_noted_and_the_rest_counted(monkeypatch):
     s = opened(people(50), dp.rho(1.0))
     asked = s.synthesis(NAMES, method="independent")
-    for shown, more in ((3, []), (2, ["… 1 more marginals"]), (1, ["… 2 more marginals"])):
+    for shown, more in ((3, []), (2, ["… 1 more marginal"]), (1, ["… 2 more marginals"])):
         monkeypatch.setattr(planning, "_SHOWN", shown)
         notes = planned(asked, dp.rho(0.1), 50).notes
         assert len(notes) == shown + len(more)
@@ -117,7 +118,7 @@ def test_what_is_counted_in_parts_of_rows_errs_by_as_much_less(noise):
         )
         domain = SimpleNamespace(sizes=(5,), called=lambda c: "x", size_of=lambda c: 5)
         run = SimpleNamespace(domain=domain, marginals={(0,): hidden}, purse=purse)
-        ledger = SimpleNamespace(filter=None, left_after=lambda due: None)
+        ledger = SimpleNamespace(filter=None, left=None, left_after=lambda due: None)
         session = SimpleNamespace(ledger=ledger, unit=dp.rows(), version="v")
         about = SimpleNamespace(source=SimpleNamespace(size=1000, name="t"))
         asked = SimpleNamespace(session=session, about=about)
@@ -125,7 +126,7 @@ def test_what_is_counted_in_parts_of_rows_errs_by_as_much_less(noise):
         return planning.planned(asked, run, method="independent", spend=spend, cliques=[(0,)])
 
     whole, parts = plan(1.0), plan(0.25)
-    assert parts.errors["x"] == whole.errors["x"] / 4
+    assert parts.errors["count by x"] == whole.errors["count by x"] / 4
     for told, worth in ((whole, 1.0), (parts, 0.25)):
         off = f"{100 * mean_size(noise) * worth * 5 / 2000:.2g} %"
         assert told.notes == (f"x: noise alone misplaces about {off} of the rows",)

@@ -261,11 +261,11 @@ def test_explain_is_free_and_its_errors_are_those_of_the_noise():
     y = asked.release(spend=dp.rho(0.5))
     for m in y.measured:
         name = " × ".join(y.domain.names[a] for a in m.columns)
-        assert plan.errors[name] == pytest.approx(1.96 * m.sigma + 0.5, rel=1e-3)
+        assert plan.errors[f"count by {name}"] == pytest.approx(1.96 * m.sigma + 0.5, rel=1e-3)
     for method in ("tree", "adaptive"):
         told = opened(frame, dp.rho(1.0)).synthesis(["age", "sex"], method=method)
         shown = str(told.explain(spend=dp.rho(0.5)))
-        assert "age ±" in shown
+        assert "count by age ±" in shown
         assert "chosen during the run" in shown
 
 

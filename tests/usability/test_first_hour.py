@@ -165,7 +165,7 @@ def test_a_small_table_is_shown_to_six_digits_and_keeps_them_all():
 @pytest.mark.parametrize(
     ("unit", "budget", "fix", "hinted"),
     [
-        (dp.rows(), dp.epsilon(1), "a budget with a delta\n", False),
+        (dp.rows(), dp.epsilon(1), "budget=dp.epsilon(1.0, delta=1e-7)\n", False),
         (
             dp.person("patient_id", rows=2),
             dp.epsilon(1, delta=1e-7),
@@ -175,13 +175,13 @@ def test_a_small_table_is_shown_to_six_digits_and_keeps_them_all():
         (
             dp.person("patient_id", rows=2, relation="replace"),
             dp.epsilon(1),
-            "a budget with a delta and unit=dp.person('patient_id', rows=2, groups=3, relat",
+            "budget=dp.epsilon(1.0, delta=1e-7), unit=dp.person('patient_id', rows=2, groups=3, re",
             True,
         ),
         (
             dp.person("patient_id", rows=2, groups=1),
             dp.epsilon(1),
-            "a budget with a delta\n",
+            "budget=dp.epsilon(1.0, delta=1e-7)\n",
             False,
         ),
     ],

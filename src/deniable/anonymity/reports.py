@@ -79,7 +79,7 @@ class Report:
             return "no class can be cut further; a smaller loss may exist"
         if self.method == "chosen":
             return "nothing: the levels were chosen by hand"
-        return f"no other of the {self.nodes:,} generalisations loses less"
+        return f"none of the {self.nodes:,} possible generalisations loses less information"
 
     def __str__(self) -> str:
         now = self.measured

@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike
 
 from deniable.errors import BadParameter
 from deniable.plots import Axes, curves
+from deniable.release.numbers import shown_error
 
 from .tables import Floats
 from .telling import Facts, Told
@@ -40,7 +41,7 @@ class Average(Told):
             return f"{self.answers.size:,} answers are one answer: averaging teaches nothing."
         return (
             f"The mean of {self.answers.size:,} noisy answers is {self.estimate:.6g} ± "
-            f"{self.error:.3g} (95 %)."
+            f"{shown_error(self.error)} (95 % confidence)."
         )
 
     def _facts(self) -> Facts:
@@ -50,7 +51,7 @@ class Average(Told):
         if self.fresh == 1:
             return [("why", "the stored answer is repeated, with the same noise")]
         return [
-            ("one answer", f"± {self.error * math.sqrt(self.answers.size):.3g}"),
+            ("one answer", f"± {shown_error(self.error * math.sqrt(self.answers.size))}"),
             ("why", "the ± of a mean shrinks as 1/√(number of answers)"),
             ("who pays", "ε adds up: n answers at ε cost n·ε, unless the answer is stored"),
         ]

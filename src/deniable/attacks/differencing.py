@@ -18,6 +18,7 @@ from deniable import parameters
 from deniable.errors import BadParameter
 from deniable.plots import Axes, bars
 from deniable.release import Release
+from deniable.release.numbers import shown_error
 
 from .tables import Integers, Mask
 from .telling import Facts, Told, people
@@ -50,7 +51,8 @@ class Difference(Told):
         if self.error == 0:
             one = "The person in one answer and not in the other"
             return f"{one} contributes exactly {self.value:g}."
-        return f"The person contributes {self.value:.4g} ± {self.error:.3g} (95 %)."
+        error = shown_error(self.error)
+        return f"The person contributes {self.value:.4g} ± {error} (95 % confidence)."
 
     def _facts(self) -> Facts:
         if self.error == 0:

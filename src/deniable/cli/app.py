@@ -66,7 +66,7 @@ def deniable(
     *,
     version: Annotated[bool, Option("--version", help="Show the version.")] = False,
 ) -> None:
-    """Query private data: noisy answers, priced in advance, within a budget that holds."""
+    """Query private data: answers are noisy, priced in advance, and never exceed the budget."""
     if version:
         from deniable import __version__
 
@@ -79,7 +79,7 @@ def deniable(
 @app.command("demo")
 def demo(
     story: Annotated[
-        str, Argument(help="hospitals: a sum that nobody sees; without it, the whole story.")
+        str, Argument(help="hospitals, for a sum that nobody sees; empty for the whole demo.")
     ] = "",
 ) -> None:
     """See deniable at work, in under a minute."""

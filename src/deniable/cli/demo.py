@@ -20,6 +20,7 @@ from deniable import data
 from deniable.audit import audit
 from deniable.ledger import Ledger
 from deniable.losses import textbook
+from deniable.release.numbers import shown_error
 
 _WIDTH = 44
 _RICH = "SELECT COUNT(*) AS n FROM adult WHERE income = '>50K'"
@@ -74,9 +75,9 @@ def private(session: dp.Curator) -> Iterator[str]:
     values = [int(r.rows()[0]["n"]) for r in answers]  # type: ignore[call-overload]
     errors = [float(r.rows()[0]["n_error"]) for r in answers]  # type: ignore[arg-type]
     for text, value, error in zip((_RICH, _BUT_ONE), values, errors, strict=True):
-        yield f"{value:>8,} ± {error:.3g}  {text}"
+        yield f"{value:>8,} ± {shown_error(error)}  {text}"
     apart, spread = values[0] - values[1], sum(errors)
-    yield f"{apart:>8,} ± {spread:.3g}  is the difference: one person is lost in the noise."
+    yield f"{apart:>8,} ± {shown_error(spread)}  is the difference: the noise hides one person."
     again = session.sql(_RICH).release(spend=dp.epsilon(0.4))
     yield f"{again.value:>8,}  again, if you repeat the first: free, and averaging gains nothing."
 

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 import deniable as dp
 from deniable import secure
 from deniable.ledger import open_ledger
+from deniable.release.numbers import shown_error
 from deniable.sampling import PublicRandom
 from deniable.secure import Coordinator, Party, Round
 from deniable.secure.aggregating import calibrated
@@ -59,7 +60,7 @@ def story(counts: NDArray[np.int64]) -> Iterator[str]:
         yield "\n5. What is published, and what it cost\n"
         errors = release.answers["value"].errors()
         pairs = zip(np.asarray(release.value).tolist(), errors, strict=True)
-        yield table([("noisy sum", [f"{a} ± {e:.0f}" for a, e in pairs])], width=11)
+        yield table([("noisy sum", [f"{a} ± {shown_error(e)}" for a, e in pairs])], width=11)
         there = [i for i in range(5) if i != GONE]
         yield table([("true sum*", counts[there].sum(axis=0).tolist())], head=False, width=11)
         yield f"  cost: {release.loss}, charged before a single message was sent"

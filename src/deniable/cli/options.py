@@ -53,7 +53,7 @@ Server = Annotated[
     Option(
         "--server",
         envvar="DENIABLE_SERVER",
-        help="Ask this server instead; the token is read from DENIABLE_TOKEN.",
+        help="Query this server, not local files; reads the token from DENIABLE_TOKEN.",
     ),
 ]
 Purpose = Annotated[
@@ -63,7 +63,7 @@ Spend = Annotated[
     str | None, Option("--spend", help="What to spend: 0.25 (ε), 0.25,1e-8, rho=0.1.")
 ]
 Size = Annotated[
-    float | None, Option("--size", help="Rows per group, if public: gives the ± of averages.")
+    float | None, Option("--size", help="Rows per group, if public; determines the ± of averages.")
 ]
 Within = Annotated[
     list[str] | None,

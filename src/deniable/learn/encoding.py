@@ -119,7 +119,7 @@ def cells_of(column: Column, name: str, *, role: str = "a feature") -> Listed | 
     if column.keys is None and column.low is None and column.type != "bool":
         raise MissingBounds(
             f"`{name}` has neither bounds nor keys, so it cannot be {role}",
-            why="cells made from the data would show what is in the data",
+            why="cells made from the data would reveal people's values",
             fix=(
                 f'schema=dp.Schema(columns={{"{name}": {stating(column.type)}}})',
                 *(["features=[...] without it"] if role == "a feature" else []),
@@ -145,7 +145,7 @@ def all_features(about: About, target: str | None, session: Session) -> list[str
     if not found:
         raise MissingBounds(
             "no column has bounds or keys, so there are no features",
-            why="cells made from the data would show what is in the data",
+            why="cells made from the data would reveal people's values",
             fix='schema=dp.Schema(columns={"age": dp.bounds(0, 125)})',
         )
     return found

@@ -10,6 +10,7 @@ from deniable.losses import Loss
 from deniable.mechanisms import Gaussian, Mechanism
 from deniable.mechanisms.combine import Composed
 from deniable.release import Plan
+from deniable.release.plan import balance
 from deniable.session import Session
 
 from .engine.batches import DisjointBatches
@@ -40,7 +41,7 @@ def explain_fit(
         cost=found.loss,
         errors={},
         steps=[read, *_noises(found.plan)],
-        left=ledger.left_after(ledger.price(found.plan, delta=found.delta)),
+        **balance(ledger, ledger.price(found.plan, delta=found.delta)),
         notes=tuple(note for note in notes if note),
     )
 

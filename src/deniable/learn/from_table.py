@@ -8,6 +8,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from deniable import fixes
 from deniable.errors import BadParameter, UnknownKeys
 from deniable.query.algebra import Expression
 from deniable.query.bind.bins import cell_of
@@ -48,10 +49,10 @@ def _classes(about: About, target: str) -> tuple[Expression, NDArray[np.int64], 
     """The cell of the target, the class that each cell is (−1: none), and the sorted classes."""
     labels = cells_of(about.source.column(target), target, role="a target")
     if not isinstance(labels, Listed):
-        listed = f'schema=dp.Schema(columns={{"{target}": dp.keys([...])}})'
+        listed = fixes.keys(target, numbers=labels.type == "int").python
         raise UnknownKeys(
             f"`{target}` has no list of classes",
-            why="labels read from the data would show that somebody has a rare one",
+            why="a list read from the data would reveal that somebody has a rare label",
             fix=(
                 "s.fit(Ridge(), ...)    to predict a number between its bounds",
                 *([listed] if labels.type != "float" else []),

@@ -15,12 +15,16 @@ before the question until its answer may be known (`hold`).
 
 from __future__ import annotations
 
+import shlex
 from dataclasses import replace
 from typing import Final, Self
 
+from deniable import fixes
 from deniable.errors import BudgetExceeded
+from deniable.fixes import Fix
 from deniable.losses import Loss
 from deniable.losses.filters import Filter, Price
+from deniable.losses.rounding import shown_down
 from deniable.mechanisms import Mechanism
 from deniable.units import Unit
 
@@ -62,10 +66,17 @@ class Account:
         """The asker's share; None where nobody has one, and an error where only others do."""
         standing = self._standing()
         if standing is None and self.__ledger.shares():
+            kind, part = self.budget.figure, self.budget.share(0.1)
+            amount = fixes.amount("amount", kind, shown_down(getattr(part, kind)))
+            name = shlex.quote(self.asker)
             raise BudgetExceeded(
                 f"{self.asker} has no share of this ledger",
                 why="its budget is divided into shares, and each asker spends from their own",
-                fix=f'ask the curator for  s.ledger.share("{self.asker}", amount=dp.epsilon(0.1))',
+                fix=Fix(
+                    f"s.ledger.share({fixes.quoted(self.asker)}, {amount.python})",
+                    command=f"deniable ledger share {name} {amount.said('shell')}",
+                    lead="the curator can reserve one, in their own session: ",
+                ),
             )
         return standing
 

@@ -158,7 +158,7 @@ def failed(*, spent: str, asker: str | None = None) -> DataFailure:
 def refused(asker: str | None) -> AskerStopped:
     """The error for a stopped asker."""
     return AskerStopped(
-        f"{called(asker)} is stopped, because a query failed while the data were read",
+        f"{asker or 'this session'} is stopped, because a query failed while the data were read",
         why="a failure can depend on one person, so the curator looks at it first",
         fix=_resuming(asker),
     )
@@ -203,8 +203,8 @@ def command(asker: str | None) -> str:
 
 
 def called(asker: str | None) -> str:
-    """An asker in a sentence."""
-    return "the unnamed asker" if asker is None else asker
+    """An asker in a sentence: a session without one is the curator's."""
+    return "the curator" if asker is None else asker
 
 
 def _failures(count: int) -> str:

@@ -131,8 +131,8 @@ def _written(loss: Loss, note: str) -> Fix:
 def units_differ(ledger: Unit, given: Unit, *, where: str) -> UnitMismatch:
     """Two different privacy units met in one sum."""
     return UnitMismatch(
-        f"{where} protects {ledger!r}; you gave {given!r}",
-        why="losses add up only when they protect the same unit under the same relation",
+        f"{where} was opened with unit=dp.{ledger!r}; you gave unit=dp.{given!r}",
+        why="losses add up only if they protect the same privacy unit",
         fix=(_unit(ledger), "or use a separate ledger"),
     )
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from deniable import parameters
 from deniable.errors import BadParameter
+from deniable.release.numbers import shown_error
 
 from .protocols import Direct, Hadamard, Hashing, Projective, Protocol, Sketch, Subset, Unary
 
@@ -30,11 +31,11 @@ class Option:
 
     def __str__(self) -> str:
         name = type(self.protocol).__name__
-        return f"{name:<11}± {self.error:>12,.0f}   {self.bytes:>7,} bytes per report"
+        return f"{name:<11}± {shown_error(self.error):>12}   {self.bytes:>7,} bytes per report"
 
     def __repr__(self) -> str:
         name = type(self.protocol).__name__
-        return f"{name}: ± {self.error:,.0f}, {self.bytes:,} bytes per report"
+        return f"{name}: ± {shown_error(self.error)}, {self.bytes:,} bytes per report"
 
 
 @parameters.called("local.options(categories=1024, epsilon=1.0, reports=1_000_000)")
@@ -44,7 +45,7 @@ def options(*, categories: int | Sequence[str], epsilon: float, reports: int) ->
     >>> for each in options(categories=1024, epsilon=1.0, reports=10**6)[:2]:
     ...     print(each)
     Subset     ±        3,760       133 bytes per report
-    Unary      ±        3,764       133 bytes per report
+    Unary      ±        3,765       133 bytes per report
     """
     people = parameters.whole("reports", reports)
     found = []
@@ -70,8 +71,8 @@ def choose(
 
     >>> p = choose(categories=65536, epsilon=1.0, reports=1_000_000)
     >>> print(p.why)
-    Projective: ± 3,769 for a rare category, 8 bytes per report.
-    The most precise of all, Subset, has ± 3,764 and needs 8,197 bytes.
+    Projective: ± 3,770 for a rare category, 8 bytes per report.
+    The most precise of all, Subset, has ± 3,765 and needs 8,197 bytes.
     """
     listed = options(categories=categories, epsilon=epsilon, reports=reports)
     most = None if bytes is None else parameters.whole("bytes", bytes)
@@ -89,16 +90,20 @@ def choose(
 
 def _why(chosen: Option, listed: list[Option], fitting: list[Option]) -> str:
     name = type(chosen.protocol).__name__
-    first = f"{name}: ± {chosen.error:,.0f} for a rare category, {chosen.bytes:,} bytes per report."
+    error = shown_error(chosen.error)
+    first = f"{name}: ± {error} for a rare category, {chosen.bytes:,} bytes per report."
     best = listed[0]
     other = type(best.protocol).__name__
     if best is chosen:
         return f"{first}\nIt is the most precise of all."
     if best not in fitting:
-        return f"{first}\n{other} would have ± {best.error:,.0f}, with {best.bytes:,} bytes."
+        return (
+            f"{first}\n{other} would have ± {shown_error(best.error)}, with {best.bytes:,} bytes."
+        )
     if best.work > _WORK and best.error * _NEAR < chosen.error:
-        return f"{first}\n{other} would have ± {best.error:,.0f}, but takes its server minutes."
+        error = shown_error(best.error)
+        return f"{first}\n{other} would have ± {error}, but its server would take minutes."
     return (
-        f"{first}\nThe most precise of all, {other}, has ± {best.error:,.0f} "
+        f"{first}\nThe most precise of all, {other}, has ± {shown_error(best.error)} "
         f"and needs {best.bytes:,} bytes."
     )

@@ -23,7 +23,7 @@ from numpy.typing import ArrayLike, NDArray
 from deniable import parameters
 from deniable.errors import MissingExtra
 from deniable.mechanisms.local import reach
-from deniable.release.numbers import decimals, percent
+from deniable.release.numbers import decimals, percent, shown_error
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -189,7 +189,7 @@ class Estimate:
     def __repr__(self) -> str:
         shown, rest = self._listed()
         width = max((len(label) for label, _, _ in shown), default=0)
-        lines = [f"  {a:<{width}}  {decimals(b):>14} ± {decimals(c)}" for a, b, c in shown]
+        lines = [f"  {a:<{width}}  {decimals(b):>14} ± {shown_error(c)}" for a, b, c in shown]
         return "\n".join([self._facts(), *lines, *(f"  {each}" for each in rest)])
 
     def _facts(self) -> str:
@@ -208,7 +208,7 @@ class Estimate:
         shown, rest = self._listed()
         body = "".join(
             f"<tr><td>{escape(a)}</td>"
-            f"<td style='text-align:right'>{decimals(b)} ± {decimals(c)}</td></tr>"
+            f"<td style='text-align:right'>{decimals(b)} ± {shown_error(c)}</td></tr>"
             for a, b, c in shown
         )
         body += "".join(f"<tr><td colspan='2'>{escape(each)}</td></tr>" for each in rest)

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from deniable import parameters
 from deniable.mechanisms.local import SupportResponse, reach
-from deniable.release.numbers import percent
+from deniable.release.numbers import percent, shown_error
 from deniable.sampling import below, bernoulli
 
 from .reports import Reporter, Rows, Tally, as_bytes, as_numbers, impossible, not_numbers
@@ -47,8 +47,9 @@ class MeanEstimate:
 
     def __repr__(self) -> str:
         return (
-            f"mean {self.mean:z.6g} ± {self.error:.3g} ({percent(self.confidence)} confidence), "
-            f"{self.people:,} reports, ε = {self.epsilon:.3g} per person"
+            f"mean {self.mean:z.6g} ± {shown_error(self.error)} "
+            f"({percent(self.confidence)} confidence), {self.people:,} reports, "
+            f"ε = {self.epsilon:.3g} per person"
         )
 
 

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from deniable import parameters
 from deniable.errors import BadParameter
 from deniable.mechanisms.local import SupportResponse, reach
-from deniable.release.numbers import percent
+from deniable.release.numbers import percent, shown_error
 from deniable.sampling import below
 from deniable.sampling.public import public_directions
 
@@ -45,7 +45,7 @@ class VectorEstimate:
         largest = float(self.error.max(initial=0.0))
         return (
             f"mean of {self.people:,} vectors of {self.mean.size} coordinates, each ± "
-            f"{largest:.3g} at most ({percent(self.confidence)} confidence)"
+            f"{shown_error(largest)} at most ({percent(self.confidence)} confidence)"
         )
 
 

@@ -166,8 +166,17 @@ class Loss(ABC):
         raise MixedLosses(
             f"cannot {verb} {mine} and {theirs}: they are different definitions of privacy",
             why="losses add up and compare only within one definition",
-            fix=f"a.to(dp.{theirs}) or b.to(dp.{mine}), where a theorem leads there",
+            fix=[f"a.to(dp.{theirs})"] * self._leads_to(type(other))
+            + [f"b.to(dp.{mine})"] * other._leads_to(type(self))  # noqa: SLF001
+            or [_at_a_delta(name, each) for name, each in (("a", self), ("b", other))],
         )
+
+    def _leads_to(self, kind: type[Loss]) -> bool:
+        """Whether a theorem turns this very loss into that kind."""
+        try:
+            return isinstance(self._converters()[kind](), kind)
+        except (KeyError, NoBound):
+            return False
 
     def figures(self) -> dict[str, float]:
         """The numbers it is made of, by the literature's names; none for a curve."""
@@ -213,15 +222,10 @@ class Loss(ABC):
             return self
         converters = self._converters()
         if kind not in converters:
-            known = ", ".join(f".to(dp.{k.__name__})" for k in converters)
+            known = ", ".join(f".to(dp.{k.__name__})" for k in converters if self._leads_to(k))
             raise MixedLosses(
                 f"no theorem turns {type(self).__name__} into {getattr(kind, '__name__', kind)}",
-                fix=(
-                    "dp.epsilon(loss.epsilon_at(delta), delta=delta), at a δ of your choice",
-                    known,
-                )
-                if getattr(kind, "kind", "") == "approx"
-                else known,
+                fix=[_at_a_delta("loss", self)] * (getattr(kind, "kind", "") == "approx") + [known],
             )
         converted = converters[kind]()
         assert isinstance(converted, kind)
@@ -332,12 +336,20 @@ def conversions(facts: Facts, *kinds: str) -> Mapping[type[Loss], Callable[[], L
     return {kind: functools.partial(kind.from_facts, facts) for kind in chosen}
 
 
+def _at_a_delta(name: str, loss: Loss) -> str:
+    """A loss that has no δ of its own, at one that is chosen."""
+    return f"dp.epsilon({name}.epsilon_at(1e-6), delta=1e-6)" if loss.kind != "approx" else ""
+
+
 def no_bound(kind: type[Loss]) -> NoBound:
     """Nothing is proved in this definition."""
     return NoBound(
-        f"no bound is proved for this in the definition of dp.{kind.__name__}",
+        f"no theorem prices this as dp.{kind.__name__}, {kind.definition}",
         why="a price without a theorem would be a guess",
-        fix="price it in another definition: dp.Profile and dp.Renyi cover the most mechanisms",
+        fix=(
+            "use another mechanism, or price this one as m.loss(dp.Profile) or m.loss(dp.Renyi)",
+            "a session can price more if its budget has a δ: budget=dp.epsilon(1.0, delta=1e-7)",
+        ),
     )
 
 

@@ -81,7 +81,7 @@ def estimand(allocation: Allocation, estimator: Estimator) -> str:
         notes.append(estimator.estimand)
     if allocation.among > 1:
         notes.append(
-            f"picked by noisy values: the ± holds for all {allocation.among:,} groups at once"
+            f"chosen by their noisy values; the ± holds for all {allocation.among:,} groups at once"
         )
     return "; ".join(notes)
 

@@ -37,6 +37,7 @@ from deniable.query.public import public_answer
 from deniable.query.refuse import paid_before, too_much
 from deniable.query.vectors import Vector, vectors
 from deniable.release import Plan, Release
+from deniable.release.plan import Balance, balance
 from deniable.schema import Schema
 from deniable.sensitive import Sensitive
 from deniable.session import Session, budgets
@@ -87,7 +88,7 @@ class Query:
         allocation = self._allocate(spend, within, size, weights)
         cost = self._cost(allocation)
         plan = explained(
-            allocation, cost=cost, left=self._left_after(allocation), size=self._size(size)
+            allocation, cost=cost, balance=self._balance(allocation), size=self._size(size)
         )
         return replace(plan, data_version=self.session.version)
 
@@ -178,8 +179,7 @@ class Query:
 
     def _check_public(self) -> None:
         if self.integers.private_keys:
-            unlisted = [key.name for key in self.question.keys if key.values is None]
-            raise UnknownKeys.of(", ".join(unlisted))
+            raise UnknownKeys.of(*(k.name for k in self.question.keys if k.values is None))
 
     def _released(self, allocation: Allocation) -> Release:
         if allocation.free:
@@ -239,12 +239,12 @@ class Query:
     ) -> Allocation:
         if (spend is None) == (within is None):
             raise BadParameter(
-                "give what to spend, or the ± you want"
+                "say how much to spend, or how large the ± may be"
                 if spend is None
                 else "give spend= or within=, not both",
                 fix=(
                     fixes.amount("spend", "epsilon", 0.1),
-                    fixes.number("within", 100, "a ±, 95 % confidence"),
+                    fixes.number("within", 100, "the largest ±, at 95 % confidence"),
                 ),
             )
         known, filter_ = self._size(size), self.session.ledger.filter
@@ -272,11 +272,11 @@ class Query:
             return 0 * self.session.budget
         return budgets.alone(allocation.mechanism, budget=self.session.budget)
 
-    def _left_after(self, allocation: Allocation) -> Loss | None:
+    def _balance(self, allocation: Allocation) -> Balance:
         ledger = self.session.ledger
         if allocation.free:
-            return ledger.left
-        return ledger.left_after(ledger.price(allocation.mechanism))
+            return {"left": ledger.left, "exceeded": None}
+        return balance(ledger, ledger.price(allocation.mechanism))
 
     def _too_much(self, allocation: Allocation, *, spent: str = NOTHING_SPENT) -> BudgetExceeded:
         return too_much(self.session, allocation, size=self._size(None), spent=spent)

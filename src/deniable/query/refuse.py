@@ -14,7 +14,7 @@ from deniable.losses.rounding import within
 from deniable.query.allocate import Allocation, allocate
 from deniable.query.allocate.foresight import errors
 from deniable.release import Release
-from deniable.release.numbers import amount, digits, probability, remaining
+from deniable.release.numbers import amount, probability, remaining, shown_error
 from deniable.session import Session, budgets, offers
 
 _FIXED = "ask for less: a ledger's budget cannot be raised"
@@ -110,7 +110,7 @@ def _offer(
     if ledger.left_after(ledger.price(found.mechanism)) is None:
         return None
     known = errors(found, size=size).items()
-    good = ", ".join(f"{n} ± {digits(e, 'up')}" for n, e in known if e is not None)
+    good = ", ".join(f"{n} ± {shown_error(e)}" for n, e in known if e is not None)
     return offers.written(typed, why + (good and f": {good}"))
 
 

@@ -7,7 +7,7 @@
     certificate    the claim, for sceptics and registries
     frame          tables for terminals and notebooks
     months         months as keys: dates, written without the day
-    numbers        ε and ± to three digits, δ as 1e-07; spent rounds up, left rounds down
+    numbers        ε and ± to three digits, δ as 1e-07; spent and ± round up, left rounds down
 
 A release holds noisy values and public facts: it can be shown, stored and sent.
 """

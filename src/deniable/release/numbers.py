@@ -1,4 +1,4 @@
-"""Numbers for people: ε and ± to three digits, δ as 1e-07; spent rounds up, left rounds down.
+"""Numbers for people: ε and ± to three digits, δ as 1e-07; spent and ± round up, left rounds down.
 
 >>> digits(0.12345), digits(1234.5), digits(12345.6), digits(0.00001234)
 ('0.123', '1,234', '12,346', '1.23e-05')
@@ -34,6 +34,15 @@ def digits(number: float, direction: Direction = "near", *, significant: int = 3
     return _powers(_rounded(exact, smallest, direction), significant)
 
 
+def shown_error(error: float) -> str:
+    """What stands after a ±, in plans and answers alike: never less than the error there is.
+
+    >>> shown_error(12.31), shown_error(1234.1), shown_error(6.0)
+    ('12.4', '1,235', '6')
+    """
+    return digits(error, "up")
+
+
 def decimals(number: float, places: int = 0) -> str:
     """So many decimals; what rounds to zero is 0, on whichever side of it it lies.
 
@@ -63,7 +72,7 @@ def meaning(loss: Loss, delta: float = 1e-6) -> str:
     By Bayes' rule odds grow by e^ε at most: even odds end at e^ε : 1, which is 1/(1 + e^−ε).
 
     >>> meaning(Pure(1.0))
-    'someone who thinks it 50 % likely that one person is in the data becomes at most 74 % sure'
+    'someone who thinks it 50 % likely that one person is in the data can become at most 74 % sure'
     """
     tells = isinstance(loss, Pure | Approx)
     epsilon = float(getattr(loss, "epsilon", math.inf)) if tells else loss.epsilon_at(delta)
@@ -72,7 +81,9 @@ def meaning(loss: Loss, delta: float = 1e-6) -> str:
     shown = f"{math.ceil(sure)}" if sure <= 99 else digits(sure, "up", significant=6)
     most = f"at most {shown} % sure" if sure < _ALL_BUT else "sure, or nearly so"
     but = f", except with probability {probability(slack, 'up')}" if slack else ""
-    return f"someone who thinks it 50 % likely that one person is in the data becomes {most}{but}"
+    return (
+        f"someone who thinks it 50 % likely that one person is in the data can become {most}{but}"
+    )
 
 
 def probability(delta: float, direction: Direction = "near") -> str:
@@ -123,7 +134,7 @@ def percent(share: float) -> str:
 
 
 def plus_minus(value: object, error: float | dt.timedelta | None) -> str:
-    """41,210 ± 1,880: the value to as many decimals as its ± is worth.
+    """41,210 ± 1,881: the value to as many decimals as its ± is worth.
 
     >>> plus_minus(dt.date(2020, 7, 18), dt.timedelta(days=12))
     '2020-07-18 ± 12 days'
@@ -134,7 +145,7 @@ def plus_minus(value: object, error: float | dt.timedelta | None) -> str:
         return str(value)
     if error is None or not math.isfinite(error):
         return f"{value:,}" if isinstance(value, int) else digits(value, significant=6)
-    spread = digits(error)
+    spread = shown_error(error)
     if isinstance(value, int):
         return f"{value:,} ± {spread}"
     if "e" in spread:

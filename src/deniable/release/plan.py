@@ -5,11 +5,37 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
+from typing import Protocol, TypedDict
 
 from deniable import cards
 from deniable.losses import Loss
+from deniable.losses.filters import Price
 
-from .numbers import amount, digits, meaning, remaining
+from .numbers import amount, meaning, remaining, shown_error
+
+
+class Purse(Protocol):
+    """A ledger, or what one asker sees of it."""
+
+    @property
+    def left(self) -> Loss:
+        """What may still be charged."""
+
+    def left_after(self, price: Price) -> Loss | None:
+        """What could be charged after this price; None if it does not fit."""
+
+
+class Balance(TypedDict):
+    """What a price leaves, or what it exceeds."""
+
+    left: Loss | None
+    exceeded: Loss | None
+
+
+def balance(purse: Purse, price: Price) -> Balance:
+    """The part of a plan that says whether it can be paid for."""
+    left = purse.left_after(price)
+    return {"left": left, "exceeded": purse.left if left is None else None}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -21,6 +47,8 @@ class Plan:
     errors: Mapping[str, float | None]
     steps: list[str] = field(default_factory=list)
     left: Loss | None = None
+    exceeded: Loss | None = None
+    """What is left of the budget, where the cost exceeds it."""
     notes: tuple[str, ...] = ()
     data_version: str = ""
 
@@ -29,13 +57,17 @@ class Plan:
         object.__setattr__(self, "notes", tuple(filter(None, self.notes)))
 
     def _expected(self) -> str:
-        known = [f"{name} ± {digits(e, 'up')}" for name, e in self.errors.items() if e is not None]
+        known = [f"{name} ± {shown_error(e)}" for name, e in self.errors.items() if e is not None]
         unknown = [f"{name} ± unknown in advance" for name, e in self.errors.items() if e is None]
         return ", ".join(known + unknown)
 
     def _facts(self) -> dict[str, str]:
         groups = getattr(self.cost, "delta", 0.0) > 0
-        left = "" if self.left is None else f" (leaves {remaining(self.left, groups=groups)})"
+        left = ""
+        if self.left is not None:
+            left = f" (leaves {remaining(self.left, groups=groups)})"
+        elif self.exceeded is not None:
+            left = f" (exceeds what is left: {remaining(self.exceeded, groups=groups)})"
         expected = self._expected()
         return {
             "cost": amount(self.cost, "up") + left,

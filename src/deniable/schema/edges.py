@@ -100,8 +100,8 @@ def _of_values(column: Column, bins: Bins | None) -> Listed | Intervals:
         return Listed(type=column.type, keys=keys)
     if column.low is None or column.high is None:
         raise MissingBounds(
-            "a column needs bounds or a list of values to be divided into cells",
-            why="cells made from the data would show what is in the data",
+            "a column needs bounds or a list of values, so that it can be divided into cells",
+            why="cells made from the data would reveal people's values",
             fix=stating(column.type),
         )
     low, high = (step_of(end, column.type) for end in (column.low, column.high))

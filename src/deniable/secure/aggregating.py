@@ -20,6 +20,7 @@ from deniable.losses.filters import ApproxFilter
 from deniable.mechanisms import Skellam, SkellamL2, SkellamShares
 from deniable.release import Noisy, Plan, Release
 from deniable.release.noisy import Additive
+from deniable.release.plan import balance
 from deniable.sensitive import Sensitive
 from deniable.session import Session, budgets
 from deniable.session.offers import offering
@@ -164,7 +165,11 @@ def explain(
             f"the sum carries noise of variance {noise.of.variance:.4g} that no coalition knows",
         ],
         notes=(f"holds if at most {dropouts} parties drop out and {colluding} collude",),
-        left=None if session is None else session.ledger.left_after(session.ledger.price(noise)),
+        **(
+            {"left": None, "exceeded": None}
+            if session is None
+            else balance(session.ledger, session.ledger.price(noise))
+        ),
     )
 
 

@@ -36,7 +36,7 @@ class Person:
 
     @property
     def asker(self) -> str | None:
-        """As ledgers know them: the curator is the unnamed asker."""
+        """As ledgers know them: None for the curator."""
         return None if self.role == "curator" else self.name
 
 

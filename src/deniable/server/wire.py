@@ -37,6 +37,7 @@ def plan_to_dict(plan: Plan) -> dict[str, object]:
         "errors": marked(dict(plan.errors)),
         "steps": list(plan.steps),
         "left": None if plan.left is None else plan.left.to_dict(),
+        "exceeded": None if plan.exceeded is None else plan.exceeded.to_dict(),
         "notes": list(plan.notes),
         "data_version": plan.data_version,
     }
@@ -44,13 +45,14 @@ def plan_to_dict(plan: Plan) -> dict[str, object]:
 
 def plan_from_dict(record: Mapping[str, Any]) -> Plan:
     """The plan that `plan_to_dict` wrote."""
-    left = record.get("left")
+    left, exceeded = record.get("left"), record.get("exceeded")
     return Plan(
         question=record["question"],
         cost=Loss.from_dict(record["cost"]),
         errors=unmarked(record["errors"]),
         steps=list(record["steps"]),
         left=None if left is None else Loss.from_dict(left),
+        exceeded=None if exceeded is None else Loss.from_dict(exceeded),
         notes=tuple(record["notes"]),
         data_version=record["data_version"],
     )

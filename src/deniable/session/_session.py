@@ -92,7 +92,7 @@ class Session:
 
     def spending(self, amount: object) -> Loss:
         """The amount, if this session counts in its currency; an error with its fix if not."""
-        return budgets.spend(amount, budget=self.budget)
+        return budgets.spend(amount, budget=self.budget, left=lambda: self.left)
 
     # ---- failures
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from functools import partial
 from typing import Final
 
@@ -10,7 +11,7 @@ from deniable import fixes
 from deniable.errors import BadParameter, BudgetExceeded, DeltaTooLarge, MixedLosses, NotAdaptive
 from deniable.fixes import Fix
 from deniable.losses import Approx, Loss, Pure
-from deniable.losses.rounding import RESOLUTION
+from deniable.losses.rounding import RESOLUTION, shown_down
 from deniable.mechanisms import Mechanism
 from deniable.mechanisms._priced import Prices
 
@@ -43,8 +44,11 @@ def ceiling(budget: object, *, size: int | None) -> Loss:
     return budget
 
 
-def spend(amount: object, *, budget: Loss) -> Loss:
-    """An amount to spend in a session of this budget, in a currency that the session counts in."""
+def spend(amount: object, *, budget: Loss, left: Callable[[], Loss] | None = None) -> Loss:
+    """An amount to spend in a session of this budget, in a currency that the session counts in.
+
+    Of what is left, an error proposes a tenth where the amount has no worth in that currency.
+    """
     if not isinstance(amount, Loss):
         number = isinstance(amount, int | float) and not isinstance(amount, bool)
         fix = fixes.amount("spend", "epsilon", amount if number else 0.1)
@@ -58,12 +62,12 @@ def spend(amount: object, *, budget: Loss) -> Loss:
     if counts == offered:
         raise MixedLosses(
             "this session's budget has no δ, so you cannot spend one",
-            fix=fixes.amount("spend", "epsilon", "...", note="or open the session with a delta"),
+            fix=fixes.amount("spend", "epsilon", amount.figures()["epsilon"]),
         )
     raise MixedLosses(
         f"this session's budget is in {counts}, and you tried to spend {offered}",
         why="losses add up only within one definition of privacy",
-        fix=_worth(amount, budget) or f"open the session with a budget in {offered}",
+        fix=_worth(amount, budget) or _tenth(budget if left is None else left()),
     )
 
 
@@ -117,6 +121,14 @@ def _worth(amount: Loss, budget: Loss) -> Fix | str:
     except MixedLosses:
         return ""
     return fixes.amount("spend", budget.figure, f"{getattr(converted, budget.figure):.3g}")
+
+
+def _tenth(left: Loss) -> Fix | str:
+    """A tenth of what is left; nothing if that is nothing."""
+    figure = getattr(left.share(0.1), left.figure)
+    return figure and fixes.amount(
+        "spend", left.figure, shown_down(figure), note="a tenth of what is left"
+    )
 
 
 def _above_nothing(name: str, loss: Loss) -> None:

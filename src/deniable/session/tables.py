@@ -196,7 +196,7 @@ def check_unit(unit: Unit, tables: Mapping[str, Table]) -> None:
         raise MissingUnit(
             f"`{table.name}` has no column `{unit.column}`, "
             "so it does not say which person each row belongs to",
-            why="the privacy unit is a person, whom that column identifies in every private table",
+            why="every private table needs that column: it identifies the people to protect",
             fix=advice,
             hint=f"columns of `{table.name}`: {', '.join(sorted(names))}",
         )

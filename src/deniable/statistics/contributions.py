@@ -48,11 +48,11 @@ class Contributions:
         """The privacy unit to open a session with, and whom it leaves whole."""
         limits = ", ".join(f"{name}={limit}" for name, limit in self.recommended.items())
         kept = ", ".join(
-            f"{100 * _share(release, self.recommended[name]):.0f} % have at most "
+            f"about {100 * _share(release, self.recommended[name]):.0f} % of people have at most "
             f"{_few(self.recommended[name], name)}"
             for name, release in self._releases.items()
         )
-        return f'unit=dp.person("{self.person}", {limits})    of all people, about {kept}'
+        return f'unit=dp.person("{self.person}", {limits})    {kept}'
 
     @property
     def _releases(self) -> dict[str, Release]:

@@ -31,7 +31,8 @@ from deniable.query.refuse import paid_before
 from deniable.query.rows import Matrix, Rows
 from deniable.release import Noisy, Plan, Release
 from deniable.release.noisy import Additive
-from deniable.release.numbers import digits
+from deniable.release.numbers import shown_error
+from deniable.release.plan import balance
 from deniable.sampling import below
 from deniable.sampling.lattice import Lattice
 from deniable.sensitivity.sample_aggregate import one_answer
@@ -87,9 +88,9 @@ class Sampled:
                 f"find the order of magnitude of the answers with {search!r}",
                 "average the answers, clipped to four times that magnitude, with noise",
             ],
-            left=self.about.session.ledger.left_after(self._price(search, rest)),
+            **balance(self.about.session.ledger, self._price(search, rest)),
             notes=(
-                f"± {digits(100 * share, 'up')} % of the answers' magnitude, a power of two",
+                f"± {shown_error(100 * share)} % of the answers' magnitude, a power of two",
                 "± twice that where answers lie on both sides of 0",
                 f"needs many more units than {parts:,}: a part without rows has no answer",
                 self._few(search, parts),

@@ -108,8 +108,8 @@ def _check_bounded(columns: Mapping[str, Column]) -> None:
         stated = ", ".join(f'"{name}": {stating(columns[name].type)}' for name in lacking)
         raise MissingBounds(
             f"{', '.join(f'`{name}`' for name in lacking)}: a column needs bounds or a list of "
-            "values to be divided into cells",
-            why="cells made from the data would show what is in the data",
+            "values, so that it can be divided into cells",
+            why="cells made from the data would reveal people's values",
             fix=(
                 Fix(
                     f"schema=dp.Schema(columns={{{stated}}})",
@@ -125,7 +125,7 @@ def _only(columns: Sequence[str]) -> Fix:
     return Fix(
         f"columns={json.dumps(columns, ensure_ascii=False)}",
         fields={"columns": ",".join(columns)},
-        note="the others alone",
+        note="only the columns that have them",
     )
 
 

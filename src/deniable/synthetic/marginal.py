@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from deniable import cards
 from deniable.release.frame import terminal_width
-from deniable.release.numbers import decimals, digits
+from deniable.release.numbers import decimals, shown_error
 from deniable.workload.tails import Law, factor
 
 from .domain import Domain
@@ -88,7 +88,7 @@ class Marginal:
             [
                 *cell,
                 decimals(flat[i]),
-                "unknown" if errors is None else f"± {digits(float(errors[i]), 'up')}",
+                "unknown" if errors is None else f"± {shown_error(float(errors[i]))}",
             ]
             for i, cell in first
         ]

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Final
 from deniable.losses import Loss
 from deniable.mechanisms import Gaussian
 from deniable.release import Plan
+from deniable.release.numbers import digits
+from deniable.release.plan import balance
 from deniable.workload.tails import factor
 
 from .inference import Clique
@@ -35,14 +37,13 @@ def planned(
         hidden = run.marginals[clique]
         noise = run.purse.noise(run.purse.total * share, l1=hidden.l1, l2=hidden.l2)
         name = domain.called(clique)
-        errors[name] = _reach(noise) * hidden.worth
+        errors[f"count by {name}"] = _reach(noise) * hidden.worth
         if size:
             off = mean_size(noise) * hidden.worth * domain.size_of(clique) / (2 * size)
-            notes.append(
-                f"{name}: noise alone misplaces about {100 * min(off, 1.0):.2g} % of the rows"
-            )
+            lost = digits(100 * min(off, 1.0), significant=2)
+            notes.append(f"{name}: noise alone misplaces about {lost} % of the rows")
     more = len(notes) - _SHOWN
-    notes = notes[:_SHOWN] + ([f"… {more} more marginals"] if more > 0 else [])
+    notes = notes[:_SHOWN] + ([f"… {more} more marginal{'s' * (more > 1)}"] if more > 0 else [])
     if method in ("tree", "adaptive"):
         notes.append(
             "further marginals are chosen during the run, so their errors are not known in advance"
@@ -54,7 +55,7 @@ def planned(
         cost=spend,
         errors=errors,
         steps=_steps(run, method, cliques),
-        left=ledger.left_after(run.purse.due(ledger.filter)),
+        **balance(ledger, run.purse.due(ledger.filter)),
         notes=tuple(notes),
         data_version=asked.session.version,
     )
@@ -76,16 +77,16 @@ def _steps(run: Run, method: str, cliques: Sequence[Clique]) -> list[str]:
     if method == "tree":
         return [
             f"count {columns} columns with {noise} noise ({100 * SHARE:g} % of the spend)",
-            f"choose up to {columns - 1} of {len(cliques)} pairs by the exponential mechanism",
+            f"choose pairs by the exponential mechanism, at most {columns - 1} of {len(cliques):,}",
             f"count them with {noise} noise, fit a tree",
         ]
+    counted = "1 marginal" if len(cliques) == 1 else f"{len(cliques):,} marginals"
     if method == "adaptive":
         return [
             f"count {columns} columns with {noise} noise",
-            f"choose, of {len(cliques)} marginals and their parts, what the model gets most wrong",
-            "count it, fit, and go on until all is spent",
+            f"choose what the model gets most wrong, among {counted} and their parts",
+            f"count it with {noise} noise, fit the model, and repeat until the spend is used up",
         ]
-    counted = "1 marginal" if len(cliques) == 1 else f"{len(cliques)} marginals"
     return [f"count {counted} with {noise} noise, fit a model"]
 
 

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from deniable import parameters
 from deniable.losses import Loss
+from deniable.losses.rounding import shown_up
 
 from .strategies import Chosen
 from .tails import Law, factor
@@ -156,6 +157,6 @@ class Estimates:
     def __repr__(self) -> str:
         """The first values with their ±, and how they were made."""
         rows = zip(self.values[:_SHOWN].tolist(), self.errors[:_SHOWN].tolist(), strict=True)
-        shown = ", ".join(f"{value:,.6g} ± {error:.3g}" for value, error in rows)
+        shown = ", ".join(f"{value:,.6g} ± {shown_up(error)}" for value, error in rows)
         more = f", … ({len(self.values):,} values)" if len(self.values) > _SHOWN else ""
         return f"{self.plan.workload}: {shown}{more}"

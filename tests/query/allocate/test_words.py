@@ -80,14 +80,13 @@ def test_a_quantile_tells_its_rank_in_rows_and_in_percent(session):
     text = explained(session, "SELECT MEDIAN(cost) AS m FROM visits")
     assert "cells of the histogram of cost by the exponential mechanism" in text
     assert "% of 1,000" in text
-    assert "rows (95 % confidence; " in explained(
+    assert "rows (95 % confidence): " in explained(
         session, "SELECT MEDIAN(cost) AS m FROM visits", size=5000
     )
 
 
 def test_every_plan_says_what_half_the_error_costs(session):
     text = explained(session, "SELECT AVG(cost) / COUNT(*) AS r FROM visits")
-    assert (
-        "every ± is half as wide if you spend about ε 1; explain(within=...) prices the ±" in text
-    )
+    half = "every ± is half as wide if you spend about ε 1"
+    assert f"{half}; explain(within=...) shows what a given ± costs" in text
     assert "r is computed from noisy numbers, so its ± is known only with the answer" in text

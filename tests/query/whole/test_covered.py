@@ -106,7 +106,7 @@ def test_groups_picked_by_their_noise_are_covered(clause):
             held, asked = inside(found[name], truth)
             good[name] += held == asked
     assert goodness.covered(min(good.values()), 100, 0.95) > ALARM
-    assert "picked by noisy values: the ± holds for all 300 groups at once" in found["n"].estimand
+    assert "noisy values; the ± holds for all 300 groups at once" in found["n"].estimand
 
 
 @pytest.mark.statistical

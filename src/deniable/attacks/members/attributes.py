@@ -82,7 +82,7 @@ class AttributeInference(Told):
         return [
             ("known", " + ".join(self.known)),
             ("baseline", f"the commonest value is right for {percent(self.baseline)}"),
-            ("interval", f"{percent(low)} to {percent(high)} for members (95 %)"),
+            ("interval", f"{percent(low)} to {percent(high)} for members (95 % confidence)"),
             ("ε", f"at least {self.epsilon_lower():.3g}, with 95 % confidence"),
         ]
 

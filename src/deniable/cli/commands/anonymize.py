@@ -33,7 +33,7 @@ def anonymize(
     method: Annotated[str, Option(help="optimal or mondrian.")] = "optimal",
     suppression: Annotated[float, Option(help="Maximum fraction of rows to suppress.")] = 0.05,
     hierarchies: Annotated[
-        Path | None, Option(help="How to generalise values, in TOML [by type and values].")
+        Path | None, Option(help="A TOML file on how to generalise values [guessed from them].")
     ] = None,
     drop: Annotated[str | None, Option(help="More columns to drop.")] = None,
     keep: Annotated[str | None, Option(help="Columns to keep, though they look like names.")] = (

@@ -28,7 +28,10 @@ def uniqueness(
     unit: options.UnitColumn = None,
     json: options.Json = False,
 ) -> None:
-    """Which columns single people out? Keep the exact answer confidential."""
+    """Which columns single people out?
+
+    Keep the exact answer confidential.
+    """
     from deniable.attacks import uniqueness as attacked
 
     table = rows.read(file)
@@ -53,9 +56,10 @@ def selectivity(
     unit: options.UnitColumn = None,
     json: options.Json = False,
 ) -> None:
-    """How identifying is each column? Keep the exact answer confidential.
+    """How identifying is each column?
 
-    The first column listed would help an attacker who has --known most.
+    Keep the exact answer confidential. The column listed first would help an attacker who
+    knows --known the most.
     """
     from deniable.attacks import selectivity as attacked
 
@@ -73,9 +77,10 @@ def linkage(
     unit: options.UnitColumn = None,
     json: options.Json = False,
 ) -> None:
-    """Who can be re-identified? Keep the exact answer confidential.
+    """Who can be re-identified?
 
-    Joins records with names, from another source, to rows without names.
+    Keep the exact answer confidential. Joins records with names, from another source, to rows
+    without names.
     """
     from deniable.attacks import linkage as attacked
 
@@ -109,9 +114,10 @@ def small_groups(
     unit: options.UnitColumn = None,
     json: options.Json = False,
 ) -> None:
-    """Which groups are too small? Keep the exact answer confidential.
+    """Which groups are too small?
 
-    An average over one person is that person's value; --value shows what an attacker would read.
+    Keep the exact answer confidential. An average over one person is that person's value;
+    --value shows what an attacker would read.
     """
     from deniable.attacks import small_groups as attacked
 

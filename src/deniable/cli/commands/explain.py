@@ -93,6 +93,7 @@ def show(plan: Plan, sql: str, said: str, *, json: bool) -> None:
         "errors": dict(plan.errors),
         "steps": plan.steps,
         "left": None if plan.left is None else plan.left.to_dict(),
+        "exceeded": None if plan.exceeded is None else plan.exceeded.to_dict(),
         "notes": list(plan.notes),
     }
     talk.answer(plan, record, json=json)

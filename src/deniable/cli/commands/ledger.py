@@ -66,7 +66,7 @@ def resume(
     path: options.LedgerPath = None,
     json: options.Json = False,
 ) -> None:
-    """Show what failed while the data were read, and let the asker continue.
+    """Show why queries failed, and let the asker continue.
 
     For the curator: the causes may contain people's values. They are erased from the ledger
     afterwards; later certificates of that asker and of the curator count the resumption.

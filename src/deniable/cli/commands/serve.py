@@ -32,7 +32,7 @@ def serve(
     ] = False,
     steps: Annotated[
         str,
-        Option(help="Seconds at which answers are sent; the last is the time limit."),
+        Option(help="Send answers only at these seconds; the last is the time limit."),
     ] = "0.5,2,8,30",
     workers: Annotated[int, Option(min=1, help="Processes that compute answers.")] = 2,
     link: Annotated[
@@ -45,7 +45,10 @@ def serve(
         Path | None, Option("--restore", help="Restore such copies, and exit.")
     ] = None,
 ) -> None:
-    """Serve tables to analysts: pages, an HTTP interface, and `dp.connect` from Python."""
+    """Serve tables to analysts, in a browser and over HTTP.
+
+    In Python, analysts connect with `dp.connect`.
+    """
     from deniable.server import backups
     from deniable.server.serving import bundled, curators_link, made
     from deniable.server.serving import serve as serving
@@ -82,7 +85,7 @@ def serve(
 
 
 def mcp(*, server: options.Server = None) -> None:
-    """Give a software agent the tools to ask a server (MCP, on stdin and stdout)."""
+    """Let a software agent query a server (MCP on stdin and stdout)."""
     from deniable.server.agents import tools
 
     tools(remote.connected(server or "http://127.0.0.1:8477")).run(show_banner=False)

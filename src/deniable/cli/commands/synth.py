@@ -42,7 +42,10 @@ def synth(
     force: options.Force = False,
     json: options.Json = False,
 ) -> None:
-    """Write synthetic rows, and spend budget. Without --spend, say what to decide first."""
+    """Write synthetic rows, and spend budget.
+
+    Without --spend, list what there is to decide first.
+    """
     rows.fresh(out, suffixes=(".csv", ".parquet", ".synthetic"), force=force)
     if count is not None:
         parameters.whole("--rows", count, least=0)

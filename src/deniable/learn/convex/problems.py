@@ -16,7 +16,7 @@ from deniable.learn.engine.budget import gaussian
 from deniable.losses import Approx, Gdp, Loss, Pure, Zcdp, rounding
 from deniable.mechanisms import Gaussian, Laplace
 from deniable.release import Plan
-from deniable.release.numbers import digits
+from deniable.release.numbers import digits, shown_error
 from deniable.sensitive import Sensitive
 from deniable.units import Unit
 
@@ -203,7 +203,9 @@ class Problem:
         """The steps in words, and the bound if the number of rows is public."""
         way, steps = self.way(self.size or 1000), []
         if self.count is not None:
-            steps.append(f"count the rows ± {self.count.error(0.95):.3g} (2 % of the loss)")
+            steps.append(
+                f"count the rows ± {shown_error(self.count.error(0.95))} (2 % of the loss)"
+            )
         bound = None
         notes: tuple[str, ...] = ("excess is the mean loss of clipped rows above the least one",)
         if self.size is not None:

@@ -18,7 +18,7 @@ def listed(classes: Any, *, model: str) -> NDArray[Any]:
     if classes is None:
         raise UnknownKeys(
             f"{model} needs the list of classes",
-            why="labels read from the data would show that somebody has a rare one",
+            why="a list read from the data would reveal that somebody has a rare label",
             fix=f"{model}(classes=[0, 1], ...)",
         )
     try:

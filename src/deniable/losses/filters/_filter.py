@@ -8,7 +8,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from typing import ClassVar, Self
 
-from deniable import parameters
+from deniable import fixes, parameters
 from deniable.errors import BadParameter, MixedLosses, NoBound, NotAdaptive
 from deniable.losses import rounding
 from deniable.losses._loss import Facts, Loss, Stated
@@ -135,7 +135,11 @@ class Filter(ABC):
         """What a plan fixed in advance adds: (ε, δ)-private as a whole, charged at its start."""
         epsilon = parameters.non_negative("epsilon", epsilon)
         if parameters.fraction_below_one("delta", delta) > 0:
-            raise self._mixed(f"a block with δ = {delta:g}")
+            raise MixedLosses(
+                f"a block with δ = {delta:g} cannot be charged: the budget has no δ",
+                fix="charge it without a delta, or open the session with "
+                "budget=dp.epsilon(1.0, delta=1e-7)",
+            )
         return self.price(Stated(epsilon=epsilon))
 
     def price_of(self, loss: Loss) -> Price:
@@ -143,8 +147,10 @@ class Filter(ABC):
         match loss:
             case Pure():
                 return self.block(loss.epsilon)
-            case Approx():
+            case Approx() if not loss.delta or isinstance(self.budget, Approx):
                 return self.block(loss.epsilon, loss.delta)
+            case Approx():
+                raise self._other("has a δ")
             case Zcdp():
                 return self._price_or_mixed(Stated(rho=loss.rho), loss)
             case Gdp():
@@ -164,14 +170,15 @@ class Filter(ABC):
         try:
             return self.price(facts)
         except NoBound:
-            raise self._mixed(f"a spend in {type(loss).__name__}") from None
+            raise self._other(f"is in {loss.symbol}") from None
 
-    def _mixed(self, what: str) -> MixedLosses:
-        name = type(self.budget).__name__
+    def _other(self, offered: str) -> MixedLosses:
+        """An amount that this budget does not count; a tenth of the budget is one that it does."""
+        name, most = self.budget.figure, self.budget.share(0.1)
         return MixedLosses(
-            f"{what} cannot be charged to a budget in {name}",
-            why="no theorem bounds the one by the other",
-            fix=f"spend in dp.{name}, or open with a budget that covers it: dp.epsilon(…, delta=…)",
+            f"this budget is in {self.budget.symbol}, and the amount {offered}",
+            why="losses add up only within one definition of privacy",
+            fix=fixes.amount("amount", name, rounding.shown_down(getattr(most, name))),
         )
 
     def to_dict(self) -> dict[str, object]:

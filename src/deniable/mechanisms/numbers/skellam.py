@@ -43,8 +43,8 @@ class SkellamNoise(WholeNoise):
         """The noise of a variance that a loss calls for; refused in terms of that loss."""
         if variance > LARGEST_VARIANCE:
             raise BadParameter(
-                f"no Skellam noise that can be drawn loses as little as {to}",
-                why="its variance is at most 2²², and its loss is never pure: δ is above 0",
+                f"no Skellam noise achieves {to}",
+                why="it always needs a δ above 0, and its variance is limited to 2²²",
                 fix=f"dp.epsilon({to.epsilon:g}, delta=1e-6)"
                 if isinstance(to, Pure)
                 else "spend more, or count in coarser units",

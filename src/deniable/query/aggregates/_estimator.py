@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from deniable.query.algebra import Aggregate, Function
 from deniable.release import Summed
-from deniable.release.numbers import digits
+from deniable.release.numbers import shown_error
 from deniable.workload import reach
 
 from .tallies import Tally, ends
@@ -117,7 +117,7 @@ class Estimator(ABC):
     @staticmethod
     def at_sizes(error: Callable[[float], float], sizes: Sequence[float] = SIZES) -> str:
         """The ± in groups of a few sizes."""
-        return ", ".join(f"± {digits(error(n), 'up')} in a group of {n:,g}" for n in sizes)
+        return ", ".join(f"± {shown_error(error(n))} in a group of {n:,g}" for n in sizes)
 
     @property
     def clips(self) -> bool:

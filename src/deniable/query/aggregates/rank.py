@@ -128,9 +128,9 @@ class Rank(Estimator):
     def note(self, allocation: Allocation, size: float | None) -> str:
         rank = self.rank_error(allocation)
         sizes = SIZES if size is None else (size,)
-        shares = (f"{digits(min(100.0, 100 * rank / n), 'up')} % of {n:,g}" for n in sizes)
+        shares = (f"{digits(min(100.0, 100 * rank / n), 'up')} % of {n:,g} rows" for n in sizes)
         listed = ", ".join(shares)
-        return f": its rank is off by at most {digits(rank, 'up')} rows (95 % confidence; {listed})"
+        return f": its rank is off by at most {digits(rank, 'up')} rows (95 % confidence): {listed}"
 
     @property
     def estimand(self) -> str:

@@ -145,7 +145,9 @@ def alike(args: tuple[Expression, ...]) -> tuple[Expression, ...]:
         raise UnsupportedQuery(
             f"{names} values cannot be mixed",
             why="each engine would convert them in its own way, or fail on a row",
-            fix=fixes.sql("CAST(... AS ...) one of them", ".cast(...) one of them"),
+            fix=fixes.sql(
+                "convert one of them: CAST(x AS TEXT)", 'convert one of them: .cast("string")'
+            ),
         )
     kind = Kind.FLOAT if len(kinds) > 1 else next(iter(kinds), Kind.BOOL)
     return tuple(literal(None, kind=kind, span=a.span) if _is_missing(a) else a for a in args)

@@ -162,8 +162,7 @@ def _select(
     if plan.selection is None:
         return None, spend
     if not isinstance(filter_, ApproxFilter) or not isinstance(spend, Pure | Approx):
-        keys = [plan.question.keys[i].name for i in range(len(plan.question.keys))]
-        raise UnknownKeys.of(", ".join(keys))
+        raise UnknownKeys.of(*(key.name for key in plan.question.keys if key.values is None))
     named = spend.delta if isinstance(spend, Approx) else 0.0
     delta = min(named / 4 or filter_.reserve * _RESERVE_SHARE, filter_.reserve)
     epsilon = spend.epsilon * max(1 / 4, 1 / (1 + len(plan.tallies)))

@@ -25,7 +25,8 @@ from deniable.query.algebra import (
 from deniable.query.algebra.show import aggregate_text, relation_lines
 from deniable.query.integers import IntegerPlan
 from deniable.release import Plan
-from deniable.release.numbers import amount, digits
+from deniable.release.numbers import amount, digits, shown_error
+from deniable.release.plan import Balance
 from deniable.workload.split import spread_of
 from deniable.workload.trees import Tree
 
@@ -36,7 +37,7 @@ from .part import Part
 _MANY_GROUPS: Final = 1_000
 
 
-def explained(allocation: Allocation, *, cost: Loss, left: Loss | None, size: float | None) -> Plan:
+def explained(allocation: Allocation, *, cost: Loss, balance: Balance, size: float | None) -> Plan:
     """Cost, ± of every column, and the steps; what depends on group sizes is shown at a few."""
     plan = allocation.plan
     return Plan(
@@ -52,7 +53,7 @@ def explained(allocation: Allocation, *, cost: Loss, left: Loss | None, size: fl
             *_assembled(allocation),
             *_after(plan),
         ],
-        left=left,
+        **balance,
         notes=tuple(_notes(allocation, cost, size)),
     )
 
@@ -125,10 +126,10 @@ def _groups(allocation: Allocation) -> Iterator[str]:
         )
     limits = {name: plan.groups_of(part) for name, part in plan.parts.items()}
     if few := max((limit for limit in limits.values() if limit), default=0):
-        which = "" if all(limits.values()) else f" in {', '.join(n for n in limits if limits[n])}"
+        which = "" if all(limits.values()) else f" for {', '.join(n for n in limits if limits[n])}"
         yield (
-            f"count each person in at most {few} group{'s' * (few > 1)}{which}: a person in "
-            f"more groups is left out of the others, so those counts are too low (groups={few})"
+            f"count each person in at most {few} group{'s' * (few > 1)}{which} (groups={few}): "
+            "whoever is in more is missing from the rest, so those counts are too low"
         )
 
 
@@ -273,7 +274,8 @@ def _notes(allocation: Allocation, cost: Loss, size: float | None) -> Iterator[s
     if allocation.free:
         yield "nothing is spent: no data are read"
         return
-    yield f"every ± is half as wide if you {_twice(cost)}; explain(within=...) prices the ±"
+    half = f"every ± is half as wide if you {_twice(cost)}"
+    yield f"{half}; explain(within=...) shows what a given ± costs"
 
 
 def _many_groups(question: Question) -> Iterator[str]:
@@ -296,7 +298,7 @@ def _picked(allocation: Allocation, size: float | None) -> str:
         many = f"{allocation.among:,}"
         return f"groups are selected by noisy values, so every ± holds for all {many} at once"
     told = [
-        f"{_shown(allocation, name)} ± {digits(error, 'up')} if {many:,} groups are found"
+        f"{_shown(allocation, name)} ± {shown_error(error)} if {many:,} groups are found"
         for name, each in allocation.plan.parts.items()
         for many in (10, 1_000)
         if (error := each.error(replace(allocation, among=many), size=size))

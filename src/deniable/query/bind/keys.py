@@ -77,7 +77,7 @@ def _values(
     capped = unit.column is None or unit.groups is not None
     if not (capped and asking.private_keys):
         error = UnknownKeys.of(name, snippet=snippet)
-        listed, *typed = _listing(expression, error.fixes[0], asking.names)
+        listed, *typed = _listing(expression, name, asking.names)
         error.fix = listed, _suppressing(asking), *typed
         if not capped and isinstance(expression, Column):
             error.hint = (
@@ -100,14 +100,15 @@ def _suppressing(asking: Asking) -> Fix:
     """What is lacking for groups that are chosen privately: a δ, a limit per person, or both."""
     unit, lacking, typed = asking.unit, [], []
     if not asking.private_keys:
-        lacking, typed = ["a budget with a delta"], ["create the ledger with --budget 3,1e-7"]
+        lacking = [fixes.amount("budget", "epsilon", 1.0, delta="1e-7").python]
+        typed = ["create the ledger with --budget 3,1e-7"]
     note = ""
     if unit.column is not None and unit.groups is None:
         lacking.append(f"unit=dp.{replace(unit, groups=_FEW)!r}")
         typed.append(f"groups = {_FEW} in the schema's unit")
         note = f"a person in more than {_FEW} groups counts in only {_FEW}"
     lead = "or suppress small groups: "
-    return Fix(" and ".join(lacking), command=" and ".join(typed), lead=lead, note=note)
+    return Fix(", ".join(lacking), command=" and ".join(typed), lead=lead, note=note)
 
 
 def check_cells(keys: Sequence[Key], sets: Sequence[tuple[int, ...]]) -> None:
@@ -130,7 +131,7 @@ def check_cells(keys: Sequence[Key], sets: Sequence[tuple[int, ...]]) -> None:
         )
 
 
-def _listing(expression: Expression, given: Fix, names: Names) -> list[Fix]:
+def _listing(expression: Expression, name: str, names: Names) -> list[Fix]:
     """What would make the groups public: bounds where they are enough, else a list."""
     plain = expression if isinstance(expression, Column) else None
     for column in columns_of(expression).values():
@@ -156,8 +157,10 @@ def _listing(expression: Expression, given: Fix, names: Names) -> list[Fix]:
                 lead="group by something with a public list: ",
             )
         ]
-    listed = [given]
-    if plain.name in names.origin:
-        target = shlex.quote(".".join(names.origin[plain.name]))
-        listed = [replace(given, command=""), Fix(f"deniable set {target} --keys A,B,C")]
-    return listed
+    numbers = plain.kind in NUMBERS
+    if plain.name not in names.origin:
+        return [fixes.keys(name, numbers=numbers)]
+    table, called = names.origin[plain.name]
+    target, values = shlex.quote(f"{table}.{called}"), "1,2,3" if numbers else "A,B,C"
+    given = replace(fixes.keys(called, numbers=numbers), command="")
+    return [given, Fix(f"deniable set {target} --keys {values}")]

@@ -21,6 +21,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from deniable.errors import BadParameter, DeniableError, UnsupportedQuery
+from deniable.fixes import for_unit
 from deniable.query.algebra import Question
 from deniable.session.tables import Table
 from deniable.units import Unit
@@ -50,7 +51,7 @@ def question_from_ibis(
     except RecursionError:
         raise UnsupportedQuery("this query is nested too deeply") from None
     except DeniableError as error:
-        error.medium = "ibis"
+        error.medium, error.fixes = "ibis", for_unit(error.fixes, unit.column)
         raise
 
 

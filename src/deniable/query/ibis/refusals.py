@@ -8,8 +8,9 @@ from typing import Any, Final
 from ibis.expr import operations as ops
 
 from deniable.errors import UnsupportedQuery
+from deniable.fixes import Fixes, own_rows
 
-Refusal = tuple[str, str, str]
+Refusal = tuple[str, str, Fixes]
 
 _OTHERS: Final = "one person's row would affect how others count, by an unknown amount"
 _ROWS: Final = "which rows are kept depends on other people's rows"
@@ -21,7 +22,12 @@ _SUBQUERY: Refusal = (
 _SET: Refusal = (
     "intersect and difference cannot be bounded",
     "one person's row would decide whether another's counts",
-    "t.filter(t.user_id.isin(other.user_id)) compares each person's own rows",
+    (
+        own_rows(
+            "", 't.filter(t["user_id"].isin(other["user_id"])) compares each person\'s own rows'
+        ),
+        "ask about each table by itself",
+    ),
 )
 _RANDOM: Refusal = (
     "the answer would change from one run to the next",
@@ -73,9 +79,12 @@ _REASONS: Final[dict[Any, Refusal]] = {
     ops.WindowFunction: (
         "window functions look at other people's rows",
         _OTHERS,
-        't.group_by("user_id").agg(...) sums up each person\'s own rows',
+        (
+            "leave it out: ranks and running totals of the answer are free",
+            own_rows("", 't.group_by("user_id").agg(...) summarises each person\'s own rows'),
+        ),
     ),
-    ops.CountDistinctStar: ("nunique counts the values of one column", "", "t.user_id.nunique()"),
+    ops.CountDistinctStar: ("nunique counts the values of one column", "", "t.column.nunique()"),
     ops.Any: ("any reveals whether a single row is there", "", "t.count(where=...)"),
     ops.All: ("all reveals whether a single row is there", "", "t.count(where=...)"),
     ops.Sample: (

@@ -14,7 +14,7 @@ from deniable.query.bind.scope import Binding, Scope
 from deniable.query.bind.spelling import cast, condition, fold, spelled
 
 from .functions import AGGREGATES, CASTS, FUNCTIONS, NAMED, NAMED_AGGREGATES
-from .refusals import NAMED_REASONS, ON_ROWS, Refusal, refused
+from .refusals import NAMED_REASONS, ON_ROWS, SUMMARISED, Refusal, refused
 from .spellings import SPECIAL, choice
 from .text import ONLY_QUESTIONS, Text
 
@@ -39,8 +39,7 @@ class SqlLowering:
                 raise UnsupportedQuery(
                     f"{self.text.written(node) or 'an aggregate'} cannot be used here",
                     why="an aggregate needs a group of rows, and this clause works on single rows",
-                    fix="HAVING filters groups; (SELECT user_id, ... GROUP BY user_id) sums up "
-                    "each person's rows first",
+                    fix=("use HAVING to filter groups", SUMMARISED),
                 )
             handler = _HANDLERS.get(type(node))
             if handler is not None:

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 
 from sqlglot import exp
 
+from deniable import fixes
 from deniable.errors import UnsupportedQuery
 from deniable.query.algebra import Column, Expression, PerPerson, Summary
 from deniable.query.bind.scope import Binding, Scope
@@ -28,16 +29,18 @@ def per_person(select: exp.Expr, items: list[Item], scope: Scope, asking: Asking
     persons = [node for node in nodes if _is_person(node, scope)]
     if not persons:
         first = nodes[0] if nodes else items[0].node
-        whom = asking.unit.column
+        own = asking.unit.column is not None and scope.relation.private
+        can, rows = ("can", "person's rows") if own else ("cannot", "row")
         raise UnsupportedQuery(
-            "a subquery can aggregate only per person",
-            why="otherwise one person's rows would affect how others count",
+            f"a subquery {can} aggregate {'only per person' if own else 'here'}",
+            why=f"otherwise one {rows} would affect how others count",
             fix=(
                 "release the inner query, then compute on its answer for free",
-                f"or GROUP BY {whom}, to summarise each person's own rows",
-            )
-            if whom is not None and scope.relation.private
-            else "release the inner query, then compute on its answer for free",
+                *(
+                    [fixes.own_rows("or GROUP BY user_id, to summarise each person's own rows")]
+                    * own
+                ),
+            ),
             snippet=text.at(first),
         )
     people = People(asking, scope)

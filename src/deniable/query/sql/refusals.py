@@ -7,9 +7,10 @@ from typing import Final
 from sqlglot import exp
 
 from deniable.errors import UnsupportedQuery
+from deniable.fixes import Fixes, own_rows
 from deniable.snippets import Snippet
 
-Refusal = tuple[str, str, str]
+Refusal = tuple[str, str, Fixes]
 
 
 def refused(refusal: Refusal, snippet: Snippet | None = None) -> UnsupportedQuery:
@@ -24,18 +25,24 @@ _SCALAR: Refusal = (
     _OTHERS,
     "release the inner query first, and write its noisy answer as a number",
 )
+SUMMARISED: Final = own_rows(
+    "or summarise each person's rows first: (SELECT user_id, ... GROUP BY user_id)"
+)
 _WINDOW: Refusal = (
     "window functions look at other people's rows",
     _OTHERS,
     (
-        "leave out OVER and release: shares, ranks and running totals of the answer are then free\n"
-        "(SELECT user_id, ... GROUP BY user_id) summarises each person's own rows first"
+        "leave out OVER and release: shares, ranks and running totals of the answer are then free",
+        SUMMARISED,
     ),
 )
 _SETS: Refusal = (
     "INTERSECT and EXCEPT cannot be bounded",
     "one person's row would decide whether another's counts",
-    "user_id IN (SELECT user_id FROM ...), or NOT IN, compares each person's own rows",
+    (
+        own_rows("compare each person's own rows: user_id IN (SELECT user_id FROM ...), or NOT IN"),
+        "ask about each table by itself",
+    ),
 )
 _RANDOM: Refusal = (
     "the answer would change from one run to the next",
@@ -95,7 +102,10 @@ REASONS: Final[dict[type[exp.Expr], Refusal]] = {
     exp.Exists: (
         "EXISTS (SELECT ...) looks up another table for every row",
         _OTHERS,
-        "x IN (SELECT column FROM a public table), or user_id IN (SELECT user_id FROM ...)",
+        (
+            "x IN (SELECT column FROM a public table)",
+            own_rows("or compare each person's own rows: user_id IN (SELECT user_id FROM ...)"),
+        ),
     ),
     exp.Any: (
         "ANY takes a list, and lists are not supported",
@@ -152,7 +162,7 @@ CLAUSES: Final[dict[str, Refusal]] = {
         "a random sample drawn by the engine is neither private nor repeatable",
         "leave it out: bounding keeps what can be kept",
     ),
-    "method": ("only plain JOIN and LEFT JOIN can be bounded", _OTHERS, "JOIN ... USING (user_id)"),
+    "method": ("only plain JOIN and LEFT JOIN can be bounded", _OTHERS, "JOIN ... USING (column)"),
     "laterals": ("LATERAL cannot be bounded", _OTHERS, ""),
     "pivots": ("PIVOT takes its columns from the rows", _OTHERS, "COUNT(*) FILTER (WHERE ...)"),
     "limit_options": ("LIMIT takes a number of rows", "", "LIMIT 10"),

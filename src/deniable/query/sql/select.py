@@ -7,7 +7,8 @@ from collections.abc import Mapping
 
 from sqlglot import exp
 
-from deniable.errors import UnsupportedQuery
+from deniable.errors import DeniableError, UnsupportedQuery
+from deniable.fixes import for_unit
 from deniable.query.algebra import Expression, Question
 from deniable.query.bind.builder import check_private
 from deniable.query.bind.members import members
@@ -41,6 +42,9 @@ def question_from_sql(
         return _asked(tree, asking)
     except RecursionError:
         raise UnsupportedQuery("this query is nested too deeply") from None
+    except DeniableError as error:
+        error.fixes = for_unit(error.fixes, unit.column)
+        raise
 
 
 def _asked(tree: exp.Expr, asking: Asking) -> Question:

@@ -204,7 +204,7 @@ def _check_one_question(text: Text) -> None:
     if first.token_type not in _STARTS:
         raise UnsupportedQuery(
             f"{first.text.upper()[:40]} is not a query{_asked(first)}",
-            why="a session answers aggregates only; it changes, lists and runs nothing",
+            why="a session only answers aggregate queries: it cannot change data or list tables",
             fix=_LISTED if first.text.upper() in _LISTING else _respelt(first),
             snippet=text.snippet(_place(first)),
         )
@@ -212,7 +212,7 @@ def _check_one_question(text: Text) -> None:
     more = next((word for word in words if ends and word.start > ends[0]), None)
     if more is not None:
         raise UnsupportedQuery(
-            "one query at a time",
+            "this text contains more than one query",
             why="each query has its own price",
             fix="run them one after the other",
             snippet=text.snippet(_place(more)),
@@ -222,7 +222,10 @@ def _check_one_question(text: Text) -> None:
 def _syntax(text: Text, error: ParseError) -> UnsupportedQuery:
     found = error.errors[0] if error.errors else {}
     what = str(found.get("description") or "unexpected text").strip().rstrip(".")
-    what = "the query is incomplete here" if what.startswith("Required keyword") else what
+    if what.startswith("Required keyword"):
+        what = "the query is incomplete here"
+    elif what.startswith("Expecting "):
+        what = f"a `{what.removeprefix('Expecting ')}` is missing before this"
     place = found.get("line"), found.get("col")
     at = next((_place(each) for each in text.tokens if (each.line, each.col) == place), None)
     top = [word.text.upper() for word in text.tokens[:2]] == ["SELECT", "TOP"]
@@ -236,7 +239,9 @@ def _syntax(text: Text, error: ParseError) -> UnsupportedQuery:
     return UnsupportedQuery(
         "this is not valid SQL",
         snippet=text.snippet(at, what[:80]),
-        fix="SELECT ... ORDER BY n DESC LIMIT 5" if top else ONLY_QUESTIONS,
+        fix="SELECT ... ORDER BY n DESC LIMIT 5"
+        if top
+        else "SELECT COUNT(*) FROM data    for example",
     )
 
 

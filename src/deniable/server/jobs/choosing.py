@@ -29,6 +29,7 @@ from deniable.mechanisms import (
 from deniable.query.query import Query
 from deniable.query.vectors import Vector
 from deniable.release import Noisy, Plan, Provenance, Release
+from deniable.release.plan import balance
 from deniable.session.asked import facts_of
 from deniable.session.offers import offering
 
@@ -52,7 +53,7 @@ def explained(session: Curator, query: Query, task: Mapping[str, Any], spend: Lo
         cost=mechanism.loss(Pure),
         errors={"answer": None},
         steps=[f"compute {vector.measure} for {len(vector.groups)} groups", repr(mechanism)],
-        left=ledger.left_after(ledger.price(mechanism)),
+        **balance(ledger, ledger.price(mechanism)),
     )
 
 

@@ -20,7 +20,7 @@ from deniable.errors import (
     MixedLosses,
     UnknownKeys,
 )
-from deniable.release.numbers import amount, digits, meaning, remaining
+from deniable.release.numbers import amount, digits, meaning, remaining, shown_error
 from deniable.server import wire
 from deniable.server.accounts import Person, secret
 from deniable.server.api.people import Someone
@@ -192,7 +192,7 @@ def priced(record: Mapping[str, Any]) -> dict[str, Any]:
     unknown = [name for name, error in plan.errors.items() if error is None]
     instead = [n for n in notes if n.startswith((*unknown, "the ±"))] if unknown else []
     known = [
-        {"name": name, "error": "unknown in advance" if e is None else f"± {digits(e, 'up')}"}
+        {"name": name, "error": "unknown in advance" if e is None else f"± {shown_error(e)}"}
         for name, e in plan.errors.items()
     ]
     return {

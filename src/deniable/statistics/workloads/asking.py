@@ -18,7 +18,8 @@ from deniable.query.query import Query
 from deniable.query.vectors import Vector
 from deniable.release import Noisy, Plan, Release
 from deniable.release.noisy import Tabulated
-from deniable.release.numbers import digits
+from deniable.release.numbers import digits, shown_error
+from deniable.release.plan import balance
 from deniable.schema.binning import Intervals, Listed
 from deniable.schema.columns import DROP
 from deniable.schema.edges import binning_of
@@ -64,7 +65,7 @@ class Asked(Generic[T_co]):
         plan, mechanism = measured.plan, together(measured.steps)
         halves = plan.errors * self.worth
         mean, least, most = (
-            digits(x, "up") for x in (plan.rmse * self.worth, halves.min(), halves.max())
+            shown_error(x) for x in (plan.rmse * self.worth, halves.min(), halves.max())
         )
         return Plan(
             question=self.title,
@@ -75,7 +76,7 @@ class Asked(Generic[T_co]):
                 f"{_noise(measured)} (strategy: {plan.strategy})",
                 "compute every answer from the least-squares fit",
             ],
-            left=session.ledger.left_after(session.ledger.price(mechanism)),
+            **balance(session.ledger, session.ledger.price(mechanism)),
             notes=(
                 f"root mean squared error over {self.over}: {mean}",
                 *([f"{plan.strategy}: {why}"] if (why := plan.instead(self.worth)) else []),

@@ -36,7 +36,8 @@ from deniable.mechanisms.counting._stream import Counter
 from deniable.parameters import called
 from deniable.query.rows import Matrix, Rows
 from deniable.release import Plan, Release
-from deniable.release.numbers import digits
+from deniable.release.numbers import shown_error
+from deniable.release.plan import balance
 from deniable.session import budgets, streams
 from deniable.session.offers import offering
 from deniable.session.streams import Course
@@ -71,7 +72,7 @@ class Following:
         counter, plan, worth = self._counter(spend)
         ledger = self.about.session.ledger
         halves = plan.errors * worth
-        least, most = (digits(x, "up") for x in (halves.min(), halves.max()))
+        least, most = (shown_error(x) for x in (halves.min(), halves.max()))
         return Plan(
             question=self.title,
             cost=budgets.used(spend, counter),
@@ -81,7 +82,7 @@ class Following:
                 f"count each {self.steps.every} once, when it is over",
                 f"add it to the totals, with noise (strategy: {plan.strategy})",
             ],
-            left=ledger.left_after(ledger.price(counter)),
+            **balance(ledger, ledger.price(counter)),
             notes=(f"± {span(least, most)} (95 % confidence)", *self.notes()),
         )
 

@@ -31,6 +31,7 @@ from deniable.query.query import Query
 from deniable.query.rows import Matrix, Rows
 from deniable.release import Noisy, Plan
 from deniable.release.noisy import Additive
+from deniable.release.plan import balance
 from deniable.sampling import below
 from deniable.sampling.lattice import Lattice
 from deniable.sensitive import Sensitive
@@ -68,7 +69,7 @@ class Median(Named):
             cost=found.mechanism.loss(type(spend)),
             errors={"median": found.error},
             steps=[found.values.words, repr(found.mechanism)],
-            left=ledger.left_after(ledger.price(found.mechanism)),
+            **balance(ledger, ledger.price(found.mechanism)),
             notes=tuple(found.notes),
         )
 

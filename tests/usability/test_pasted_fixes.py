@@ -1,0 +1,169 @@
+"""A fix that is shown can be pasted, and does what it says."""
+
+import re
+import shlex
+from itertools import permutations, product
+
+import ibis
+import pyarrow as pa
+import pytest
+
+import deniable as dp
+from deniable.errors import MixedLosses
+
+BUDGETS = [dp.epsilon(1), dp.epsilon(1, delta=1e-6), dp.rho(0.1), dp.mu(0.5)]
+LOSSES = [
+    *BUDGETS,
+    dp.Gaussian(sigma=1).loss(dp.Renyi),
+    dp.Gaussian(sigma=1).loss(dp.Profile),
+    dp.Laplace(scale=1).loss(dp.Profile),
+]
+
+
+def opened(**options):
+    given = {"unit": dp.rows(), "budget": dp.epsilon(1)} | options
+    return dp.open(pa.table({"x": [1, 2, 3]}), **given)
+
+
+def refusal(call):
+    """The error, or None where there is none."""
+    try:
+        call()
+    except MixedLosses as error:
+        return error
+    return None
+
+
+def pasted(error):
+    """The first fix, as the options that it names."""
+    return eval(f"dict({error.fixes[0].python})", {"dp": dp})
+
+
+@pytest.mark.parametrize("shared", [False, True], ids=["curator", "asker"])
+@pytest.mark.parametrize(("budget", "amount"), [*product(BUDGETS, BUDGETS)], ids=str)
+def test_an_amount_in_another_currency_is_answered_with_one_that_can_be_spent(
+    budget, amount, shared
+):
+    s = opened(budget=budget)
+    if shared:
+        s.ledger.share("ann", amount=budget.share(0.02))
+        s = s.for_("ann")
+    error = refusal(lambda: s.spending(amount.share(0.001)))
+    if error is not None:
+        assert "open" not in error.fix  # nobody who asks can do that
+        s.count(**pasted(error))
+
+
+@pytest.mark.parametrize(("budget", "amount"), [*product(BUDGETS, LOSSES[:5])], ids=str)
+def test_a_share_in_another_currency_is_answered_with_one_that_can_be_reserved(budget, amount):
+    ledger = opened(budget=budget).ledger
+    error = refusal(lambda: ledger.filter.price_of(amount))
+    if error is not None:
+        assert "open" not in error.fix
+        ledger.share("ann", **pasted(error))
+        assert error.fixes[0].said("shell").startswith("--amount ")
+
+
+@pytest.mark.parametrize("budget", BUDGETS, ids=str)
+@pytest.mark.parametrize("name", ["eve", 'e"ve', "Eve of Oslo"])
+def test_who_has_no_share_is_told_what_the_curator_types(budget, name):
+    s = opened(budget=budget)
+    s.ledger.share("ann", amount=budget.share(0.1))
+    with pytest.raises(dp.BudgetExceeded) as caught:
+        s.for_(name)
+    (fix,) = caught.value.fixes
+    assert fix.said("python").startswith("the curator can reserve one, in their own session: s.")
+    eval(fix.python, {"s": s, "dp": dp})  # in the asker's own, `share` is their share, not a call
+    s.for_(name)
+    assert f"deniable ledger share {shlex.quote(name)} --amount " in fix.said("shell")
+
+
+@pytest.mark.parametrize(("a", "b"), [*permutations(LOSSES, 2)], ids=str)
+def test_losses_of_two_kinds_are_answered_with_conversions_that_exist(a, b):
+    error = refusal(lambda: a + b)
+    if error is None:
+        return
+    made = {
+        re.search(r"\b[ab]\b", fix.python)[0]: eval(fix.python, {"dp": dp, "a": a, "b": b})
+        for fix in error.fixes
+    }
+    both = {"a": a, "b": b} | made
+    assert made
+    assert type(both["a"]) is type(b) or type(both["b"]) is type(a) or both["a"] + both["b"]
+
+
+@pytest.mark.parametrize(("loss", "kind"), [*product(LOSSES, [*map(type, LOSSES[:6])])])
+def test_where_no_theorem_leads_the_conversions_that_are_named_exist(loss, kind):
+    try:
+        loss.to(kind)
+    except dp.NoBound:
+        return
+    except MixedLosses as error:
+        for fix in re.findall(r"\.to\(dp\.\w+\)|dp\.epsilon.*", error.fix):
+            eval(f"loss{fix}" if fix.startswith(".to") else fix, {"dp": dp, "loss": loss})
+
+
+DATA = ibis.table({"x": "int64", "the id": "int64"}, name="data")
+ABOUT_PEOPLE = [
+    "SELECT AVG(n) FROM (SELECT x, COUNT(*) AS n FROM data GROUP BY x)",
+    "SELECT COUNT(*) FROM (SELECT DISTINCT x FROM data)",
+    "SELECT AVG(x) OVER (PARTITION BY x) FROM data",
+    "SELECT COUNT(*) FROM data WHERE COUNT(*) > 1",
+    "SELECT COUNT(*) FROM data WHERE EXISTS (SELECT 1 FROM data AS d WHERE d.x = data.x)",
+    "SELECT x FROM data INTERSECT SELECT x FROM data",
+    "SELECT COUNT(*) FROM data NATURAL JOIN data AS d",
+    "SELECT x, COUNT(*) FROM data GROUP BY x QUALIFY ROW_NUMBER() OVER () = 1",
+    lambda t: t.mutate(m=t.x.mean()).m.sum(),
+    lambda t: t.x.sum().over(),
+    lambda t: t.intersect(t).count(),
+    lambda t: t.nunique(),
+]
+
+
+@pytest.mark.parametrize("question", ABOUT_PEOPLE, ids=range(len(ABOUT_PEOPLE)))
+@pytest.mark.parametrize("unit", [dp.rows(), dp.person("the id", rows=2)], ids=str)
+def test_advice_about_a_persons_rows_names_their_column_and_is_given_only_where_there_is_one(
+    unit, question
+):
+    table = pa.table({"x": [1, 2], "the id": [1, 2]})
+    facts = dp.Schema(columns={"x": dp.bounds(0, 9, type="int"), "the id": dp.column("int")})
+    s = dp.open(table, unit=unit, budget=dp.epsilon(1), schema=facts)
+    asked = question if isinstance(question, str) else question(DATA)
+    with pytest.raises(dp.UnsupportedQuery) as caught:
+        (s.sql if asked is question else s.query)(asked)
+    assert "user_id" not in str(caught.value)
+    if unit.column is None:
+        assert "person's" not in caught.value.fix
+        assert "per person" not in caught.value.what
+    elif "person's own" in caught.value.fix:
+        assert '"the id"' in caught.value.fix
+
+
+COLUMNS = {"text": ["A", "B"], "int": [1, 2], "float": [1.0, 2.0]}
+
+
+@pytest.mark.parametrize("kind", ["text", "int", "float"])
+@pytest.mark.parametrize("column", ["c", "the city", 'a"b'])
+@pytest.mark.parametrize("budget", BUDGETS, ids=str)
+@pytest.mark.parametrize("unit", [dp.rows(), dp.person("who", rows=2)], ids=str)
+def test_groups_without_a_list_are_answered_with_options_to_open_the_session_with(
+    unit, budget, column, kind
+):
+    """Each fix alone is enough."""
+    table = pa.table({column: COLUMNS[kind], "who": [1, 2]})
+    facts = dp.Schema(columns={column: dp.column(kind)})
+    given = {"unit": unit, "budget": budget, "schema": facts}
+    name = column.replace('"', '""')
+    question = f'SELECT "{name}", COUNT(*) AS n FROM data GROUP BY 1'
+    try:
+        dp.open(table, **given).sql(question)
+    except dp.UnknownKeys as error:
+        for fix in error.fixes:
+            if fix.python.startswith("deniable "):
+                continue
+            again = given | eval(f"dict({fix.python})", {"dp": dp})
+            if kind == "float" and "schema" not in fix.python:
+                continue  # every row would be its own group: the next error says so
+            dp.open(table, **again).sql(question)
+    except dp.UnsupportedQuery:
+        assert kind == "float"
