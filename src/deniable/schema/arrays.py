@@ -86,8 +86,7 @@ def floats(values: Values) -> Floats:
         with np.errstate(over="ignore"):  # a warning would tell that a row is large
             return array.astype(np.float64)
     if array.dtype.kind in OBJECTS:
-        read = partial(attempted, _number, otherwise=math.nan)
-        return np.fromiter(map(read, array.tolist()), np.float64, count=array.size)
+        return np.fromiter(map(_float, array.tolist()), np.float64, count=array.size)
     return np.full(array.shape, math.nan)
 
 
@@ -105,8 +104,7 @@ def integers(values: Values, kind: str) -> tuple[Integers, NDArray[np.bool_]]:
         return _moments(array, kind)
     if array.dtype.kind not in OBJECTS:
         return np.zeros(array.shape, np.int64), np.zeros(array.shape, np.bool_)
-    read = _READ[kind]
-    found = [_total(read, value) for value in array.tolist()]
+    found = list(map(_total(_READ[kind]), array.tolist()))
     known = np.array([each is not None for each in found], dtype=np.bool_)
     return np.array([each or 0 for each in found], dtype=np.int64), known
 
@@ -177,6 +175,10 @@ def _moments(array: NDArray[Any], kind: str) -> tuple[Integers, NDArray[np.bool_
     return kept.astype(MOMENTS[kind]).astype(np.int64), known
 
 
+def _float(value: Any) -> float:
+    return value if type(value) is float else attempted(_number, value, otherwise=math.nan)
+
+
 def _number(value: Any) -> float:
     """A row's number, infinite for one that is too large; NaN, or an error, if it is none."""
     if isinstance(value, np.ndarray):  # even of one number, which Python would take for it
@@ -187,12 +189,14 @@ def _number(value: Any) -> float:
         return math.inf if value > 0 else -math.inf
 
 
-def _total(read: Callable[[Any], int | None], value: Any) -> int | None:
-    def known(value: Any) -> int | None:
-        return None if value is None or isinstance(value, np.ndarray) else read(value)
+def _total(read: Callable[[Any], int | None]) -> Callable[[Any], int | None]:
+    """The same, None where a row has no such number of 64 bits."""
 
-    found = attempted(known, value, otherwise=None)
-    return found if found is not None and -(2**63) <= found < 2**63 else None
+    def known(value: Any) -> int | None:
+        found = None if value is None or isinstance(value, np.ndarray) else read(value)
+        return found if found is not None and -(2**63) <= found < 2**63 else None
+
+    return partial(attempted, known, otherwise=None)
 
 
 def _integer(value: Any) -> int | None:
