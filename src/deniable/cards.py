@@ -22,7 +22,9 @@ def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     """An HTML table of escaped text, with a head."""
     top = "".join(f"<th scope='col' style='{_CELL}'>{escape(name)}</th>" for name in head)
     body = "".join(
-        "<tr>" + "".join(f"<td style='{_CELL}'>{escape(cell)}</td>" for cell in row) + "</tr>"
+        "<tr>"
+        + "".join(f"<td style='{_style(cell)}'>{escape(cell)}</td>" for cell in row)
+        + "</tr>"
         for row in rows
     )
     return (
@@ -30,6 +32,11 @@ def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
         f"<thead style='border-bottom:1px solid #8886'><tr>{top}</tr></thead>"
         f"<tbody>{body}</tbody></table>"
     )
+
+
+def _style(cell: str) -> str:
+    """Times and numbers stay on one line."""
+    return f"{_CELL};white-space:nowrap" if len(cell) <= 20 else _CELL
 
 
 def facts(pairs: Mapping[str, str]) -> str:

@@ -90,6 +90,27 @@ def test_it_reads_as_json_html_and_text(certificate, tmp_path):
     assert len(certificate) > 5
 
 
+@pytest.mark.parametrize("count", [4, 100, 101])
+def test_every_group_that_was_stated_can_be_checked(count):
+    """A long list is told by the hash of the column as one would write it."""
+    keys = dp.keys([f"ward {i}" for i in range(count)])
+    session = open_session(
+        pa.table({"ward": ["ward 0"]}),
+        unit=dp.rows(),
+        budget=dp.epsilon(1),
+        schema=Schema(columns={"ward": keys}),
+        name="t",
+    )
+    told = certify(session.release(Laplace(scale=9.0).on(dp.Sensitive(lambda: 0.0, l1=1.0))))
+    stated, whole = told["question"]["bounds"]["t.ward"], keys.shown(most=count)
+    assert whole.count("'ward ") == count
+    if count <= 100:
+        assert stated == whole
+    else:
+        assert stated.startswith(repr(keys))
+        assert hashlib.sha256(whole.encode()).hexdigest() in stated
+
+
 @pytest.mark.parametrize(
     ("budget", "flavour"),
     [(dp.epsilon(1), "Pure DP"), (dp.rho(1), "Zero-concentrated DP"), (dp.mu(1), "Gaussian DP")],

@@ -80,7 +80,12 @@ class Certificate(Mapping[str, object]):
         return _kept(page, path)
 
     def _repr_html_(self) -> str:
-        return f"<div style='font-size:13px'>{_html(self.record)}</div>"
+        parts = (
+            f"<details{' open' * (name == 'claim')}><summary><b>{_label(name)}</b></summary>"
+            f"<div style='margin-left:1.4em'>{_html(part)}</div></details>"
+            for name, part in self.record.items()
+        )
+        return f"<div style='font-size:13px'>{''.join(parts)}</div>"
 
     def __str__(self) -> str:
         return "\n".join(_lines(self.record, ""))
@@ -299,15 +304,18 @@ def _kept(text: str, path: str | os.PathLike[str] | None) -> str:
     return text
 
 
+def _label(name: object) -> str:
+    return escape(str(name)).replace("_", " ")
+
+
 def _html(part: object) -> str:
     match part:
         case Mapping():
-            items = "".join(
-                f"<dt style='font-weight:600'>{escape(str(name)).replace('_', ' ')}</dt>"
-                f"<dd style='margin:0 0 .3em 1.4em'>{_html(value)}</dd>"
+            return "".join(  # not a list of definitions, which notebooks squeeze into columns
+                f"<div style='margin:.2em 0'><b>{_label(name)}</b>"
+                f"<div style='margin:0 0 .3em 1.4em'>{_html(value)}</div></div>"
                 for name, value in part.items()
             )
-            return f"<dl style='margin:.2em 0'>{items}</dl>"
         case list() | tuple():
             return "".join(f"<div>{_html(value)}</div>" for value in part)
         case None:

@@ -83,10 +83,13 @@ class Column:
         return self.missing
 
     def __repr__(self) -> str:
+        return self.shown(most=3)
+
+    def shown(self, *, most: int) -> str:
+        """As one would write it, with so many of its keys."""
         if self.keys is not None:
-            shown = list(self.keys[:3])
-            more = f", … {len(self.keys) - 3} more" if len(self.keys) > 3 else ""
-            text = f"keys([{', '.join(map(repr, shown))}{more}]"
+            more = f", … {len(self.keys) - most} more" if len(self.keys) > most else ""
+            text = f"keys([{', '.join(map(repr, self.keys[:most]))}{more}]"
         elif self.low is not None:
             kind = "" if self.type == "float" else f", type={self.type!r}"
             text = f"bounds({_end_shown(self.low)}, {_end_shown(self.high)}{kind}"

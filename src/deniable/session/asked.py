@@ -6,10 +6,11 @@ together. An answer says where it came from, as far as whoever asked may know it
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from deniable.errors import (
     NOTHING_SPENT,
@@ -27,6 +28,7 @@ from deniable.mechanisms.combine import Composed
 from deniable.release import Noisy, Provenance, Release, answer_of, spread_of
 from deniable.release.numbers import amount
 from deniable.sampling.source import current
+from deniable.schema import Column
 from deniable.sensitive import Sensitive
 from deniable.units import Relation, Unit
 
@@ -38,6 +40,7 @@ if TYPE_CHECKING:
 
 Columns = tuple[Mapping[str, tuple[object, ...]], Mapping[str, Noisy]]
 """The keys and the noisy columns of a release."""
+_MOST_KEYS: Final = 100
 
 
 def checked(wanted: object, *, unit: Unit) -> list[Step[Any]]:
@@ -243,13 +246,21 @@ def facts_of(session: Session, paid: Entry | None) -> dict[str, Any]:
 
 
 def _stated(tables: Mapping[str, Table]) -> dict[str, str]:
-    """The stated bounds and keys per column, for the certificate."""
+    """The stated bounds and keys per column, for the certificate; long lists by their hash."""
     return {
-        f"{table.name}.{name}": repr(column)
+        f"{table.name}.{name}": _written(column)
         for table in tables.values()
         for name, column in table.columns.items()
         if column.low is not None or column.keys is not None
     }
+
+
+def _written(column: Column) -> str:
+    whole = column.shown(most=_MOST_KEYS)
+    if column.keys is None or len(column.keys) <= _MOST_KEYS:
+        return whole
+    digest = hashlib.sha256(column.shown(most=len(column.keys)).encode()).hexdigest()
+    return f"{column!r} (sha256 of all of it: {digest})"
 
 
 @contextmanager
