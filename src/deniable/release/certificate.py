@@ -83,6 +83,8 @@ class Certificate(Mapping[str, object]):
         parts = (
             f"<details{' open' * (name == 'claim')}><summary><b>{_label(name)}</b></summary>"
             f"<div style='margin-left:1.4em'>{_html(part)}</div></details>"
+            if isinstance(part, Mapping | list | tuple)
+            else _named(name, part)
             for name, part in self.record.items()
         )
         return f"<div style='font-size:13px'>{''.join(parts)}</div>"
@@ -308,14 +310,19 @@ def _label(name: object) -> str:
     return escape(str(name)).replace("_", " ")
 
 
+def _named(name: object, value: object) -> str:
+    """A heading and what belongs to it; no list of definitions, which notebooks squeeze."""
+    if isinstance(value, Mapping | list | tuple):
+        inside = f"<b>{_label(name)}</b><div style='margin-left:1.4em'>{_html(value)}</div>"
+    else:
+        inside = f"<b>{_label(name)}</b>: {_html(value)}"
+    return f"<div style='margin:.2em 0'>{inside}</div>"
+
+
 def _html(part: object) -> str:
     match part:
         case Mapping():
-            return "".join(  # not a list of definitions, which notebooks squeeze into columns
-                f"<div style='margin:.2em 0'><b>{_label(name)}</b>"
-                f"<div style='margin:0 0 .3em 1.4em'>{_html(value)}</div></div>"
-                for name, value in part.items()
-            )
+            return "".join(_named(name, value) for name, value in part.items())
         case list() | tuple():
             return "".join(f"<div>{_html(value)}</div>" for value in part)
         case None:
