@@ -1,12 +1,14 @@
 """Calls that lack something, or say by place what has a name: told by a call that works."""
 
+import ast
+import inspect
 import pickle
 
 import pyarrow as pa
 import pytest
 
 import deniable as dp
-from deniable import parameters
+from deniable import anonymity, attacks, parameters
 from deniable.errors import BadCall
 
 TABLE = pa.table({"age": [30, 40], "education": ["a", "b"], "sex": ["f", "m"], "name": ["x", "y"]})
@@ -189,3 +191,38 @@ def test_words_for_numbers_come_with_the_number():
 def test_one_column_may_be_described_by_its_name():
     found = known()["s"].describe("age", spend=dp.epsilon(1))
     assert found.keys["column"] == ("age",)
+
+
+ATTACKED = pa.table({"age": [30, 40] * 8, "zip": ["a", "b"] * 8, "income": [1, 2, 2, 1] * 4})
+CURATORS = [
+    "attacks.uniqueness(table, ['age'])",
+    "attacks.selectivity()",
+    "attacks.small_groups(table)",
+    "attacks.linkage(table, table)",
+    "attacks.differencing(1)",
+    "attacks.averaging()",
+    "attacks.membership(table)",
+    "attacks.attributes(table, secret='income')",
+    "attacks.singling_out(table, table, table)",
+    "attacks.linkability(table)",
+    "attacks.reconstruct()",
+    "attacks.histories(table, table)",
+    "attacks.report(table, ['age'])",
+    "anonymity.anonymize(table, k=5)",
+    "anonymity.generalize(table)",
+    "anonymity.check(table)",
+    "anonymity.population_uniqueness(table, quasi=['age'])",
+    "anonymity.deidentify()",
+    "anonymity.suggest(table, ['age'])",
+]
+
+
+@pytest.mark.parametrize("call", CURATORS)
+def test_a_call_of_the_curators_own_tools_is_told_one_that_does_fit(call):
+    names = {"attacks": attacks, "anonymity": anonymity, "table": ATTACKED}
+    with pytest.raises(BadCall) as caught:
+        eval(call, names)
+    named = ast.parse(caught.value.fix, mode="eval").body
+    function = eval(ast.unparse(named.func), names)
+    given = {each.arg: None for each in named.keywords}
+    inspect.signature(function).bind(*named.args, **given)

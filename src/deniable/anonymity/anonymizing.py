@@ -8,6 +8,7 @@ from types import MappingProxyType
 
 import numpy as np
 
+from deniable import parameters
 from deniable.errors import BadParameter
 from deniable.parameters import one_of, probability, whole
 from deniable.sampling.source import current
@@ -41,6 +42,7 @@ class Anonymized:
         return str(self.report)
 
 
+@parameters.called('anonymity.anonymize(table, quasi=["age", "zip"], k=5)')
 def anonymize(
     table: object,
     *,
@@ -92,6 +94,7 @@ def anonymize(
     return _full_domain(table, ready, problem, search(problem))
 
 
+@parameters.called('anonymity.generalize(table, levels={"age": 1})')
 def generalize(
     table: object,
     *,

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from deniable import parameters
+
 from . import diversity
 from .diversity import Floats, Pairs
 from .hierarchies import Ladder, Rungs, ladder
@@ -110,6 +112,7 @@ class Check:
         return "\n".join(lines)
 
 
+@parameters.called('anonymity.check(table, quasi=["age", "zip"])')
 def check(
     table: object,
     *,

@@ -9,6 +9,7 @@ from typing import Final
 
 import numpy as np
 
+from deniable import parameters
 from deniable.parameters import one_of
 from deniable.sampling.source import current
 
@@ -70,6 +71,7 @@ class Deidentified:
         return tuple(found.column for found in self.findings if found.kind == "quasi")
 
 
+@parameters.called("anonymity.deidentify(table)")
 def deidentify(
     table: object, *, action: str = "drop", keep: Sequence[str] = (), also: Sequence[str] = ()
 ) -> Deidentified:

@@ -116,6 +116,7 @@ class PopulationUniqueness:
         )
 
 
+@parameters.called('anonymity.population_uniqueness(table, quasi=["age", "zip"], fraction=0.01)')
 def population_uniqueness(
     table: object, *, quasi: Sequence[str], fraction: float, model: str = "pitman"
 ) -> PopulationUniqueness:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 
+from deniable import parameters
+
 from .hierarchies import Ladder, dates, digits, doubling, single
 from .tables import Coded, arrow, check_columns, encoded, numbers
 
@@ -12,6 +14,7 @@ from .tables import Coded, arrow, check_columns, encoded, numbers
 _FINEST = 1 / 32
 
 
+@parameters.called('anonymity.suggest(table, quasi=["age", "zip"])')
 def suggest(table: object, *, quasi: Sequence[str] | None = None) -> Mapping[str, Ladder]:
     """A hierarchy for each column, from its type and values.
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
+from deniable import parameters
 from deniable.errors import BadParameter
 from deniable.plots import Axes, curves
 from deniable.release.numbers import shown_error
@@ -71,6 +72,7 @@ class Average(Told):
         )
 
 
+@parameters.called("attacks.averaging([103.2, 98.7, 101.1])")
 def averaging(answers: ArrayLike) -> Average:
     """Average repeated noisy answers to one question.
 

@@ -72,6 +72,7 @@ class Difference(Told):
         )
 
 
+@parameters.called("attacks.differencing(1204, 1203)")
 def differencing(
     first: float | Release,
     second: float | Release,

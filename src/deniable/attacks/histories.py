@@ -84,6 +84,7 @@ class Histories(Told):
         )
 
 
+@parameters.called('attacks.histories(known, released, unit="person", on=["day"])')
 def histories(
     known: object,
     released: object,

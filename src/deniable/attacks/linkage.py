@@ -117,6 +117,7 @@ class Linkage(Told):
         )
 
 
+@parameters.called('attacks.linkage(auxiliary, released, on=["age", "zip"])')
 def linkage(
     auxiliary: object,
     released: object,

@@ -65,6 +65,7 @@ class SmallGroups(Told):
         )
 
 
+@parameters.called('attacks.small_groups(table, by=["zip"], below=5)')
 def small_groups(
     table: object,
     *,

@@ -93,6 +93,7 @@ class Uniqueness(Told):
         )
 
 
+@parameters.called('attacks.uniqueness(table, columns=["age", "zip"])')
 def uniqueness(
     table: object,
     *,
@@ -250,6 +251,7 @@ class Selectivity(Told):
         )
 
 
+@parameters.called('attacks.selectivity(table, known=["age"])')
 def selectivity(
     table: object,
     *,

@@ -20,6 +20,9 @@ from deniable.sampling.public import PublicRandom
 from ._risk import Rate, Risk
 
 
+@parameters.called(
+    'attacks.linkability(released, members=inside, controls=outside, columns=(["age"], ["zip"]))'
+)
 def linkability(
     released: object,
     *,

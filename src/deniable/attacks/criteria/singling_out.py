@@ -45,6 +45,7 @@ class Condition(NamedTuple):
 Predicate = tuple[Condition, ...]
 
 
+@parameters.called("attacks.singling_out(released, members=inside, controls=outside)")
 def singling_out(
     released: object,
     *,

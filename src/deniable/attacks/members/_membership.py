@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from deniable import parameters
 from deniable.attacks.evidence import Membership
 
 from .correlations import from_correlations
@@ -14,6 +15,7 @@ from .models import from_model
 from .synthetic import from_synthetic
 
 
+@parameters.called("attacks.membership(published, members=inside, controls=outside)")
 def membership(published: Any, *, members: Any, controls: Any, **options: Any) -> Membership:
     """Who is in the data, from published means, correlations, a model or synthetic records.
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from deniable import parameters
 from deniable.attacks.criteria._risk import Rate, Risk
 from deniable.attacks.evidence import epsilon_from_rates, rate_bounds
 from deniable.attacks.tables import Array, Integers, Mask, codes, columns_of
@@ -97,6 +98,9 @@ class AttributeInference(Told):
         )
 
 
+@parameters.called(
+    'attacks.attributes(released, secret="income", known=["age"], members=inside, controls=outside)'
+)
 def attributes(
     released: object,
     *,

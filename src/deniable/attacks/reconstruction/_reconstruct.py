@@ -103,6 +103,7 @@ class Reconstruction(np.ndarray[tuple[int], np.dtype[np.int8]], Told):
     __repr__ = __str__
 
 
+@parameters.called("attacks.reconstruct(queries, answers)")
 def reconstruct(
     queries: ArrayLike | None,
     answers: ArrayLike,

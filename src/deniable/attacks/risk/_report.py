@@ -145,6 +145,7 @@ class Report(Told):
         return self.uniqueness.plot(ax)
 
 
+@parameters.called('attacks.report(table, quasi=["age", "zip"], sensitive="income")')
 def report(
     table: object,
     *,
