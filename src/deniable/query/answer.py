@@ -28,6 +28,7 @@ from deniable.query.algebra import (
 )
 from deniable.query.algebra.meaning import EPOCH
 from deniable.query.allocate import Allocation
+from deniable.query.allocate.filters import unmet
 from deniable.query.allocate.foresight import people_needed
 from deniable.query.integers import Group
 from deniable.release import Noisy, Spread, Tabulated
@@ -66,7 +67,8 @@ def tabled(allocation: Allocation, groups: Sequence[Group], drawn: Sequence[Any]
 
 def estimand(allocation: Allocation, estimator: Estimator) -> str:
     """What the numbers estimate, where that is not quite what was asked."""
-    plan, notes = allocation.plan, []
+    plan = allocation.plan
+    notes = [*unmet(plan.question)]
     if estimator.rows is not None:
         notes.append(f"the number of rows, {estimator.rows:,}, is public: the schema states it")
     if allocation.selection is not None:

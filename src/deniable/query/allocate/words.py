@@ -31,6 +31,7 @@ from deniable.workload.split import spread_of
 from deniable.workload.trees import Tree
 
 from .allocation import Allocation
+from .filters import unmet
 from .foresight import errors, people_needed
 from .part import Part
 
@@ -247,6 +248,7 @@ def _after(plan: IntegerPlan) -> Iterator[str]:
 
 
 def _notes(allocation: Allocation, cost: Loss, size: float | None) -> Iterator[str]:
+    yield from unmet(allocation.plan.question)
     for name, each in allocation.plan.parts.items():
         note = each.note(allocation, size)
         if note:
