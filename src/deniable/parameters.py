@@ -266,7 +266,8 @@ def _misfit(
         if unknown == "asker":
             example = f's.for_("{kwargs[unknown]}")    (a session for an asker; ask there)'
         elif unknown in ("where", "filter") and (tables := getattr(args[0], "tables", None)):
-            example = _in_sql(name, given, kwargs, condition=kwargs[unknown], table=[*tables][0])
+            table = kwargs.get("table") or next(iter(tables))
+            example = _in_sql(name, given, kwargs, table=table, where=kwargs[unknown])
         return BadCall(f"{name} has no parameter `{unknown}`{guess}", fix=example, hint=known)
     by_place = [p.name for p in listed if p.kind is p.POSITIONAL_OR_KEYWORD]
     if len(given) > len(by_place):
@@ -281,22 +282,16 @@ def _misfit(
 
 
 def _in_sql(
-    name: str,
-    given: tuple[object, ...],
-    kwargs: dict[str, object],
-    *,
-    condition: object,
-    table: str,
+    name: str, given: tuple[object, ...], kwargs: dict[str, object], *, table: object, where: object
 ) -> str:
     """A statistic of some rows as a query, since only queries have filters."""
     by = kwargs.get("by") or ()
     keys = [_in_double_quotes(each) for each in ([by] if isinstance(by, str) else by)]  # type: ignore[attr-defined]
-    source = _in_double_quotes(kwargs.get("table") or table)
     column = _in_double_quotes(next(iter(given), kwargs.get("column", "...")))
     made = f"{_SQL[name]} AS {name}".format(column) if name in _SQL else "..."
-    text = f"SELECT {', '.join([*keys, made])} FROM {source} WHERE {condition}"
-    if keys:
-        text += f" GROUP BY {', '.join(keys)}"
+    grouped = f" GROUP BY {', '.join(keys)}" if keys else ""
+    rows = f"{_in_double_quotes(table)} WHERE {where}{grouped}"
+    text = f"SELECT {', '.join([*keys, made])} FROM {rows}"  # noqa: S608  (shown, not run)
     asked = f"s.sql({quoted(text)})"
     return f"{asked}.release(spend=dp.epsilon(0.1))" if name in _SQL else asked
 
