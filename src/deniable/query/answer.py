@@ -56,12 +56,15 @@ def tabled(allocation: Allocation, groups: Sequence[Group], drawn: Sequence[Any]
     plan = allocation.plan
     if allocation.of_many:
         allocation = replace(allocation, among=max(1, len(groups)))
+    none = (
+        "" if groups or allocation.selection is None else "no group had enough people to be shown; "
+    )
     return Table(
         question=plan.question,
         groups=groups,
         aggregates={name: each.derive(allocation, noisy) for name, each in plan.parts.items()},
         among=allocation.among,
-        estimands={name: estimand(allocation, each) for name, each in plan.parts.items()},
+        estimands={name: none + estimand(allocation, each) for name, each in plan.parts.items()},
     )
 
 

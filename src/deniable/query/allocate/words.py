@@ -18,6 +18,7 @@ from deniable.query.algebra import (
     Function,
     Join,
     Key,
+    Kind,
     Question,
     columns_of,
     walk,
@@ -259,6 +260,7 @@ def _notes(allocation: Allocation, cost: Loss, size: float | None) -> Iterator[s
             "dp.Schema(size=...), and it needs no noise"
         )
     yield from _many_groups(allocation.plan.question)
+    yield from _moments(allocation.plan.question)
     plan = allocation.plan
     if not plan.single and (_weighed(plan) or any(map(plan.groups_of, plan.parts.values()))):
         yield "s.contributions(spend=...) estimates how many people exceed these limits"
@@ -291,6 +293,18 @@ def _many_groups(question: Question) -> Iterator[str]:
             yield (
                 f"{key.name} makes {len(key.values):,} groups, because `{first.name}` has no "
                 f"bounds; state plausible ones: {lacking.fixes[0].python}"
+            )
+
+
+def _moments(question: Question) -> Iterator[str]:
+    """Which private groups are moments, whose days would be public."""
+    for key in question.keys:
+        made, known = key.expression, key.expression.domain
+        if key.values is None and known.kind is Kind.TIMESTAMP and known.bounded:
+            yield (
+                f"{key.name} makes one group per moment, most of them too small to be shown; "
+                f"CAST({made!r} AS DATE), date_trunc('month', {made!r}) and year({made!r}) have "
+                "public lists of groups"
             )
 
 
