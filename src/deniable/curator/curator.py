@@ -213,10 +213,11 @@ class Curator(Learning, Synthesizing, Workloads):
         """
         from deniable.statistics import contributions
 
-        text = contributions.question(self._about(table), by)
+        about = self._about(table)
+        text = contributions.question(about, by)
         person = self.unit.column
         assert person is not None
-        return contributions.read(self.sql(text).release(spend=spend), person=person, by=by)
+        return contributions.read(self.sql(text).release(spend=spend), about, person=person, by=by)
 
     def plot(self, *, ax: Axes | None = None) -> Axes:
         """What is left of the budget after each charge; in an asker's session, of their share."""
