@@ -20,6 +20,7 @@ from deniable.query.algebra import (
     Key,
     Kind,
     Question,
+    Scan,
     columns_of,
     walk,
 )
@@ -261,6 +262,9 @@ def _notes(allocation: Allocation, cost: Loss, size: float | None) -> Iterator[s
         )
     yield from _many_groups(allocation.plan.question)
     yield from _moments(allocation.plan.question)
+    scans = (each for each in walk(allocation.plan.question.relation) if isinstance(each, Scan))
+    for read in (read for scan in scans for read in scan.reads if read.zoned):
+        yield f"{read.source} is stored with a time zone, and read in UTC"
     plan = allocation.plan
     if not plan.single and (_weighed(plan) or any(map(plan.groups_of, plan.parts.values()))):
         yield "s.contributions(spend=...) estimates how many people exceed these limits"
