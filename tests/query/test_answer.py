@@ -320,7 +320,7 @@ def test_people_with_more_rows_are_said_to_count_as_the_limit(function, weight, 
         assert note == ""
     else:
         most = "1 row" if rows == 1 else "3 rows"
-        assert note == f"a person with more than {most} counts as {rows}"
+        assert note == f"a person with more than {most} counts as {most}"
 
 
 @pytest.mark.parametrize(("groups", "said"), [(1, "1 group counts"), (3, "3 groups counts")])

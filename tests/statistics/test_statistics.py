@@ -164,7 +164,7 @@ def test_a_summary_states_a_shared_limit_once_and_bounds_by_column():
     schema, unit = dp.Schema(columns=columns), dp.person("id", rows=2)
     s = dp.open(table, unit=unit, budget=dp.epsilon(1), schema=schema)
     said = s.describe(spend=dp.epsilon(1)).answers["mean"].estimand
-    limit = "a person with more than 2 rows counts as 2"
+    limit = "a person with more than 2 rows counts as 2 rows"
     assert said == f"{limit}; x is clipped to [0, 10]; y is clipped to [0, 99]"
 
 

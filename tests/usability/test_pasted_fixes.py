@@ -203,3 +203,13 @@ def test_where_no_statistic_in_sql_is_the_same_the_filter_is_still_not_dropped()
     with pytest.raises(dp.DeniableError) as refused:
         opened().histogram("x", spend=dp.epsilon(0.1), where="x > 1")
     assert 's.sql("SELECT ... FROM data WHERE x > 1")' in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("bounds", "offered"), [((0, 2000), "0, 2000"), ([1.5, 3], "1.5, 3"), (7, "0, 100")]
+)
+def test_bounds_that_belong_in_the_schema_are_offered_as_they_were_given(bounds, offered):
+    with pytest.raises(dp.BadParameter, match="accepts only") as refused:
+        opened().mean("x", bounds=bounds, spend=dp.epsilon(0.1))
+    (fix,) = refused.value.fixes
+    assert fix.python == f'schema=dp.Schema(columns={{"x": dp.bounds({offered})}})'

@@ -81,7 +81,7 @@ def estimand(allocation: Allocation, estimator: Estimator) -> str:
         notes.append(f"a person in more than {few} group{'s' * (few > 1)} counts in only {few}")
     if not plan.single and estimator.aggregate.function is not Function.PERSONS:
         most = f"{plan.rows} row{'s' * (plan.rows > 1)}"
-        notes.append(f"a person with more than {most} counts as {plan.rows}")
+        notes.append(f"a person with more than {most} counts as {most}")
     if estimator.estimand:
         notes.append(estimator.estimand)
     if allocation.among > 1:

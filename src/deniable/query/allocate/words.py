@@ -100,9 +100,10 @@ def _unit(plan: IntegerPlan) -> str:
     if not _weighed(plan):
         each = " per group" if plan.question.keys else ""
         return f"protect {plan.unit}: each person counts once{each}"
+    most = f"{plan.rows} row{'s' * (plan.rows > 1)}"
     return (
-        f"protect {plan.unit}: a person with more than {plan.rows} row{'s' * (plan.rows > 1)} "
-        f"counts as {plan.rows}, with less weight per row"
+        f"protect {plan.unit}: a person with more than {most} counts as {most}, with less weight "
+        "per row"
     )
 
 
@@ -157,7 +158,7 @@ def noise_of(allocation: Allocation) -> Iterator[str]:
         if part.basis.turned and law == "Gaussian":
             yield f"add {law} noise to {_with_all_rows(part, spread_of(noise))}"
         elif part.basis.turned:
-            yield f"add {law} noise to {_folded(part, scale)}"
+            yield f"add {law} noise to {_folded(allocation.plan, part, scale)}"
         elif part.basis.folded:
             yield f"add {law} noise to {_beside(part, spread_of(noise), letter)}"
         else:
@@ -178,7 +179,7 @@ def _beside(part: Part, spread: float, letter: str) -> str:
     return f"{listed}: a replaced row never changes both by the most it can"
 
 
-def _folded(part: Part, scale: float) -> str:
+def _folded(plan: IntegerPlan, part: Part, scale: float) -> str:
     """What tells several tallies, each with its noise."""
     last, noise = part.tallies[-1], f"b = {digits(scale)} each"
     if last.measure is Measure.COUNT:
@@ -187,7 +188,9 @@ def _folded(part: Part, scale: float) -> str:
     above = f"{last.value!r} − {low:g}" if low else repr(last.value)
     where = "" if last.where is None else f" where {last.where!r}"
     sums = f"the sums of {above} and of {high:g} − {last.value!r}{where}"
-    together = f"{noise}: one row changes the two by a total of {high - low:g}"
+    rows = 1 if plan.single else plan.rows
+    who = "one row changes" if rows == 1 else f"a person's {rows} rows change"
+    together = f"{noise}: {who} the two by a total of {digits(rows * (high - low), 'up')}"
     if len(part.tallies) == 2:
         return f"{sums} ({together})"
     others = digits(scale / (high - low))
