@@ -10,7 +10,7 @@ from __future__ import annotations
 import datetime as dt
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, cast
 
 from . import style
 from .bands import layer
@@ -79,7 +79,7 @@ def binned(keys: Keys) -> Keys:
     """
     if [*keys] != ["low", "high"]:
         return keys
-    low, high = keys.values()
+    low, high = cast("Iterable[Sequence[float]]", keys.values())
     if not all(isinstance(end, int | float) for end in (*low, *high)):
         return keys
     if {b - a for a, b in zip(high, low[1:], strict=False)} not in ({0}, {1}, set()):
