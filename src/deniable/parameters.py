@@ -20,13 +20,21 @@ from pathlib import Path
 from typing import ParamSpec, TypeVar
 
 from .errors import BadCall, BadParameter, DeniableError
-from .fixes import Fix
+from .fixes import Fix, quoted
 
 P = ParamSpec("P")
 R = TypeVar("R")
 
 # A float beyond these cannot be scaled by powers of two without leaving the doubles.
 SMALLEST, LARGEST = 2.0**-900, 2.0**900
+_SQL = {
+    "count": "COUNT(*)",
+    "sum": "SUM({})",
+    "mean": "AVG({})",
+    "variance": "VAR_SAMP({})",
+    "std": "STDDEV({})",
+    "median": "MEDIAN({})",
+}
 
 
 def real(name: str, value: object, *, must: str = "a finite number") -> float:
@@ -257,6 +265,9 @@ def _misfit(
         known = f"known: {', '.join(p.name for p in listed)}"
         if unknown == "asker":
             example = f's.for_("{kwargs[unknown]}")    (a session for an asker; ask there)'
+        elif unknown in ("where", "filter") and (tables := getattr(args[0], "tables", None)):
+            table = kwargs.get("table") or next(iter(tables))
+            example = _in_sql(name, given, kwargs, table=table, where=kwargs[unknown])
         return BadCall(f"{name} has no parameter `{unknown}`{guess}", fix=example, hint=known)
     by_place = [p.name for p in listed if p.kind is p.POSITIONAL_OR_KEYWORD]
     if len(given) > len(by_place):
@@ -268,6 +279,27 @@ def _misfit(
     lacking = [p.name for p in listed if p.default is p.empty and p.name not in told]
     what = f"{name} needs {' and '.join(lacking)}" if lacking else f"{name} is called otherwise"
     return BadCall(what, why=why, fix=example)
+
+
+def _in_sql(
+    name: str, given: tuple[object, ...], kwargs: dict[str, object], *, table: object, where: object
+) -> str:
+    """A statistic of some rows as a query, since only queries have filters."""
+    by = kwargs.get("by") or ()
+    keys = [_in_double_quotes(each) for each in ([by] if isinstance(by, str) else by)]  # type: ignore[attr-defined]
+    column = _in_double_quotes(next(iter(given), kwargs.get("column", "...")))
+    made = f"{_SQL[name]} AS {name}".format(column) if name in _SQL else "..."
+    grouped = f" GROUP BY {', '.join(keys)}" if keys else ""
+    rows = f"{_in_double_quotes(table)} WHERE {where}{grouped}"
+    text = f"SELECT {', '.join([*keys, made])} FROM {rows}"  # noqa: S608  (shown, not run)
+    asked = f"s.sql({quoted(text)})"
+    return f"{asked}.release(spend=dp.epsilon(0.1))" if name in _SQL else asked
+
+
+def _in_double_quotes(name: object) -> str:
+    """A name in SQL, as it is where it can be."""
+    plain = re.fullmatch(r"[A-Za-z_]\w*|\.\.\.", str(name))
+    return str(name) if plain else '"' + str(name).replace('"', '""') + '"'
 
 
 def _unquoted(name: str, value: object) -> str:

@@ -283,7 +283,7 @@ class Estimating:
 
 def plan(*, weight=1, rows=1, parts=None, groups=None):
     return SimpleNamespace(
-        question=None,
+        question=SimpleNamespace(aggregates=(), relation=Scan(table="t")),
         single=weight == 1,
         rows=rows,
         parts=parts or {},
@@ -307,7 +307,7 @@ def test_where_noise_picks_among_private_groups_intervals_hold_for_all_that_were
     allocated = Allocated(plan(parts={"a": each}), of_many=True)
     made = tabled(allocated, groups, [])
     assert (made.among, each.seen) == (among, [(among, {})])
-    assert ("picked" in made.estimands["a"]) == (among > 1)
+    assert ("chosen by" in made.estimands["a"]) == (among > 1)
     assert tabled(Allocated(allocated.plan, among=9), groups, []).among == 9
 
 
@@ -320,7 +320,7 @@ def test_people_with_more_rows_are_said_to_count_as_the_limit(function, weight, 
         assert note == ""
     else:
         most = "1 row" if rows == 1 else "3 rows"
-        assert note == f"a person with more than {most} counts as {rows}"
+        assert note == f"a person with more than {most} counts as {most}"
 
 
 @pytest.mark.parametrize(("groups", "said"), [(1, "1 group counts"), (3, "3 groups counts")])
@@ -332,12 +332,13 @@ def test_people_in_more_groups_are_said_to_count_in_few(groups, said):
 def test_all_that_an_answer_is_not_quite_is_said_in_order():
     allocated = Allocated(plan(weight=2, rows=2), selection=SELECTION, among=12)
     found = estimand(allocated, Estimating(rows=1234, estimand="values are held")).split("; ")
-    assert len(found) == 5
+    assert len(found) == 6
     assert "1,234" in found[0]
     people = next(n for n in range(999) if SELECTION.probability(n) >= 0.5)
     assert f"about {people} people" in found[1]
     assert found[3] == "values are held"
-    assert "all 12 groups" in found[4]
+    assert found[4].startswith("chosen by")
+    assert "all 12 groups" in found[5]
     assert estimand(Allocated(plan()), Estimating()) == ""
 
 

@@ -90,11 +90,41 @@ def test_contributions_are_counted_once_per_person():
     found = s.contributions(by="what", spend=SURE)
     people = dict(zip(*found.rows.to_pandas()[["rows per person", "people"]].T.values, strict=True))
     assert {k: n for k, n in people.items() if n} == {"5 to 8": 19, "33 to 64": 1}
-    assert found.recommended == {"rows": 8, "groups": 8}
-    assert 'dp.person("who", rows=8, groups=8)' in str(found)
+    assert found.recommended == {"rows": 8, "groups": 5}
+    assert 'dp.person("who", rows=8, groups=5)' in str(found)
     assert "recommended" in found._repr_html_()
     assert s.contributions(spend=SURE).groups is None
     assert all(row["people_error"] < 1 for row in found.rows.rows())
+
+
+@pytest.mark.parametrize(
+    ("keys", "labels"),
+    [
+        (["a"], ["1"]),
+        (["a", "b"], ["1", "2"]),
+        (["a", "b", "c"], ["1", "2", "3"]),
+        (["a", "b", "c", "d"], ["1", "2", "3 to 4"]),
+        ([*KEYS, "f"], ["1", "2", "3 to 4", "5 to 6"]),
+    ],
+)
+@pytest.mark.parametrize("spend", [SURE, dp.epsilon(0.001)], ids=["sure", "noise"])
+def test_nobody_is_in_more_groups_than_the_schema_lists(keys, labels, spend):
+    pa = pytest.importorskip("pyarrow")
+    everyone = [(who, what) for who in range(20) for what in keys]
+    table = pa.table({"who": [w for w, _ in everyone], "what": [w for _, w in everyone]})
+    s = dp.open(
+        table,
+        unit=dp.person("who", rows=9),
+        budget=dp.epsilon(1e9),
+        schema=dp.Schema(columns={"what": dp.keys(keys)}),
+    )
+    found = s.contributions(by="what", spend=spend)
+    assert [*found.groups.to_pandas()["values of what per person"]] == labels
+    assert found.recommended["groups"] <= len(keys)
+    assert str(found)
+    if spend == SURE:
+        assert found.recommended["groups"] == len(keys)
+        assert "about 100 % of people have at most" in str(found)
 
 
 def test_contributions_need_persons_and_one_column():
@@ -112,11 +142,12 @@ def test_the_table_ends_one_row_after_the_last_that_is_told_from_noise():
     found = opened(dp.person("who", rows=5)).contributions(spend=SURE)
     assert len(found.rows.rows()) == 14  # in the release, nothing is left out
     shown, page = str(found), found._repr_html_()
+    note = "larger numbers are not shown where counts cannot be distinguished from noise"
     for text in (shown, page):
         assert "33 to 64" in text  # person 0 has 45 rows
         assert "65 to 128" in text
         assert "129 to 256" not in text
-        assert "below the last row shown, counts cannot be distinguished from noise" in text
+        assert note in text
 
 
 def test_two_tables_state_their_one_cost_and_their_notes_once():

@@ -175,7 +175,7 @@ def test_a_plan_is_free_and_says_the_error():
         assert str(asked).startswith(f"{asked.title}: not asked yet; .explain(spend=...) is free")
     assert s.spent == dp.rho(0.0) or s.spent.rho == 0
     people_plan = opened(people(), UNITS[2]).ranges("age").explain(spend=dp.rho(0.5))
-    assert "a person with more than 3 rows counts as 3" in str(people_plan)
+    assert "a person with more than 3 rows counts as 3 rows" in str(people_plan)
 
 
 def test_refusals_come_before_the_charge():

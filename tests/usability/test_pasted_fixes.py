@@ -167,3 +167,49 @@ def test_groups_without_a_list_are_answered_with_options_to_open_the_session_wit
             dp.open(table, **again).sql(question)
     except dp.UnsupportedQuery:
         assert kind == "float"
+
+
+@pytest.mark.parametrize("where", ["kind = 'a'", "\"kind\" = 'a' AND age > 3"])
+@pytest.mark.parametrize(
+    ("statistic", "args", "options", "selected"),
+    [
+        ("count", (), {}, "COUNT(*) AS count"),
+        ("count", (), {"by": "kind"}, "kind, COUNT(*) AS count"),
+        ("sum", ("age",), {}, "SUM(age) AS sum"),
+        ("mean", ("age",), {"by": ["kind", "Sex"]}, "kind, Sex, AVG(age) AS mean"),
+        ("mean", ("the cost",), {}, 'AVG("the cost") AS mean'),
+        ("variance", ("age",), {"table": "visits"}, "VAR_SAMP(age) AS variance"),
+        ("std", ("age",), {}, "STDDEV(age) AS std"),
+        ("median", ("age",), {}, "MEDIAN(age) AS median"),
+    ],
+)
+def test_a_filter_of_a_statistic_is_kept_in_sql(statistic, args, options, selected, where):
+    columns = {"kind": ["a", "b"], "Sex": ["f", "m"], "age": [3, 4], "the cost": [1, 2]}
+    keys = {"kind": dp.keys(["a", "b"]), "Sex": dp.keys(["f", "m"])}
+    known = {"age": dp.bounds(0, 9), "the cost": dp.bounds(0, 9)}
+    facts = dp.Schema(columns=keys | known)
+    s = dp.open(
+        pa.table(columns), name="visits", unit=dp.rows(), budget=dp.epsilon(1), schema=facts
+    )
+    with pytest.raises(dp.DeniableError) as refused:
+        getattr(s, statistic)(*args, spend=dp.epsilon(0.1), where=where, **options)
+    (fix,) = refused.value.fixes
+    found = eval(fix.python, {"s": s, "dp": dp})
+    assert f"SELECT {selected} FROM visits WHERE {where}" in found.provenance.question
+    assert [*found.answers] == [statistic]
+
+
+def test_where_no_statistic_in_sql_is_the_same_the_filter_is_still_not_dropped():
+    with pytest.raises(dp.DeniableError) as refused:
+        opened().histogram("x", spend=dp.epsilon(0.1), where="x > 1")
+    assert 's.sql("SELECT ... FROM data WHERE x > 1")' in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("bounds", "offered"), [((0, 2000), "0, 2000"), ([1.5, 3], "1.5, 3"), (7, "0, 100")]
+)
+def test_bounds_that_belong_in_the_schema_are_offered_as_they_were_given(bounds, offered):
+    with pytest.raises(dp.BadParameter, match="accepts only") as refused:
+        opened().mean("x", bounds=bounds, spend=dp.epsilon(0.1))
+    (fix,) = refused.value.fixes
+    assert fix.python == f'schema=dp.Schema(columns={{"x": dp.bounds({offered})}})'

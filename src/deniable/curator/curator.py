@@ -213,10 +213,11 @@ class Curator(Learning, Synthesizing, Workloads):
         """
         from deniable.statistics import contributions
 
-        text = contributions.question(self._about(table), by)
+        about = self._about(table)
+        text = contributions.question(about, by)
         person = self.unit.column
         assert person is not None
-        return contributions.read(self.sql(text).release(spend=spend), person=person, by=by)
+        return contributions.read(self.sql(text).release(spend=spend), about, person=person, by=by)
 
     def plot(self, *, ax: Axes | None = None) -> Axes:
         """What is left of the budget after each charge; in an asker's session, of their share."""
@@ -256,9 +257,11 @@ class Curator(Learning, Synthesizing, Workloads):
         if bounds is None:
             return ask(about).release(**paying)
         if str(bounds) != "auto":
+            pair = isinstance(bounds, Sequence) and len(bounds) == 2 and not isinstance(bounds, str)
+            ends = ", ".join(map(repr, bounds)) if pair else "0, 100"
             raise BadParameter(
-                'bounds= is "auto" here: what you know stands in the schema',
-                fix=f'schema=dp.Schema(columns={{"{column}": dp.bounds(0, 100)}})',
+                'bounds= accepts only "auto"; state known bounds in the schema',
+                fix=f'schema=dp.Schema(columns={{"{column}": dp.bounds({ends})}})',
             )
         if paying["spend"] is None:
             raise BadParameter(

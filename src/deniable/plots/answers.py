@@ -10,7 +10,7 @@ from __future__ import annotations
 import datetime as dt
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, cast
 
 from . import style
 from .bands import layer
@@ -74,15 +74,19 @@ def binned(keys: Keys) -> Keys:
 
     >>> binned({"low": (0.0, 50.0), "high": (50.0, 100.0)})
     {'bin': ['0 to 50', '50 to 100']}
+    >>> binned({"low": (0, 3, 4), "high": (2, 3, 9)})
+    {'bin': ['0 to 2', '3', '4 to 9']}
     """
     if [*keys] != ["low", "high"]:
         return keys
-    low, high = keys.values()
-    if list(low[1:]) != list(high[:-1]) or not all(isinstance(e, int | float) for e in low):
+    low, high = cast("Iterable[Sequence[float]]", keys.values())
+    if not all(isinstance(end, int | float) for end in (*low, *high)):
+        return keys
+    if {b - a for a, b in zip(high, low[1:], strict=False)} not in ({0}, {1}, set()):
         return keys
     if len(low) > MOST_BARS:
         return {"low": low}
-    return {"bin": [f"{a:z,g} to {b:z,g}" for a, b in zip(low, high, strict=True)]}
+    return {"bin": [f"{a:z,g}" + f" to {b:z,g}" * (a < b) for a, b in zip(low, high, strict=True)]}
 
 
 def coloured(keys: Keys, count: int) -> str | None:

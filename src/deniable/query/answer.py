@@ -28,6 +28,7 @@ from deniable.query.algebra import (
 )
 from deniable.query.algebra.meaning import EPOCH
 from deniable.query.allocate import Allocation
+from deniable.query.allocate.filters import unmet
 from deniable.query.allocate.foresight import people_needed
 from deniable.query.integers import Group
 from deniable.release import Noisy, Spread, Tabulated
@@ -55,18 +56,22 @@ def tabled(allocation: Allocation, groups: Sequence[Group], drawn: Sequence[Any]
     plan = allocation.plan
     if allocation.of_many:
         allocation = replace(allocation, among=max(1, len(groups)))
+    none = (
+        "" if groups or allocation.selection is None else "no group had enough people to be shown; "
+    )
     return Table(
         question=plan.question,
         groups=groups,
         aggregates={name: each.derive(allocation, noisy) for name, each in plan.parts.items()},
         among=allocation.among,
-        estimands={name: estimand(allocation, each) for name, each in plan.parts.items()},
+        estimands={name: none + estimand(allocation, each) for name, each in plan.parts.items()},
     )
 
 
 def estimand(allocation: Allocation, estimator: Estimator) -> str:
     """What the numbers estimate, where that is not quite what was asked."""
-    plan, notes = allocation.plan, []
+    plan = allocation.plan
+    notes = [*unmet(plan.question)]
     if estimator.rows is not None:
         notes.append(f"the number of rows, {estimator.rows:,}, is public: the schema states it")
     if allocation.selection is not None:
@@ -76,7 +81,7 @@ def estimand(allocation: Allocation, estimator: Estimator) -> str:
         notes.append(f"a person in more than {few} group{'s' * (few > 1)} counts in only {few}")
     if not plan.single and estimator.aggregate.function is not Function.PERSONS:
         most = f"{plan.rows} row{'s' * (plan.rows > 1)}"
-        notes.append(f"a person with more than {most} counts as {plan.rows}")
+        notes.append(f"a person with more than {most} counts as {most}")
     if estimator.estimand:
         notes.append(estimator.estimand)
     if allocation.among > 1:

@@ -32,6 +32,9 @@ _SPELLINGS: Final = (
     (r"(timestamp|datetime)[^<]*", "timestamp"),
 )
 
+_ZONED: Final = re.compile(
+    r"tz=|time_zone='|timestamptz|with time zone|datetime64\[\w+, |timestamp\('", re.IGNORECASE
+)
 _NEAR_SPELLING: Final = 0.8  # of difflib: patient and patients, not patient and parent
 
 
@@ -43,7 +46,8 @@ class Table:
     a fix proposes to read them as, where that is not text; `refused` those of the unread that
     cannot be read at all, by their types. `source` holds its rows; `ibis` is the Ibis table it was
     opened as, by which expressions may speak of it; `size` the number of units that the schema
-    states; `consent` the column that must be true for a row to count.
+    states; `consent` the column that must be true for a row to count; `zoned` the columns that are
+    stored with a time zone.
     """
 
     name: str
@@ -56,6 +60,7 @@ class Table:
     ibis: object = field(default=None, repr=False, compare=False)
     size: int | None = None
     consent: str | None = None
+    zoned: frozenset[str] = frozenset()
 
     def column(self, name: str) -> Column:
         """The public facts about one column; if it cannot be used, an error with a fix."""
@@ -89,6 +94,8 @@ class TableOutline:
     refused: Mapping[str, str] = field(default_factory=dict)
     """Columns that cannot be read at all, by the types that make it so."""
     ibis: object = field(default=None, repr=False)
+    zoned: frozenset[str] = frozenset()
+    """Columns whose moments are stored with a time zone that may not be UTC."""
 
 
 def type_of(spelling: str) -> str | None:
@@ -101,6 +108,15 @@ def type_of(spelling: str) -> str | None:
     if word.endswith("[]"):
         return None
     return next((kind for pattern, kind in _SPELLINGS if re.fullmatch(pattern, word)), None)
+
+
+def is_zoned(spelling: str) -> bool:
+    """Whether moments are stored with a time zone that may not be UTC, in which they are read.
+
+    >>> is_zoned("datetime64[us, Europe/Oslo]"), is_zoned("timestamp[us, tz=UTC]")
+    (True, False)
+    """
+    return _ZONED.search(spelling) is not None and "UTC" not in spelling
 
 
 def _nested(table: str, column: str, kind: str) -> BadParameter:
@@ -160,6 +176,7 @@ def described(found: TableOutline, schema: Schema | None) -> Table:
         ibis=found.ibis,
         size=facts.size,
         consent=facts.consent,
+        zoned=found.zoned,
     )
 
 

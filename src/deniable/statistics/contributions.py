@@ -7,12 +7,14 @@ does not depend on the limits that the session has now.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Final
 
 from deniable.cards import card, facts, table
 from deniable.errors import BadParameter, MissingUnit
+from deniable.query.algebra.possible import count_of
 from deniable.release import Release
 from deniable.release.frame import box
 from deniable.release.numbers import plus_minus
@@ -36,21 +38,22 @@ class Contributions:
     person: str
     rows: Release
     groups: Release | None = None
+    most: int | None = None
+    """How many groups there can be, where that is public."""
 
     @property
     def recommended(self) -> dict[str, int]:
         """Limits for `dp.person`, from the noisy counts."""
-        found = {"rows": _limit(self.rows)}
-        return found if self.groups is None else found | {"groups": _limit(self.groups)}
+        return {name: _limit(each, self._steps(name)) for name, each in self._releases.items()}
 
     @property
     def advice(self) -> str:
         """The privacy unit to open a session with, and whom it leaves whole."""
         limits = ", ".join(f"{name}={limit}" for name, limit in self.recommended.items())
         kept = ", ".join(
-            f"about {100 * _share(release, self.recommended[name]):.0f} % of people have at most "
-            f"{_few(self.recommended[name], name)}"
-            for name, release in self._releases.items()
+            f"about {100 * _share(self._releases[name], self._steps(name), limit):.0f} % of people "
+            f"have at most {_few(limit, name)}"
+            for name, limit in self.recommended.items()
         )
         return f'unit=dp.person("{self.person}", {limits})    {kept}'
 
@@ -58,6 +61,9 @@ class Contributions:
     def _releases(self) -> dict[str, Release]:
         both = {"rows": self.rows, "groups": self.groups}
         return {name: release for name, release in both.items() if release is not None}
+
+    def _steps(self, name: str) -> tuple[int, ...]:
+        return _up_to(self.most if name == "groups" else None)
 
     def __str__(self) -> str:
         shown = map(_shortened, self._releases.values())
@@ -79,7 +85,7 @@ class Contributions:
     def _notes(self) -> list[str]:
         """What holds for both tables."""
         return [
-            "below the last row shown, counts cannot be distinguished from noise",
+            "larger numbers are not shown where counts cannot be distinguished from noise",
             "± covers the noise (95 % confidence); everyone counts once, whatever the limits are",
         ]
 
@@ -104,13 +110,21 @@ def question(about: About, by: str | None) -> str:
     )
 
 
-def read(release: Release, *, person: str, by: str | None) -> Contributions:
+def read(release: Release, about: About, *, person: str, by: str | None) -> Contributions:
     """The answer to `question`, as two tables."""
-    return Contributions(
-        person=person,
-        rows=_table(release, "rows", "rows per person"),
-        groups=None if by is None else _table(release, "groups", f"values of {by} per person"),
-    )
+    rows = _table(release, "rows", "rows per person")
+    if by is None:
+        return Contributions(person=person, rows=rows)
+    most = count_of(about.column(by).domain)
+    groups = _table(release, "groups", f"values of {by} per person", most)
+    return Contributions(person=person, rows=rows, groups=groups, most=most)
+
+
+def _up_to(most: int | None) -> tuple[int, ...]:
+    """The steps, the last of them the most there can be, where that is known."""
+    if most is None or most > STEPS[-1]:
+        return STEPS
+    return *(step for step in STEPS if step < most), most
 
 
 def _histogram(column: str) -> str:
@@ -118,11 +132,14 @@ def _histogram(column: str) -> str:
     return f"HISTOGRAM(LEAST({column}, {STEPS[-1] + 1}), {edges}, {STEPS[-1] + 2}) AS {column}"
 
 
-def _table(release: Release, column: str, title: str) -> Release:
+def _table(release: Release, column: str, title: str, most: int | None = None) -> Release:
+    steps = _up_to(most)
     cells = [answer for name, answer in release.answers.items() if name.startswith(f"{column} ")]
-    labels = [f"{a + 1:,} to {b:,}" if b > a + 1 else f"{b:,}" for a, b in pairwise((0, *STEPS))]
-    people = replace(stacked(cells), estimand="")
-    keys = {title: (*labels, f"more than {STEPS[-1]:,}")}
+    labels = [f"{a + 1:,} to {b:,}" if b > a + 1 else f"{b:,}" for a, b in pairwise((0, *steps))]
+    if most is None or most > steps[-1]:
+        labels.append(f"more than {steps[-1]:,}")
+    people = replace(stacked(cells[: len(labels)]), estimand="")
+    keys = {title: tuple(labels)}
     provenance = replace(release.provenance, question=title)
     return replace(release, keys=keys, answers={"people": people}, provenance=provenance)
 
@@ -140,21 +157,21 @@ def _few(limit: int, name: str) -> str:
     return f"{limit:,} {name if limit > 1 else name.removesuffix('s')}"
 
 
-def _share(release: Release, limit: int) -> float:
+def _share(release: Release, steps: Sequence[int], limit: int) -> float:
     """The share of people with no more than that, from the noisy counts."""
     counts, _ = _people(release)
-    return min(sum(counts[: STEPS.index(limit) + 1]) / max(sum(counts), 1.0), 1.0)
+    return min(sum(counts[: steps.index(limit) + 1]) / max(sum(counts), 1.0), 1.0)
 
 
-def _limit(release: Release) -> int:
+def _limit(release: Release, steps: Sequence[int]) -> int:
     """The smallest limit that at most 5 % of people exceed, as far as the noisy counts show."""
     counts, error = _people(release)
     few = (1 - KEPT) * sum(counts)
-    for place, step in enumerate(STEPS, 1):
+    for place, step in enumerate(steps, 1):
         beyond = counts[place:]
         if sum(beyond) <= few + error * math.sqrt(len(beyond)):
             return step
-    return STEPS[-1]
+    return steps[-1]
 
 
 def _people(release: Release) -> tuple[list[float], float]:

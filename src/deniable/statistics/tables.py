@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from deniable import parameters
 from deniable.errors import BadParameter
-from deniable.query.algebra import Column, Expression, Key, Order, Output, call, literal
-from deniable.query.bind.bins import bucket, edges_between
+from deniable.query.algebra import Column, Expression, Key, Kind, Order, Output, call, literal
+from deniable.query.bind.bins import bucket, cells_between
 from deniable.query.query import Query
 from deniable.schema.edges import Bins
 
@@ -23,11 +23,14 @@ def histogram(about: About, column: str, *, bins: Bins | None = None) -> Query:
             raise BadParameter(f"`{column}` has a list of values: bins= is for numbers")
         return ask(about, COUNT, keys=[about.key(column)], text=text)
     number = about.number(column, what="histogram")
-    edges = edges_between(number, bins)
-    key = Key(name="bin", expression=bucket(number, edges), values=tuple(range(len(edges) - 1)))
+    cells = cells_between(number, bins)
+    key = Key(name="bin", expression=bucket(number, cells.edges), values=tuple(range(cells.size)))
+    lows, highs = cells.edges[:-1], cells.edges[1:]
+    if number.kind is Kind.INT and cells.filled:  # the last whole number of a bin, not the next one
+        lows, highs = (ends.tolist() for ends in cells.spans)
     outputs = [
-        Output(name="low", expression=_edge(key.column, edges[:-1])),
-        Output(name="high", expression=_edge(key.column, edges[1:])),
+        Output(name="low", expression=_edge(key.column, lows)),
+        Output(name="high", expression=_edge(key.column, highs)),
         Output(name="count", expression=COUNT.column),
     ]
     return ask(about, COUNT, keys=[key], outputs=outputs, text=text)

@@ -42,7 +42,7 @@ def test_joins_and_unions_name_their_tables(session):
 def test_answers_that_are_put_together_say_of_what(session):
     text = explained(session, "SELECT COUNT(*) AS n, AVG(age) AS a FROM people")
     assert "Laplace noise to the sums of age and of 100 − age (b = " in text
-    assert "one row changes the two by a total of 100)" in text
+    assert "a person's 2 rows change the two by a total of 200)" in text
     assert "compute n from the two noisy sums" in text
     assert "compute a from the ratio of the two noisy sums" in text
     text = explained(

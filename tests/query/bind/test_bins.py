@@ -9,7 +9,7 @@ import pytest
 
 import deniable as dp
 from deniable.query.algebra import Column, Domain, Kind, evaluate
-from deniable.query.bind.bins import bucket, cell_of, edges_between
+from deniable.query.bind.bins import bucket, cell_of, cells_between
 from deniable.schema.edges import binning_of
 
 X = Column(name="x", domain=Domain(kind=Kind.FLOAT, low=0.0, high=100.0, nullable=True))
@@ -69,6 +69,6 @@ def test_what_is_missing_may_count_in_any_cell_also_in_the_first(name):
 
 
 def test_without_bins_there_are_ten_cells_of_equal_width():
-    assert edges_between(X, None) == pytest.approx([10.0 * k for k in range(11)])
-    assert edges_between(X, 4) == [0.0, 25.0, 50.0, 75.0, 100.0]
-    assert edges_between(X, (0, 1, 100)) == [0, 1, 100]
+    assert list(cells_between(X, None).edges) == pytest.approx([10.0 * k for k in range(11)])
+    assert list(cells_between(X, 4).edges) == [0.0, 25.0, 50.0, 75.0, 100.0]
+    assert list(cells_between(X, (0, 1, 100)).edges) == [0, 1, 100]

@@ -95,6 +95,7 @@ def asking(unit, *, size=9, public=False, complete=True, facts=None, **more):
     source = SimpleNamespace(complete=complete)
     table = SimpleNamespace(
         name="T",
+        zoned=frozenset(),
         columns=facts,
         public=public,
         source=source,

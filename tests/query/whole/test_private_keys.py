@@ -111,9 +111,10 @@ def test_one_row_is_one_row(rows, words):
         CITIES, unit=dp.person("id", rows=rows), budget=dp.epsilon(1), schema=dp.Schema()
     )
     query = session.sql("SELECT COUNT(*) AS n FROM data")
-    assert f"with more than {words} counts as {rows}, " in str(query.explain(spend=dp.epsilon(0.1)))
+    plan = query.explain(spend=dp.epsilon(0.1))
+    assert f"with more than {words} counts as {words}, " in str(plan)
     (told,) = query.release(spend=dp.epsilon(0.1)).answers.values()
-    assert f"more than {words} counts as {rows}" in told.estimand
+    assert f"more than {words} counts as {words}" in told.estimand
 
 
 # ---- when δ is short
@@ -228,3 +229,45 @@ def test_numbers_that_cannot_be_paid_after_the_groups_say_what_those_cost(monkey
     with pytest.raises(BudgetExceeded) as caught:
         session.sql(BY_CITY).release(spend=dp.epsilon(1.5))
     assert caught.value.cost == "ε 0.75, δ 2.5e-08 was spent to choose groups, and nothing more"
+
+
+# ---- groups that nobody sees
+
+
+def test_an_answer_without_groups_says_why():
+    few = pa.table({"id": [1, 2], "city": ["Oslo", "Bergen"]})
+    session = dp.open(few, unit=dp.person("id", rows=1, groups=1), budget=dp.epsilon(1, delta=1e-9))
+    release = session.sql(BY_CITY).release(spend=dp.epsilon(0.1))
+    assert release.rows() == []
+    assert "no group had enough people to be shown" in str(release)
+    many = opened(dp.epsilon(9, delta=1e-6)).sql(BY_CITY).release(spend=dp.epsilon(5))
+    assert many.rows()
+    assert "no group had" not in str(many)
+
+
+BOUNDED = dp.bounds("2023-01-01", "2025-12-31", type="timestamp")
+
+
+@pytest.mark.parametrize(
+    ("facts", "by", "hinted"),
+    [
+        (BOUNDED, "day", True),
+        (dp.column("timestamp"), "day", False),
+        (BOUNDED, "CAST(day AS DATE)", False),
+        (BOUNDED, "date_trunc('month', day)", False),
+        (BOUNDED, "year(day)", False),
+    ],
+)
+def test_moments_with_bounds_are_said_to_have_public_days(facts, by, hinted):
+    days = pa.table({"id": [1], "day": pa.array([0], pa.timestamp("us"))})
+    session = dp.open(
+        days,
+        unit=dp.person("id", rows=1, groups=1),
+        budget=dp.epsilon(1, delta=1e-9),
+        schema=dp.Schema(columns={"day": facts}),
+    )
+    plan = session.sql(f"SELECT {by} AS d, COUNT(*) AS n FROM data GROUP BY d").explain(
+        spend=dp.epsilon(0.1)
+    )
+    told = [note for note in plan.notes if "CAST(day AS DATE)" in note]
+    assert bool(told) == hinted

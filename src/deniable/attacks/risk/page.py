@@ -100,7 +100,7 @@ def _singled_out(report: Report) -> str:
     return (
         "<h2>Who is singled out</h2>"
         + alone
-        + _table("What little it takes", ("known together", "alone", "share"), best)
+        + _table("Who is alone, by the columns known", ("known together", "alone", "share"), best)
         + _table(
             "How identifying each column is by itself; the crowd is whom a person hides among",
             ("column", "values", "alone", "crowd", "bits"),
@@ -112,8 +112,8 @@ def _singled_out(report: Report) -> str:
 def _linked(report: Report) -> str:
     if report.linkage is None:
         return (
-            "<h2>Linkage</h2><p class='note'>No auxiliary data were given. Whoever is alone above "
-            "is re-identified by anyone who knows those columns of them.</p>"
+            "<h2>Linkage</h2><p class='note'>No auxiliary data were given. Anyone who knows "
+            "these columns about a person counted above as alone can find that person's row.</p>"
         )
     return f"<h2>Linkage</h2>{_told(report.linkage)}"
 
@@ -123,9 +123,9 @@ def _guessed(report: Report) -> str:
         return ""
     return (
         f"<h2>Inference</h2>{_told(report.attributes)}"
-        "<p class='note'>Half of the people were published and the others kept as a control. That "
-        "guesses are right for people outside is what a table teaches; the difference is what it "
-        "betrays.</p>"
+        "<p class='note'>Half of the people were published and the others kept as a control. "
+        "Right guesses about people outside show what anyone can learn from the table; the extra "
+        "right guesses about people inside are what it leaks.</p>"
     )
 
 

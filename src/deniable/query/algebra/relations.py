@@ -63,13 +63,15 @@ class Read:
     names a value. Without `facts` it is a person
     id: read as it is stored, because merging two ids would let one person change another's weight;
     only NaN is made missing. `kind` is the type that the schema states for an id: text that is
-    stored is read as that, so that 7 and 07 are one person if ids are whole numbers.
+    stored is read as that, so that 7 and 07 are one person if ids are whole numbers. `zoned`: it is
+    stored with a time zone, and read in UTC.
     """
 
     name: str
     source: str
     facts: Facts | None = None
     kind: Kind | None = None
+    zoned: bool = False
 
     @property
     def column(self) -> Column:

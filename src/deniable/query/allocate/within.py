@@ -20,7 +20,9 @@ from .foresight import errors
 
 _ABSURD: Final = 1e6
 """A loss that protects nobody."""
-_SIZE = "replace 1000 with the rows per group, if public; too low a number costs too much"
+_SIZE = (
+    "replace 1000 with the rows per group, if public; if it is too low, you pay more than needed"
+)
 
 
 def least(

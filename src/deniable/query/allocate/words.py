@@ -18,7 +18,9 @@ from deniable.query.algebra import (
     Function,
     Join,
     Key,
+    Kind,
     Question,
+    Scan,
     columns_of,
     walk,
 )
@@ -31,6 +33,7 @@ from deniable.workload.split import spread_of
 from deniable.workload.trees import Tree
 
 from .allocation import Allocation
+from .filters import unmet
 from .foresight import errors, people_needed
 from .part import Part
 
@@ -97,9 +100,10 @@ def _unit(plan: IntegerPlan) -> str:
     if not _weighed(plan):
         each = " per group" if plan.question.keys else ""
         return f"protect {plan.unit}: each person counts once{each}"
+    most = f"{plan.rows} row{'s' * (plan.rows > 1)}"
     return (
-        f"protect {plan.unit}: a person with more than {plan.rows} row{'s' * (plan.rows > 1)} "
-        f"counts as {plan.rows}, with less weight per row"
+        f"protect {plan.unit}: a person with more than {most} counts as {most}, with less weight "
+        "per row"
     )
 
 
@@ -154,7 +158,7 @@ def noise_of(allocation: Allocation) -> Iterator[str]:
         if part.basis.turned and law == "Gaussian":
             yield f"add {law} noise to {_with_all_rows(part, spread_of(noise))}"
         elif part.basis.turned:
-            yield f"add {law} noise to {_folded(part, scale)}"
+            yield f"add {law} noise to {_folded(allocation.plan, part, scale)}"
         elif part.basis.folded:
             yield f"add {law} noise to {_beside(part, spread_of(noise), letter)}"
         else:
@@ -175,7 +179,7 @@ def _beside(part: Part, spread: float, letter: str) -> str:
     return f"{listed}: a replaced row never changes both by the most it can"
 
 
-def _folded(part: Part, scale: float) -> str:
+def _folded(plan: IntegerPlan, part: Part, scale: float) -> str:
     """What tells several tallies, each with its noise."""
     last, noise = part.tallies[-1], f"b = {digits(scale)} each"
     if last.measure is Measure.COUNT:
@@ -184,7 +188,9 @@ def _folded(part: Part, scale: float) -> str:
     above = f"{last.value!r} − {low:g}" if low else repr(last.value)
     where = "" if last.where is None else f" where {last.where!r}"
     sums = f"the sums of {above} and of {high:g} − {last.value!r}{where}"
-    together = f"{noise}: one row changes the two by a total of {high - low:g}"
+    rows = 1 if plan.single else plan.rows
+    who = "one row changes" if rows == 1 else f"a person's {rows} rows change"
+    together = f"{noise}: {who} the two by a total of {digits(rows * (high - low), 'up')}"
     if len(part.tallies) == 2:
         return f"{sums} ({together})"
     others = digits(scale / (high - low))
@@ -247,6 +253,7 @@ def _after(plan: IntegerPlan) -> Iterator[str]:
 
 
 def _notes(allocation: Allocation, cost: Loss, size: float | None) -> Iterator[str]:
+    yield from unmet(allocation.plan.question)
     for name, each in allocation.plan.parts.items():
         note = each.note(allocation, size)
         if note:
@@ -257,6 +264,10 @@ def _notes(allocation: Allocation, cost: Loss, size: float | None) -> Iterator[s
             "dp.Schema(size=...), and it needs no noise"
         )
     yield from _many_groups(allocation.plan.question)
+    yield from _moments(allocation.plan.question)
+    scans = (each for each in walk(allocation.plan.question.relation) if isinstance(each, Scan))
+    for read in (read for scan in scans for read in scan.reads if read.zoned):
+        yield f"{read.source} is stored with a time zone, and read in UTC"
     plan = allocation.plan
     if not plan.single and (_weighed(plan) or any(map(plan.groups_of, plan.parts.values()))):
         yield "s.contributions(spend=...) estimates how many people exceed these limits"
@@ -289,6 +300,18 @@ def _many_groups(question: Question) -> Iterator[str]:
             yield (
                 f"{key.name} makes {len(key.values):,} groups, because `{first.name}` has no "
                 f"bounds; state plausible ones: {lacking.fixes[0].python}"
+            )
+
+
+def _moments(question: Question) -> Iterator[str]:
+    """Which private groups are moments, whose days would be public."""
+    for key in question.keys:
+        made, known = key.expression, key.expression.domain
+        if key.values is None and known.kind is Kind.TIMESTAMP and known.bounded:
+            yield (
+                f"{key.name} makes one group per moment, most of them too small to be shown; "
+                f"CAST({made!r} AS DATE), date_trunc('month', {made!r}) and year({made!r}) have "
+                "public lists of groups"
             )
 
 

@@ -29,7 +29,7 @@ from deniable.query.algebra.meaning import EPOCH
 from deniable.query.algebra.show import aggregate_text
 from deniable.snippets import Snippet
 
-from .bins import bucket, edges_between
+from .bins import bucket, cells_between
 from .scope import Names
 
 _DAYS: Final = fixes.sql(
@@ -100,13 +100,13 @@ class Aggregates:
         """What to call the noisy number of each bin, in order, with how it is shown."""
         assert asked.argument is not None
         number, bins = self._number(asked.argument(), asked), asked.bins
-        edges = edges_between(number, bins if len(bins) > 1 else next(iter(bins), None))
+        edges = cells_between(number, bins if len(bins) > 1 else next(iter(bins), None)).edges
         wanted = Aggregate(
             name="",
             function=asked.function,
             argument=bucket(number, edges),
             where=asked.where,
-            edges=tuple(edges),
+            edges=edges,
             moment=number,
             span=asked.span,
         )

@@ -10,12 +10,12 @@ from deniable.schema.binning import Intervals, Listed
 from deniable.schema.edges import between
 
 
-def edges_between(number: Expression, bins: object) -> list[float]:
-    """The edges of cells between a number's bounds: 10 of equal width unless `bins` says which."""
+def cells_between(number: Expression, bins: object) -> Intervals:
+    """The cells between a number's bounds: 10 of equal width unless `bins` says which."""
     low, high = number.domain.low, number.domain.high
     assert isinstance(low, int | float)
     assert isinstance(high, int | float)
-    return list(between(low, high, type=number.kind.value, bins=10 if bins is None else bins).edges)
+    return between(low, high, type=number.kind.value, bins=10 if bins is None else bins)
 
 
 def cell_of(value: Expression, cells: Listed | Intervals) -> Expression:

@@ -158,7 +158,7 @@ class Asking:
         for column, facts in table.columns.items():
             name = self.names.fresh(column, f"{alias}.{column}")
             self.names.origin[name] = (table.name, column)
-            read = Read(name=name, source=column, facts=facts)
+            read = Read(name=name, source=column, facts=facts, zoned=column in table.zoned)
             reads.append(read)
             person = identity is not None and column == unit.column
             self.names.persons |= {name} if person else set()

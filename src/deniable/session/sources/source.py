@@ -17,7 +17,7 @@ from typing import Any, ClassVar, Final, Self, TypeVar
 
 from deniable.errors import BadParameter, UnknownName
 from deniable.schema import Schema
-from deniable.session.tables import TableOutline, check_names, type_of
+from deniable.session.tables import TableOutline, check_names, is_zoned, type_of
 
 T = TypeVar("T")
 
@@ -133,7 +133,8 @@ def outline(source: Source, name: str | None, columns: Iterable[Any], **more: An
     names = check_names([column for column, _ in pairs], table=called)
     spelled = {column: str(kind) for column, (_, kind) in zip(names, pairs, strict=True)}
     types = {column: type_of(kind) for column, kind in spelled.items()}
-    facts: dict[str, Any] = {"types": types, "spelled": spelled}
+    zoned = frozenset(column for column, kind in spelled.items() if is_zoned(kind))
+    facts: dict[str, Any] = {"types": types, "spelled": spelled, "zoned": zoned}
     return TableOutline(name=called, source=source, **facts | more)
 
 

@@ -199,7 +199,7 @@ def estimand_of(query: Query) -> str:
     plan, notes = query.integers, []
     if plan.weight != 1:
         most = f"{plan.rows} row{'s' * (plan.rows > 1)}"
-        notes.append(f"a person with more than {most} counts as {plan.rows}")
+        notes.append(f"a person with more than {most} counts as {most}")
     notes += [part.estimand for part in plan.parts.values()]
     return "; ".join(filter(None, notes))
 
