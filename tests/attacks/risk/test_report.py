@@ -1,6 +1,7 @@
 """The risk report: its figures, its page, and that it says that it is confidential."""
 
 import json
+import tracemalloc
 from collections import Counter
 from html.parser import HTMLParser
 
@@ -9,7 +10,7 @@ import pandas as pd
 import pytest
 
 import deniable as dp
-from deniable.attacks import linkage, report, uniqueness
+from deniable.attacks import defended, linkage, report, uniqueness
 from deniable.attacks.risk.checklist import BESIDE, OPTIONS, PRINCIPLES, PROPERTIES, REQUIREMENTS
 
 QUASI = ["age", "zip", "sex"]
@@ -184,6 +185,28 @@ def test_a_k_anonymous_table_of_rows_may_show_one_person():
     table = pd.DataFrame({"id": np.repeat(np.arange(30), 10), "age": np.repeat(np.arange(30), 10)})
     told = report(table, quasi=["age"], unit="id")
     assert "30 people (100 %): classes of 10 rows may all be rows of one person" in str(told)
+
+
+def test_memory_grows_with_the_rows_and_not_with_the_values_of_the_secret():
+    draw = np.random.default_rng(0)
+    table = {"zip": draw.integers(0, 3_000, 6_000), "cost": draw.uniform(0, 1_000, 6_000)}
+    tracemalloc.start()
+    told = report(table, quasi=["zip"], sensitive="cost")
+    most = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert told.attributes is not None
+    assert most < 2e8  # a table of groups × values with its noise took ten times that
+
+
+def test_a_failure_of_its_own_sessions_is_not_a_charge(people, monkeypatch):
+    def full(*_):
+        raise MemoryError
+
+    monkeypatch.setattr(defended, "_counts", full)
+    with pytest.raises(dp.DataFailure, match="could not be tried") as caught:
+        report(people.slice(0, 300), quasi=["age"], sensitive="income")
+    assert "not enough memory" in str(caught.value)
+    assert not any(word in str(caught.value) for word in ("ledger", "was spent", "resume"))
 
 
 def test_progress_says_what_is_going_on(monkeypatch):
