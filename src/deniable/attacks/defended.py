@@ -83,7 +83,7 @@ def linkage(
 def _noisy_cells(
     groups: Integers, values: Integers, shape: tuple[int, int], epsilon: float
 ) -> Floats:
-    """Noisy counts of all cells, some at a time: ε is for each, since everyone is in one of them."""
+    """Noisy counts of all cells, some at a time; ε is for each, as everyone is in one cell."""
     number, cells = int(np.prod(shape)), np.sort(groups * shape[1] + values)
     noisy = np.empty(number)
     for start in range(0, number, _AT_ONCE):
