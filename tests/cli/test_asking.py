@@ -203,6 +203,10 @@ def test_an_answer_is_printed_as_csv_with_its_errors(described, say, read):
     assert head == "city,n,n_error,age,age_error"
     assert [row.split(",")[0] for row in rows] == ["Oslo", "Bergen"]
     assert "left: " in said.stderr
+    shown = say("ask", BY_CITY, "--spend", "0.5").stdout  # the same answer, with its notes
+    notes = shown.partition("protects")[2].splitlines()[1:]
+    assert notes
+    assert said.stderr.startswith("\n".join(notes))
     before = spent(read)
     both = say("ask", COUNT, "--spend", "0.1", "--csv", "--json", code=1)
     assert "not both" in both.stderr

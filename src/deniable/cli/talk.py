@@ -15,6 +15,8 @@ from deniable.errors import DeniableError
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from deniable.release import Release
+
 _COMMANDS: Final = dict.fromkeys({*range(32), *range(127, 160)} - {ord("\n"), ord("\t")})
 
 _ESCAPED: Final = {code: f"\\u{code:04x}" for code in range(127, 160)}
@@ -29,6 +31,13 @@ def answer(text: object, record: object, *, json: bool, csv: str | None = None) 
         sys.stdout.write(records.text(record).translate(_ESCAPED) + "\n")
     else:
         _console(stderr=False).print(str(text).translate(_COMMANDS), soft_wrap=True)
+
+
+def released(release: Release, record: object, *, json: bool, csv: bool) -> None:
+    """The answer to a query; its notes, which CSV has no place for, on stderr."""
+    answer(release, record, json=json, csv=release.to_csv() if csv else None)
+    for note in release._notes() if csv else ():  # noqa: SLF001  (as `print` shows them)
+        say(note)
 
 
 def say(text: object, *, style: str = "") -> None:
