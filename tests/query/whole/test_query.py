@@ -68,7 +68,7 @@ def test_a_plan_tells_its_steps_in_words(session):
 
 def test_one_of_spend_and_within_is_needed(session):
     query = session.sql("SELECT COUNT(*) FROM adult")
-    with pytest.raises(BadParameter, match="what to spend"):
+    with pytest.raises(BadParameter, match="how much to spend"):
         query.explain()
     with pytest.raises(BadParameter, match="not both"):
         query.release(spend=dp.epsilon(1), within=3)
