@@ -45,7 +45,7 @@ from .reconstruction import Reconstruction
 from .reconstruction import reconstruct as decode
 from .tables import Floats, Integers, codes, columns_of, one_code, row_count
 
-_COMMONEST = 900
+COMMONEST = 900
 _AT_ONCE = 1_000_000
 
 
@@ -63,7 +63,7 @@ def linkage(
     size = row_count(inside)
     people = one_code([np.concatenate([inside[name], outside[name]]) for name in known])
     (mine, others), levels = codes(inside[secret], outside[secret])
-    listed = np.argsort(-np.bincount(mine, minlength=len(levels)), kind="stable")[:_COMMONEST]
+    listed = np.argsort(-np.bincount(mine, minlength=len(levels)), kind="stable")[:COMMONEST]
     place = np.full(len(levels), -1)  # of values that are not on the list
     place[listed] = np.arange(listed.size)
     mine, others = place[mine], place[others]
@@ -333,7 +333,7 @@ def _facts(column: NDArray[Any]) -> Column:
         kind = "float" if column.dtype.kind == "f" else "int"
         return bounds(low.item(), high.item() + 1, type=kind)
     common = Counter(value for value in column.tolist() if value is not None) or Counter([""])
-    return keys([value for value, _ in common.most_common(_COMMONEST)])
+    return keys([value for value, _ in common.most_common(COMMONEST)])
 
 
 def floating_point(

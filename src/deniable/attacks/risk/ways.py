@@ -165,9 +165,11 @@ def _hiding(done: anonymity.Anonymized, quasi: list[str], unit: str | None) -> s
 
 
 def _private(quasi: list[str], secret: str | None, epsilon: float, halves: Halves) -> Option:
-    guess = None
+    guess, counted = None, "every cell"
     if secret is not None:
         inside, outside = halves.each
+        if len(codes(inside[secret], outside[secret])[1]) > defended.COMMONEST:
+            counted = f"the {defended.COMMONEST} commonest values of {secret}"
         guess = defended.linkage(
             inside, known=quasi, secret=secret, controls=outside, epsilon=epsilon
         )
@@ -176,7 +178,7 @@ def _private(quasi: list[str], secret: str | None, epsilon: float, halves: Halve
         reidentified=f"nobody: there are no rows; odds change at most {np.exp(epsilon):.3g} times",
         secret=_told(secret, guess),
         detail=(
-            f"Measured on noisy counts of every cell at ε = {epsilon:g} in all, with one row per "
+            f"Measured on noisy counts of {counted} at ε = {epsilon:g} in all, with one row per "
             "person: the share that is guessed in the table is at most e^ε times the share "
             "outside, whoever attacks. Totals over many people stay accurate."
         ),
