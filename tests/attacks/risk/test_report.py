@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 import deniable as dp
-from deniable.attacks import defended, linkage, report, uniqueness
+from deniable.attacks import linkage, report, uniqueness
 from deniable.attacks.risk.checklist import BESIDE, OPTIONS, PRINCIPLES, PROPERTIES, REQUIREMENTS
 
 QUASI = ["age", "zip", "sex"]
@@ -198,12 +198,13 @@ def test_memory_grows_with_the_rows_and_not_with_the_values_of_the_secret():
     assert most < 2e8  # a table of groups × values with its noise took ten times that
 
 
-def test_a_failure_of_its_own_sessions_is_not_a_charge(people, monkeypatch):
-    def full(*_):
+@pytest.mark.parametrize("where", ["defended._counts", "risk.ways.attributes"])
+def test_a_failure_in_or_out_of_its_own_sessions_is_not_a_charge(people, monkeypatch, where):
+    def full(*_, **__):
         raise MemoryError
 
-    monkeypatch.setattr(defended, "_counts", full)
-    with pytest.raises(dp.DataFailure, match="could not be tried") as caught:
+    monkeypatch.setattr(f"deniable.attacks.{where}", full)
+    with pytest.raises(dp.DataFailure, match="could not be compared") as caught:
         report(people.slice(0, 300), quasi=["age"], sensitive="income")
     assert "not enough memory" in str(caught.value)
     assert not any(word in str(caught.value) for word in ("ledger", "was spent", "resume"))

@@ -57,19 +57,19 @@ def ways(
     epsilon: float,
 ) -> tuple[AttributeInference | None, tuple[Option, ...]]:
     """What is guessed from the raw rows, and what would happen under each way of publishing."""
-    say("guessing the sensitive column")
-    guessed = None if secret is None else _guessed(halves, quasi, secret)
-    raw = _raw(checked, guessed)
-    say(f"trying a {k}-anonymous table")
-    anonymous = _k_anonymous(table, halves, secret=secret, quasi=quasi, k=k, unit=checked.unit)
     try:
+        say("guessing the sensitive column")
+        guessed = None if secret is None else _guessed(halves, quasi, secret)
+        raw = _raw(checked, guessed)
+        say(f"trying a {k}-anonymous table")
+        anonymous = _k_anonymous(table, halves, secret=secret, quasi=quasi, k=k, unit=checked.unit)
         say("trying private statistics")
         private = _private(quasi, secret, epsilon, halves)
         say("trying private synthetic rows")
         return guessed, (raw, anonymous, private, _synthetic(quasi, secret, epsilon, halves))
-    except DataFailure:  # of a session that nobody else has: no ledger was charged
+    except (DataFailure, MemoryError):  # of a session that nobody else has: no ledger was charged
         raise DataFailure(
-            "the private ways of publishing could not be tried",
+            "the ways of publishing could not be compared",
             why="most likely there is not enough memory; a report spends nothing",
             fix="a report on a sample of the people, or with fewer quasi-identifiers",
         ) from None
