@@ -34,7 +34,7 @@ from __future__ import annotations
 import difflib
 import html
 import shlex
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from types import FunctionType
 from typing import ClassVar
 
@@ -309,6 +309,7 @@ class UnknownName(DeniableError, KeyError, code="DP320"):
         known: Iterable[str],
         table: str | None = None,
         snippet: Snippet | None = None,
+        typed: Callable[[str], str] = str,
     ) -> UnknownName:
         """No column `incom`; did you mean `income`?"""
         names = sorted(known)
@@ -317,7 +318,7 @@ class UnknownName(DeniableError, KeyError, code="DP320"):
         what = f"no {kind} `{name}`" if table is None else f"`{table}` has no {kind} `{name}`"
         return cls(
             what + (f"; {guess}" if guess else ""),
-            fix=Fix(near[0], note=f"in place of `{name}`") if near else "",
+            fix=Fix(typed(near[0]), note=f"in place of `{name}`") if near else "",
             hint=f"known: {', '.join(names)}" if names else "",
             snippet=snippet,
         )

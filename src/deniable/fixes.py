@@ -149,7 +149,7 @@ def people(column: str, *, table: str) -> Fix:
     >>> people("id", table="visits").said("shell")
     'deniable ask "SELECT COUNT(DISTINCT id) AS people FROM visits" --within 10'
     """
-    who, where = (n if n.isidentifier() else f'"{n}"' for n in (column, table))
+    who, where = sql_name(column), sql_name(table)
     counted = f"SELECT COUNT(DISTINCT {who}) AS people FROM {where}"  # noqa: S608  (shown, not run)
     typed = f'"{counted}"' if '"' not in counted else shlex.quote(counted)
     return Fix(
@@ -202,7 +202,7 @@ def for_unit(fixes: Iterable[Fix], column: str | None) -> tuple[Fix, ...]:
     """
     if column is None:
         return tuple(each for each in fixes if not each.own)
-    name = column if column.isidentifier() else f'"{column}"'
+    name = sql_name(column)
     return tuple(
         replace(
             each,
@@ -213,6 +213,15 @@ def for_unit(fixes: Iterable[Fix], column: str | None) -> tuple[Fix, ...]:
         else each
         for each in fixes
     )
+
+
+def sql_name(name: str) -> str:
+    """A name as one types it in SQL.
+
+    >>> print(sql_name("visits"), sql_name("visits-2"))
+    visits "visits-2"
+    """
+    return name if name.isidentifier() else '"' + name.replace('"', '""') + '"'
 
 
 def quoted(name: str) -> str:

@@ -19,6 +19,7 @@ from numbers import Integral, Rational, Real
 from pathlib import Path
 from typing import ParamSpec, TypeVar
 
+from . import fixes
 from .errors import BadCall, BadParameter, DeniableError
 from .fixes import Fix, quoted
 
@@ -148,6 +149,23 @@ def one_of(name: str, value: object, choices: Collection[str]) -> str:
         must = "one of " + ", ".join(map(repr, choices))
         raise BadParameter.of(name, value, must=must, fix=fix)
     return value
+
+
+def spend_or_within(spend: object, within: object) -> None:
+    """Refuse both a price and a wanted error, and neither."""
+    if spend is not None and within is not None:
+        raise BadParameter(
+            "say how much to spend, or how large the ± may be, not both",
+            fix="leave out one of the two",
+        )
+    if spend is None and within is None:
+        raise BadParameter(
+            "say how much to spend, or how large the ± may be",
+            fix=(
+                fixes.amount("spend", "epsilon", 0.1),
+                fixes.number("within", 100, "the largest ±, at 95 % confidence"),
+            ),
+        )
 
 
 def a_kind(value: object) -> str:

@@ -165,20 +165,34 @@ def test_a_question_that_cannot_be_is_refused_by_the_template(described, say, sq
     assert record["code"] == code
 
 
-@pytest.mark.parametrize("amount", ["much", "1,2,3", "eps=1", "", "-1", "nan", "0", "rho=1,2"])
+@pytest.mark.parametrize("amount", ["much", "1,2,3", "eps=1", "", "rho=1,2"])
+@pytest.mark.parametrize("option", ["--spend", "--budget"])
+def test_text_that_is_not_an_amount_is_a_usage_error(described, say, option, amount):
+    for command in ("ask", "explain", "try"):
+        said = say(command, COUNT, f"{option}={amount}", code=2)
+        assert said.stderr.startswith("error[DP111]")
+
+
+@pytest.mark.parametrize("amount", ["-1", "nan", "0"])
 def test_an_amount_that_is_none_is_refused(described, say, amount):
     said = say("ask", COUNT, f"--spend={amount}", code=1)
     assert said.stderr.startswith("error[DP")
 
 
-@pytest.mark.parametrize("wanted", [["much"], ["n=1", "2"], ["n=x"], ["-3"], ["m=3"]])
-def test_an_error_that_is_none_is_refused(described, say, wanted):
+@pytest.mark.parametrize(
+    ("wanted", "code"),
+    [(["much"], 2), (["n=1", "2"], 2), (["n=x"], 2), (["-3"], 1), (["m=3"], 1)],
+)
+def test_an_error_that_is_none_is_refused(described, say, wanted, code):
     flags = [f"--within={each}" for each in wanted]
-    assert say("ask", COUNT, *flags, code=1).stderr.startswith("error[DP")
+    assert say("ask", COUNT, *flags, code=code).stderr.startswith("error[DP")
 
 
 def test_both_a_price_and_an_error_are_one_too_many(described, say, read):
-    assert say("ask", COUNT, "--spend", "0.1", "--within", "9", code=1).stderr.startswith("error[")
+    said = say("ask", COUNT, "--spend", "0.1", "--within", "9", code=1).stderr
+    assert said.startswith("error[DP111]: say how much to spend, or how large the ± may be, not")
+    assert "fix:  leave out one of the two\n" in said
+    assert "=" not in said
     assert spent(read) == 0
 
 
@@ -203,6 +217,10 @@ def test_an_answer_is_printed_as_csv_with_its_errors(described, say, read):
     assert head == "city,n,n_error,age,age_error"
     assert [row.split(",")[0] for row in rows] == ["Oslo", "Bergen"]
     assert "left: " in said.stderr
+    shown = say("ask", BY_CITY, "--spend", "0.5").stdout  # the same answer, with its notes
+    notes = shown.partition("protects")[2].splitlines()[1:]
+    assert notes
+    assert said.stderr.startswith("\n".join(notes))
     before = spent(read)
     both = say("ask", COUNT, "--spend", "0.1", "--csv", "--json", code=1)
     assert "not both" in both.stderr

@@ -80,6 +80,30 @@ def test_a_real_process_refuses_in_the_same_way(described):
     assert done.stderr.startswith("error[DP201]")
 
 
+@pytest.mark.parametrize(
+    ("arguments", "code"),
+    [
+        (["ledger", "--verify"], 0),
+        (["ledger", "--json"], 0),
+        (["ask", COUNT, "--spend", "0.1", "--csv"], 0),
+        (["ask", COUNT, "--spend", "99"], 1),
+        (["ask", COUNT, "--spend", "99", "--json"], 1),
+        (["demo", "hospitals"], 0),
+    ],
+    ids=lambda part: " ".join(part) if isinstance(part, list) else "",
+)
+def test_a_command_whose_reader_has_left_ends_as_it_would_have(described, arguments, code):
+    reads, writes = os.pipe()
+    os.close(reads)
+    command = [sys.executable, "-m", "deniable", *arguments]
+    for stderr in (subprocess.PIPE, writes):
+        done = subprocess.run(command, stdout=writes, stderr=stderr, check=False)
+        assert done.returncode == code, done.stderr
+        assert b"Traceback" not in (done.stderr or b"")
+        assert b"Exception ignored" not in (done.stderr or b"")
+    os.close(writes)
+
+
 @pytest.mark.parametrize("arguments", [["frob"], ["ask"], ["check", "--frob"], ["set"]])
 def test_what_is_not_understood_ends_with_2(described, say, arguments):
     assert say(*arguments, code=2).stdout == ""

@@ -60,7 +60,7 @@ def test_a_file_that_its_schema_does_not_lead_to_is_written_down(people, say):
         schema = f"away/{name}.toml"
         say("init", "people.parquet", "--unit", "row", "--schema", schema)
         assert Path(schema).read_text().startswith('file = "../people.parquet"')
-        question = f"SELECT COUNT(*) AS n FROM {name}"
+        question = "SELECT COUNT(*) AS n FROM people"  # by its file, whatever the schema's name
         say("explain", question, "--spend", "0.5", "--budget", "1", "--schema", schema)
 
 
@@ -94,11 +94,33 @@ def test_at_a_terminal_it_asks(people, say, monkeypatch):
 def test_an_existing_schema_is_kept(described, say):
     before = Path("people.toml").read_text()
     said = say("init", "people.parquet", "--unit", "row", code=1)
-    assert "--schema people-2.toml    to write another one" in said.stderr
+    assert "--schema people-2.toml    to write another, with its own budget" in said.stderr
     assert "--force                   to replace it" in said.stderr
     assert Path("people.toml").read_text() == before
     say("init", "people.parquet", "--unit", "row", "--force")
     assert Path("people.toml").read_text() != before
+
+
+def test_another_schema_has_the_same_table_and_says_that_losses_add_up(described, say):
+    other = ["--schema", "people-2.toml"]
+    say("init", "people.parquet", "--unit", "row", *other)
+    asked = ["ask", "SELECT COUNT(*) AS n FROM people", "--spend", "0.1", *other]
+    told = "people-2.ledger is a new budget beside people.ledger: losses of the same people add up"
+    assert told in say(*asked, "--budget", "1").stderr
+    assert "add up" not in say(*asked).stderr
+
+
+def test_the_only_ledger_is_not_compared_with_others(people, say):
+    said = say("init", "people.parquet", "--unit", "row", "--budget", "1").stderr
+    assert "add up" not in said
+
+
+def test_a_name_that_needs_quotes_has_them_in_a_fix(people, say):
+    Path("people.parquet").rename("people-2.parquet")
+    say("init", "people-2.parquet", "--unit", "row", "--budget", "1")
+    said = say("explain", "SELECT COUNT(*) AS n FROM people", code=1).stderr
+    assert 'fix:  "people-2"    in place of `people`' in said
+    say("explain", 'SELECT COUNT(*) AS n FROM "people-2"')
 
 
 def test_a_csv_is_not_read_unless_its_first_line_is_said_to_be_names(folder, say):

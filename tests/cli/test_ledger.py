@@ -110,3 +110,22 @@ def test_a_share_is_reserved_spent_and_shown(described, say, read):
         said = say("ask", COUNT, "--spend", "0.1", "--asker", name, code=1).stderr
         assert said.startswith(("error[DP201]: bob has no share", "error[DP111]"))
     assert "error[DP201]" in say("ledger", "share", "bob", "--amount", "0.6", code=1).stderr
+
+
+def test_every_line_says_who_asked_and_a_share_whose_it_is(described, say):
+    for name in ("ann", "bob"):
+        say("ledger", "share", name, "--amount", "0.3")
+        say("ask", COUNT, "--spend", "0.2", "--asker", name)
+    say("ask", "SELECT COUNT(*) AS m FROM people", "--spend", "0.1")
+    table = [line.split("│") for line in say("ledger").stdout.splitlines() if "│" in line]
+    head, *rows = [[cell.strip() for cell in line[1:-1]] for line in table]
+    found = [dict(zip(head, row, strict=True)) for row in rows]
+    told = [(row["kind"], row["asker"], row["price"]) for row in found if row["kind"] != "answer"]
+    assert told == [
+        ("share", "ann", "ε 0.3"),
+        ("charge", "ann", "ε 0.2"),
+        ("share", "bob", "ε 0.3"),
+        ("charge", "bob", "ε 0.2"),
+        ("charge", "the curator", "ε 0.1"),
+    ]
+    assert all(row["what"] for row in found if row["kind"] != "answer")

@@ -71,8 +71,8 @@ def test_proposals_find_what_lies_elsewhere(folder, say, read):
     assert read(*step[0])["warnings"] == []
     kinds = [entry["kind"] for entry in read("ledger", *ledger)["entries"]]
     assert kinds.count("charge") == 3
-    assert pasted(say, "explain", "SELECT COUNT(*) AS n FROM first", *place) == 1
-    assert pasted(say, "bounds", "first.age", "--spend", "0.01", *place) == 1
+    assert pasted(say, "explain", "SELECT COUNT(*) AS n FROM people", *place) == 1
+    assert pasted(say, "bounds", "people.age", "--spend", "0.01", *place) == 1
 
 
 def test_what_deniable_alone_proposes_can_be_pasted(people, say):

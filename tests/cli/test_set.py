@@ -120,3 +120,28 @@ def test_what_a_new_fact_replaces_is_said(known, say):
     said = say("set", "people.city", "--type", "int", "--bounds", "0", "100").stdout
     assert "(replaces keys(['Oslo', 'Bergen']))" in said
     assert "replaces" not in say("set", "people.city", "--bounds", "0", "100").stdout
+
+
+@pytest.mark.parametrize("ends", [("0", "10"), ("-5", "5"), ("2020-01-01", "2021-01-01")])
+def test_what_is_text_in_its_file_gets_bounds_only_with_a_type(known, say, ends):
+    say("set", "people.city", "--keys", "Oslo,Bergen")
+    refused = say("set", "people.city", "--bounds", *ends, code=1).stderr
+    assert "people.city is text in its file, and text has no bounds" in refused
+    assert known("city") == dp.keys(["Oslo", "Bergen"])
+    fix = next(line for line in refused.splitlines() if "--type" in line)
+    say("set", "people.city", "--bounds", *ends, *fix.split()[:2])
+    assert known("city").low is not None
+
+
+def test_the_columns_of_a_csv_get_the_type_that_bounds_suggest(folder, say):
+    Path("visits.csv").write_text("who,cost\n1,2\n")
+    say("init", "visits.csv", "--unit", "row", "--header")
+    say("set", "visits.cost", "--bounds", "0", "10")
+    assert dp.Schema.from_toml("visits.toml")["cost"].type == "float"
+
+
+def test_a_column_that_got_bounds_can_get_a_list_of_texts(known, say):
+    say("set", "people.city", "--type", "float", "--bounds", "0", "10")
+    assert "fix:  --type text " in say("set", "people.city", "--keys", "Oslo,Bodø", code=1).stderr
+    say("set", "people.city", "--keys", "Oslo,Bodø", "--type", "text")
+    assert known("city") == dp.keys(["Oslo", "Bodø"])

@@ -45,7 +45,8 @@ from .reconstruction import Reconstruction
 from .reconstruction import reconstruct as decode
 from .tables import Floats, Integers, codes, columns_of, one_code, row_count
 
-_COMMONEST = 900
+COMMONEST = 900
+_AT_ONCE = 1_000_000
 
 
 def linkage(
@@ -54,21 +55,20 @@ def linkage(
     """Guess a secret from noisy counts by what is known of each person, instead of from their row.
 
     The attacker asks for the number of people with the target's known values and each value of the
-    secret (the lists of values are public). Everyone is in one of these cells: all of them together
-    cost ε. `controls` are like people who are not in the table.
+    secret (the lists of values are public; of a secret, the 900 commonest). Everyone is in one of
+    these cells at most: all of them together cost ε. `controls` are like people who are not in the
+    table.
     """
     inside, outside = columns_of(table, [*known, secret]), columns_of(controls, [*known, secret])
     size = row_count(inside)
-    joined = [np.concatenate([inside[name], outside[name]]) for name in known]
-    people = one_code(joined)
+    people = one_code([np.concatenate([inside[name], outside[name]]) for name in known])
     (mine, others), levels = codes(inside[secret], outside[secret])
-    shape = (int(people.max()) + 1, len(levels))
-
-    def counts() -> Floats:
-        return _counts(people[:size] * shape[1] + mine, shape[0] * shape[1])
-
-    cells = shape[0] * shape[1]
-    noisy = _noisy(counts, sensitivity=1.0, epsilon=epsilon, size=cells).reshape(shape)
+    listed = np.argsort(-np.bincount(mine, minlength=len(levels)), kind="stable")[:COMMONEST]
+    place = np.full(len(levels), -1)  # of values that are not on the list
+    place[listed] = np.arange(listed.size)
+    mine, others = place[mine], place[others]
+    shape = (int(people.max()) + 1, listed.size)
+    noisy = _noisy_cells(people[:size][mine >= 0], mine[mine >= 0], shape, epsilon)
     guess, commonest = _best_guesses(noisy, epsilon)
     return AttributeInference(
         secret=secret,
@@ -80,6 +80,20 @@ def linkage(
     )
 
 
+def _noisy_cells(
+    groups: Integers, values: Integers, shape: tuple[int, int], epsilon: float
+) -> Floats:
+    """Noisy counts of all cells, some at a time; ε is for each, as everyone is in one cell."""
+    number, cells = int(np.prod(shape)), np.sort(groups * shape[1] + values)
+    noisy = np.empty(number)
+    for start in range(0, number, _AT_ONCE):
+        size = min(_AT_ONCE, number - start)
+        low, high = np.searchsorted(cells, (start, start + size))
+        count = partial(_counts, cells[low:high] - start, size)
+        noisy[start : start + size] = _noisy(count, sensitivity=1.0, epsilon=epsilon, size=size)
+    return noisy.reshape(shape)
+
+
 def _best_guesses(noisy: Floats, epsilon: float) -> tuple[Integers, int]:
     """The likeliest secret of each group, and of everyone.
 
@@ -88,10 +102,12 @@ def _best_guesses(noisy: Floats, epsilon: float) -> tuple[Integers, int]:
     against how common the value is in the whole table (Bayes' rule).
     """
     totals = np.maximum(noisy.sum(axis=0), 1e-9)
-    alone = np.log(totals / totals.sum()) - epsilon * (np.abs(noisy - 1) - np.abs(noisy))
-    stands_out = noisy.sum(axis=1) > 10 / epsilon
-    guess = np.where(stands_out, np.argmax(noisy, axis=1), np.argmax(alone, axis=1))
-    return guess, int(np.argmax(totals))
+    prior, guesses = np.log(totals / totals.sum()), []
+    for part in np.array_split(noisy, 1 + noisy.size // _AT_ONCE):
+        alone = prior - epsilon * (np.abs(part - 1) - np.abs(part))
+        stands_out = part.sum(axis=1) > 10 / epsilon
+        guesses.append(np.where(stands_out, np.argmax(part, axis=1), np.argmax(alone, axis=1)))
+    return np.concatenate(guesses), int(np.argmax(totals))
 
 
 def small_groups(table: object, *, by: Sequence[str] | str, epsilon: float = 1.0) -> Membership:
@@ -317,7 +333,7 @@ def _facts(column: NDArray[Any]) -> Column:
         kind = "float" if column.dtype.kind == "f" else "int"
         return bounds(low.item(), high.item() + 1, type=kind)
     common = Counter(value for value in column.tolist() if value is not None) or Counter([""])
-    return keys([value for value, _ in common.most_common(_COMMONEST)])
+    return keys([value for value, _ in common.most_common(COMMONEST)])
 
 
 def floating_point(

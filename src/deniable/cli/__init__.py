@@ -19,7 +19,7 @@ Typer and Rich are the extra `cli`; each command loads what it needs only when i
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from importlib import import_module
 
 
@@ -30,7 +30,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if hasattr(stream, "reconfigure"):  # a terminal without ε must not stop an answer
             stream.reconfigure(errors="replace")
     if given in (["demo"], ["demo", "hospitals"]):
-        return int(import_module(f".{given[-1]}", __package__).main())
+        return _told(import_module(f".{given[-1]}", __package__).main)
     try:
         import_module("rich")  # used later, when it is too late to say what is missing
 
@@ -44,3 +44,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
         sys.stderr.write(f"{error}\n")
         return 1
     return run(given)
+
+
+def _told(story: Callable[[], int]) -> int:
+    """Tell a story, as long as somebody reads it."""
+    try:
+        code = story()
+        sys.stdout.flush()
+    except BrokenPipeError:
+        from . import talk
+
+        talk.unheard(sys.stdout)
+        return 0
+    return code

@@ -9,6 +9,11 @@ from deniable.errors import BadParameter
 if TYPE_CHECKING:
     from deniable.losses import Loss
 
+
+class NotUnderstood(BadParameter):
+    """A text that is not an amount: a command that is typed so ends with 2."""
+
+
 SYNTAX = "0.5 (ε), 0.5,1e-8 (ε and δ), rho=0.1 or mu=0.5"
 
 
@@ -24,7 +29,7 @@ def loss(name: str, text: str) -> Loss:
     try:
         numbers = [float(part) for part in figures.split(",")]
     except ValueError:
-        raise BadParameter.of(name, text, must=SYNTAX) from None
+        raise NotUnderstood.of(name, text, must=SYNTAX) from None
     match (kind.strip() if equals else "epsilon", *numbers):
         case "epsilon", float(epsilon):
             return losses.epsilon(epsilon)
@@ -34,7 +39,7 @@ def loss(name: str, text: str) -> Loss:
             return losses.rho(rho)
         case "mu", float(mu):
             return losses.mu(mu)
-    raise BadParameter.of(name, text, must=SYNTAX)
+    raise NotUnderstood.of(name, text, must=SYNTAX)
 
 
 def maybe(name: str, text: str | None) -> Loss | None:
@@ -69,6 +74,6 @@ def within(texts: list[str] | None) -> float | dict[str, float] | None:
             return {column: float(number) for column, _, number in pairs}
     except ValueError:
         pass
-    raise BadParameter.of(
+    raise NotUnderstood.of(
         "within", " ".join(texts), must="a number, or one per column: --within n=100 --within age=2"
     )

@@ -14,6 +14,7 @@ from typer.core import TyperGroup
 from deniable.errors import DeniableError
 
 from . import start, talk
+from .amounts import NotUnderstood
 from .commands import (
     anonymize,
     ask,
@@ -46,7 +47,7 @@ class Door(TyperGroup):
             paid = ctx.meta.get("paid", False)  # then an error cannot know that, nor its cost
             error.says_cost |= ctx.invoked_subcommand in _ABOUT_SPENDING and not paid
             talk.refused(error, json=ctx.meta.get("json", False))
-            raise typer.Exit(1) from None
+            raise typer.Exit(2 if isinstance(error, NotUnderstood) else 1) from None
 
 
 # Locals in a traceback would be people's values, so the pretty ones are off.

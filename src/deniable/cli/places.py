@@ -17,6 +17,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from deniable.errors import BadParameter, UnknownName
+from deniable.fixes import sql_name
+
+from . import talk
 
 if TYPE_CHECKING:
     from deniable.curator import Curator
@@ -47,8 +50,8 @@ class Place:
         return Schema.from_toml(self.schema)
 
     def names(self, facts: Schema) -> list[str]:
-        """The tables by name: those that the schema names, else the one it is called by."""
-        return list(facts.tables) or [self.schema.stem]
+        """The tables by name: those that the schema names, else the one of its file."""
+        return list(facts.tables) or [Path(facts.file or self.schema).stem]
 
     def sources(self, facts: Schema) -> dict[str, Path]:
         """The data file of each table."""
@@ -83,10 +86,19 @@ class Place:
 
         if budget is None and not self.started:
             raise no_ceiling(self)
+        if not self.started:
+            self._say_others()
         facts = self.facts()
         return dp.open(
             self.sources(facts), schema=facts, budget=budget, ledger=self.ledger_name(), asker=asker
         )
+
+    def _say_others(self) -> None:
+        here = Path(self.ledger)
+        if others := ", ".join(sorted(each.name for each in here.parent.glob("*.ledger"))):
+            talk.say(
+                f"{here.name} is a new budget beside {others}: losses of the same people add up"
+            )
 
     def look(self, *, budget: Loss) -> Curator:
         """A session that is good for free questions only: its ledger is forgotten."""
@@ -157,10 +169,8 @@ def example(table: str) -> str:
     >>> print(example("people"), example("my-data"))
     "SELECT COUNT(*) AS n FROM people" 'SELECT COUNT(*) AS n FROM "my-data"'
     """
-    plain = table.isidentifier()
-    name = table if plain else f'"{table}"'
-    asked = f"SELECT COUNT(*) AS n FROM {name}"  # noqa: S608  (shown, not run)
-    return f'"{asked}"' if plain else shlex.quote(asked)
+    asked = f"SELECT COUNT(*) AS n FROM {sql_name(table)}"  # noqa: S608  (shown, not run)
+    return f'"{asked}"' if table.isidentifier() else shlex.quote(asked)
 
 
 def no_ceiling(place: Place) -> BadParameter:

@@ -51,6 +51,6 @@ def ask(
         release = query.release(spend=spend, within=within, size=size)
         left = c.left
         record = {"rows": release.rows(), "cost": release.loss.to_dict(), "left": left.to_dict()}
-        talk.answer(release, record, json=json, csv=release.to_csv() if csv else None)
+        talk.released(release, record, json=json, csv=csv)
         if not json:
             talk.say(f"left: {amount(left, 'down')}")

@@ -6,14 +6,17 @@ servers are not commands to a terminal: their control characters are left out.
 
 from __future__ import annotations
 
+import os
 import sys
-from typing import TYPE_CHECKING, Final
+from typing import IO, TYPE_CHECKING, Final
 
 from deniable import records
 from deniable.errors import DeniableError
 
 if TYPE_CHECKING:
     from rich.console import Console
+
+    from deniable.release import Release
 
 _COMMANDS: Final = dict.fromkeys({*range(32), *range(127, 160)} - {ord("\n"), ord("\t")})
 
@@ -24,11 +27,18 @@ _ESCAPED: Final = {code: f"\\u{code:04x}" for code in range(127, 160)}
 def answer(text: object, record: object, *, json: bool, csv: str | None = None) -> None:
     """What was asked for, on stdout: for people, as one JSON document, or as CSV."""
     if csv is not None:
-        sys.stdout.write(csv.translate(_COMMANDS) if sys.stdout.isatty() else csv)
+        _write(sys.stdout, csv.translate(_COMMANDS) if sys.stdout.isatty() else csv)
     elif json:
-        sys.stdout.write(records.text(record).translate(_ESCAPED) + "\n")
+        _write(sys.stdout, records.text(record).translate(_ESCAPED) + "\n")
     else:
         _console(stderr=False).print(str(text).translate(_COMMANDS), soft_wrap=True)
+
+
+def released(release: Release, record: object, *, json: bool, csv: bool) -> None:
+    """The answer to a query; its notes, which CSV has no place for, on stderr."""
+    answer(release, record, json=json, csv=release.to_csv() if csv else None)
+    for note in release._notes() if csv else ():  # noqa: SLF001  (as `print` shows them)
+        say(note)
 
 
 def say(text: object, *, style: str = "") -> None:
@@ -46,7 +56,7 @@ def refused(error: DeniableError, *, json: bool) -> None:
     """An error by its own template, on stderr."""
     error.medium = "shell"
     if json:
-        sys.stderr.write(records.text(error.to_json()).translate(_ESCAPED) + "\n")
+        _write(sys.stderr, records.text(error.to_json()).translate(_ESCAPED) + "\n")
         return
     first, _, rest = str(error).partition("\n")
     say(first, style="bold red")
@@ -54,7 +64,26 @@ def refused(error: DeniableError, *, json: bool) -> None:
         say(rest)
 
 
+def unheard(stream: IO[str]) -> None:
+    """Nobody reads the pipe any more: what is still said goes nowhere, and the command goes on."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, stream.fileno())
+    os.close(nowhere)
+
+
+def _write(stream: IO[str], text: str) -> None:
+    try:
+        stream.write(text)
+        stream.flush()
+    except BrokenPipeError:
+        unheard(stream)
+
+
 def _console(*, stderr: bool) -> Console:
     from rich.console import Console
 
-    return Console(stderr=stderr, markup=False, highlight=False, emoji=False)
+    class Patient(Console):
+        def on_broken_pipe(self) -> None:  # Rich would end the command with 1
+            unheard(self.file)
+
+    return Patient(stderr=stderr, markup=False, highlight=False, emoji=False)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from deniable import cards, fixes, parameters
+from deniable import cards, parameters
 from deniable.errors import (
     NOTHING_SPENT,
     BadParameter,
@@ -237,16 +237,7 @@ class Query:
         size: float | None,
         weights: Mapping[str, float] | None = None,
     ) -> Allocation:
-        if (spend is None) == (within is None):
-            raise BadParameter(
-                "say how much to spend, or how large the ± may be"
-                if spend is None
-                else "give spend= or within=, not both",
-                fix=(
-                    fixes.amount("spend", "epsilon", 0.1),
-                    fixes.number("within", 100, "the largest ±, at 95 % confidence"),
-                ),
-            )
+        parameters.spend_or_within(spend, within)
         known, filter_ = self._size(size), self.session.ledger.filter
         if spend is not None:
             paid = self.session.spending(spend)

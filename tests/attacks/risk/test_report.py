@@ -1,6 +1,7 @@
 """The risk report: its figures, its page, and that it says that it is confidential."""
 
 import json
+import tracemalloc
 from collections import Counter
 from html.parser import HTMLParser
 
@@ -184,6 +185,29 @@ def test_a_k_anonymous_table_of_rows_may_show_one_person():
     table = pd.DataFrame({"id": np.repeat(np.arange(30), 10), "age": np.repeat(np.arange(30), 10)})
     told = report(table, quasi=["age"], unit="id")
     assert "30 people (100 %): classes of 10 rows may all be rows of one person" in str(told)
+
+
+def test_memory_grows_with_the_rows_and_not_with_the_values_of_the_secret():
+    draw = np.random.default_rng(0)
+    table = {"zip": draw.integers(0, 3_000, 6_000), "cost": draw.uniform(0, 1_000, 6_000)}
+    tracemalloc.start()
+    told = report(table, quasi=["zip"], sensitive="cost")
+    most = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert "noisy counts of the 900 commonest values of cost" in told.options[2].detail
+    assert most < 2e8  # a table of groups × values with its noise took ten times that
+
+
+@pytest.mark.parametrize("where", ["defended._counts", "risk.ways.attributes"])
+def test_a_failure_in_or_out_of_its_own_sessions_is_not_a_charge(people, monkeypatch, where):
+    def full(*_, **__):
+        raise MemoryError
+
+    monkeypatch.setattr(f"deniable.attacks.{where}", full)
+    with pytest.raises(dp.DataFailure, match="could not be compared") as caught:
+        report(people.slice(0, 300), quasi=["age"], sensitive="income")
+    assert "not enough memory" in str(caught.value)
+    assert not any(word in str(caught.value) for word in ("ledger", "was spent", "resume"))
 
 
 def test_progress_says_what_is_going_on(monkeypatch):

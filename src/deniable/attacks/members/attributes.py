@@ -150,6 +150,6 @@ def attributes(
 
 def _votes(closest: Mask, secrets: Array, size: int) -> Integers:
     """The commonest secret among each person's closest records."""
-    ballots = np.zeros((secrets.size, size), dtype=np.float32)
-    ballots[np.arange(secrets.size), secrets] = 1
-    return np.asarray(np.argmax(closest.astype(np.float32) @ ballots, axis=1))
+    people, records = np.nonzero(closest)
+    cells = np.bincount(people * size + secrets[records], minlength=len(closest) * size)
+    return np.asarray(np.argmax(cells.reshape(len(closest), size), axis=1))

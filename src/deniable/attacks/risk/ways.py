@@ -11,8 +11,9 @@ import numpy as np
 from deniable import anonymity
 from deniable.attacks import defended
 from deniable.attacks.members import AttributeInference, attributes, from_synthetic
-from deniable.attacks.tables import Array, codes, columns_of, one_code
+from deniable.attacks.tables import Array, codes, columns_of, commonest, one_code
 from deniable.attacks.telling import people, percent
+from deniable.errors import DataFailure
 from deniable.progress import say
 from deniable.sampling.public import PublicRandom
 
@@ -56,15 +57,22 @@ def ways(
     epsilon: float,
 ) -> tuple[AttributeInference | None, tuple[Option, ...]]:
     """What is guessed from the raw rows, and what would happen under each way of publishing."""
-    say("guessing the sensitive column")
-    guessed = None if secret is None else _guessed(halves, quasi, secret)
-    raw = _raw(checked, guessed)
-    say(f"trying a {k}-anonymous table")
-    anonymous = _k_anonymous(table, halves, secret=secret, quasi=quasi, k=k, unit=checked.unit)
-    say("trying private statistics")
-    private = _private(quasi, secret, epsilon, halves)
-    say("trying private synthetic rows")
-    return guessed, (raw, anonymous, private, _synthetic(quasi, secret, epsilon, halves))
+    try:
+        say("guessing the sensitive column")
+        guessed = None if secret is None else _guessed(halves, quasi, secret)
+        raw = _raw(checked, guessed)
+        say(f"trying a {k}-anonymous table")
+        anonymous = _k_anonymous(table, halves, secret=secret, quasi=quasi, k=k, unit=checked.unit)
+        say("trying private statistics")
+        private = _private(quasi, secret, epsilon, halves)
+        say("trying private synthetic rows")
+        return guessed, (raw, anonymous, private, _synthetic(quasi, secret, epsilon, halves))
+    except (DataFailure, MemoryError):  # of a session that nobody else has: no ledger was charged
+        raise DataFailure(
+            "the ways of publishing could not be compared",
+            why="most likely there is not enough memory; a report spends nothing",
+            fix="a report on a sample of the people, or with fewer quasi-identifiers",
+        ) from None
 
 
 def halves_of(values: Mapping[str, Array], whose: Array, seed: int) -> Halves:
@@ -122,12 +130,10 @@ def _k_anonymous(
         shown = columns_of(done.frame, [*quasi, secret])
         classes = one_code([shown[name] for name in quasi])
         (coded,), levels = codes(shown[secret])
-        inside = halves.published[done.rows]
-        votes = np.zeros((int(classes.max()) + 1, len(levels)))
-        np.add.at(votes, (classes[inside], coded[inside]), 1)
-        right = np.argmax(votes, axis=1)[classes] == coded
-        totals = np.bincount(classes * len(levels) + coded, minlength=votes.size)
-        alike = (totals.reshape(votes.shape) > 0).sum(axis=1) == 1
+        inside, size = halves.published[done.rows], int(classes.max()) + 1
+        right = commonest(classes[inside], coded[inside], size=size)[classes] == coded
+        cells = np.unique(classes * len(levels) + coded)
+        alike = np.bincount(cells // len(levels)) == 1
         plainly = f" {int(alike[classes].sum()):,} rows are in classes that share one {secret}."
         guess = AttributeInference(
             secret=secret,
@@ -159,9 +165,11 @@ def _hiding(done: anonymity.Anonymized, quasi: list[str], unit: str | None) -> s
 
 
 def _private(quasi: list[str], secret: str | None, epsilon: float, halves: Halves) -> Option:
-    guess = None
+    guess, counted = None, "every cell"
     if secret is not None:
         inside, outside = halves.each
+        if len(codes(inside[secret], outside[secret])[1]) > defended.COMMONEST:
+            counted = f"the {defended.COMMONEST} commonest values of {secret}"
         guess = defended.linkage(
             inside, known=quasi, secret=secret, controls=outside, epsilon=epsilon
         )
@@ -170,7 +178,7 @@ def _private(quasi: list[str], secret: str | None, epsilon: float, halves: Halve
         reidentified=f"nobody: there are no rows; odds change at most {np.exp(epsilon):.3g} times",
         secret=_told(secret, guess),
         detail=(
-            f"Measured on noisy counts of every cell at ε = {epsilon:g} in all, with one row per "
+            f"Measured on noisy counts of {counted} at ε = {epsilon:g} in all, with one row per "
             "person: the share that is guessed in the table is at most e^ε times the share "
             "outside, whoever attacks. Totals over many people stay accurate."
         ),

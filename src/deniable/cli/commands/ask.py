@@ -62,8 +62,7 @@ def ask(
         question = session.sql(sql)
         with _details(session, failures):
             release = question.release(spend=paid, within=wanted, size=size)
-        table = release.to_csv() if csv else None
-        talk.answer(release, record_of(release, session), json=json, csv=table)
+        talk.released(release, record_of(release, session), json=json, csv=csv)
         if not json:
             say_left(session)
 

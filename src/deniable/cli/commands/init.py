@@ -54,7 +54,7 @@ def init(
             f"{target} already exists",
             why="it may contain facts that you added",
             fix=(
-                Fix(f"--schema {target.stem}-2.toml", note="to write another one"),
+                Fix(f"--schema {target.stem}-2.toml", note="to write another, with its own budget"),
                 Fix("--force", note="to replace it"),
             ),
         )

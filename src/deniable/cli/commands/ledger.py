@@ -157,7 +157,7 @@ def _shares(kept: Ledger) -> dict[str, str]:
 
 
 def _text(kept: Ledger, shown: list[Entry], count: int) -> str:
-    from deniable.ledger.show import _priced, left
+    from deniable.ledger.show import left
     from deniable.release.frame import box
     from deniable.release.numbers import amount
 
@@ -172,14 +172,18 @@ def _text(kept: Ledger, shown: list[Entry], count: int) -> str:
         facts["failures"] = halts
     lines = [f"{name:<9} {fact}" for name, fact in facts.items()]
     if shown:
-        # Of a stop or a resumption the asker is shown.
-        about = [_named(e.asker) if e.kind in ("stop", "resume") else e.what for e in shown]
-        rows = [
-            [str(e.sequence), f"{e.time:%Y-%m-%d %H:%M}", e.kind, _short(what), _priced(e)]
-            for e, what in zip(shown, about, strict=True)
-        ]
-        lines.append(box(["line", "time (UTC)", "kind", "what", "price"], rows))
+        heads = ["line", "time (UTC)", "kind", "asker", "what", "price"]
+        lines.append(box(heads, [_row(entry) for entry in shown]))
     return "\n".join(lines)
+
+
+def _row(entry: Entry) -> list[str]:
+    from deniable.ledger.show import _priced
+
+    asker = "" if entry.kind == "answer" else _named(entry.asker)  # its charge, above, has one
+    what = "added to their share" if entry.kind == "share" else _short(entry.what)
+    when = f"{entry.time:%Y-%m-%d %H:%M}"
+    return [str(entry.sequence), when, entry.kind, asker, what, _priced(entry)]
 
 
 def _short(text: str, most: int = 60) -> str:

@@ -60,7 +60,19 @@ def set_facts(
             )
         known = facts.table(table)
         old = known[column] if column in known else _of_data(place, facts, table, column)
-        new = _column(old, bounds=bounds, keys=keys, missing=missing, kind=type_)
+        try:
+            new = _column(old, bounds=bounds, keys=keys, missing=missing, kind=type_)
+        except BadParameter as error:
+            if keys is not None and type_ is None and old.type != "text":
+                error.fix = "--type text    if the values are text"
+            raise
+        guessed = type_ is None and new.type != old.type == "text"
+        if guessed and _is_text(place, facts, table, column):
+            raise BadParameter(
+                f"{target} is text in its file, and text has no bounds",
+                fix=("--keys a,b    its possible values, in place of --bounds",
+                     f"--type {new.type}    if its text can be read so"),
+            )  # fmt: skip
         changed = _with(facts, table, column, new)
         if old != new and (old.keys is not None or old.low is not None):
             before = f" (replaces {old})"
@@ -84,6 +96,18 @@ def _of_data(place: places.Place, facts: Schema, table: str, name: str) -> Colum
         return facts.table(table)[name]
     found = looked[table]
     return Column(type="text") if name in found.unread else found.column(name)
+
+
+def _is_text(place: places.Place, facts: Schema, table: str, column: str) -> bool:
+    """Does the data file say that the column is text? In a CSV no column has a type."""
+    from deniable.session import first_look
+
+    try:
+        file = place.sources(facts)[table]
+        found = {} if file.suffix.lower() == ".csv" else first_look.columns(file, header=False)[0]
+    except BadParameter:  # nothing can be looked up
+        return False
+    return column in found and found[column].type == "text"
 
 
 def _sized(facts: Schema, size: int | None, others: list[object]) -> Schema:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from deniable.errors import UnknownName, UnsupportedQuery
+from deniable.fixes import sql_name
 from deniable.query.algebra import (
     Expression,
     Filter,
@@ -63,11 +64,12 @@ class Scope:
         found = [b for b in shown if b.name == name]
         found = found or [b for b in shown if b.name.lower() == name.lower()]
         if not found:
-            raise UnknownName.of("column", name, known={b.name for b in here})
+            raise UnknownName.of("column", name, known={b.name for b in here}, typed=sql_name)
         if len(found) > 1:
             tables = " and ".join(f"`{b.table}`" for b in found)
             raise UnsupportedQuery(
-                f"`{name}` is a column of {tables}", fix=f"{found[0].table}.{found[0].name}"
+                f"`{name}` is a column of {tables}",
+                fix=f"{sql_name(found[0].table)}.{sql_name(found[0].name)}",
             )
         return found[0]
 
@@ -97,7 +99,7 @@ class Scope:
             found = [b for b in self.bindings if same(b.table) == same(table)]
             if found:
                 return found
-        raise UnknownName.of("table", table, known={b.table for b in self.bindings})
+        raise UnknownName.of("table", table, known={b.table for b in self.bindings}, typed=sql_name)
 
 
 @dataclass
@@ -137,7 +139,7 @@ class Asking:
             return self.tables[name]
         found = [table for known, table in self.tables.items() if known.lower() == name.lower()]
         if len(found) != 1:
-            raise UnknownName.of("table", name, known=self.tables)
+            raise UnknownName.of("table", name, known=self.tables, typed=sql_name)
         return found[0]
 
     def count_table(self, name: str) -> None:

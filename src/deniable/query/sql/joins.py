@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from sqlglot import exp
 
 from deniable.errors import UnsupportedQuery
+from deniable.fixes import sql_name
 from deniable.query.algebra import Expression, JoinKind
 from deniable.query.bind.joins import Pair, join, paired
 from deniable.query.bind.scope import Binding, Scope
@@ -142,12 +143,8 @@ def _shared(left: Scope, right: Scope) -> str:
         if a.name.lower() == b.name.lower() and not a.hidden and not b.hidden
     ]
     shared.sort(key=lambda pair: not (pair[0].person and pair[1].person))
-    on = [f"{_named(side.table)}.{_named(side.name)}" for pair in shared[:1] for side in pair]
+    on = [f"{sql_name(side.table)}.{sql_name(side.name)}" for pair in shared[:1] for side in pair]
     return " = ".join(on or [f"{_called(side)}.column" for side in (left, right)])
-
-
-def _named(name: str) -> str:
-    return name if name.isidentifier() else '"' + name.replace('"', '""') + '"'
 
 
 def _called(scope: Scope) -> str:

@@ -11,7 +11,7 @@ from urllib.parse import quote
 from deniable import fixes
 from deniable.errors import BadParameter
 from deniable.losses import Loss
-from deniable.parameters import called
+from deniable.parameters import called, spend_or_within
 from deniable.release import Plan, Release
 from deniable.sampling.source import current
 from deniable.server import wire
@@ -163,14 +163,7 @@ class RemoteQuery:
     def _body(
         self, spend: Loss | None, within: Within | None, size: float | None
     ) -> dict[str, object]:
-        if (spend is None) == (within is None):
-            raise BadParameter(
-                "give spend= or within=",
-                fix=(
-                    fixes.amount("spend", "epsilon", 0.1),
-                    fixes.number("within", 100, "a ±, 95 % confidence"),
-                ),
-            )
+        spend_or_within(spend, within)
         if spend is not None and not isinstance(spend, Loss):
             raise BadParameter.of(
                 "spend", spend, must="a privacy loss", fix=fixes.amount("spend", "epsilon", 0.1)
