@@ -316,7 +316,7 @@ def test_everything_public_is_computed_before_the_charge(monkeypatch):
     ],
 )
 def test_a_loss_out_of_reach_is_refused_in_the_words_of_the_asker(spend, facts):
-    with pytest.raises(dp.BadParameter, match="loses as little") as raised:
+    with pytest.raises(dp.BadParameter, match="noise achieves") as raised:
         secure.aggregate([[1], [2]], spend=spend, **facts)
     assert "you gave" not in str(raised.value)
 

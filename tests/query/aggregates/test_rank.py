@@ -148,7 +148,7 @@ def test_the_note_tells_the_rank_at_the_size_that_is_known_or_at_a_few():
     told = part.note(allocation, None)
     assert all(share in told for share in shares)
     assert told.count(" % of ") == 3
-    assert part.note(allocation, 10.0).endswith("(95 % confidence; 100 % of 10)")
+    assert part.note(allocation, 10.0).endswith("(95 % confidence): 100 % of 10 rows")
 
 
 def test_extremes_are_said_to_be_those_that_stand_out():
