@@ -121,7 +121,7 @@ def test_a_plan_fixed_in_advance_is_paid_as_one_block():
 @pytest.mark.parametrize("other", [dp.rows(relation="replace"), dp.person("id", rows=3)])
 def test_a_charge_for_another_unit_is_refused(fresh, other):
     ledger = fresh()
-    with pytest.raises(dp.UnitMismatch, match="was opened with unit=dp.rows"):
+    with pytest.raises(dp.UnitMismatch, match=r"was opened with unit=dp\.rows"):
         ledger.charge(TENTH, unit=other)
     assert len(ledger.entries) == 0
 

@@ -334,3 +334,16 @@ def test_a_budget_of_delta_zero_has_the_pure_rule_alone():
     assert ceiling.divergence == 0.0
     assert ceiling.admits(ceiling.block(1.0))
     assert not ceiling.admits(ceiling.price_of(dp.rho(1e-9)))
+
+
+@pytest.mark.parametrize(
+    ("price", "record"),
+    [
+        (Price(), {}),
+        (Price(epsilon=1.0), {"epsilon": 1.0}),
+        (Price(rho=0.5, renyi=(0.25, 2.0)), {"rho": 0.5, "renyi": [0.25, 2.0]}),
+    ],
+)
+def test_the_record_of_a_price_has_only_what_is_not_0(price, record):
+    assert price.to_dict() == record
+    assert Price.from_dict(record) == price
