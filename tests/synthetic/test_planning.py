@@ -99,6 +99,16 @@ def test_without_a_known_number_of_rows_nothing_is_said_to_be_misplaced():
         assert len(planned(asked, dp.rho(0.1), size).notes) == notes
 
 
+@pytest.mark.parametrize("method", ["marginals", "adaptive"])
+def test_steps_tell_how_many_marginals_there_are(method):
+    run = SimpleNamespace(
+        domain=SimpleNamespace(sizes=(2,) * 60), purse=SimpleNamespace(kind=dp.Pure)
+    )
+    for count, told in ((1, "1 marginal "), (2, "2 marginals "), (1200, "1,200 marginals ")):
+        steps = planning._steps(run, method, [(0, 1)] * count)
+        assert any(told in f"{step} " for step in steps), steps
+
+
 def test_the_mean_size_and_the_reach_of_noise():
     gaussian, laplace = Gaussian(sigma=3.0), Laplace(scale=3.0)
     assert mean_size(gaussian) == pytest.approx(3 * math.sqrt(2 / math.pi))
