@@ -82,6 +82,20 @@ def test_what_is_not_left_is_refused_with_a_fix_to_type(described, say, read):
     assert spent(read) == 0
 
 
+def test_what_is_not_left_is_not_the_next_step(described, say, read):
+    said = say("explain", COUNT, "--spend", "5")
+    assert "cost    ε 5 (exceeds what is left: ε 1)" in said.stdout
+    assert "next:" not in said.stderr
+    assert read("explain", COUNT, "--spend", "5")["exceeded"]["epsilon"] == pytest.approx(1)
+
+
+def test_of_a_ceiling_that_nobody_said_nothing_is_exceeded(people, say, read):
+    say("init", "people.parquet", "--unit", "user_id", "--rows", "1")
+    plan = read("explain", COUNT, "--within", "1")
+    assert plan["cost"]["epsilon"] > 1
+    assert plan["exceeded"] is plan["left"] is None
+
+
 def test_without_a_ledger_a_ceiling_must_be_said(people, say, read):
     say("init", "people.parquet", "--unit", "row")
     assert "--budget 1" in say("ask", COUNT, "--spend", "0.1", code=1).stderr

@@ -75,7 +75,7 @@ def planned(
         return plan, said
     said += f" --budget {'1' if budget is None else amounts.typed(budget)}"
     # Without a budget, what would be left of it is unknown.
-    return (plan, said) if budget is not None else (replace(plan, left=None), said)
+    return (plan if budget is not None else replace(plan, left=None, exceeded=None)), said
 
 
 def _wanted(within: Wanted) -> str:
@@ -98,7 +98,8 @@ def show(plan: Plan, sql: str, said: str, *, json: bool) -> None:
     }
     talk.answer(plan, record, json=json)
     quoted = shlex.quote(sql) if set(sql) & set('"\\$`!') else f'"{sql}"'
-    talk.next_step(f"deniable ask {quoted} {said}", "spends")
+    if plan.exceeded is None:
+        talk.next_step(f"deniable ask {quoted} {said}", "spends")
 
 
 def _in_a_shell(note: str) -> str:
