@@ -20,7 +20,7 @@ def clock(monkeypatch):
         held.now += held.wakes(left)
         assert len(held.slept) < 50, "it never ends"
 
-    monkeypatch.setattr(pace.time, "sleep", sleep)
+    monkeypatch.setattr(pace, "time", SimpleNamespace(sleep=sleep))
     return held
 
 

@@ -78,7 +78,8 @@ def test_every_server_process_finds_follows_and_ends_a_report(house, monkeypatch
 
 def test_a_report_whose_server_is_gone_does_not_run_for_ever(house, monkeypatch):
     here = risk.Reports(house())
-    monkeypatch.setattr(risk.threading, "Thread", lambda **_: SimpleNamespace(start=lambda: None))
+    never = SimpleNamespace(Thread=lambda **_: SimpleNamespace(start=lambda: None))
+    monkeypatch.setattr(risk, "threading", never)
     here.begin("visits", quasi=["age"], sensitive=None)
     assert here.of("visits").running
     monkeypatch.setattr(risk, "now", lambda: time.time() + 60)

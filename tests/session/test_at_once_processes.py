@@ -215,7 +215,8 @@ def test_an_answer_that_comes_is_charged_to_the_share_of_who_waited(tmp_path, mo
             first.append(release.value)
             s._ledger.answer(paid, release.to_dict())
 
-    monkeypatch.setattr(answers.time, "sleep", answered)
+    clock = SimpleNamespace(sleep=answered, monotonic=time.monotonic)
+    monkeypatch.setattr(answers, "time", clock)
     mine = ask(s.for_("ann"))
     assert mine.value == first[0]
     assert s._ledger.standing("ann").used.epsilon == 0.5

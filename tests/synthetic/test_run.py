@@ -258,7 +258,7 @@ def test_a_run_begins_without_folds():
 def test_the_time_that_is_left_is_told_once_some_is_done(monkeypatch):
     told = []
     monkeypatch.setattr(progress, "say", told.append)
-    monkeypatch.setattr(run_module.time, "monotonic", lambda: 130.0)
+    monkeypatch.setattr(run_module, "time", SimpleNamespace(monotonic=lambda: 130.0))
     run = SimpleNamespace(started=100.0)
     Run.say(run, "fitting")
     Run.say(run, "fitting", 0.25)

@@ -45,7 +45,10 @@ _MOST_ENCLOSED: Final = 20_000  # range arithmetic takes a while for each row
 
 def answer(allocation: Allocation, groups: Sequence[Group], drawn: Sequence[Any]) -> Columns:
     """The keys and columns that were asked for, each with its ± and what it estimates."""
-    return tabled(allocation, groups, drawn).present()
+    table = tabled(allocation, groups, drawn)
+    notes = "; ".join(unmet(allocation.plan.question))
+    estimands = {n: "; ".join(filter(None, (notes, e))) for n, e in table.estimands.items()}
+    return replace(table, estimands=estimands).present()
 
 
 def tabled(allocation: Allocation, groups: Sequence[Group], drawn: Sequence[Any]) -> Table:
@@ -70,8 +73,7 @@ def tabled(allocation: Allocation, groups: Sequence[Group], drawn: Sequence[Any]
 
 def estimand(allocation: Allocation, estimator: Estimator) -> str:
     """What the numbers estimate, where that is not quite what was asked."""
-    plan = allocation.plan
-    notes = [*unmet(plan.question)]
+    plan, notes = allocation.plan, []
     if estimator.rows is not None:
         notes.append(f"the number of rows, {estimator.rows:,}, is public: the schema states it")
     if allocation.selection is not None:
