@@ -81,7 +81,7 @@ if TYPE_CHECKING:
     from .calibration import calibrate as calibrate
     from .curator import Curator as Curator
     from .curator import Session as Session
-    from .curator import open as open  # noqa: A004  the promised name
+    from .curator import open as open
     from .data import load_adult as load_adult
     from .errors import AskerStopped as AskerStopped
     from .errors import BadParameter as BadParameter

@@ -192,7 +192,7 @@ class MissingBounds(DeniableError, code="DP102"):
         column: str,
         *,
         table: str,
-        type: str = "float",  # noqa: A002  the schema's word
+        type: str = "float",
         snippet: Snippet | None = None,
     ) -> MissingBounds:
         """AVG(income) needs bounds, because one person's income could be anything."""
@@ -209,7 +209,7 @@ class MissingRule(DeniableError, code="DP120"):
     """What to do with NULL and NaN is not stated."""
 
     @classmethod
-    def of(cls, column: str, *, table: str, type: str = "float") -> MissingRule:  # noqa: A002  the schema's word
+    def of(cls, column: str, *, table: str, type: str = "float") -> MissingRule:
         """`income` may contain NULL or NaN, and the schema does not say what to do."""
         stated = f'dp.column("{type}", missing="drop")'
         return cls(

@@ -130,7 +130,7 @@ def keys(*columns: str, numbers: bool = False, note: str = "") -> Fix:
     )
 
 
-def bounds(column: str, *, table: str, type: str) -> list[Fix]:  # noqa: A002  the schema's word
+def bounds(column: str, *, table: str, type: str) -> list[Fix]:
     """Plausible bounds of a column, stated or estimated privately."""
     target, name = shlex.quote(f"{table}.{column}"), quoted(column)
     stated, said = _PLAUSIBLE.get(type, _PLAUSIBLE["float"])

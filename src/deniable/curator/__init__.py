@@ -13,7 +13,7 @@ s = dp.open(table, unit=dp.rows(), budget=dp.epsilon(1.0))
 s.count(spend=dp.epsilon(0.1))
 """
 
-from .curator import Curator, open  # noqa: A004  (dp.open is the promised name)
+from .curator import Curator, open
 
 Session = Curator
 """The usual name for what `dp.open` returns: the curator's session, or that of one asker."""

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 
 @called("dp.open(table, unit=dp.rows(), budget=dp.epsilon(1.0))")
-def open(  # noqa: A001  (dp.open is the promised name)
+def open(
     source: object,
     *,
     unit: Unit | None = None,

@@ -62,7 +62,7 @@ class Walk:
         self,
         start: Row,
         *,
-        filter: Filter,  # noqa: A002  (as `ledger.filter`)
+        filter: Filter,
         where: str,
     ) -> None:
         self._filter, self._where = filter, where

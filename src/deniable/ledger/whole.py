@@ -39,7 +39,7 @@ class WholeWalk(Walk):
 
     state: State
 
-    def __init__(self, start: Row, *, filter: Filter, where: str) -> None:  # noqa: A002  (as `ledger.filter`)
+    def __init__(self, start: Row, *, filter: Filter, where: str) -> None:
         self._unanswered: dict[int, object] = {}
         self._any_answered = False  # the first answer changes what a line has to state
         self._prices: dict[tuple[str, str], tuple[Price, str | None]] = {}

@@ -63,7 +63,7 @@ def choose(
     categories: int | Sequence[str],
     epsilon: float,
     reports: int,
-    bytes: int | None = None,  # noqa: A002  the promised name
+    bytes: int | None = None,
 ) -> Protocol:
     """The smallest reports whose ± is within 3 % of the best one; `.why` says what was chosen.
 

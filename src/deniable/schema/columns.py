@@ -106,7 +106,7 @@ def _end_shown(end: object) -> str:
 
 
 @parameters.called('dp.bounds(0, 100) or dp.bounds(0, 100, type="int")')
-def bounds(low: object, high: object, *, type: str = "float", missing: object = DROP) -> Column:  # noqa: A002  the promised name
+def bounds(low: object, high: object, *, type: str = "float", missing: object = DROP) -> Column:
     """Values lie in [low, high]; values outside are clipped."""
     _check_type(type, [t for t in TYPES if t not in ("text", "bool")])
     return Column(
@@ -136,7 +136,7 @@ def keys(values: Iterable[object], *, missing: object = DROP) -> Column:
 
 
 @parameters.called('dp.column("text")')
-def column(type: str, *, missing: object = None) -> Column:  # noqa: A002  the promised name
+def column(type: str, *, missing: object = None) -> Column:
     """A column of which only the type is known: enough to filter by, not to sum or group by."""
     _check_type(type, TYPES)
     return Column(type=type, missing=None if missing is None else _rule(missing, type))

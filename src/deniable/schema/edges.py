@@ -68,7 +68,7 @@ def between(
     low: float,
     high: float,
     *,
-    type: str,  # noqa: A002  the schema's word
+    type: str,
     bins: object,
 ) -> Intervals:
     """Cells between two bounds, as `Bins` says; dates and timestamps as numbers."""

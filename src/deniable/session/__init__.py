@@ -23,7 +23,7 @@ from __future__ import annotations
 from deniable.ledger import Failure
 
 from ._session import Session, Steps
-from .opening import open  # noqa: A004  (dp.open is the promised name)
+from .opening import open
 from .tables import Table
 
 __all__ = ["Failure", "Session", "Steps", "Table", "open"]

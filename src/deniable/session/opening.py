@@ -19,7 +19,7 @@ from . import budgets, sources
 from ._session import Session
 
 
-def open(  # noqa: A001  (dp.open is the promised name)
+def open(
     source: object,
     *,
     unit: Unit | None = None,

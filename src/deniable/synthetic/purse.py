@@ -102,7 +102,7 @@ class Purse:
         return Price(rho=self.total)
 
 
-def purse_for(spend: Loss, *, filter: Filter) -> Purse:  # noqa: A002  (as `ledger.filter`)
+def purse_for(spend: Loss, *, filter: Filter) -> Purse:
     """A purse with this amount, for a session with that filter."""
     match spend:
         case Pure():

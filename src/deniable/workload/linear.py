@@ -67,7 +67,7 @@ class Workload(ABC):
         counts: Sensitive[Any],
         *,
         spend: Loss,
-        filter: Filter | None = None,  # noqa: A002  (as `ledger.filter`)
+        filter: Filter | None = None,
     ) -> Measurement[Estimates]:
         """The steps for a session, and how to read what it draws."""
 
@@ -76,7 +76,7 @@ class Workload(ABC):
         counts: Sensitive[Any],
         *,
         spend: Loss,
-        filter: Filter | None = None,  # noqa: A002  (as `ledger.filter`)
+        filter: Filter | None = None,
     ) -> Asked[Estimates]:
         """An algorithm for a session: `s.run(w.on(counts, spend=...))`.
 
@@ -123,7 +123,7 @@ class Linear(Workload):
         *,
         spend: Loss,
         bounds: Bounds,
-        filter: Filter | None = None,  # noqa: A002  (as `ledger.filter`)
+        filter: Filter | None = None,
     ) -> Chosen:
         """The strategy and noise with the least mean squared error."""
         with Progress(f"planning {self}"):
@@ -179,7 +179,7 @@ class Linear(Workload):
         counts: Sensitive[Any],
         *,
         spend: Loss,
-        filter: Filter | None = None,  # noqa: A002  (as `ledger.filter`)
+        filter: Filter | None = None,
     ) -> Measurement[Estimates]:
         """The steps for a session, and how to read what it draws."""
         bounds = bounds_of(counts, self.cells)
@@ -198,7 +198,7 @@ def least_error(
     planned: Callable[[Sequence[Noise], Law, Loss], P],
     *,
     spend: Loss,
-    filter: Filter | None,  # noqa: A002  (as `ledger.filter`)
+    filter: Filter | None,
 ) -> P:
     """Of the plans under each law of noise that an amount buys, the one with the least error."""
     plans = []

@@ -266,7 +266,7 @@ class Marginals(Workload):
         counts: Mapping[Set, Sensitive[Any]],
         *,
         spend: Loss,
-        filter: Filter | None = None,  # noqa: A002  (as `ledger.filter`)
+        filter: Filter | None = None,
     ) -> Measurement[MarginalEstimates]:
         """The steps for a session; `counts` are the exact marginals, flat, by their columns."""
         known = [counts[columns] for columns in self.sets]

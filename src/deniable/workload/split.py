@@ -61,7 +61,7 @@ def noise_for(
     vectors: Vectors,
     *,
     spend: Loss,
-    filter: Filter | None = None,  # noqa: A002  (as `ledger.filter`)
+    filter: Filter | None = None,
 ) -> tuple[Noise, ...]:
     """The best noise for vectors released together, one mechanism each, losing at most `spend`.
 
@@ -85,7 +85,7 @@ def noise_under(
     vectors: Sequence[Vector],
     *,
     spend: Loss,
-    filter: Filter | None = None,  # noqa: A002  (as `ledger.filter`)
+    filter: Filter | None = None,
 ) -> tuple[Noise, ...] | None:
     """The same under one law of noise; None where that currency does not buy it."""
     return _laplace(vectors, spend) if law == "laplace" else _gaussian(vectors, spend, filter)

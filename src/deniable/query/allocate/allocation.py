@@ -125,7 +125,7 @@ def allocate(
     plan: IntegerPlan,
     *,
     spend: Loss,
-    filter: Filter,  # noqa: A002  (as `ledger.filter`)
+    filter: Filter,
     emphasis: Mapping[str, float] | None = None,
     fold: bool = True,
 ) -> Allocation:

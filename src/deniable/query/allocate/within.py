@@ -30,7 +30,7 @@ def least(
     *,
     within: object,
     budget: Loss,
-    filter: Filter,  # noqa: A002  (as `ledger.filter`)
+    filter: Filter,
     size: float | None,
 ) -> tuple[Loss, Allocation]:
     """The smallest amount found, in the ledger's currency, and how it is spent."""

@@ -142,7 +142,7 @@ class Hierarchy(Workload):
         counts: Sensitive[Any],
         *,
         spend: Loss,
-        filter: Filter | None = None,  # noqa: A002  (as `ledger.filter`)
+        filter: Filter | None = None,
     ) -> Measurement[HierarchyEstimates]:
         """The steps for a session, and how to read what it draws."""
         bounds = bounds_of(counts, self.sizes[0])

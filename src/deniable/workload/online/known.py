@@ -45,7 +45,7 @@ def arriving(
     *,
     number: int,
     spend: Loss,
-    filter: Filter | None = None,  # noqa: A002  (as `ledger.filter`)
+    filter: Filter | None = None,
 ) -> Generator[Any, Any, list[Answer]]:
     """Answers to at most `number` ranges (first, last) of cells, for a session to run.
 

@@ -64,7 +64,7 @@ class Stream:
         *,
         spend: Loss,
         sensitivity: float = 1.0,
-        filter: Filter | None = None,  # noqa: A002  (as `ledger.filter`)
+        filter: Filter | None = None,
     ) -> Counter:
         """The counter that errs least; a session opens it: `s.open(counter)`.
 
@@ -155,7 +155,7 @@ class Stream:
         *,
         spend: Loss,
         sensitivity: float | None = None,
-        filter: Filter | None = None,  # noqa: A002  (as `ledger.filter`)
+        filter: Filter | None = None,
     ) -> Asked[Estimates]:
         """An algorithm for a session: `s.run(workload.stream().on(values, spend=...))`.
 

@@ -66,7 +66,7 @@ def choose(
     *,
     whole: Callable[[Strategy], bool],
     spend: Loss,
-    filter: Filter | None = None,  # noqa: A002  (as `ledger.filter`)
+    filter: Filter | None = None,
 ) -> Chosen:
     """Of all strategies under Laplace and under Gaussian noise, that with the least error.
 
