@@ -2,40 +2,80 @@
 
 import math
 from fractions import Fraction
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from deniable.sampling import floats, inversion, lazy, select, uniform
-from deniable.sampling.exact import exp_bounds, log_bounds
+from deniable.sampling.exact import cos_bounds, exp_bounds, log_bounds
 from deniable.sampling.gaussian import laws, steps
+
+
+def nearest(bounds, points):
+    """The float nearest to the true value at each point, found by exact arithmetic."""
+    found = []
+    for point in points.tolist():
+        lo, hi = bounds(Fraction(point), 400)
+        found.append(float(Fraction(lo, 2**400)))
+        assert found[-1] == float(Fraction(hi, 2**400))
+    return np.array(found, dtype="<f8")
 
 
 def test_this_machine_passes():
     floats.check_floats.__wrapped__()
 
 
+def test_the_values_to_compare_with_are_the_nearest_floats():
+    functions = (log_bounds, exp_bounds, cos_bounds)
+    found = [nearest(*pair) for pair in zip(functions, floats.points(), strict=True)]
+    held = Path(floats.__file__).with_name("floats.f64").read_bytes()
+    assert held == np.concatenate(found).tobytes()
+
+
+def test_the_points_lie_in_every_binade_that_samplers_use():
+    logs, exps, cosines = floats.points()
+    assert {*np.frexp(logs)[1]} == {*range(66)}
+    assert {*np.frexp(-exps)[1]} == {*range(-49, 7)}
+    assert np.histogram(cosines, bins=20, range=(0, 1))[0].min() >= 5
+
+
 @pytest.mark.parametrize("wrong", [2.0**-48, -(2.0**-48)])
 def test_a_logarithm_wrong_by_sixteen_units_fails_loudly(wrong):
     points = np.linspace(2.0, 3.0, 9)
+    right = nearest(log_bounds, points)
     with pytest.raises(ArithmeticError, match="nothing will be drawn"):
-        floats._compare("log", lambda x: np.log(x) * (1 + wrong), math.log, points, log_bounds)
+        floats._compare("log", lambda x: np.log(x) * (1 + wrong), math.log, points, right)
+
+
+def test_four_units_are_accepted_and_eight_are_not():
+    points = np.linspace(2.0, 3.0, 9)
+    right = nearest(log_bounds, points)
+
+    def off(units):
+        return lambda x: nearest(log_bounds, np.atleast_1d(x)) + units * np.spacing(np.log(x))
+
+    floats._compare("log", off(3), math.log, points, right)
+    with pytest.raises(ArithmeticError):
+        floats._compare("log", off(8), math.log, points, right)
 
 
 def test_a_wrong_scalar_exponential_fails_loudly():
     points = np.array([-1.0, -40.0])
+    right = nearest(exp_bounds, points)
     with pytest.raises(ArithmeticError):
-        floats._compare("exp", np.exp, lambda x: math.exp(x) * (1 + 2e-14), points, exp_bounds)
+        floats._compare("exp", np.exp, lambda x: math.exp(x) * (1 + 2e-14), points, right)
 
 
-def test_a_fault_at_one_point_only_is_found():
+@pytest.mark.parametrize("instead", [lambda x: x * (1 + 1e-13), lambda x: x * np.nan])
+def test_a_fault_at_one_point_only_is_found(instead):
     points = np.linspace(-3.0, -1.0, 11)
 
     def faulty(x):
-        return np.where(x == points[7], np.exp(x) * (1 + 1e-13), np.exp(x))
+        return np.where(x == points[7], instead(np.exp(x)), np.exp(x))
 
     with pytest.raises(ArithmeticError):
-        floats._compare("exp", faulty, math.exp, points, exp_bounds)
+        floats._compare("exp", faulty, math.exp, points, nearest(exp_bounds, points))
 
 
 class Wrong(Exception):
