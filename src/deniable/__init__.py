@@ -42,11 +42,16 @@ Names are loaded on first use, so that importing deniable is fast.
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING
 
 from .loading import on_first_use
 
 __version__ = "0.1.0"
+
+# When NumPy is imported, OpenBLAS starts a thread per core, and each spins for 2²⁶ cycles before it
+# sleeps: 0.1 CPU seconds per core, as much as importing NumPy itself. 2²⁰ cycles serve as well.
+os.environ.setdefault("OPENBLAS_THREAD_TIMEOUT", "20")
 
 _HOMES = {
     "errors": [

@@ -2,6 +2,7 @@
 
 import ast
 import importlib
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -31,6 +32,18 @@ def test_importing_deniable_loads_no_heavy_package():
     code = f"import sys, deniable; print([m for m in {HEAVY} if m in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+@pytest.mark.parametrize(("given", "left"), [(None, "20"), ("24", "24")])
+def test_threads_of_linear_algebra_do_not_spin_unless_told_to(given, left):
+    name = "OPENBLAS_THREAD_TIMEOUT"
+    code = f"import os, deniable; print(os.environ[{name!r}])"
+    environment = {key: value for key, value in os.environ.items() if key != name}
+    environment |= {} if given is None else {name: given}
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, env=environment
+    )
+    assert done.stdout.strip() == left
 
 
 def test_a_plain_question_loads_no_package_that_it_does_not_need(tmp_path):
