@@ -129,3 +129,29 @@ def test_every_line_says_who_asked_and_a_share_whose_it_is(described, say):
         ("charge", "the curator", "ε 0.1"),
     ]
     assert all(row["what"] for row in found if row["kind"] != "answer")
+
+
+def test_an_analyst_is_shown_their_own_lines_and_share(described, say, read):
+    for name in ("ann", "bob"):
+        say("ledger", "share", name, "--amount", "0.3")
+        say("ask", COUNT, "--spend", "0.125", "--asker", name)
+    said = say("ledger", "--asker", "ann").stdout
+    assert "spent     ε 0.125 of ε 0.3, reserved" in said
+    assert "left      ε 0.17" in said
+    assert "bob" not in said
+    found = read("ledger", "--asker", "bob")
+    assert [entry["kind"] for entry in found["entries"]] == ["share", "charge"]
+    assert found["share"]["epsilon"] == 0.3
+    assert found["left"]["epsilon"] == pytest.approx(0.175)
+    assert "ann" not in json.dumps(found)
+
+
+@pytest.mark.parametrize("whole", ["--verify", "--head"])
+def test_what_is_about_the_whole_ledger_is_not_shown_for_one_analyst(described, say, whole):
+    say("ledger", "share", "ann", "--amount", "0.3")
+    assert "error[DP111]" in say("ledger", whole, "--asker", "ann", code=1).stderr
+
+
+def test_an_analyst_without_a_share_is_shown_nothing(described, say):
+    say("ledger", "share", "ann", "--amount", "0.3")
+    assert "bob has no share" in say("ledger", "--asker", "bob", code=1).stderr

@@ -110,3 +110,13 @@ def test_once_others_have_shares_whoever_has_none_is_told_so(asked):
         asked(ann)
         with pytest.raises(dp.BudgetExceeded, match="eve has no share of this ledger"):
             asked(eve)
+
+
+def test_what_is_the_curators_is_named_as_such():
+    with open_ledger(budget=dp.epsilon(9.0), unit=ROWS) as ledger:
+        account = Account(ledger, "ann")
+        for name in ("shares", "verify", "find", "charge"):
+            with pytest.raises(AttributeError, match=f"`{name}` belongs to the curator's ledger"):
+                getattr(account, name)
+        with pytest.raises(AttributeError, match="has no `spnt`"):
+            _ = account.spnt

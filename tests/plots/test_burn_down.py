@@ -36,6 +36,16 @@ def test_an_asker_sees_their_share_and_nothing_of_others():
     assert not any("theirs" in tick.get_text() for tick in ax.get_xticklabels())
 
 
+def test_what_is_reserved_is_not_left_to_the_curator():
+    s = dp.open(dp.load_adult(), unit=dp.rows(), budget=dp.epsilon(5.0))
+    s.count(spend=dp.epsilon(0.5))
+    s.ledger.share("ann", amount=dp.epsilon(2.0))
+    s.for_("ann").count(spend=dp.epsilon(1.0))
+    s.count(spend=dp.epsilon(0.25))
+    assert left(s.plot()) == [5.0, 4.5, 2.5, 2.25]
+    assert left(s.plot())[-1] == pytest.approx(s.left.epsilon)
+
+
 @pytest.mark.parametrize(("charges", "shown"), [(1, "question 0"), (5, "question 4"), (40, "40")])
 def test_a_few_charges_are_named_and_many_are_counted(charges, shown):
     names = [f"question {number}" for number in range(charges)]

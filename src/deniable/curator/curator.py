@@ -223,14 +223,17 @@ class Curator(Learning, Synthesizing, Workloads):
         """What is left of the budget after each charge; in an asker's session, of their share."""
         from deniable import plots
 
-        whole = self.share or self.budget
-        charges = [entry for entry in self.ledger.entries if entry.kind == "charge"]
-        sums = accumulate((entry.price or Price.zero for entry in charges), initial=Price.zero)
+        whole, lines = self.share or self.budget, self.ledger.entries
+        if self.asker is None:  # a share is not left, whether it is spent or not
+            counted = [e for e in lines if e.kind == "share" or (e.price and not e.standing)]
+        else:
+            counted = [entry for entry in lines if entry.kind == "charge"]
+        sums = accumulate((entry.price or Price.zero for entry in counted), initial=Price.zero)
         spent = [getattr(self._ledger.filter.spent(each), whole.figure) for each in sums][1:]
         return plots.burn_down(
             getattr(whole, whole.figure),
             spent,
-            [entry.what for entry in charges],
+            [f"share for {e.asker}" if e.kind == "share" else e.what for e in counted],
             symbol=whole.symbol,
             unit=str(self.unit),
             ax=ax,

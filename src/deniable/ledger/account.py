@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import shlex
 from dataclasses import replace
-from typing import Final, Self
+from typing import Final, NoReturn, Self
 
 from deniable import fixes
 from deniable.errors import BudgetExceeded
@@ -200,6 +200,15 @@ class Account:
         return Entry(record=record | {"sequence": number}, hash=self.__ledger.alias(entry))
 
     # ---- how it looks
+
+    def __getattr__(self, name: str) -> NoReturn:
+        """What only the curator's ledger has is named as such."""
+        if hasattr(Ledger, name):
+            raise AttributeError(
+                f"`{name}` belongs to the curator's ledger; {self.asker} sees only their own lines "
+                "and share: entries, spent, left, share, halts(), failures()"
+            )
+        raise AttributeError(f"an asker's ledger has no `{name}`")
 
     def __repr__(self) -> str:
         return show.account_as_text(self)

@@ -126,17 +126,19 @@ class Ledger(Books):
     @called('s.ledger.share("ann", amount=dp.epsilon(0.5))')
     def share(self, asker: str, *, amount: Loss) -> Entry:
         """Reserve an amount for one asker: they spend within it, and nobody else from it."""
-        price = self.filter.price_of(amount)
-        if price == Price.zero:
+        asked = self.filter.price_of(amount)
+        if asked == Price.zero:
             raise BadParameter.of("amount", amount, must="above 0", fix="amount=dp.epsilon(0.1)")
-        record = {"kind": "share", "asker": named(asker), "price": price.to_dict()}
+        record = {"kind": "share", "asker": named(asker)}
 
         def compose(_: Writing, last: Entry, state: State) -> dict[str, object]:
             state.refuse_unknown()
             refuse_alike(asker, list(state.standings))
             total, committed = chain.totals(last)
-            standing = state.standings.get(asker, Standing.none()).reserve(price)
-            return record | stated(total, self._admitted(committed, price), standing)
+            standing = state.standings.get(asker, Standing.none())
+            price = self.filter.enlarging(standing.reserved, asked)
+            sums = stated(total, self._admitted(committed, price), standing.reserve(price))
+            return record | {"price": price.to_dict()} | sums
 
         return self._write(compose)
 

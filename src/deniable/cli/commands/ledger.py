@@ -16,7 +16,7 @@ from deniable.cli import amounts, options, places, talk
 from deniable.errors import BadParameter
 
 if TYPE_CHECKING:
-    from deniable.ledger import Entry, Ledger
+    from deniable.ledger import Account, Entry, Ledger
     from deniable.ledger.chain import Head
 
 
@@ -35,6 +35,7 @@ def show(
         Path | None, Option(help="An earlier head, to detect lines removed since then.")
     ] = None,
     last: Annotated[int, Option(help="How many lines to show.", min=0)] = 20,
+    asker: options.Asker = None,
     schema: options.SchemaPath = None,
     path: options.LedgerPath = None,
     json: options.Json = False,
@@ -42,10 +43,21 @@ def show(
     """Show what was spent, on what, and what is left.
 
     --verify checks that no line was changed or removed, and that no budget was exceeded.
+    --asker shows one analyst's own lines and share.
     """
     if context.invoked_subcommand is not None:
         return
+    if asker is not None and (verify or head or anchor is not None):
+        raise BadParameter(
+            "--verify, --head and --anchor check the whole ledger, not one analyst's lines",
+            fix="leave out --asker (and unset DENIABLE_ASKER)",
+        )
+    from deniable.ledger import Account
+
     with _opened(path, schema) as kept:
+        if asker is not None:
+            _show_own(Account(kept, asker), last=last, json=json)
+            return
         checked = kept.verify(_anchor(anchor)) if verify or anchor is not None else None
         if head:
             talk.answer(records.text(kept.head().to_dict()), kept.head().to_dict(), json=json)
@@ -156,9 +168,31 @@ def _shares(kept: Ledger) -> dict[str, str]:
     return {"shares": "\n          ".join(found)} if found else {}
 
 
+def _show_own(account: Account, *, last: int, json: bool) -> None:
+    """What one asker sees: their own lines, and what they spent."""
+    from deniable.release.numbers import amount, remaining
+
+    lines, whole = account.entries, account.share
+    shown = [*lines[max(0, len(lines) - last) :]]
+    of = amount(account.budget) if whole is None else f"{amount(whole, 'up')}, reserved"
+    facts = {
+        "ledger": f"{account.where}, as {account.asker} sees it",
+        "protects": str(account.unit),
+        "spent": f"{amount(account.spent, 'up')} of {of}",
+        "left": remaining(account.left, groups=getattr(account.left, "delta", 0.0) > 0),
+    }
+    record: dict[str, object] = {
+        "ledger": account.where,
+        "asker": account.asker,
+        "share": None if whole is None else whole.to_dict(),
+        **{name: getattr(account, name).to_dict() for name in ("unit", "spent", "left")},
+        "entries": [dict(entry.record) | {"hash": entry.hash} for entry in shown],
+    }
+    talk.answer(_laid_out(facts, shown), record, json=json)
+
+
 def _text(kept: Ledger, shown: list[Entry], count: int) -> str:
     from deniable.ledger.show import left
-    from deniable.release.frame import box
     from deniable.release.numbers import amount
 
     facts = {
@@ -170,6 +204,12 @@ def _text(kept: Ledger, shown: list[Entry], count: int) -> str:
     }
     if halts := str(kept.halts()):
         facts["failures"] = halts
+    return _laid_out(facts, shown)
+
+
+def _laid_out(facts: dict[str, str], shown: list[Entry]) -> str:
+    from deniable.release.frame import box
+
     lines = [f"{name:<9} {fact}" for name, fact in facts.items()]
     if shown:
         heads = ["line", "time (UTC)", "kind", "asker", "what", "price"]

@@ -131,6 +131,11 @@ class Filter(ABC):
         part: Filter = dataclasses.replace(self, budget=self.spent(reserved))  # type: ignore[type-var]
         return part.left(used)
 
+    def enlarging(self, reserved: Price, price: Price) -> Price:
+        """What to add to a reserved part so that it grows by an amount of this price."""
+        del reserved
+        return price
+
     def block(self, epsilon: float, delta: float = 0.0) -> Price:
         """What a plan fixed in advance adds: (ε, δ)-private as a whole, charged at its start."""
         epsilon = parameters.non_negative("epsilon", epsilon)

@@ -109,6 +109,18 @@ class ApproxFilter(Filter):
         epsilon = self._largest_response(divergence) if by_order else pure
         return Approx(epsilon, delta=difference(reserved.delta, used.delta))
 
+    def enlarging(self, reserved: Price, price: Price) -> Price:
+        """At the order more than the price itself, so that all of the part's ε can go at once.
+
+        The divergence of randomized response with ε + ε′ is above the sum of those with ε and ε′.
+        """
+        epsilon = rounding.add_up(reserved.epsilon, price.epsilon)
+        if math.isinf(epsilon):  # what was reserved is not counted in ε
+            return price
+        at_once = convert.pure_to_renyi(epsilon, self.order)
+        more = rounding.add_up(at_once, -self._renyi(reserved))
+        return dataclasses.replace(price, renyi=(max(self._renyi(price), more),))
+
     def _largest_response(self, divergence: float) -> float:
         """The largest ε whose randomized response has at most this divergence at the order."""
 
