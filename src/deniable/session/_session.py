@@ -155,9 +155,9 @@ class Session:
                 stored = self._recall(found, mechanism, what)
                 assert stored is not None
                 return stored
-            columns = (present or columns_of(steps))(drawn)
             loss = self._alone(mechanism)
             with asked.after_charge(loss):
+                columns = (present or columns_of(steps))(drawn)
                 release = released(
                     self, steps, columns, loss, entry=entry, question=question or "", table=table
                 )
