@@ -150,7 +150,7 @@ def people(column: str, *, table: str) -> Fix:
     'deniable ask "SELECT COUNT(DISTINCT id) AS people FROM visits" --within 10'
     """
     who, where = sql_name(column), sql_name(table)
-    counted = f"SELECT COUNT(DISTINCT {who}) AS people FROM {where}"  # noqa: S608  (shown, not run)
+    counted = select([f"COUNT(DISTINCT {who}) AS people"], where)
     typed = f'"{counted}"' if '"' not in counted else shlex.quote(counted)
     return Fix(
         f"s.sql({counted!r}).release(within=10)" if '"' in counted else f's.sql("{counted}")',
@@ -213,6 +213,11 @@ def for_unit(fixes: Iterable[Fix], column: str | None) -> tuple[Fix, ...]:
         else each
         for each in fixes
     )
+
+
+def select(columns: Sequence[str], rows: str) -> str:
+    """A query as one types it: shown, never run here."""
+    return f"SELECT {', '.join(columns)} FROM {rows}"  # noqa: S608  (see above)
 
 
 def sql_name(name: str) -> str:
