@@ -7,9 +7,9 @@ import os
 import threading
 import time
 import weakref
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from deniable.errors import BadParameter
 from deniable.losses.filters import Price
@@ -154,6 +154,12 @@ class Recalled(NamedTuple):
     new: bool = False
     """Whether the asker's share was charged for it just now."""
 
+    @property
+    def value(self) -> Mapping[str, Any]:
+        """What was released, as a session stored it."""
+        assert isinstance(self.answer.value, Mapping)
+        return self.answer.value
+
 
 def find(
     lines: Lookups, question: str, asker: str | None, *, newest: Entry, where: str
@@ -198,7 +204,7 @@ def _pair(answer: Entry, charge: Entry, *, paid: Entry | None, where: str) -> Re
 
 def went_on(ledger: Ledger, charge: Entry, *, known: int, value: object) -> Entry:
     """Note how far a stream has come, durably, if `known` notes were written about it before."""
-    refuse_seed(ledger._store)  # noqa: SLF001  (as `Ledger.charge`)
+    refuse_seed(durable=ledger.durable)
     record = {
         "kind": "note",
         "what": "a stream that was paid for goes on",

@@ -64,7 +64,7 @@ class Books:
     def check_mechanism(self, mechanism: Mechanism, *, asker: str | None) -> None:
         """Raise if this asker may not charge this mechanism here, whatever it costs."""
         if asker is not None and self.durable:
-            refuse_seed(self._store)
+            refuse_seed(durable=self.durable)
             refuse_foreign(mechanism, asker=asker)
 
     # ---- how much
@@ -361,7 +361,11 @@ def rows(store: Store, *, start: int = 0) -> Iterator[Row]:
 
 def pages(store: Store, *, start: int = 0) -> Iterator[list[Row]]:
     """The lines from this one on, a page at a time."""
-    while page := store.read(lambda lines, start=start: lines.since(start, limit=PAGE)):  # type: ignore[misc]
+
+    def look(lines: Lookups) -> list[Row]:
+        return lines.since(start, limit=PAGE)
+
+    while page := store.read(look):
         yield page
         start += PAGE
 

@@ -79,7 +79,7 @@ class Ledger(Books):
         """
         if unit != self.unit:
             raise units_differ(self.unit, unit, where=self.where)
-        refuse_seed(self._store)
+        refuse_seed(durable=self.durable)
         self.check_mechanism(mechanism, asker=asker)
         price = self.price(mechanism, delta=delta)
         record = {

@@ -107,7 +107,7 @@ def _start(
     """Write the header, unless another process just did."""
     if budget is None or unit is None:
         raise _nothing_there(store.where)
-    refuse_seed(store)
+    refuse_seed(durable=store.durable)
     key = f"{current().integer(256):064x}"
     header = Header(
         name=name,

@@ -120,13 +120,13 @@ def is_zoned(spelling: str) -> bool:
 
 
 def _nested(table: str, column: str, kind: str) -> BadParameter:
-    name = '"' + column.replace('"', '""') + '"'
-    copied = f"COPY (SELECT * REPLACE ({name}::VARCHAR AS {name}) FROM 'old.parquet')"  # noqa: S608  shown, never run
+    name = fixes.sql_name(column)
+    copied = fixes.select([f"* REPLACE ({name}::VARCHAR AS {name})"], "'old.parquet'")
     return BadParameter(
         f"`{column}` of `{table}` is {kind}: lists and structs in Parquet cannot be read",
         why="one row that is stored wrongly would stop the reader, which reveals that it is there",
         fix=(
-            f"{copied} TO 'new.parquet'    in DuckDB; then open the new file",
+            f"COPY ({copied}) TO 'new.parquet'    in DuckDB; then open the new file",
             f"leave `{column}` out of the schema",
         ),
     )
