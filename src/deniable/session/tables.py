@@ -18,6 +18,8 @@ from deniable.schema import Column, Schema
 from deniable.units import Unit
 
 if TYPE_CHECKING:
+    from ibis.expr import types as ir
+
     from .sources.source import Source
 
 # One table for all engines: how each spells a type → what we call it. Lists, structs, durations and
@@ -57,7 +59,7 @@ class Table:
     refused: Mapping[str, str] = field(default_factory=dict, repr=False, compare=False)
     public: bool = False
     source: Source = field(repr=False)
-    ibis: object = field(default=None, repr=False, compare=False)
+    ibis: ir.Table | None = field(default=None, repr=False, compare=False)
     size: int | None = None
     consent: str | None = None
     zoned: frozenset[str] = frozenset()
@@ -93,7 +95,7 @@ class TableOutline:
     """How the types of columns are spelled, where that says whether they can identify people."""
     refused: Mapping[str, str] = field(default_factory=dict)
     """Columns that cannot be read at all, by the types that make it so."""
-    ibis: object = field(default=None, repr=False)
+    ibis: ir.Table | None = field(default=None, repr=False)
     zoned: frozenset[str] = frozenset()
     """Columns whose moments are stored with a time zone that may not be UTC."""
 
