@@ -84,9 +84,9 @@ class Books:
         after = self._state()[1] + price
         return self.filter.left(after) if self.filter.admits(after) else None
 
-    def totals_at(self, line: int) -> tuple[Price, Price]:
+    def totals_at(self, line: int | None) -> tuple[Price, Price]:
         """What was charged, and what was charged or reserved, when this line was the newest."""
-        if self.strange is not None:
+        if line is None or self.strange is not None:
             return self._state()
         return chain.totals(self.entries[line - 1]) if line else (Price.zero, Price.zero)
 
