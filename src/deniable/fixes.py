@@ -91,6 +91,17 @@ def number(name: str, value: float, note: str = "") -> Fix:
     return Fix(f"{name}={value}", fields={name: f"{value}"}, note=note)
 
 
+def nearest(word: str, known: Iterable[str], *, alike: float = 0.6) -> str:
+    """The known word that was probably meant; empty if none is much like it.
+
+    >>> nearest("incom", ["age", "income"]), nearest("x", ["age", "income"])
+    ('income', '')
+    """
+    import difflib
+
+    return next(iter(difflib.get_close_matches(word, [*known], n=1, cutoff=alike)), "")
+
+
 def whose(columns: Iterable[str]) -> str:
     """The column that by its name may tell people apart; a made-up one if there is none.
 

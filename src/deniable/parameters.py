@@ -6,7 +6,6 @@ Booleans and text are refused: True is not the number 1 when a privacy parameter
 
 from __future__ import annotations
 
-import difflib
 import functools
 import inspect
 import math
@@ -144,8 +143,8 @@ def target(path: str | os.PathLike[str]) -> Path:
 def one_of(name: str, value: object, choices: Collection[str]) -> str:
     """One of a few words."""
     if not isinstance(value, str) or value not in choices:
-        near = difflib.get_close_matches(str(value), choices, n=1, cutoff=0.5) or [*choices]
-        fix = f"{name}=" + " or ".join(f'"{each}"' for each in near)
+        near = fixes.nearest(str(value), choices, alike=0.5)
+        fix = f"{name}=" + " or ".join(f'"{each}"' for each in ([near] if near else choices))
         must = "one of " + ", ".join(map(repr, choices))
         raise BadParameter.of(name, value, must=must, fix=fix)
     return value
@@ -278,8 +277,8 @@ def _misfit(
         example = re.sub(r'\("\w+"', lambda _: shown, example, count=1)
     unknown = next((k for k in kwargs if k not in {p.name for p in listed}), None)
     if unknown is not None:
-        near = difflib.get_close_matches(unknown, [p.name for p in listed], n=1)
-        guess = f"; did you mean `{near[0]}`?" if near else ""
+        near = fixes.nearest(unknown, [p.name for p in listed])
+        guess = f"; did you mean `{near}`?" if near else ""
         known = f"known: {', '.join(p.name for p in listed)}"
         if unknown == "asker":
             example = f's.for_("{kwargs[unknown]}")    (a session for an asker; ask there)'
