@@ -15,7 +15,7 @@ import datetime as dt
 import math
 import operator
 from collections.abc import Callable, Hashable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 from itertools import islice
@@ -55,21 +55,15 @@ class Form:
         """The form that the arguments of a `Sensitive` declare."""
         if statistic is not None and not callable(statistic):
             raise BadParameter.of("statistic", statistic, must="a function of a sample's rows")
-        form = Form._numbers(whole=whole, shape=shape, keys=keys)
-        return replace(form, statistic=statistic)
-
-    @staticmethod
-    def _numbers(*, whole: object, shape: object, keys: object) -> Form:
         if whole is not None and not isinstance(whole, bool):
             raise BadParameter.of("whole", whole, must="True (whole numbers) or False (real ones)")
         listed = None if keys is None else _keys(keys)
-        if shape is None:
-            return Form(whole=whole, shape=() if listed is None else (len(listed),), keys=listed)
-        sizes = shape if isinstance(shape, tuple | list) else (shape,)
+        numbers = () if listed is None else (len(listed),)
+        sizes = numbers if shape is None else shape if isinstance(shape, tuple | list) else (shape,)
         exact = tuple(parameters.whole("shape", size, least=0) for size in sizes)
-        if listed is not None and exact != (len(listed),):
+        if listed is not None and exact != numbers:
             raise BadParameter.of("shape", shape, must=f"{len(listed)}, one for each key")
-        return Form(whole=whole, shape=exact, keys=listed)
+        return Form(whole=whole, shape=exact, keys=listed, statistic=statistic)
 
     @property
     def size(self) -> int:

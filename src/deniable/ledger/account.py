@@ -201,7 +201,7 @@ class Account:
     # ---- how it looks
 
     def __repr__(self) -> str:
-        return show.account_as_text(self)
+        return show.as_text(self, show.spent_by(self))
 
     def _repr_html_(self) -> str:
-        return show.account_as_html(self)
+        return show.as_html(self, show.spent_by(self))

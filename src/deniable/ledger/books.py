@@ -227,10 +227,10 @@ class Books:
     # ---- how it looks, and its end
 
     def __repr__(self) -> str:
-        return show.as_text(self)
+        return show.as_text(self, f"{show.spent(self)}, lines: {len(self.entries)}")
 
     def _repr_html_(self) -> str:
-        return show.as_html(self)
+        return show.as_html(self, show.spent(self))
 
     def close(self) -> None:
         """Let go of the file or connection."""

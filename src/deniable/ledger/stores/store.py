@@ -128,6 +128,13 @@ class CommitUnsure(Exception):
         self.failure = failure
 
 
+def nothing_there(where: str) -> LedgerFailure:
+    """The error where a ledger was expected."""
+    return LedgerFailure(
+        f"there is no ledger at {where}", fix="give budget= and unit= to create one"
+    )
+
+
 def refuse_seed(*, durable: bool) -> None:
     """An error if noise or secrets that can be repeated would get into lines that last."""
     if durable and isinstance(current(), SeededSource):
