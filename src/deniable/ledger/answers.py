@@ -74,7 +74,8 @@ def asking(question: str | None) -> Iterator[None]:
     if question is None:  # not one to be found again
         yield
         return
-    with _turns.of(question).lock:
+    turn = _turns.of(question)  # held by its name: nothing else keeps it
+    with turn.lock:
         yield
 
 
