@@ -2,12 +2,14 @@
 
 from decimal import Decimal
 from fractions import Fraction
+from typing import ClassVar
 
 import numpy as np
 import pytest
 
 from deniable import parameters
-from deniable.errors import BadParameter
+from deniable.errors import BadCall, BadParameter
+from deniable.parameters import called
 
 NOT_NUMBERS = [
     True,
@@ -74,3 +76,15 @@ def test_text_is_named_as_text():
 def test_one_of_lists_the_choices():
     with pytest.raises(BadParameter, match="one of 'a', 'b'; you gave 'c'"):
         parameters.one_of("method", "c", ["a", "b"])
+
+
+def test_a_filter_beside_columns_that_are_none_is_answered_like_any_other():
+    class Statistics:
+        tables: ClassVar = {"visits": None}
+
+        @called("s.count(spend=dp.epsilon(0.1))")
+        def count(self, *, by=None, spend):
+            """Never reached here."""
+
+    with pytest.raises(BadCall, match="no parameter `where`"):
+        Statistics().count(by=3, where="x > 1", spend=1)

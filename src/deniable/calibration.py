@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from contextvars import ContextVar
-from typing import Protocol, cast
+from typing import Protocol, Self, TypeVar
 
 from . import parameters
 from .errors import BadParameter, NoBound
@@ -19,8 +19,28 @@ from .errors import BadParameter, NoBound
 # ---- searching
 
 
-class Priced(Protocol):
+class Target(Protocol):
+    """A loss, used as what has to be met."""
+
+    @property
+    def kind(self) -> str:
+        """Its name in ledgers and messages."""
+
+    @property
+    def figure(self) -> str:
+        """The name of the field that holds what it is counted in; empty for a curve."""
+
+    def __le__(self, other: Self, /) -> bool: ...
+
+
+T = TypeVar("T", bound=Target)
+
+
+class Priced(Protocol[T]):
     """Anything with a price: a mechanism, or a list of them."""
+
+    def loss(self, kind: type[T]) -> T:
+        """What it loses, in this kind."""
 
     def epsilon_at(self, delta: float = 0.0) -> float:
         """The smallest ε known to hold at this δ."""
@@ -36,22 +56,10 @@ class Erring(Protocol):
         """Half-width of the interval that holds the noise with this probability."""
 
 
-class Target(Protocol):
-    """A loss, used as what has to be met."""
-
-    @property
-    def kind(self) -> str:
-        """Its name in ledgers and messages."""
-
-    @property
-    def figure(self) -> str:
-        """The name of the field that holds what it is counted in; empty for a curve."""
-
-
 @parameters.called(
     "dp.calibrate(lambda s: 1000 * dp.Gaussian(sigma=s), to=dp.epsilon(2, delta=1e-6))"
 )
-def calibrate(make: Callable[[float], Priced], *, to: Target, relative: float = 1e-9) -> float:
+def calibrate(make: Callable[[float], Priced[T]], *, to: T, relative: float = 1e-9) -> float:
     """The least s such that make(s) loses no more than `to`, to a relative 10⁻⁹.
 
     make(s) must lose less as s grows, as mechanisms do with the scale of their noise. What is
@@ -80,7 +88,7 @@ def least_loss(
     return _least(lambda loss: make(loss).error(confidence), within, relative=relative)
 
 
-def _price(to: Target) -> tuple[Callable[[Priced], float], float]:
+def _price(to: T) -> tuple[Callable[[Priced[T]], float], float]:
     """What to compute of a mechanism, and what it may at most be."""
     if not hasattr(to, "kind"):
         raise BadParameter.of("to", to, must="a privacy loss", fix="to=dp.epsilon(2, delta=1e-6)")
@@ -92,13 +100,9 @@ def _price(to: Target) -> tuple[Callable[[Priced], float], float]:
     kind = type(to)
     if to.figure:
         field = to.figure
-        return lambda priced: float(getattr(_loss(priced, kind), field)), float(getattr(to, field))
+        return lambda priced: float(getattr(priced.loss(kind), field)), float(getattr(to, field))
     # A curve has no single figure: met or not.
-    return lambda priced: 0.5 if cast("bool", _loss(priced, kind) <= to) else 2.0, 1.0  # type: ignore[operator]
-
-
-def _loss(priced: Priced, kind: type[Target]) -> Target:
-    return cast("Target", priced.loss(kind))  # type: ignore[attr-defined]
+    return lambda priced: 0.5 if priced.loss(kind) <= to else 2.0, 1.0
 
 
 _FARTHEST = 600.0  # of ln s; parameters.positive allows about 624

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from html import escape
 
 # `currentColor` and transparent greys read well on white and on black alike.
 _CARD = (
@@ -11,6 +10,13 @@ _CARD = (
     "font-family:system-ui,sans-serif;font-size:13px;line-height:1.45;color:inherit"
 )
 _CELL = "padding:.15em .7em;text-align:left;font-variant-numeric:tabular-nums"
+
+
+def escape(text: str) -> str:
+    """Text as HTML has it."""
+    import html
+
+    return html.escape(text)
 
 
 def card(title: str, *parts: str) -> str:

@@ -31,14 +31,13 @@ minimum that comes from data.
 
 from __future__ import annotations
 
-import difflib
-import html
 import shlex
 from collections.abc import Callable, Iterable, Iterator
 from types import FunctionType
 from typing import ClassVar
 
 from deniable import fixes
+from deniable.cards import escape
 from deniable.fixes import Fix, Fixes, Medium
 from deniable.snippets import Snippet
 
@@ -112,13 +111,13 @@ class DeniableError(Exception):
 
     def _repr_html_(self) -> str:
         rows = "".join(
-            f"<dt>{label}</dt><dd style='white-space:pre-wrap'>{html.escape(text)}</dd>"
+            f"<dt>{label}</dt><dd style='white-space:pre-wrap'>{escape(text)}</dd>"
             for label, text in self._said()
         )
-        where = f"<pre>{html.escape(str(self.snippet))}</pre>" if self.snippet else ""
+        where = f"<pre>{escape(str(self.snippet))}</pre>" if self.snippet else ""
         return (
             "<div role='alert' style='border-left:4px solid #b3261e;padding:.4em .8em'>"
-            f"<b>error[{self.code}]</b>: {html.escape(self.what)}{where}<dl>{rows}</dl></div>"
+            f"<b>error[{self.code}]</b>: {escape(self.what)}{where}<dl>{rows}</dl></div>"
         )
 
     def _render_traceback_(self) -> list[str]:
@@ -313,12 +312,11 @@ class UnknownName(DeniableError, KeyError, code="DP320"):
     ) -> UnknownName:
         """No column `incom`; did you mean `income`?"""
         names = sorted(known)
-        near = difflib.get_close_matches(name, names, n=1)
-        guess = f"did you mean `{near[0]}`?" if near else ""
+        near = fixes.nearest(name, names)
         what = f"no {kind} `{name}`" if table is None else f"`{table}` has no {kind} `{name}`"
         return cls(
-            what + (f"; {guess}" if guess else ""),
-            fix=Fix(typed(near[0]), note=f"in place of `{name}`") if near else "",
+            what + (f"; did you mean `{near}`?" if near else ""),
+            fix=Fix(typed(near), note=f"in place of `{name}`") if near else "",
             hint=f"known: {', '.join(names)}" if names else "",
             snippet=snippet,
         )

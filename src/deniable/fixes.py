@@ -91,6 +91,17 @@ def number(name: str, value: float, note: str = "") -> Fix:
     return Fix(f"{name}={value}", fields={name: f"{value}"}, note=note)
 
 
+def nearest(word: str, known: Iterable[str], *, alike: float = 0.6) -> str:
+    """The known word that was probably meant; empty if none is much like it.
+
+    >>> nearest("incom", ["age", "income"]), nearest("x", ["age", "income"])
+    ('income', '')
+    """
+    import difflib
+
+    return next(iter(difflib.get_close_matches(word, [*known], n=1, cutoff=alike)), "")
+
+
 def whose(columns: Iterable[str]) -> str:
     """The column that by its name may tell people apart; a made-up one if there is none.
 
@@ -150,7 +161,7 @@ def people(column: str, *, table: str) -> Fix:
     'deniable ask "SELECT COUNT(DISTINCT id) AS people FROM visits" --within 10'
     """
     who, where = sql_name(column), sql_name(table)
-    counted = f"SELECT COUNT(DISTINCT {who}) AS people FROM {where}"  # noqa: S608  (shown, not run)
+    counted = select([f"COUNT(DISTINCT {who}) AS people"], where)
     typed = f'"{counted}"' if '"' not in counted else shlex.quote(counted)
     return Fix(
         f"s.sql({counted!r}).release(within=10)" if '"' in counted else f's.sql("{counted}")',
@@ -213,6 +224,11 @@ def for_unit(fixes: Iterable[Fix], column: str | None) -> tuple[Fix, ...]:
         else each
         for each in fixes
     )
+
+
+def select(columns: Sequence[str], rows: str) -> str:
+    """A query as one types it: shown, never run here."""
+    return f"SELECT {', '.join(columns)} FROM {rows}"  # noqa: S608  (see above)
 
 
 def sql_name(name: str) -> str:

@@ -13,8 +13,9 @@ from __future__ import annotations
 
 import datetime as dt
 import math
+import operator
 from collections.abc import Callable, Hashable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 from itertools import islice
@@ -54,21 +55,15 @@ class Form:
         """The form that the arguments of a `Sensitive` declare."""
         if statistic is not None and not callable(statistic):
             raise BadParameter.of("statistic", statistic, must="a function of a sample's rows")
-        form = Form._numbers(whole=whole, shape=shape, keys=keys)
-        return replace(form, statistic=statistic)
-
-    @staticmethod
-    def _numbers(*, whole: object, shape: object, keys: object) -> Form:
         if whole is not None and not isinstance(whole, bool):
             raise BadParameter.of("whole", whole, must="True (whole numbers) or False (real ones)")
         listed = None if keys is None else _keys(keys)
-        if shape is None:
-            return Form(whole=whole, shape=() if listed is None else (len(listed),), keys=listed)
-        sizes = shape if isinstance(shape, tuple | list) else (shape,)
+        numbers = () if listed is None else (len(listed),)
+        sizes = numbers if shape is None else shape if isinstance(shape, tuple | list) else (shape,)
         exact = tuple(parameters.whole("shape", size, least=0) for size in sizes)
-        if listed is not None and exact != (len(listed),):
+        if listed is not None and exact != numbers:
             raise BadParameter.of("shape", shape, must=f"{len(listed)}, one for each key")
-        return Form(whole=whole, shape=exact, keys=listed)
+        return Form(whole=whole, shape=exact, keys=listed, statistic=statistic)
 
     @property
     def size(self) -> int:
@@ -166,7 +161,7 @@ def read_real(array: NDArray[Any]) -> NDArray[Any]:
     return kept.reshape(array.shape)
 
 
-def plain_key(key: Any) -> Hashable:
+def plain_key(key: object) -> Hashable:
     """A key as its value alone decides: keys that are equal come out as one type, written alike.
 
     Whichever of two equal keys came first is the one that a dict keeps, so its type would tell
@@ -178,15 +173,14 @@ def plain_key(key: Any) -> Hashable:
     >>> plain_key((1.0, Decimal("0.50"), np.str_("a"), Fraction(1, 10), float("nan")))
     (1, 0.5, 'a', Decimal('0.1'), None)
     """
-    kind = type(key)
-    if kind is str or (kind is int and -_FAR < key < _FAR):
-        return key  # type: ignore[no-any-return]
-    if kind is tuple:
+    if type(key) is str or (type(key) is int and -_FAR < key < _FAR):
+        return key
+    if type(key) is tuple:
         return tuple(map(plain_key, key))
     return None if is_missing(key) else _plain_value(key)
 
 
-def _plain_value(key: Any) -> Hashable:
+def _plain_value(key: object) -> Hashable:
     if hasattr(key, "as_py"):  # a scalar of PyArrow
         return plain_key(key.as_py())
     match key:
@@ -206,9 +200,15 @@ def _plain_value(key: Any) -> Hashable:
             return frozenset(map(plain_key, key))
         case Number() | np.generic():
             return _plain_number(key.item() if isinstance(key, np.generic) else key)
-    if type(key).__name__ == "Interval" and isinstance(key.left, Number):  # of pandas.cut
-        return type(key)(plain_key(key.left), plain_key(key.right), closed=key.closed)  # type: ignore[no-any-return]
-    return key  # type: ignore[no-any-return]
+    return _interval(key) if type(key).__name__ == "Interval" else key
+
+
+def _interval(key: Any) -> Hashable:
+    """An interval of pandas.cut; that of another library as it is."""
+    made: Hashable = key
+    if isinstance(key.left, Number):
+        made = type(key)(plain_key(key.left), plain_key(key.right), closed=key.closed)
+    return made
 
 
 def attempted(read: Callable[[V], R], value: V, *, otherwise: R) -> R:
@@ -224,10 +224,10 @@ def attempted(read: Callable[[V], R], value: V, *, otherwise: R) -> R:
         return otherwise
 
 
-def is_missing(key: Any) -> bool:
+def is_missing(key: object) -> bool:
     """None, and what does not equal itself: NaN, NaT and pandas.NA."""
     try:
-        return key is None or not key == key  # noqa: PLR0124, SIM201  (NaN; pandas.NA)
+        return key is None or not operator.eq(key, key)  # NaN; pandas.NA
     except (TypeError, ValueError, ArithmeticError):
         return True
 
@@ -289,12 +289,10 @@ def _moment(moment: Any) -> Hashable:
 def _numpy_moment(moment: Any) -> Hashable:
     """Python's, if it has it."""
     kind = "datetime64" if isinstance(moment, np.datetime64) else "timedelta64"
-    held = moment.item()
+    held: Hashable = moment.item()
     if isinstance(held, int) and np.datetime_data(moment.dtype)[0] in ("ns", "ps", "fs", "as"):
         coarse = moment.astype(f"{kind}[us]")
-        if coarse != moment:
-            return moment.astype(f"{kind}[ns]")  # type: ignore[no-any-return]
-        held = coarse.item()
+        held = coarse.item() if coarse == moment else moment.astype(f"{kind}[ns]")
     if isinstance(held, dt.date) and not isinstance(held, dt.datetime):
         return dt.datetime.combine(held, dt.time())
     return None if isinstance(held, int) else held

@@ -6,14 +6,13 @@ Booleans and text are refused: True is not the number 1 when a privacy parameter
 
 from __future__ import annotations
 
-import difflib
 import functools
 import inspect
 import math
 import os
 import re
 import shlex
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterable
 from fractions import Fraction
 from numbers import Integral, Rational, Real
 from pathlib import Path
@@ -21,7 +20,7 @@ from typing import ParamSpec, TypeVar
 
 from . import fixes
 from .errors import BadCall, BadParameter, DeniableError
-from .fixes import Fix, quoted
+from .fixes import Fix, quoted, select, sql_name
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -144,8 +143,8 @@ def target(path: str | os.PathLike[str]) -> Path:
 def one_of(name: str, value: object, choices: Collection[str]) -> str:
     """One of a few words."""
     if not isinstance(value, str) or value not in choices:
-        near = difflib.get_close_matches(str(value), choices, n=1, cutoff=0.5) or [*choices]
-        fix = f"{name}=" + " or ".join(f'"{each}"' for each in near)
+        near = fixes.nearest(str(value), choices, alike=0.5)
+        fix = f"{name}=" + " or ".join(f'"{each}"' for each in ([near] if near else choices))
         must = "one of " + ", ".join(map(repr, choices))
         raise BadParameter.of(name, value, must=must, fix=fix)
     return value
@@ -278,8 +277,8 @@ def _misfit(
         example = re.sub(r'\("\w+"', lambda _: shown, example, count=1)
     unknown = next((k for k in kwargs if k not in {p.name for p in listed}), None)
     if unknown is not None:
-        near = difflib.get_close_matches(unknown, [p.name for p in listed], n=1)
-        guess = f"; did you mean `{near[0]}`?" if near else ""
+        near = fixes.nearest(unknown, [p.name for p in listed])
+        guess = f"; did you mean `{near}`?" if near else ""
         known = f"known: {', '.join(p.name for p in listed)}"
         if unknown == "asker":
             example = f's.for_("{kwargs[unknown]}")    (a session for an asker; ask there)'
@@ -304,20 +303,15 @@ def _in_sql(
 ) -> str:
     """A statistic of some rows as a query, since only queries have filters."""
     by = kwargs.get("by") or ()
-    keys = [_in_double_quotes(each) for each in ([by] if isinstance(by, str) else by)]  # type: ignore[attr-defined]
-    column = _in_double_quotes(next(iter(given), kwargs.get("column", "...")))
-    made = f"{_SQL[name]} AS {name}".format(column) if name in _SQL else "..."
+    several = by if isinstance(by, Iterable) and not isinstance(by, str) else [by]
+    keys = [sql_name(str(each)) for each in several]
+    column = next(iter(given), kwargs.get("column"))
+    shown = "..." if column is None else sql_name(str(column))
+    made = f"{_SQL[name]} AS {name}".format(shown) if name in _SQL else "..."
     grouped = f" GROUP BY {', '.join(keys)}" if keys else ""
-    rows = f"{_in_double_quotes(table)} WHERE {where}{grouped}"
-    text = f"SELECT {', '.join([*keys, made])} FROM {rows}"  # noqa: S608  (shown, not run)
-    asked = f"s.sql({quoted(text)})"
+    rows = f"{sql_name(str(table))} WHERE {where}{grouped}"
+    asked = f"s.sql({quoted(select([*keys, made], rows))})"
     return f"{asked}.release(spend=dp.epsilon(0.1))" if name in _SQL else asked
-
-
-def _in_double_quotes(name: object) -> str:
-    """A name in SQL, as it is where it can be."""
-    plain = re.fullmatch(r"[A-Za-z_]\w*|\.\.\.", str(name))
-    return str(name) if plain else '"' + str(name).replace('"', '""') + '"'
 
 
 def _unquoted(name: str, value: object) -> str:

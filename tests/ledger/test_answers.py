@@ -9,7 +9,7 @@ import pytest
 import deniable as dp
 from deniable.errors import LedgerFailure
 from deniable.ledger import answers, open_ledger
-from deniable.ledger.answers import Once, asking, find, newest, went_on
+from deniable.ledger.answers import Once, asking, find, newest
 from deniable.ledger.trust import intact
 
 ROWS, TENTH = dp.rows(), dp.Laplace(scale=10.0)
@@ -123,7 +123,7 @@ def test_ones_own_charge_is_not_waited_for_until_it_has_its_answer(ledger, monke
     charge = asked.pay(lambda: paid(ledger, "q"))
     assert answers._ours == {(os.getpid(), charge.hash)}
     assert not asked._waits(charge)
-    answers.stored(charge)
+    answers.forget(charge)
     assert answers._ours == set()
     assert asked._waits(charge)
 
@@ -177,10 +177,10 @@ def test_a_stream_goes_on_from_its_last_note_alone(ledger):
     charge = paid(ledger, "q", "ann")
     paid(ledger, "q", "bob")
     paid(ledger, "other", "ann")
-    notes = [went_on(ledger, charge, known=n, value=n) for n in range(3)]
+    notes = [ledger.go_on(charge, known=n, value=n) for n in range(3)]
     for known in (0, 2, 4):
         with pytest.raises(dp.BadParameter, match="another process has gone on"):
-            went_on(ledger, charge, known=known, value="x")
+            ledger.go_on(charge, known=known, value="x")
     found, held = newest(ledger, question, asker="ann")
     assert found.hash == charge.hash
     assert [each.hash for each in held] == [each.hash for each in notes]
@@ -192,6 +192,6 @@ def test_a_stream_goes_on_from_its_last_note_alone(ledger):
 
 def test_a_turn_is_kept_for_one_question_at_a_time():
     with asking(None), asking("q"), asking("r"):
-        assert set(answers._turns) == {"q", "r"}
-        answers._forked()
-        assert not answers._turns
+        assert set(answers._turns._open) == {"q", "r"}
+        answers._turns.forked()
+        assert not answers._turns._open

@@ -7,7 +7,7 @@ import pyarrow as pa
 import pytest
 
 import deniable as dp
-from deniable.errors import BudgetExceeded
+from deniable.errors import BadParameter, BudgetExceeded
 from deniable.ledger import open_ledger
 from deniable.losses.filters import Price, filter_for
 from deniable.losses.rounding import RESOLUTION
@@ -73,6 +73,17 @@ def test_a_share_in_rho_pays_for_gaussian_noise_under_an_epsilon_delta_budget():
 
 
 # ---- what was charged is what is said
+
+
+def test_an_answer_that_cannot_be_presented_was_paid_for():
+    def refuse(drawn):
+        raise BadParameter("this answer has no columns")
+
+    s = curator(dp.epsilon(4))
+    with pytest.raises(BadParameter, match="no columns") as told:
+        s.release(dp.Laplace(scale=2.0).on(dp.Sensitive(lambda: 3, l1=1)), present=refuse)
+    assert told.value.cost == "ε 0.5 was spent"
+    assert len(charges(s)) == 1
 
 
 @pytest.mark.parametrize("budget", [dp.epsilon(4), dp.rho(4), dp.mu(4)], ids=str)

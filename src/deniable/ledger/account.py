@@ -174,8 +174,7 @@ class Account:
         return next((e.standing for e in reversed(self._own().values()) if e.standing), None)
 
     def _totals(self) -> tuple[Price, Price]:
-        line = self.__ledger.head().sequence if self.__line is None else self.__line
-        return self.__ledger.totals_at(line)
+        return self.__ledger.totals_at(self.__line)
 
     def _own(self) -> dict[int, Entry]:
         """This asker's lines as they see them, by their numbers in the ledger."""
@@ -211,7 +210,7 @@ class Account:
         raise AttributeError(f"an asker's ledger has no `{name}`")
 
     def __repr__(self) -> str:
-        return show.account_as_text(self)
+        return show.as_text(self, show.spent_by(self))
 
     def _repr_html_(self) -> str:
-        return show.account_as_html(self)
+        return show.as_html(self, show.spent_by(self))

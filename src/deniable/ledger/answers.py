@@ -7,18 +7,17 @@ import os
 import threading
 import time
 import weakref
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from deniable.errors import BadParameter
 from deniable.losses.filters import Price
 from deniable.progress import Progress
 
-from . import chain
-from .entry import Entry, stated
-from .stores.store import Lookups, Store, Writing, refuse_seed
-from .trust import State, broken, in_place, intact
+from .entry import Entry
+from .stores.store import Lookups, Store
+from .trust import broken, in_place, intact
 
 if TYPE_CHECKING:
     from .ledger import Ledger
@@ -43,18 +42,26 @@ class _Turn:
         self.lock = threading.RLock()
 
 
-_turns: weakref.WeakValueDictionary[str, _Turn] = weakref.WeakValueDictionary()
-_lock = threading.Lock()
+class _Turns:
+    """The turns that somebody has or waits for, by question."""
+
+    def __init__(self) -> None:
+        self._open: weakref.WeakValueDictionary[str, _Turn] = weakref.WeakValueDictionary()
+        self._lock = threading.Lock()
+
+    def of(self, question: str) -> _Turn:
+        """The turn that all threads wait for which ask this question."""
+        with self._lock:
+            return self._open.setdefault(question, _Turn())
+
+    def forked(self) -> None:
+        """Nobody has a turn in a new process: the threads that had one are the parent's."""
+        self._lock = threading.Lock()  # another thread of the parent may hold it for good
+        self._open.clear()
 
 
-def _forked() -> None:
-    """Nobody has a turn in a new process: the threads that had one are the parent's."""
-    global _lock  # noqa: PLW0603  (another thread of the parent may hold it for good)
-    _lock = threading.Lock()
-    _turns.clear()
-
-
-os.register_at_fork(after_in_child=_forked)
+_turns = _Turns()
+os.register_at_fork(after_in_child=_turns.forked)
 
 
 @contextmanager
@@ -67,8 +74,7 @@ def asking(question: str | None) -> Iterator[None]:
     if question is None:  # not one to be found again
         yield
         return
-    with _lock:
-        turn = _turns.setdefault(question, _Turn())
+    turn = _turns.of(question)  # held by its name: nothing else keeps it
     with turn.lock:
         yield
 
@@ -138,7 +144,7 @@ _ours: set[tuple[int, str]] = set()
 """Charges of this process (a fork is another) that have no answer yet."""
 
 
-def stored(charge: Entry) -> None:
+def forget(charge: Entry) -> None:
     """Forget a charge of this process that has its answer."""
     _ours.discard((os.getpid(), charge.hash))
 
@@ -153,6 +159,12 @@ class Recalled(NamedTuple):
     """The asker's own charge; None if only others paid."""
     new: bool = False
     """Whether the asker's share was charged for it just now."""
+
+    @property
+    def value(self) -> Mapping[str, Any]:
+        """What was released, as a session stored it."""
+        assert isinstance(self.answer.value, Mapping)
+        return self.answer.value
 
 
 def find(
@@ -193,31 +205,30 @@ def _pair(answer: Entry, charge: Entry, *, paid: Entry | None, where: str) -> Re
     return Recalled(answer, charge, price, paid)
 
 
+def refuse_second(lines: Lookups, charge: Entry, *, where: str) -> None:
+    """An error if a charge of this question has an answer already, or is not of this ledger."""
+    about = [intact(row, where=where) for row in lines.asked(charge.question or "")]
+    if all(entry.hash != charge.hash for entry in about):
+        raise BadParameter("this charge is not in this ledger")
+    if any(entry.charge == charge.sequence for entry in about):
+        raise BadParameter(
+            "this charge already has an answer",
+            why="a second draw would be a second release, and a charge pays for one",
+        )
+
+
 # ---- how far a stream that was paid for has come: notes about its charge, one after the other
 
 
-def went_on(ledger: Ledger, charge: Entry, *, known: int, value: object) -> Entry:
-    """Note how far a stream has come, durably, if `known` notes were written about it before."""
-    refuse_seed(ledger._store)  # noqa: SLF001  (as `Ledger.charge`)
-    record = {
-        "kind": "note",
-        "what": "a stream that was paid for goes on",
-        "charge": charge.sequence,
-        "question": charge.question,
-        "value": value,
-    }
-
-    def compose(lines: Writing, last: Entry, _: State) -> dict[str, object]:
-        about = [intact(row, where=ledger.where) for row in lines.asked(charge.question or "")]
-        if sum(_is_note(each, charge) for each in about) != known:
-            raise BadParameter(
-                "another process has gone on with this stream",
-                why="two of them would count the same rows, for one price",
-                fix="s.follow(...).resume()    after the other has ended",
-            )
-        return record | stated(*chain.totals(last), None)
-
-    return ledger._write(compose)  # noqa: SLF001  (as `Ledger.answer`)
+def refuse_overtaken(lines: Lookups, charge: Entry, *, known: int, where: str) -> None:
+    """An error unless `known` notes were written about a stream so far."""
+    about = [intact(row, where=where) for row in lines.asked(charge.question or "")]
+    if sum(_is_note(each, charge) for each in about) != known:
+        raise BadParameter(
+            "another process has gone on with this stream",
+            why="two of them would count the same rows, for one price",
+            fix="s.follow(...).resume()    after the other has ended",
+        )
 
 
 def newest(ledger: Ledger, question: str, *, asker: str | None) -> tuple[Entry, list[Entry]] | None:

@@ -64,7 +64,7 @@ class Books:
     def check_mechanism(self, mechanism: Mechanism, *, asker: str | None) -> None:
         """Raise if this asker may not charge this mechanism here, whatever it costs."""
         if asker is not None and self.durable:
-            refuse_seed(self._store)
+            refuse_seed(durable=self.durable)
             refuse_foreign(mechanism, asker=asker)
 
     # ---- how much
@@ -84,9 +84,9 @@ class Books:
         after = self._state()[1] + price
         return self.filter.left(after) if self.filter.admits(after) else None
 
-    def totals_at(self, line: int) -> tuple[Price, Price]:
+    def totals_at(self, line: int | None) -> tuple[Price, Price]:
         """What was charged, and what was charged or reserved, when this line was the newest."""
-        if self.strange is not None:
+        if line is None or self.strange is not None:
             return self._state()
         return chain.totals(self.entries[line - 1]) if line else (Price.zero, Price.zero)
 
@@ -227,10 +227,10 @@ class Books:
     # ---- how it looks, and its end
 
     def __repr__(self) -> str:
-        return show.as_text(self)
+        return show.as_text(self, f"{show.spent(self)}, lines: {len(self.entries)}")
 
     def _repr_html_(self) -> str:
-        return show.as_html(self)
+        return show.as_html(self, show.spent(self))
 
     def close(self) -> None:
         """Let go of the file or connection."""
@@ -361,7 +361,11 @@ def rows(store: Store, *, start: int = 0) -> Iterator[Row]:
 
 def pages(store: Store, *, start: int = 0) -> Iterator[list[Row]]:
     """The lines from this one on, a page at a time."""
-    while page := store.read(lambda lines, start=start: lines.since(start, limit=PAGE)):  # type: ignore[misc]
+
+    def look(lines: Lookups) -> list[Row]:
+        return lines.since(start, limit=PAGE)
+
+    while page := store.read(look):
         yield page
         start += PAGE
 

@@ -7,7 +7,6 @@ somewhere else and give it to `ledger.verify(anchor=…)`.
 
 from __future__ import annotations
 
-import marshal
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
@@ -19,12 +18,10 @@ from deniable.mechanisms import Mechanism
 from deniable.mechanisms._priced import Prices
 from deniable.mechanisms.combine import Composed
 
-from .entry import KINDS, Entry, Record, Standing, covered, fits
+from .entry import KINDS, MOST, Entry, Record, Standing, covered, fits, key_of, stated
 from .halts import Halts
 from .stores.store import Row
 from .trust import NOT_TRUSTED, UNREADABLE, State, broken, check_link, intact, read
-
-MOST = 10_000  # prices remembered: a bound on memory
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -159,7 +156,7 @@ class Walk:
     def _price(self, record: Record) -> Price:
         """The price that a line states; most come again and again."""
         about = record["kind"], record.get("mechanisms"), record.get("delta"), record["price"]
-        key = marshal.dumps(about, 2)  # type: ignore[arg-type]  # JSON holds nothing else
+        key = key_of(about)
         if key not in self._paid:
             if len(self._paid) >= MOST:
                 self._paid.clear()
@@ -214,6 +211,11 @@ def totals(entry: Entry) -> tuple[Price, Price]:
     if entry.kind == "header" or (entry.kind == "unknown" and entry.total is None):
         return Price.zero, Price.zero
     return given(entry.total), given(entry.committed)
+
+
+def unchanged(last: Entry, standing: Standing | None = None) -> dict[str, object]:
+    """What a line states that charges nothing to the ceiling."""
+    return stated(*totals(last), standing)
 
 
 def check_anchor(anchor: Head | Entry, row: Row | None, *, where: str) -> None:

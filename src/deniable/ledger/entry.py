@@ -38,7 +38,7 @@ KINDS = ("header", "charge", "answer", "share", "note", "stop", "resume")
 Record = Mapping[str, object]
 
 _DATE: Final[ContextVar[dt.datetime | None]] = ContextVar("date", default=None)
-_MOST: Final = 10_000  # names remembered: a bound on memory, whatever a file holds
+MOST: Final = 10_000  # of a kind that are remembered: a bound on memory, whatever a file holds
 _together: dict[bytes, str | None] = {}
 """The names of mechanisms, by all that a line says of them: most are charged again and again."""
 _encode = json.JSONEncoder(sort_keys=True, separators=(",", ":"), allow_nan=False).encode
@@ -251,15 +251,20 @@ def together(mechanisms: object) -> str | None:
     """The names of mechanisms that were charged together, as they are looked up."""
     if mechanisms is None:
         return None
-    try:  # equal only if what is plain JSON is equal, types included
-        key = marshal.dumps(mechanisms, 2)  # type: ignore[arg-type]
+    try:
+        key = key_of(mechanisms)
     except ValueError:
         return ",".join(sorted(names(mechanisms))) or None
     if key not in _together:
-        if len(_together) >= _MOST:
+        if len(_together) >= MOST:
             _together.clear()
         _together[key] = ",".join(sorted(names(mechanisms))) or None
     return _together[key]
+
+
+def key_of(record: object) -> bytes:
+    """By which records are remembered: plain JSON has the same if it is equal, types included."""
+    return marshal.dumps(record, 2)  # type: ignore[arg-type]  # a ValueError where it cannot be
 
 
 def names(part: object) -> set[str]:

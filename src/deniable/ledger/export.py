@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import stat
-import tempfile
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Final
@@ -29,6 +28,8 @@ def exported(path: Path, lines: Iterable[str]) -> None:
         with target.open("w", encoding="ascii", newline="\n") as file:
             file.writelines(lines)
         return
+    import tempfile
+
     # The name is new and the mode 0600, whatever the umask.
     handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name[:100]}-")
     try:

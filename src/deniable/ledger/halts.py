@@ -129,9 +129,8 @@ class Failure:
     def __str__(self) -> str:
         cause = self.detail.rstrip() or "the cause could not be kept"
         head = f"{self.time}, paid in line {self.entry}, asked by {called(self.asker)}"
-        return "\n".join(
-            [head, f"  question  {self.question}", "  cause", *_indented(cause.splitlines())]
-        )
+        indented = [f"    {line}" for line in cause.splitlines()]
+        return "\n".join([head, f"  question  {self.question}", "  cause", *indented])
 
 
 class Failures(list[Failure]):
@@ -209,10 +208,6 @@ def called(asker: str | None) -> str:
 
 def _failures(count: int) -> str:
     return f"{count} failure{'s' * (count != 1)}"
-
-
-def _indented(lines: list[str]) -> list[str]:
-    return [f"    {line}" for line in lines]
 
 
 # ---- names

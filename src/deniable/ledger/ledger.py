@@ -41,7 +41,7 @@ from .halts import (
 )
 from .header import units_differ
 from .stores.store import CommitUnsure, Lookups, Row, Store, Writing, reached, refuse_seed
-from .trust import State, broken, intact
+from .trust import State, broken
 
 Compose = Callable[[Writing, Entry, State], dict[str, object]]
 
@@ -79,7 +79,7 @@ class Ledger(Books):
         """
         if unit != self.unit:
             raise units_differ(self.unit, unit, where=self.where)
-        refuse_seed(self._store)
+        refuse_seed(durable=self.durable)
         self.check_mechanism(mechanism, asker=asker)
         price = self.price(mechanism, delta=delta)
         record = {
@@ -155,25 +155,27 @@ class Ledger(Books):
                 "an answer can be stored only for a charge with a question",
                 fix="ledger.charge(..., question=ledger.fingerprint(...))",
             )
-        question = charge.question
-        record = {
-            "kind": "answer", "charge": charge.sequence, "question": question, "value": value,
-        }  # fmt: skip
+        about = {"charge": charge.sequence, "question": charge.question, "value": value}
 
         def compose(lines: Writing, last: Entry, _: State) -> dict[str, object]:
-            about = [intact(row, where=self.where) for row in lines.asked(question)]
-            if all(entry.hash != charge.hash for entry in about):
-                raise BadParameter("this charge is not in this ledger")
-            if any(entry.charge == charge.sequence for entry in about):
-                raise BadParameter(
-                    "this charge already has an answer",
-                    why="a second draw would be a second release, and a charge pays for one",
-                )
-            return record | stated(*chain.totals(last), None)
+            answers.refuse_second(lines, charge, where=self.where)
+            return {"kind": "answer"} | about | chain.unchanged(last)
 
         entry = self._write(compose)
-        answers.stored(charge)
+        answers.forget(charge)
         return entry
+
+    def go_on(self, charge: Entry, *, known: int, value: object) -> Entry:
+        """Note how far a stream has come, durably, if `known` notes were written about it."""
+        refuse_seed(durable=self.durable)
+        about = {"charge": charge.sequence, "question": charge.question, "value": value}
+        what = "a stream that was paid for goes on"
+
+        def compose(lines: Writing, last: Entry, _: State) -> dict[str, object]:
+            answers.refuse_overtaken(lines, charge, known=known, where=self.where)
+            return {"kind": "note", "what": what} | about | chain.unchanged(last)
+
+        return self._write(compose)
 
     def recall(self, question: str, *, asker: str | None = None) -> Entry | None:
         """The stored answer, or None: free for the ceiling, not for another asker's share."""
@@ -207,27 +209,23 @@ class Ledger(Books):
         """Charge a stored answer to a share, and not to the ceiling."""
         price = found.price
         record = {
-            "kind": "charge",
-            "asker": asker,
-            "question": found.charge.question,
-            "what": what or None,
-            "mechanisms": found.charge.mechanisms,
-            "price": price.to_dict(),
-            "repeats": found.answer.sequence,
-        }
+            "kind": "charge", "asker": asker, "question": found.charge.question,
+            "what": what or None, "mechanisms": found.charge.mechanisms,
+            "price": price.to_dict(), "repeats": found.answer.sequence,
+        }  # fmt: skip
 
         def compose(_: Writing, last: Entry, state: State) -> dict[str, object]:
             self._refuse_stopped(last, asker)
             state.refuse_unknown(asker=asker)
             standing = state.standings[asker or ""]  # a share is never taken back
-            return record | stated(*chain.totals(last), self._used(standing, price))
+            return record | chain.unchanged(last, self._used(standing, price))
 
         return self._write(compose)
 
     def note(self, what: str) -> Entry:
         """Write down something for later readers; it costs nothing."""
         record = {"kind": "note", "what": what}
-        return self._write(lambda _, last, __: record | stated(*chain.totals(last), None))
+        return self._write(lambda _, last, __: record | chain.unchanged(last))
 
     # ---- failures
 
@@ -273,7 +271,7 @@ class Ledger(Books):
         def compose(lines: Writing, last: Entry, now: State) -> dict[str, object]:
             if cause:
                 lines.keep_cause(last.sequence + 1, storable(cause))
-            state = stated(*chain.totals(last), now.standings.get(asker or ""))
+            state = chain.unchanged(last, now.standings.get(asker or ""))
             return record | state | Halts.of(last).stop(asker).to_record()
 
         return self._write(compose)
@@ -305,7 +303,7 @@ class Ledger(Books):
             failures[:] = [self._failure(lines, last, stop) for stop in stops]
             for stop in stops:
                 lines.forget_cause(stop.sequence)
-            state = stated(*chain.totals(last), now.standings.get(asker or ""))
+            state = chain.unchanged(last, now.standings.get(asker or ""))
             return record | state | halts.resume(asker).to_record()
 
         entry = self._write(compose)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from deniable.errors import BadParameter, LedgerFailure, MissingUnit
+from deniable.errors import BadParameter, MissingUnit
 from deniable.losses import Loss
 from deniable.losses.filters import filter_for
 from deniable.sampling.source import current
@@ -15,7 +15,7 @@ from .entry import digest, sealed
 from .header import Header
 from .ledger import Ledger
 from .stores.memory import MemoryStore
-from .stores.store import CommitUnsure, Store, Writing, refuse_seed
+from .stores.store import CommitUnsure, Store, Writing, nothing_there, refuse_seed
 
 _POSTGRES = ("postgresql://", "postgres://")
 
@@ -84,7 +84,7 @@ def _store(where: str | Path | None, *, create: bool, patience: float) -> Store:
 
             path = Path(where)
             if not create and not resolved(path).exists():
-                raise _nothing_there(str(path))
+                raise nothing_there(str(path))
             return SqliteStore(path, create=create, patience=patience)
     raise BadParameter.of("ledger", type(where), must="None, a path, or postgresql://...")
 
@@ -106,8 +106,8 @@ def _start(
 ) -> None:
     """Write the header, unless another process just did."""
     if budget is None or unit is None:
-        raise _nothing_there(store.where)
-    refuse_seed(store)
+        raise nothing_there(store.where)
+    refuse_seed(durable=store.durable)
     key = f"{current().integer(256):064x}"
     header = Header(
         name=name,
@@ -126,10 +126,3 @@ def _start(
         store.write(act)
     except CommitUnsure as unsure:  # no charge is at stake: a failure like any other
         raise unsure.failure from unsure
-
-
-def _nothing_there(where: str) -> LedgerFailure:
-    return LedgerFailure(
-        f"there is no ledger at {where}",
-        fix="give budget= and unit= to create one",
-    )

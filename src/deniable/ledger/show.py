@@ -21,46 +21,35 @@ NEWEST = 20  # lines shown in a notebook
 _SHARES = 5  # named one by one
 
 
-def as_text(books: Books) -> str:
+def as_text(books: Books | Account, figures: str) -> str:
     """One line: where the ledger is, what was spent, and the privacy unit."""
-    return (
-        f"<Ledger {books.name!r} in {books.where}: {_spent(books)} of {books.budget}, "
-        f"lines: {len(books.entries)}, protects {books.unit!r}{_halts(books)}>"
-    )
+    place = f"<Ledger {books.name!r} in {books.where}"
+    return f"{place}: {figures}, protects {books.unit!r}{_halts(books)}>"
 
 
-def as_html(books: Books) -> str:
+def as_html(books: Books | Account, figures: str) -> str:
     """A caption and the latest lines, newest first."""
-    return _table(books, f"{_spent(books)} of {books.budget}")
-
-
-def account_as_text(account: Account) -> str:
-    """One line: where the ledger is, what was spent of the share, and the privacy unit."""
-    return (
-        f"<Ledger {account.name!r} in {account.where}: {_share(account)}, "
-        f"protects {account.unit!r}{_halts(account)}>"
-    )
-
-
-def account_as_html(account: Account) -> str:
-    """A caption and the asker's latest lines, newest first."""
-    return _table(account, _share(account))
-
-
-def _share(account: Account) -> str:
-    share = account.share
-    if share is None:
-        return f"spent {account.spent} of {account.budget}, asked by {account.asker}"
-    return f"{account.asker} spent {account.spent} of a share of {share}"
-
-
-def _table(books: Books | Account, figures: str) -> str:
     count = len(books.entries)
     newest = books.entries[max(0, count - NEWEST) :][::-1]
     more = f"the newest {NEWEST} of {count} lines" if count > NEWEST else ""
     said = {"budget": figures, "protects": f"{books.unit}{_halts(books)}", "shown": more}
     heads = ("line", "time (UTC)", "kind", "asker", "what", "price")
     return card(f"ledger {books.name}", facts(said), table(heads, [_row(e) for e in newest]))
+
+
+def spent(books: Books) -> str:
+    """What was spent of the budget."""
+    strange = books.strange
+    said = f"spent {books.spent}" if strange is None else f"closed by {strange}"
+    return f"{said} of {books.budget}"
+
+
+def spent_by(account: Account) -> str:
+    """What an asker spent of their share, if they have one."""
+    share = account.share
+    if share is None:
+        return f"spent {account.spent} of {account.budget}, asked by {account.asker}"
+    return f"{account.asker} spent {account.spent} of a share of {share}"
 
 
 def left(books: Books) -> dict[str, str]:
@@ -102,11 +91,6 @@ def what_is_left(loss: Loss) -> str:
     """What is left, as text, each figure rounded down."""
     figures = [f"{loss.symbols[name]} = {shown_down(x)}" for name, x in loss.figures().items()]
     return ", ".join(figures) or str(loss)
-
-
-def _spent(books: Books) -> str:
-    strange = books.strange
-    return f"spent {books.spent}" if strange is None else f"closed by {strange}"
 
 
 def _halts(books: Books | Account) -> str:

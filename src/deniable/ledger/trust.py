@@ -29,7 +29,7 @@ from typing import Any
 from deniable.errors import BadParameter, BudgetExceeded, LedgerFailure
 from deniable.mechanisms import Mechanism
 
-from .entry import KINDS, Entry, Record, Standing, canonical, digest, names, together
+from .entry import KINDS, MOST, Entry, Record, Standing, canonical, digest, names, together
 from .stores.store import Lookups, Row
 
 NOT_TRUSTED = "nothing was spent; this ledger admits nothing until it is put right"
@@ -42,7 +42,6 @@ _TYPES: dict[str, type] = {
 
 _MODULUS = 1 << 256
 _Key = tuple[str, str]
-_MOST = 10_000  # shapes remembered: a bound on memory, whatever a file holds
 
 # What parsing and reading a line that no version wrote can raise.
 UNREADABLE = (ValueError, KeyError, TypeError, AttributeError, AssertionError, RecursionError)
@@ -117,7 +116,7 @@ def _well_formed(record: dict[str, Any]) -> bool:
     if shape in _shapes:
         return True
     if all(type(value) is _TYPES.get(name, type(value)) for name, value in record.items()):
-        if len(_shapes) < _MOST:
+        if len(_shapes) < MOST:
             _shapes.add(shape)
         return True
     return False

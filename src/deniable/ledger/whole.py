@@ -18,8 +18,8 @@ from deniable.errors import DeniableError
 from deniable.losses.filters import Filter, Price
 from deniable.mechanisms import Mechanism
 
-from .chain import MOST, Walk, price_of
-from .entry import Entry, Record, canonical, covered, digest, fits, names
+from .chain import Walk, price_of
+from .entry import MOST, Entry, Record, canonical, covered, digest, fits, names
 from .stores.store import Row
 from .trust import UNREADABLE, State
 

@@ -12,10 +12,10 @@ import math
 import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from html import escape
 from typing import TYPE_CHECKING, Final
 
 from deniable import parameters, records
+from deniable.cards import escape
 from deniable.losses import Loss
 from deniable.mechanisms import Mechanism
 

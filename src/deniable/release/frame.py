@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import csv
 import datetime as dt
-import io
 import os
 import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
@@ -97,6 +95,9 @@ class Frame:
 
         A text that a spreadsheet would take for a formula is written with a `'` before it.
         """
+        import csv
+        import io
+
         out = io.StringIO()
         writer = csv.writer(out, lineterminator="\n")
         writer.writerow(map(_harmless, self.columns))

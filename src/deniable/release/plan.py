@@ -83,9 +83,7 @@ class Plan:
         return "\n".join([*lines, *(f"  note    {note}" for note in self.notes)])
 
     def _repr_html_(self) -> str:
-        from html import escape
-
-        steps = "".join(f"<li>{escape(step)}</li>" for step in self.steps)
+        steps = "".join(f"<li>{cards.escape(step)}</li>" for step in self.steps)
         notes = {f"note {n}": note for n, note in enumerate(self.notes, 1)}
         return cards.card(
             self.question or "plan",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
@@ -14,8 +13,7 @@ ONLY_NOISE = (
 )
 
 
-@functools.cache
-def _version() -> str:
+def version() -> str:
     """The version of deniable; asked when needed, because the package loads this module."""
     return str(import_module("deniable").__version__)
 
@@ -27,7 +25,7 @@ class Provenance:
     question: str
     table: str
     time: str
-    version: str = field(default_factory=_version)
+    version: str = field(default_factory=version)
     entry: int | None = None
     entry_hash: str = ""
     ledger: str = ""
@@ -62,5 +60,6 @@ class Provenance:
     def from_dict(record: Mapping[str, Any]) -> Provenance:
         """Read a record written by `to_dict`, ignoring fields that a later version added."""
         known = Provenance.__dataclass_fields__
-        kept = {k: tuple(v) if isinstance(v, list) else v for k, v in record.items() if k in known}
-        return Provenance(**kept)  # type: ignore[arg-type]
+        kept: dict[str, Any] = {name: v for name, v in record.items() if name in known}
+        lists = {name: tuple(v) for name, v in kept.items() if isinstance(v, list)}
+        return Provenance(**kept | lists)

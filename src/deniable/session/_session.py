@@ -155,9 +155,9 @@ class Session:
                 stored = self._recall(found, mechanism, what)
                 assert stored is not None
                 return stored
-            columns = (present or columns_of(steps))(drawn)
             loss = self._alone(mechanism)
             with asked.after_charge(loss):
+                columns = (present or columns_of(steps))(drawn)
                 release = released(
                     self, steps, columns, loss, entry=entry, question=question or "", table=table
                 )
@@ -196,7 +196,7 @@ class Session:
         found, stands = standing(self._ledger, key, asker=self.asker, work=work)
         loss = self._alone(mechanism)
 
-        def write_down(entry: Entry, record: Mapping[str, object]) -> Release:
+        def write_down(entry: Entry, record: object) -> Release:
             with asked.after_charge(loss):
                 release = released(
                     self, ordered, work.columns, loss, entry=entry, question=question, table=table
@@ -216,7 +216,7 @@ class Session:
             leave = Commission(mechanisms=tuple(s.mechanism for s in ordered), entry=name)
             parts = [(lambda _: work.do(leave), Sensitive(lambda: None, l1=0))]
             (record,) = self._draw(parts, paid=mechanism, entry=entry, question=question)
-        return write_down(entry, record)  # type: ignore[arg-type]
+        return write_down(entry, record)
 
     def _recall(self, found: str, mechanism: Mechanism, what: str) -> Release | None:
         """The stored answer, which an asker with a share pays for once, as if it were new.

@@ -21,18 +21,19 @@ from deniable.errors import (
 )
 from deniable.ledger import Entry, Ledger
 from deniable.ledger.answers import Recalled
+from deniable.ledger.chain import given
 from deniable.losses import Loss
 from deniable.losses.filters import Price
 from deniable.mechanisms import Mechanism, Step
 from deniable.mechanisms.combine import Composed
 from deniable.release import Noisy, Provenance, Release, answer_of, spread_of
 from deniable.release.numbers import amount
+from deniable.release.provenance import version
 from deniable.sampling.source import current
 from deniable.schema import Column
 from deniable.sensitive import Sensitive
 from deniable.units import Relation, Unit
 
-from .elsewhere import version
 from .tables import Table
 
 if TYPE_CHECKING:
@@ -181,7 +182,7 @@ def released(
     provenance = Provenance(
         question=question,
         table=table or ", ".join(sorted(session.tables)),
-        price=entry.record["price"],  # type: ignore[arg-type]
+        price=given(entry.price).to_dict(),
         data_version=session.version,
         **facts_of(session, entry),
     )
@@ -207,7 +208,7 @@ def given_again(session: Session, stored: Recalled) -> Release:
     Otherwise its time, its line or the order of its facts would reveal what others asked. The
     curator sees the charge that first paid for it, and the failures up to now.
     """
-    release = Release.from_dict(stored.answer.value)  # type: ignore[arg-type]
+    release = Release.from_dict(stored.value)
     if session.asker is None:
         _answer, charge, *_ = stored  # not by its name: of `.charge` there is one in the sessions
         facts = facts_of(session, charge)

@@ -12,17 +12,12 @@ import itertools
 from collections.abc import Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
-from importlib import import_module
 from typing import Any, Protocol
 
 from deniable.ledger import Entry, Ledger
 from deniable.mechanisms import Mechanism
 from deniable.release import Noisy
-
-
-def version() -> str:
-    """The version of deniable in this process."""
-    return str(import_module("deniable").__version__)
+from deniable.release.provenance import version
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -76,8 +71,7 @@ def standing(
         stored = ledger.stored(found, asker=asker)
         if stored is None:
             return found, False
-        record: Mapping[str, Any] = stored.answer.value  # type: ignore[assignment]
-        if work.stands(record["elsewhere"]):
+        if work.stands(stored.value["elsewhere"]):
             return found, True
     raise AssertionError("unreachable")
 

@@ -9,7 +9,7 @@ import math
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import is_dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from deniable import fixes
@@ -140,14 +140,14 @@ def _softer(session: Session, mechanism: Mechanism, delta: float | None) -> Mech
     """The least change of its one dial that fits; None for lists and where there is no dial."""
     dial = next((name for name in _DIALS if hasattr(mechanism, name)), "")
     exported = getattr(sys.modules["deniable"], type(mechanism).__name__, None)
-    if not dial or exported is not type(mechanism):
+    if not dial or exported is not type(mechanism) or not is_dataclass(mechanism):
         return None
     sign = _DIALS[dial]
 
     def turned(tens: float) -> Mechanism:
         figure = getattr(mechanism, dial) * 10 ** (sign * tens)
         shown = digits(figure, "up" if sign > 0 else "down").replace(",", "")
-        return replace(mechanism, **{dial: float(shown)})  # type: ignore[type-var]
+        return replace(mechanism, **{dial: float(shown)})
 
     def fits(tens: float) -> bool:
         ledger = session.ledger

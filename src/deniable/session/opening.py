@@ -33,9 +33,9 @@ def open(
 ) -> Session:
     """A session, `of` some kind, over data that are held, not read: see `dp.open`."""
     facts = _versioned(_schema(schema), version)
-    if unit is None and (facts is None or facts.unit is None):
-        raise _missing_unit(source, facts, name)
     whom = _unit(unit, facts)
+    if whom is None:
+        raise _missing_unit(source, facts, name)
     limit = None if budget is None else budgets.ceiling(budget, size=_size(facts))
     if limit is None and ledger is None:
         raise BadParameter(
@@ -97,7 +97,7 @@ def _missing_unit(source: object, schema: Schema | None, name: str | None) -> De
     )
 
 
-def _unit(unit: object, schema: Schema | None) -> Unit:
+def _unit(unit: object, schema: Schema | None) -> Unit | None:
     stated = None if schema is None else schema.unit
     if unit is not None and not isinstance(unit, Unit):
         column = unit if isinstance(unit, str) and unit.isidentifier() else "user_id"
@@ -109,7 +109,7 @@ def _unit(unit: object, schema: Schema | None) -> Unit:
             why="only one of the two promises could be kept",
             fix="leave out unit= here, or change the schema",
         )
-    return unit or stated  # type: ignore[return-value]
+    return unit or stated
 
 
 def _size(schema: Schema | None) -> int | None:

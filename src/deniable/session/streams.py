@@ -66,7 +66,7 @@ def resumed(session: Session, counter: Mechanism, *, entry: Entry, notes: list[o
 def note(session: Session, course: Course, value: object) -> None:
     """Write down how far the stream has come, durably; an error if another process went on."""
     ledger, _ = _insides(session)
-    lines.went_on(ledger, course.entry, known=len(course.notes), value=value)
+    ledger.go_on(course.entry, known=len(course.notes), value=value)
     course.notes.append(value)
 
 

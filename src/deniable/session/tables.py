@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 import shlex
 from collections.abc import Mapping, Sequence
@@ -18,6 +17,8 @@ from deniable.schema import Column, Schema
 from deniable.units import Unit
 
 if TYPE_CHECKING:
+    from ibis.expr import types as ir
+
     from .sources.source import Source
 
 # One table for all engines: how each spells a type → what we call it. Lists, structs, durations and
@@ -35,7 +36,7 @@ _SPELLINGS: Final = (
 _ZONED: Final = re.compile(
     r"tz=|time_zone='|timestamptz|with time zone|datetime64\[\w+, |timestamp\('", re.IGNORECASE
 )
-_NEAR_SPELLING: Final = 0.8  # of difflib: patient and patients, not patient and parent
+_ALIKE: Final = 0.8  # patient and patients, not patient and parent
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,7 +58,7 @@ class Table:
     refused: Mapping[str, str] = field(default_factory=dict, repr=False, compare=False)
     public: bool = False
     source: Source = field(repr=False)
-    ibis: object = field(default=None, repr=False, compare=False)
+    ibis: ir.Table | None = field(default=None, repr=False, compare=False)
     size: int | None = None
     consent: str | None = None
     zoned: frozenset[str] = frozenset()
@@ -93,7 +94,7 @@ class TableOutline:
     """How the types of columns are spelled, where that says whether they can identify people."""
     refused: Mapping[str, str] = field(default_factory=dict)
     """Columns that cannot be read at all, by the types that make it so."""
-    ibis: object = field(default=None, repr=False)
+    ibis: ir.Table | None = field(default=None, repr=False)
     zoned: frozenset[str] = frozenset()
     """Columns whose moments are stored with a time zone that may not be UTC."""
 
@@ -120,13 +121,13 @@ def is_zoned(spelling: str) -> bool:
 
 
 def _nested(table: str, column: str, kind: str) -> BadParameter:
-    name = '"' + column.replace('"', '""') + '"'
-    copied = f"COPY (SELECT * REPLACE ({name}::VARCHAR AS {name}) FROM 'old.parquet')"  # noqa: S608  shown, never run
+    name = fixes.sql_name(column)
+    copied = fixes.select([f"* REPLACE ({name}::VARCHAR AS {name})"], "'old.parquet'")
     return BadParameter(
         f"`{column}` of `{table}` is {kind}: lists and structs in Parquet cannot be read",
         why="one row that is stored wrongly would stop the reader, which reveals that it is there",
         fix=(
-            f"{copied} TO 'new.parquet'    in DuckDB; then open the new file",
+            f"COPY ({copied}) TO 'new.parquet'    in DuckDB; then open the new file",
             f"leave `{column}` out of the schema",
         ),
     )
@@ -205,11 +206,11 @@ def check_unit(unit: Unit, tables: Mapping[str, Table]) -> None:
         if not table.source.complete:
             raise _unlisted(table.name, unit.column)
         folded = {name.lower(): name for name in set.intersection(*private)}
-        found = difflib.get_close_matches(unit.column.lower(), folded, n=1, cutoff=_NEAR_SPELLING)
+        found = fixes.nearest(unit.column.lower(), folded, alike=_ALIKE)
         advice = _without_people(table.name, list(tables))
         if found:  # that column is meant, and of one table no other need be looked for
             advice = advice[1:] if len(tables) == 1 else advice
-            advice = [fixes.person(folded[found[0]], unit.rows), *advice]
+            advice = [fixes.person(folded[found], unit.rows), *advice]
         raise MissingUnit(
             f"`{table.name}` has no column `{unit.column}`, "
             "so it does not say which person each row belongs to",
@@ -250,11 +251,11 @@ def no_file(path: Path) -> BadParameter:
     """Where a file was looked for, and the name that is nearest to it there."""
     if not path.parent.is_dir():
         return BadParameter(f"there is no file {path.name}: there is no folder {path.parent}")
-    near = difflib.get_close_matches(path.name, [each.name for each in path.parent.iterdir()], n=1)
-    guess = f"; did you mean `{near[0]}`?" if near else ""
+    near = fixes.nearest(path.name, [each.name for each in path.parent.iterdir()])
+    guess = f"; did you mean `{near}`?" if near else ""
     return BadParameter(
         f"there is no file {path.name} in {path.parent}{guess}",
-        fix=str(path.with_name(near[0])) if near else connecting(path.name),
+        fix=str(path.with_name(near)) if near else connecting(path.name),
     )
 
 

@@ -31,6 +31,7 @@ from typing import TYPE_CHECKING, Any
 from deniable.errors import BadParameter, LedgerFailure, MissingExtra
 
 from .sql import TABLES, SqlLines, SqlStore
+from .store import nothing_there
 
 if TYPE_CHECKING:
     import psycopg
@@ -135,10 +136,7 @@ class PostgresStore(SqlStore["psycopg.Connection"]):
             connection.execute(statement)
 
     def _missing(self) -> LedgerFailure:
-        return LedgerFailure(
-            f"there is no ledger at {self.where}",
-            fix="give budget= and unit= to create one",
-        )
+        return nothing_there(self.where)
 
     def _lines(self, connection: psycopg.Connection) -> SqlLines:
         def run(sql: str, values: Sequence[object]) -> list[tuple[object, ...]]:

@@ -30,6 +30,7 @@ class Connection(Protocol):
 
 
 C = TypeVar("C", bound=Connection)
+C_co = TypeVar("C_co", bound=Connection, covariant=True)
 T = TypeVar("T")
 
 # Beside the lines, because a cause may hold people's values and the lines may be exported.
@@ -264,7 +265,7 @@ class SqlLines:
         return list(map(Row._make, self._run(_SELECT + condition, values)))
 
 
-class OneConnection(Generic[C]):
+class OneConnection(Generic[C_co]):
     """One connection, used by one thread at a time, and never carried across a fork.
 
     Forking waits for the transaction under way, and no connection is opened or closed meanwhile: a
@@ -273,22 +274,22 @@ class OneConnection(Generic[C]):
     the parent.
     """
 
-    def __init__(self, connect: Callable[[], C]) -> None:
+    def __init__(self, connect: Callable[[], C_co]) -> None:
         self._connect = connect
-        self._open: list[C] = []  # at most one
+        self._open: list[C_co] = []  # at most one
         self.lock = threading.RLock()
         weakref.finalize(self, _dropped, self._open)
         with _turn:
-            _all.add(self)  # type: ignore[arg-type]  # all that is done with them is closing
+            _all.add(self)
 
-    def get(self) -> C:
+    def get(self) -> C_co:
         """The connection, opened if there is none; to be used while holding the lock."""
         if not self._open:
             self._open.append(self._connect())
         return self._open[0]
 
     @property
-    def now(self) -> C | None:
+    def now(self) -> C_co | None:
         """The connection if one is open."""
         return self._open[0] if self._open else None
 

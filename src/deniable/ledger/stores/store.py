@@ -128,9 +128,16 @@ class CommitUnsure(Exception):
         self.failure = failure
 
 
-def refuse_seed(store: Store) -> None:
+def nothing_there(where: str) -> LedgerFailure:
+    """The error where a ledger was expected."""
+    return LedgerFailure(
+        f"there is no ledger at {where}", fix="give budget= and unit= to create one"
+    )
+
+
+def refuse_seed(*, durable: bool) -> None:
     """An error if noise or secrets that can be repeated would get into lines that last."""
-    if store.durable and isinstance(current(), SeededSource):
+    if durable and isinstance(current(), SeededSource):
         raise SeedOutsideTests(
             "noise from a seed was asked for with a ledger that outlives the process",
             why="a stored answer with predictable noise would pass for a private one",

@@ -17,7 +17,7 @@ import numpy as np
 from deniable.query.compile import Dialect, Stored
 from deniable.query.compile import nodes as sql
 from deniable.query.compile.spark import Spark as SparkDialect
-from deniable.session.elsewhere import version
+from deniable.release.provenance import version
 from deniable.session.sources.spark_frames import is_remote
 from deniable.session.tables import Table
 

@@ -34,10 +34,11 @@ from deniable.query.allocate import Allocation, title
 from deniable.query.answer import Columns, answer
 from deniable.query.backends.engine import before_charge, tables_of
 from deniable.query.backends.spark import Spark, versions
+from deniable.release.provenance import version
 from deniable.sampling.source import current
 from deniable.sensitive import Sensitive
 from deniable.session import Session
-from deniable.session.elsewhere import Commission, version
+from deniable.session.elsewhere import Commission
 from deniable.session.tables import Table
 
 from . import places

@@ -15,7 +15,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar, Final, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Self
 
 from deniable.errors import BadParameter, UnknownName
 from deniable.schema import Schema
@@ -24,6 +24,9 @@ from deniable.session.tables import Table, TableOutline, type_of
 from . import postgres_tables as postgres
 from .duckdb_tables import COLLATION, SPILLS, collated, temporary
 from .source import Source, chosen, outline, quoted
+
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection
 
 _SENDS_ARROW: Final = frozenset({"bigquery", "databricks", "datafusion"})
 _READ: Final = _SENDS_ARROW | {"duckdb", "polars", "sqlite"}
@@ -112,11 +115,11 @@ def _of_client(place: object, name: str | None, schema: Schema | None) -> list[T
     return look_by_class(place, name, schema)
 
 
-def _client(connection: Any) -> object | None:
+def _client(connection: Any) -> DuckDBPyConnection | str | None:
     """What can be asked in place of the whole connection: DuckDB's own, an address of Postgres."""
     match connection.name:
         case "duckdb" if not temporary(connection.con):
-            return connection.con  # type: ignore[no-any-return]
+            return connection.con
         case "postgres":
             return postgres.address(connection.con)
     return None
@@ -206,7 +209,7 @@ def is_opened(node: Any, table: Table) -> bool:
     """
     from ibis.expr import operations as ops
 
-    held: Any = None if table.ibis is None else table.ibis.op()  # type: ignore[attr-defined]
+    held: Any = None if table.ibis is None else table.ibis.op()
     if type(held) is type(node) and held == node:
         leaves = zip(held.find(ops.DatabaseTable), node.find(ops.DatabaseTable), strict=True)
         return all(_lead(one.source) is _lead(other.source) for one, other in leaves)

@@ -9,7 +9,7 @@ from deniable.errors import BadParameter, MissingExtra
 from deniable.schema import Schema
 from deniable.session.tables import TableOutline
 
-from .source import Named, chosen, outline
+from .source import Named, chosen, outline, quoted
 
 # Schema, table, column, its type, and the type that says whether values are equal in one way only:
 # a domain is what it is made of, and a collation says whether it may hold different texts equal.
@@ -86,8 +86,7 @@ def address(connection: Any, *, schema: str | None = None) -> str:
 
     info = connection.info
     within = schema or current_schema(connection)
-    quoted = '"' + within.replace('"', '""') + '"'
-    escaped = re.sub(r"([\\ ])", r"\\\1", quoted)
+    escaped = re.sub(r"([\\ ])", r"\\\1", quoted(within))
     before = conninfo.conninfo_to_dict(info.dsn).get("options", "")
     secret = {"password": info.password} if info.password else {}
     options = f"{before} -c search_path={escaped}".strip()
