@@ -2,6 +2,7 @@
 
 opening      open_ledger: in memory, in a SQLite file, in Postgres
 ledger       Ledger: charge, share, answer, recall; the one arbiter of spending
+stops        how a line is written; the lines that stop an asker after a failure
 account      the part of a ledger that one asker sees
 books        what a ledger says: spent, left, entries, head, verify
 chain        does a line follow from the one before?

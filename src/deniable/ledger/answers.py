@@ -47,7 +47,7 @@ class _Turns:
 
     def __init__(self) -> None:
         self._open: weakref.WeakValueDictionary[str, _Turn] = weakref.WeakValueDictionary()
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()  # a signal handler may ask, too
 
     def of(self, question: str) -> _Turn:
         """The turn that all threads wait for which ask this question."""
@@ -56,7 +56,7 @@ class _Turns:
 
     def forked(self) -> None:
         """Nobody has a turn in a new process: the threads that had one are the parent's."""
-        self._lock = threading.Lock()  # another thread of the parent may hold it for good
+        self._lock = threading.RLock()  # another thread of the parent may hold it for good
         self._open.clear()
 
 

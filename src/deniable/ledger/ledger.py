@@ -14,10 +14,7 @@ asker it may be new, so it is charged to their share.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from contextlib import suppress
-
-from deniable.errors import BadParameter, BudgetExceeded, LedgerFailure
+from deniable.errors import BadParameter, BudgetExceeded
 from deniable.losses import Loss
 from deniable.losses.filters import Price
 from deniable.mechanisms import Mechanism
@@ -26,35 +23,25 @@ from deniable.units import Unit
 
 from . import answers, chain, show
 from .answers import Recalled
-from .books import Books
-from .entry import Entry, Standing, covered, fits, opened, sealed, stated
+from .entry import Entry, Standing, covered, fits, stated
 from .halts import (
-    Failures,
-    Halts,
     named,
     named_or_none,
-    not_shown,
-    not_stopped,
     refuse_alike,
-    refused,
-    storable,
 )
 from .header import units_differ
-from .stores.store import CommitUnsure, Lookups, Row, Store, Writing, reached, refuse_seed
-from .trust import State, broken
+from .stops import Stops
+from .stores.store import Lookups, Store, Writing, refuse_seed
+from .trust import State
 
-Compose = Callable[[Writing, Entry, State], dict[str, object]]
 
-
-class Ledger(Books):
+class Ledger(Stops):
     """What was released against one ceiling, for one unit: append-only, chained, durable.
 
     Opened with `open_ledger`; only a session appends to it.
     """
 
     def __init__(self, store: Store) -> None:
-        self._unwritten: set[str | None] = set()
-        """Askers whose stop could not be written: stopped in this process all the same."""
         super().__init__(store)
         self._prices = chain.prices(self.filter)
 
@@ -226,137 +213,6 @@ class Ledger(Books):
         """Write down something for later readers; it costs nothing."""
         record = {"kind": "note", "what": what}
         return self._write(lambda _, last, __: record | chain.unchanged(last))
-
-    # ---- failures
-
-    def check_asker(self, asker: str | None) -> None:
-        """Raise AskerStopped if a failure of this asker's question waits for the curator."""
-        self._refuse_stopped(self._now()[0], asker)
-
-    def stop(self, charge: Entry, *, cause: str) -> Entry:
-        """Stop the asker of a charge, durably, because reading rows for it failed.
-
-        Charges that were admitted before this line may finish; none is admitted after it. The
-        cause is kept beside the lines until the curator resumes. If it cannot be kept, the line is
-        written without it; if no line can be written, the asker is stopped in this process.
-        """
-        try:
-            self.mark(charge)
-            entry = self._stop_with(charge, cause)
-        finally:
-            del cause  # a traceback shows its frames' variables
-        if isinstance(entry, LedgerFailure):
-            entry = self._stop(charge, "")
-        elif isinstance(entry, BaseException):
-            raise entry
-        self._unwritten.discard(charge.asker)
-        return entry
-
-    def mark(self, charge: Entry) -> None:
-        """Stop the asker of a charge in this process, until `stop` has written its line."""
-        self._unwritten.add(charge.asker)
-
-    def _stop_with(self, charge: Entry, cause: str) -> Entry | BaseException:
-        """The stop line; or what went wrong, without the frames and errors that hold the cause."""
-        try:
-            return self._stop(charge, cause)
-        except BaseException as error:  # noqa: BLE001  (an interrupt has frames, too)
-            error.__cause__ = error.__context__ = None
-            return error.with_traceback(None)
-
-    def _stop(self, charge: Entry, cause: str) -> Entry:
-        asker = charge.asker
-        record = {"kind": "stop", "asker": asker, "charge": charge.sequence}
-
-        def compose(lines: Writing, last: Entry, now: State) -> dict[str, object]:
-            if cause:
-                lines.keep_cause(last.sequence + 1, storable(cause))
-            state = chain.unchanged(last, now.standings.get(asker or ""))
-            return record | state | Halts.of(last).stop(asker).to_record()
-
-        return self._write(compose)
-
-    def resume(self, asker: str | None = None, *, seen: Failures | None = None) -> Entry:
-        """Let a stopped asker go on, and erase the causes: the curator's to call, after a look.
-
-        It passes over the failures in `seen`, or else those that `failures()` has shown, and is
-        refused if there are newer ones. The line counts in the asker's later certificates, and in
-        the curator's.
-        """
-        return self.passed_over(asker, seen=seen)[0]
-
-    def passed_over(
-        self, asker: str | None = None, *, seen: Failures | None = None
-    ) -> tuple[Entry, Failures]:
-        """The same, with the failures whose causes are erased."""
-        record = {"kind": "resume", "asker": named_or_none(asker)}
-        shown = self._shown.get(asker) if seen is None else {each.stop for each in seen}
-        failures = Failures()
-
-        def compose(lines: Writing, last: Entry, now: State) -> dict[str, object]:
-            halts = Halts.of(last)
-            if asker not in halts.stopped and asker not in self._unwritten:
-                raise not_stopped(asker, halts)
-            stops = self._waiting(lines, last, {asker: halts.stopped.get(asker, 0)})
-            if shown is not None and not shown.issuperset(stop.sequence for stop in stops):
-                raise not_shown(asker)
-            failures[:] = [self._failure(lines, last, stop) for stop in stops]
-            for stop in stops:
-                lines.forget_cause(stop.sequence)
-            state = chain.unchanged(last, now.standings.get(asker or ""))
-            return record | state | halts.resume(asker).to_record()
-
-        entry = self._write(compose)
-        self._unwritten.discard(asker)
-        self._shown.pop(asker, None)
-        return entry, failures
-
-    def _refuse_stopped(self, last: Entry, asker: str | None) -> None:
-        if asker in Halts.of(last).stopped or asker in self._unwritten:
-            raise refused(asker)
-
-    # ---- the one place where a line is written
-
-    def _write(self, compose: Compose) -> Entry:
-        row: Row | None = None
-
-        def act(lines: Writing) -> Row:
-            nonlocal row
-            last, state = self._catch_up(lines)
-            reached("begun")
-            record = Halts.of(last).to_record() | compose(lines, last, state)
-            state.refuse_to_hide(where=self.where)
-            row = sealed(record | {"state": state.digest_after(record)}, after=last)
-            reached("checked")
-            lines.append(row)
-            if lines.last() != row:
-                raise broken(row.sequence, "cannot be found where it was written", where=self.where)
-            reached("appended")
-            return row
-
-        try:
-            kept = self._store.write(act)
-        except CommitUnsure as unsure:
-            assert row is not None
-            raise self._decided(unsure.failure, row) from unsure
-        reached("committed")
-        return opened(kept)
-
-    def _decided(self, failure: LedgerFailure, row: Row) -> LedgerFailure:
-        """Read whether a line whose commit failed was kept; if it was, it counts."""
-        found: list[Row] | None = None
-
-        def look(lines: Writing) -> None:  # our turn again: the failed transaction has ended
-            nonlocal found
-            found = lines.since(row.sequence, limit=1)
-
-        with suppress(LedgerFailure, CommitUnsure):
-            self._store.write(look)
-        if found is None:
-            failure.cost = "unknown until the ledger can be read again; no answer was released"
-        elif found and found[0].hash == row.hash:
-            failure.cost = "the line was kept and counts; no answer was released"
-        return failure
 
     # ---- checks
 

@@ -30,7 +30,7 @@ from deniable.units import Unit
 
 from . import asked, budgets, drawing, offers, show
 from .asked import Columns, check_proved, checked, columns_of, made_ready, released, together
-from .drawing import Broken
+from .drawing import Broken, Parts
 from .elsewhere import Commission, Work, standing, unwritten
 from .handles import Handles
 from .tables import Table
@@ -176,13 +176,7 @@ class Session:
         return {"question": question, "table": of, "mechanism": mechanism.to_dict(), **about}
 
     def commission(
-        self,
-        steps: Sequence[Step[Any]],
-        *,
-        work: Work,
-        question: str,
-        table: str = "",
-        title: str = "",
+        self, steps: Sequence[Step[Any]], *, work: Work, question: str, table: str = "", title: str
     ) -> Release:
         """Charge steps together that are computed, drawn and committed elsewhere: see `elsewhere`.
 
@@ -335,14 +329,17 @@ class Session:
         return what + (f" · data version {self.version}" if self.version else "")
 
     def _draw(
-        self,
-        parts: Sequence[tuple[Callable[[Any], object], Sensitive[Any]]],
-        *,
-        paid: Mechanism | None,
-        entry: Entry,
-        question: str,
+        self, parts: Parts, *, paid: Mechanism | None, entry: Entry, question: str
     ) -> list[object]:
         """The noisy answers; `paid` is what this charge was for, None if it came before."""
+        return drawing.afresh(
+            lambda: self._drawn(parts, paid, entry, question),
+            settle=lambda: self._ledger.settle(entry),
+        )
+
+    def _drawn(
+        self, parts: Parts, paid: Mechanism | None, entry: Entry, question: str
+    ) -> list[object]:
         with Progress(question or "computing"):
             drawn = drawing.answers(parts, failed=lambda: self._ledger.mark(entry))
         if not isinstance(drawn, Broken):

@@ -14,17 +14,22 @@ import threading
 import traceback
 import warnings
 import weakref
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar, copy_context
 from dataclasses import dataclass, field
 from types import FrameType
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeAlias, TypeVar
 
 from deniable import sensitive
 from deniable.errors import BadParameter, DeniableError
 from deniable.ledger import Entry, Ledger
 from deniable.sensitive import Sensitive
+
+Parts: TypeAlias = Sequence[tuple[Callable[[Any], object], Sensitive[Any]]]
+"""How each answer is drawn, and of what."""
+
+T = TypeVar("T")
 
 _computing: ContextVar[bool] = ContextVar("computing", default=False)
 _watcher: ContextVar[Watcher | None] = ContextVar("watcher", default=None)
@@ -123,11 +128,7 @@ def _watch_threads() -> None:
     threading.Thread.start = remembered  # type: ignore[assignment, method-assign]
 
 
-def answers(
-    parts: Iterable[tuple[Callable[[Any], object], Sensitive[Any]]],
-    *,
-    failed: Callable[[], object] = lambda: None,
-) -> list[object] | Broken:
+def answers(parts: Parts, *, failed: Callable[[], object] = lambda: None) -> list[object] | Broken:
     """The noisy answers of mechanisms that were charged, in order.
 
     If that fails, `failed` is called before anything else is done, and again in the end: an
@@ -135,18 +136,35 @@ def answers(
     own, so that nothing need be put back.
     """
     _watch_threads()
-    broken = True
+    outcome = _Outcome()
     try:
-        drawn = copy_context().run(_answers, parts, failed)
-        broken = isinstance(drawn, Broken) and not drawn.interrupted
-        return drawn
+        return copy_context().run(_answers, parts, failed, outcome)
     finally:
-        if broken:
+        if outcome.failed:
             failed()
 
 
+def afresh(run: Callable[[], T], *, settle: Callable[[], object]) -> T:
+    """What it gives; an interrupt is raised anew, after `settle`.
+
+    Values may be in the frames of the one that was raised, and in the error before it.
+    """
+    try:
+        return run()
+    except KeyboardInterrupt:
+        pass
+    settle()
+    raise KeyboardInterrupt
+
+
+class _Outcome:
+    """Whether the computation failed: assigned without a call, so that no interrupt comes first."""
+
+    failed = False
+
+
 def _answers(
-    parts: Iterable[tuple[Callable[[Any], object], Sensitive[Any]]], failed: Callable[[], object]
+    parts: Parts, failed: Callable[[], object], outcome: _Outcome
 ) -> list[object] | Broken:
     told: list[str] = []
     _told.set(told)
@@ -155,7 +173,9 @@ def _answers(
         try:
             return [finite(_answer(draw, value)) for draw, value in parts]
         except BaseException as error:  # noqa: BLE001  (all may depend on rows, exit codes too)
+            outcome.failed = True
             if pressed and isinstance(error, KeyboardInterrupt):
+                outcome.failed = False
                 return Broken(interrupted=True)
             failed()
             return Broken(detail=_cause(error) + "".join(told))
@@ -181,8 +201,15 @@ def _ctrl_c() -> Iterator[list[int]]:
                 signal.signal(signal.SIGINT, press)
         yield pressed
     finally:
-        if signal.getsignal(signal.SIGINT) is press:  # else an engine has put its own there
-            signal.signal(signal.SIGINT, before)
+        try:
+            _put_back(before, instead_of=press)
+        finally:  # a first Ctrl-C can come just before
+            _put_back(before, instead_of=press)
+
+
+def _put_back(before: Any, *, instead_of: Callable[[int, FrameType | None], None]) -> None:
+    if signal.getsignal(signal.SIGINT) is instead_of:  # else an engine has put its own there
+        signal.signal(signal.SIGINT, before)
 
 
 class _Quiet:
@@ -220,7 +247,7 @@ class _Quiet:
 
     def _restore(self) -> None:
         if not self._inside and self._before is not None:
-            with suppress(RuntimeError):  # interrupted before it was entered
+            with suppress(RuntimeError, AttributeError):  # interrupted before it was all entered
                 self._before.__exit__(None, None, None)
             self._before = None
 

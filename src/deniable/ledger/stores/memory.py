@@ -11,7 +11,7 @@ from typing import NamedTuple, TypeVar
 
 from deniable.errors import LedgerFailure
 
-from .store import Lookups, Row, Writing
+from .store import Lookups, Row, Writing, refuse_reentry
 
 T = TypeVar("T")
 
@@ -33,6 +33,7 @@ class MemoryStore:
 
     def read(self, look: Callable[[Lookups], T]) -> T:
         """Look things up in one state of the lines."""
+        refuse_reentry(self._lock)
         with self._lock:
             return look(_Lines(self._rows, self._of, self._kept))
 
@@ -48,6 +49,7 @@ class MemoryStore:
                 why="parent and child would each spend the whole ceiling on the same people",
                 fix='ledger="ledger.db"    (a file that all processes open)',
             )
+        refuse_reentry(self._lock)
         with self._lock:
             lines = _Lines(self._rows, self._of, self._kept)
             result = act(lines)

@@ -13,7 +13,7 @@ from typing import Generic, Protocol, TypeVar
 from deniable.errors import DeniableError, LedgerFailure
 from deniable.ledger.trust import broken
 
-from .store import CommitUnsure, Lookups, Row, Writing
+from .store import CommitUnsure, Lookups, Row, Writing, refuse_reentry
 
 
 class Connection(Protocol):
@@ -135,6 +135,7 @@ class SqlStore(ABC, Generic[C]):
             raise unsure.failure from unsure
 
     def _transaction(self, how: str, work: Callable[[C], T]) -> T:
+        refuse_reentry(self._one.lock)
         with self._one.lock:
             try:
                 connection = self._begin(how)

@@ -16,6 +16,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from threading import RLock
 from typing import NamedTuple, Protocol, TypeVar
 
 from deniable.errors import LedgerFailure, SeedOutsideTests
@@ -133,6 +134,19 @@ def nothing_there(where: str) -> LedgerFailure:
     return LedgerFailure(
         f"there is no ledger at {where}", fix="give budget= and unit= to create one"
     )
+
+
+def refuse_reentry(lock: RLock) -> None:
+    """An error if this thread is at work here already, and a signal handler or a finalizer asks.
+
+    Two writers in one thread would overwrite each other, and its lock does not keep them apart.
+    """
+    if lock._is_owned():  # type: ignore[attr-defined]  # noqa: SLF001  (as `threading.Condition` asks)
+        raise LedgerFailure(
+            "this thread is already reading or writing the ledger",
+            why="a signal handler or a finalizer asked in the middle of that",
+            fix="set a flag in the handler, and ask when the other call has returned",
+        )
 
 
 def refuse_seed(*, durable: bool) -> None:
