@@ -184,9 +184,10 @@ class Table:
             }
             fixed = {k: v for k, v in rows[i].items() if k not in known}
             domain = substitute(_filled(made, fixed), known).domain
-            if not domain.numeric or domain.low is None or domain.high is None:
+            if not (domain.numeric and domain.bounded):
                 return None
-            pairs.append((float(domain.low), float(domain.high)))  # type: ignore[arg-type]
+            low, high = domain.bounds
+            pairs.append((float(low), float(high)))
         return pairs
 
 

@@ -137,9 +137,9 @@ class IntegerPlan:
         """Every group there can be, set by set, in the order of the lists; keys must be public."""
         keys = self.question.keys
         for chosen in self.sets:
-            lists = [keys[i].values if i in chosen else (None,) for i in range(len(keys))]
-            assert all(values is not None for values in lists)
-            yield from product(*lists)  # type: ignore[arg-type]
+            yield from product(
+                *(key.listed if i in chosen else (None,) for i, key in enumerate(keys))
+            )
 
     @property
     def cells(self) -> int | None:
@@ -147,7 +147,7 @@ class IntegerPlan:
         if self.private_keys:
             return None
         keys = self.question.keys
-        return sum(math.prod(len(keys[i].values or ()) for i in chosen) for chosen in self.sets)
+        return sum(math.prod(len(keys[i].listed) for i in chosen) for chosen in self.sets)
 
 
 @dataclass(frozen=True, kw_only=True)

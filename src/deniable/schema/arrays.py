@@ -118,7 +118,8 @@ def texts(values: Values) -> list[object]:
 def step_of(value: object, kind: str) -> int | float:
     """The number that stands for a value of the schema."""
     if kind == "float":
-        return float(value)  # type: ignore[arg-type]
+        assert isinstance(value, int | float)
+        return float(value)
     found = _READ[kind](value)
     assert found is not None
     return found

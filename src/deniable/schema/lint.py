@@ -103,8 +103,8 @@ def _of_column(name: str, column: Column, *, typed: bool) -> Iterator[Finding]:
         elif column.type == "text":
             yield _no_keys(name, typed=typed)
         return
-    if column.keys is None and column.type in ("int", "float"):
-        yield from _of_bounds(name, float(column.low), float(column.high))  # type: ignore[arg-type]
+    if column.numeric_bounds is not None:
+        yield from _of_bounds(name, *column.numeric_bounds)
 
 
 def _no_bounds(name: str, type_: str) -> Finding:

@@ -17,7 +17,7 @@ from deniable.release import Summed
 from deniable.release.numbers import shown_error
 from deniable.workload import reach
 
-from .tallies import Tally, ends
+from .tallies import Tally
 
 if TYPE_CHECKING:
     from deniable.query.allocate import Allocation
@@ -200,7 +200,7 @@ def _end(value: object) -> str:
 def half_width(total: Tally) -> float:
     """How far values may lie from the centre of a sum."""
     assert total.value is not None
-    low, high = (float(end) for end in ends(total.value))
+    low, high = (float(end) for end in total.value.domain.bounds)
     return max(high - total.centre, total.centre - low)
 
 
