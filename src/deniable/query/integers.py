@@ -147,7 +147,7 @@ class IntegerPlan:
         if self.private_keys:
             return None
         keys = self.question.keys
-        return sum(math.prod(len(keys[i].listed) for i in chosen) for chosen in self.sets)
+        return sum(math.prod(len(keys[i].values or ()) for i in chosen) for chosen in self.sets)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -163,6 +163,11 @@ class Question:
         return self.relation.person
 
     @property
+    def plain(self) -> dict[str, str]:
+        """The columns of the answer that are keys or aggregates as they are, and which."""
+        return {o.name: o.expression.name for o in self.outputs if isinstance(o.expression, Column)}
+
+    @property
     def fingerprint(self) -> str:
         """Equal for two questions only if they, and the schema they rely on, are the same."""
         from .show import fingerprint
