@@ -284,7 +284,8 @@ def canonical(value: Any, kind: Kind) -> Scalar | None:
             return int(value)
         case Kind.BOOL:
             return bool(value)
-    return value  # type: ignore[no-any-return]
+    same: Scalar = value
+    return same
 
 
 def _sortable(group: Group) -> tuple[tuple[bool, Any], ...]:

@@ -131,9 +131,9 @@ def keys(values: Iterable[object], *, missing: object = DROP) -> Column:
     """The values there can be, as a public list; others count as missing."""
     if isinstance(values, str | bytes) or not isinstance(values, Iterable):
         raise BadParameter.of("keys", values, must="a list of values", fix='dp.keys(["a", "b"])')
-    # What an array holds, as plain Python values: one call for all of them.
-    plain = getattr(getattr(values, "dtype", None), "kind", "") in _ARRAYS
-    listed = tuple(values.tolist() if plain else values)  # type: ignore[attr-defined]
+    if getattr(getattr(values, "dtype", None), "kind", "") in _ARRAYS and hasattr(values, "tolist"):
+        values = values.tolist()  # what an array holds, as plain Python values
+    listed = tuple(values)
     if not listed:
         raise BadParameter("a list of keys needs at least one value", fix='dp.keys(["a", "b"])')
     kind = _key_type(listed[0])
