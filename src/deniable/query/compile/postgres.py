@@ -144,14 +144,6 @@ class Postgres(Dialect):
         moment = self.to(Kind.TIMESTAMP, node)
         return self.to(kind, sql.function("DATE_TRUNC", sql.text(unit), moment))
 
-    def days(self, start: Node, end: Node) -> Node:
-        """A difference of dates is a number of days."""
-        return self.to(Kind.INT, sql.subtract(end, start))
-
-    def shifted(self, day: Node, days: Node) -> Node:
-        """Dates take whole numbers of 32 bits."""
-        return sql.add(day, sql.typed(days, "INTEGER"))
-
     def later(self, moment: Node, minutes: Node) -> Node:
         """One minute so many times: exact, as 2⁸ divides its microseconds."""
         minute = sql.typed(sql.text("1 minute"), "INTERVAL")
@@ -173,10 +165,6 @@ class Postgres(Dialect):
         return sql.case((_on_calendar(year, month, day), made))
 
     # ---- reading
-
-    def narrowed(self, node: Node, _spelling: str) -> Node:
-        """All stored whole numbers have at most 64 bits."""
-        return self.to(Kind.INT, node)
 
     def as_text(self, node: Node) -> Node:
         """Up to a length that every function takes."""
