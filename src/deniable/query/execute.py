@@ -59,8 +59,7 @@ class Execution:
             self._engine = held.enter_context(
                 kind(needed(self._plan.question.relation, self._tables))
             )
-            secret = f"{current().integer(_SECRET_BITS):032x}"
-            self._asked = self._compiled(secret)
+            self._asked = self._compiled(drawn_secret())
             self._engine.check([each.text for each in self._asked])
             self._held = held.pop_all()
 
@@ -190,6 +189,11 @@ class RowByRow(Execution):
         numbers = [f"v{j}" for j in range(len(asked.tallies))]
         persons = ["w", PERSON] if self._plan.weight > 1 else []
         return asked.text, [*(f"k{i}" for i in asked.keys), *numbers, *persons]
+
+
+def drawn_secret() -> str:
+    """Keys the hash by which persons keep groups; drawn once, so that all statements agree."""
+    return f"{current().integer(_SECRET_BITS):032x}"
 
 
 def compiled_for(plan: IntegerPlan, engine: Engine, *, secret: str) -> tuple[Statement, ...]:

@@ -34,7 +34,7 @@ from deniable.query.allocate import Allocation, title
 from deniable.query.answer import Columns, answer
 from deniable.query.backends.engine import before_charge, tables_of
 from deniable.query.backends.spark import Spark, versions
-from deniable.sampling.source import current
+from deniable.query.execute import drawn_secret
 from deniable.sensitive import Sensitive
 from deniable.session import Session
 from deniable.session.elsewhere import Commission, version
@@ -127,7 +127,7 @@ class Scattered:
 
     def _prepare(self, held: ExitStack) -> None:
         engine = held.enter_context(Spark(self.tables))
-        self._integers = integers(self.allocation, engine, secret=_secret())
+        self._integers = integers(self.allocation, engine, secret=drawn_secret())
         places.pin(self._integers.sparkSession)
         _ = self._integers.schema  # Connect looks when it is asked for columns
 
@@ -159,11 +159,6 @@ class Scattered:
 
 def _not_here() -> NoReturn:
     raise AssertionError("these numbers are computed and drawn in the executors")
-
-
-def _secret() -> str:
-    """Keys the hash by which persons keep groups; drawn once, so that every attempt agrees."""
-    return f"{current().integer(128):032x}"
 
 
 # ---- what is refused before anything is charged
