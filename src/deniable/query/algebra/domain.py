@@ -67,8 +67,8 @@ class Domain:
     @property
     def bounds(self) -> tuple[Number, Number]:
         """From where to where a number lies; both ends must be known."""
-        assert isinstance(self.low, int | float)
-        assert isinstance(self.high, int | float)
+        assert isinstance(self.low, Number)
+        assert isinstance(self.high, Number)
         return self.low, self.high
 
     @property
@@ -76,8 +76,8 @@ class Domain:
         """The same, with infinities for what is not known."""
         low = -math.inf if self.low is None else self.low
         high = math.inf if self.high is None else self.high
-        assert isinstance(low, int | float)
-        assert isinstance(high, int | float)
+        assert isinstance(low, Number)
+        assert isinstance(high, Number)
         return low, high
 
     @property
