@@ -33,7 +33,7 @@ from deniable.query.algebra import Question
 from deniable.query.allocate import Allocation, title
 from deniable.query.answer import Columns, answer
 from deniable.query.backends.engine import before_charge, tables_of
-from deniable.query.backends.spark import Spark, versions
+from deniable.query.backends.spark import Spark, versions_of
 from deniable.query.execute import drawn_secret
 from deniable.sensitive import Sensitive
 from deniable.session import Session
@@ -200,9 +200,8 @@ def _check(allocation: Allocation) -> None:
 def _check_executors(spark: Any) -> None:
     """A small job about nobody: have the executors deniable, and the same one?"""
     fix = f"deniable {version()} in the Python of every executor"
-    asked = spark.range(0, _PROBES, 1, _PROBES).mapInArrow(versions, "version STRING")
     try:
-        found = {row[0] for row in asked.collect()}
+        found = versions_of(spark, workers=_PROBES)
     except Exception as error:
         raise BadParameter("the executors cannot load deniable", fix=fix) from error
     if found != {version()}:
