@@ -37,7 +37,7 @@ from deniable.workload.tails import of_each
 Columns = tuple[dict[str, tuple[object, ...]], dict[str, Noisy]]
 Row = dict[str, Scalar | None]
 
-_CONFIDENCES: Final = (0.5, 0.8, 0.9, 0.95, 0.99, 0.999)
+CONFIDENCES: Final = (0.5, 0.8, 0.9, 0.95, 0.99, 0.999)
 _FEW: Final = (0.9, 0.95, 0.99)
 _MANY_ROWS: Final = 2_000
 _MOST_ENCLOSED: Final = 20_000  # range arithmetic takes a while for each row
@@ -82,8 +82,7 @@ def estimand(allocation: Allocation, estimator: Estimator) -> str:
     if (few := plan.groups_of(estimator)) is not None:
         notes.append(f"a person in more than {few} group{'s' * (few > 1)} counts in only {few}")
     if not plan.single and estimator.aggregate.function is not Function.PERSONS:
-        most = f"{plan.rows} row{'s' * (plan.rows > 1)}"
-        notes.append(f"a person with more than {most} counts as {most}")
+        notes.append(plan.limit)
     if estimator.estimand:
         notes.append(estimator.estimand)
     if allocation.among > 1:
@@ -145,7 +144,7 @@ class Table:
 
     def _tabulated(self, made: Expression, rows: list[Row], places: list[int]) -> Tabulated | None:
         """Intervals at a few confidences; None where an expression has none, or not soon."""
-        confidences = _CONFIDENCES if len(places) <= _MANY_ROWS else _FEW
+        confidences = CONFIDENCES if len(places) <= _MANY_ROWS else _FEW
         if isinstance(made, Column):
             each = [of_each(confidence, self.among) for confidence in confidences]
             ends = zip(confidences, self.aggregates[made.name].intervals(each), strict=True)

@@ -100,11 +100,7 @@ def _unit(plan: IntegerPlan) -> str:
     if not _weighed(plan):
         each = " per group" if plan.question.keys else ""
         return f"protect {plan.unit}: each person counts once{each}"
-    most = f"{plan.rows} row{'s' * (plan.rows > 1)}"
-    return (
-        f"protect {plan.unit}: a person with more than {most} counts as {most}, with less weight "
-        "per row"
-    )
+    return f"protect {plan.unit}: {plan.limit}, with less weight per row"
 
 
 def _weighed(plan: IntegerPlan) -> bool:
