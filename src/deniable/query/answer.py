@@ -30,7 +30,7 @@ from deniable.query.algebra.meaning import EPOCH
 from deniable.query.allocate import Allocation
 from deniable.query.allocate.filters import unmet
 from deniable.query.allocate.foresight import people_needed
-from deniable.query.integers import Group
+from deniable.query.integers import Group, limited
 from deniable.release import Noisy, Spread, Tabulated
 from deniable.workload.tails import of_each
 
@@ -82,7 +82,7 @@ def estimand(allocation: Allocation, estimator: Estimator) -> str:
     if (few := plan.groups_of(estimator)) is not None:
         notes.append(f"a person in more than {few} group{'s' * (few > 1)} counts in only {few}")
     if not plan.single and estimator.aggregate.function is not Function.PERSONS:
-        notes.append(plan.limit)
+        notes.append(limited(plan.rows))
     if estimator.estimand:
         notes.append(estimator.estimand)
     if allocation.among > 1:

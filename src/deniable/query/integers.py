@@ -107,12 +107,6 @@ class IntegerPlan:
         """Whether everyone has one row in the last relation, or none."""
         return self.weight == 1 or one_each(self.question.relation)
 
-    @property
-    def limit(self) -> str:
-        """What becomes of a person with many rows, in words."""
-        most = f"{self.rows} row{'s' * (self.rows > 1)}"
-        return f"a person with more than {most} counts as {most}"
-
     def groups_of(self, part: Estimator) -> int | None:
         """In how many groups a person counts at most; None where that leaves nobody out.
 
@@ -169,6 +163,12 @@ class Cells:
     groups: tuple[Group, ...] = field(repr=False)
     numbers: Mapping[str, NDArray[np.object_]] = field(repr=False)
     histograms: Mapping[str, NDArray[np.int64]] = field(repr=False)
+
+
+def limited(rows: int) -> str:
+    """What becomes of a person with more rows than that, in words."""
+    most = f"{rows} row{'s' * (rows > 1)}"
+    return f"a person with more than {most} counts as {most}"
 
 
 # ---- from a question to that plan

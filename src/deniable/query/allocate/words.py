@@ -25,7 +25,7 @@ from deniable.query.algebra import (
     walk,
 )
 from deniable.query.algebra.show import aggregate_text, relation_lines
-from deniable.query.integers import IntegerPlan
+from deniable.query.integers import IntegerPlan, limited
 from deniable.release import Plan
 from deniable.release.numbers import amount, digits, shown_error
 from deniable.release.plan import Balance
@@ -100,7 +100,7 @@ def _unit(plan: IntegerPlan) -> str:
     if not _weighed(plan):
         each = " per group" if plan.question.keys else ""
         return f"protect {plan.unit}: each person counts once{each}"
-    return f"protect {plan.unit}: {plan.limit}, with less weight per row"
+    return f"protect {plan.unit}: {limited(plan.rows)}, with less weight per row"
 
 
 def _weighed(plan: IntegerPlan) -> bool:

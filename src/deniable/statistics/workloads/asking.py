@@ -15,6 +15,7 @@ from deniable.parameters import called
 from deniable.query.algebra import Aggregate, Expression, Key
 from deniable.query.answer import CONFIDENCES
 from deniable.query.bind.bins import cell_of
+from deniable.query.integers import limited
 from deniable.query.query import Query
 from deniable.query.vectors import Vector
 from deniable.release import Noisy, Plan, Release
@@ -196,7 +197,7 @@ def cells_of(about: About, column: str, *, bins: Any, kept: bool = False) -> Lis
 def estimand_of(query: Query) -> str:
     """What is estimated, where rows are left out or values are clipped."""
     plan = query.integers
-    notes = [plan.limit] if plan.weight != 1 else []
+    notes = [limited(plan.rows)] if plan.weight != 1 else []
     notes += [part.estimand for part in plan.parts.values()]
     return "; ".join(filter(None, notes))
 
