@@ -30,14 +30,14 @@ from deniable.query.algebra.meaning import EPOCH
 from deniable.query.allocate import Allocation
 from deniable.query.allocate.filters import unmet
 from deniable.query.allocate.foresight import people_needed
-from deniable.query.integers import Group
+from deniable.query.integers import Group, limited
 from deniable.release import Noisy, Spread, Tabulated
 from deniable.workload.tails import of_each
 
 Columns = tuple[dict[str, tuple[object, ...]], dict[str, Noisy]]
 Row = dict[str, Scalar | None]
 
-_CONFIDENCES: Final = (0.5, 0.8, 0.9, 0.95, 0.99, 0.999)
+CONFIDENCES: Final = (0.5, 0.8, 0.9, 0.95, 0.99, 0.999)
 _FEW: Final = (0.9, 0.95, 0.99)
 _MANY_ROWS: Final = 2_000
 _MOST_ENCLOSED: Final = 20_000  # range arithmetic takes a while for each row
@@ -82,8 +82,7 @@ def estimand(allocation: Allocation, estimator: Estimator) -> str:
     if (few := plan.groups_of(estimator)) is not None:
         notes.append(f"a person in more than {few} group{'s' * (few > 1)} counts in only {few}")
     if not plan.single and estimator.aggregate.function is not Function.PERSONS:
-        most = f"{plan.rows} row{'s' * (plan.rows > 1)}"
-        notes.append(f"a person with more than {most} counts as {most}")
+        notes.append(limited(plan.rows))
     if estimator.estimand:
         notes.append(estimator.estimand)
     if allocation.among > 1:
@@ -145,7 +144,7 @@ class Table:
 
     def _tabulated(self, made: Expression, rows: list[Row], places: list[int]) -> Tabulated | None:
         """Intervals at a few confidences; None where an expression has none, or not soon."""
-        confidences = _CONFIDENCES if len(places) <= _MANY_ROWS else _FEW
+        confidences = CONFIDENCES if len(places) <= _MANY_ROWS else _FEW
         if isinstance(made, Column):
             each = [of_each(confidence, self.among) for confidence in confidences]
             ends = zip(confidences, self.aggregates[made.name].intervals(each), strict=True)
@@ -184,9 +183,10 @@ class Table:
             }
             fixed = {k: v for k, v in rows[i].items() if k not in known}
             domain = substitute(_filled(made, fixed), known).domain
-            if not domain.numeric or domain.low is None or domain.high is None:
+            if not (domain.numeric and domain.bounded):
                 return None
-            pairs.append((float(domain.low), float(domain.high)))  # type: ignore[arg-type]
+            low, high = domain.bounds
+            pairs.append((float(low), float(high)))
         return pairs
 
 

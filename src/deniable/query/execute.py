@@ -59,8 +59,7 @@ class Execution:
             self._engine = held.enter_context(
                 kind(needed(self._plan.question.relation, self._tables))
             )
-            secret = f"{current().integer(_SECRET_BITS):032x}"
-            self._asked = self._compiled(secret)
+            self._asked = self._compiled(drawn_secret())
             self._engine.check([each.text for each in self._asked])
             self._held = held.pop_all()
 
@@ -192,6 +191,11 @@ class RowByRow(Execution):
         return asked.text, [*(f"k{i}" for i in asked.keys), *numbers, *persons]
 
 
+def drawn_secret() -> str:
+    """Keys the hash by which persons keep groups; drawn once, so that all statements agree."""
+    return f"{current().integer(_SECRET_BITS):032x}"
+
+
 def compiled_for(plan: IntegerPlan, engine: Engine, *, secret: str) -> tuple[Statement, ...]:
     """The statements for an engine that is connected."""
     return statements(plan, dialect=engine.dialect, tables=engine.stored(), secret=secret)
@@ -284,7 +288,8 @@ def canonical(value: Any, kind: Kind) -> Scalar | None:
             return int(value)
         case Kind.BOOL:
             return bool(value)
-    return value  # type: ignore[no-any-return]
+    same: Scalar = value
+    return same
 
 
 def _sortable(group: Group) -> tuple[tuple[bool, Any], ...]:

@@ -137,9 +137,9 @@ class IntegerPlan:
         """Every group there can be, set by set, in the order of the lists; keys must be public."""
         keys = self.question.keys
         for chosen in self.sets:
-            lists = [keys[i].values if i in chosen else (None,) for i in range(len(keys))]
-            assert all(values is not None for values in lists)
-            yield from product(*lists)  # type: ignore[arg-type]
+            yield from product(
+                *(key.listed if i in chosen else (None,) for i, key in enumerate(keys))
+            )
 
     @property
     def cells(self) -> int | None:
@@ -163,6 +163,12 @@ class Cells:
     groups: tuple[Group, ...] = field(repr=False)
     numbers: Mapping[str, NDArray[np.object_]] = field(repr=False)
     histograms: Mapping[str, NDArray[np.int64]] = field(repr=False)
+
+
+def limited(rows: int) -> str:
+    """What becomes of a person with more rows than that, in words."""
+    most = f"{rows} row{'s' * (rows > 1)}"
+    return f"a person with more than {most} counts as {most}"
 
 
 # ---- from a question to that plan

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -191,9 +191,10 @@ class Query:
         self._check_both(allocation)
         reading = self._reading()  # once for both
         keys = self._keys(allocation, reading)
-        shown: list[Group] = list(keys.value)  # type: ignore[call-overload]
+        shown = keys.value
+        assert isinstance(shown, Iterable)
         try:
-            numbers = self._numbers(allocation, shown[:MOST_GROUPS], reading)
+            numbers = self._numbers(allocation, list(shown)[:MOST_GROUPS], reading)
         except DeniableError as error:
             paid_before(error, keys, "choose groups")
             raise

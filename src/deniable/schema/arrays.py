@@ -12,7 +12,7 @@ import datetime as dt
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
-from typing import Any, Final
+from typing import Any, Final, SupportsFloat
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -118,7 +118,8 @@ def texts(values: Values) -> list[object]:
 def step_of(value: object, kind: str) -> int | float:
     """The number that stands for a value of the schema."""
     if kind == "float":
-        return float(value)  # type: ignore[arg-type]
+        assert isinstance(value, SupportsFloat | str)
+        return float(value)
     found = _READ[kind](value)
     assert found is not None
     return found

@@ -15,11 +15,13 @@ from __future__ import annotations
 
 import datetime as dt
 import math
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from itertools import pairwise
 from numbers import Integral, Real
-from typing import Final, TypeGuard, cast
+from typing import Any, Final, TypeGuard, cast
 
 from deniable import parameters
 from deniable.errors import BadParameter, MissingRule
@@ -76,6 +78,13 @@ class Column:
             return min(numbers), max(numbers)
         return None
 
+    @property
+    def numeric_bounds(self) -> tuple[int | float, int | float] | None:
+        """The bounds that were stated, if they are numbers."""
+        if isinstance(self.low, int | float) and isinstance(self.high, int | float):
+            return self.low, self.high
+        return None
+
     def rule(self, name: str, *, table: str) -> Scalar:
         """What to do with missing values; MissingRule if nobody said."""
         if self.missing is None:
@@ -122,9 +131,9 @@ def keys(values: Iterable[object], *, missing: object = DROP) -> Column:
     """The values there can be, as a public list; others count as missing."""
     if isinstance(values, str | bytes) or not isinstance(values, Iterable):
         raise BadParameter.of("keys", values, must="a list of values", fix='dp.keys(["a", "b"])')
-    # What an array holds, as plain Python values: one call for all of them.
-    plain = getattr(getattr(values, "dtype", None), "kind", "") in _ARRAYS
-    listed = tuple(values.tolist() if plain else values)  # type: ignore[attr-defined]
+    if getattr(getattr(values, "dtype", None), "kind", "") in _ARRAYS and hasattr(values, "tolist"):
+        values = values.tolist()  # what an array holds, as plain Python values
+    listed = tuple(values)
     if not listed:
         raise BadParameter("a list of keys needs at least one value", fix='dp.keys(["a", "b"])')
     kind = _key_type(listed[0])
@@ -275,7 +284,7 @@ def _check_bounds(column: Column) -> None:
     if column.keys is not None:
         raise BadParameter("a column has bounds or keys, not both")
     low, high = _of_type("low", low, column.type), _of_type("high", high, column.type)
-    if not low < high:  # type: ignore[operator]
+    if low == high or not _increasing(low, high):
         raise BadParameter(
             f"low must be below high; you gave {low} and {high}",
             why="" if low == high else "they look swapped",
@@ -294,8 +303,7 @@ def _check_keys(listed: tuple[Scalar, ...], kind: str) -> None:
         for key in listed:
             _of_type("keys", key, kind)
     if len(set(listed)) < len(listed):
-        seen: set[Scalar] = set()
-        twice = next(key for key in listed if key in seen or seen.add(key))  # type: ignore[func-returns-value]
+        twice = next(key for key, times in Counter(listed).items() if times > 1)
         raise BadParameter(f"the key {twice!r} is listed twice")
 
 
@@ -307,11 +315,16 @@ def _check_missing(column: Column) -> None:
             why="rows without a listed value would get a group nobody announced",
             fix=f"dp.keys([..., {missing!r}], missing={missing!r})",
         )
-    if column.low is not None and not column.low <= missing <= column.high:  # type: ignore[operator]
+    if column.low is not None and not _increasing(column.low, missing, column.high):
         raise BadParameter(
             f"missing={missing!r} lies outside the bounds {column.low} to {column.high}",
             why="what stands in for a missing value is clipped like any other",
         )
+
+
+def _increasing(*values: Any) -> bool:
+    """Whether no value is above the next; all are of one type."""
+    return all(low <= high for low, high in pairwise(values))
 
 
 def _missing_shown(column: Column, *, default: str | None) -> str:

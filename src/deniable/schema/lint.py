@@ -103,19 +103,18 @@ def _of_column(name: str, column: Column, *, typed: bool) -> Iterator[Finding]:
         elif column.type == "text":
             yield _no_keys(name, typed=typed)
         return
-    if column.keys is None and column.type in ("int", "float"):
-        yield from _of_bounds(name, float(column.low), float(column.high))  # type: ignore[arg-type]
+    if column.numeric_bounds is not None:
+        yield from _of_bounds(name, *column.numeric_bounds)
 
 
 def _no_bounds(name: str, type_: str) -> Finding:
     low, high = _PLAUSIBLE[type_]
-    fields = {"low": low, "high": high}
     return Finding(
         code=MissingBounds.code,
         column=name,
         what=f"no bounds, so it cannot be summed or averaged; replace {low} and {high} by "
         "plausible bounds, without looking at the data",
-        fixes=(Fix(f"dp.bounds({low}, {high})", command=f"--bounds {low} {high}", fields=fields),),
+        fixes=(_bounding(low, high),),
     )
 
 
@@ -126,30 +125,15 @@ def _no_days(name: str, type_: str) -> Finding:
         column=name,
         what="no bounds, so its days, months and years must be selected privately; replace "
         f"{first} and {last} by plausible bounds, without looking at the data",
-        fixes=(
-            Fix(
-                f'dp.bounds("{first}", "{last}", type="{type_}")',
-                command=f"--bounds {first} {last}",
-                fields={"low": first, "high": last},
-            ),
-        ),
+        fixes=(_bounding(first, last, moment=type_),),
     )
 
 
 def _no_keys(name: str, *, typed: bool) -> Finding:
     """Text without a list of keys; in a CSV it may be a number without bounds."""
     listed = Fix('dp.keys(["A", "B", "C"])', command="--keys A,B,C", fields={"keys": "A\nB\nC"})
-    bounds = Fix(
-        "dp.bounds(0, 100)",
-        command="--bounds 0 100",
-        fields={"type": "float", "low": "0", "high": "100"},
-    )
-    first, last = _PLAUSIBLE["date"]
-    dates = Fix(
-        f'dp.bounds("{first}", "{last}", type="date")',
-        command=f"--type date --bounds {first} {last}",
-        fields={"type": "date", "low": first, "high": last},
-    )
+    bounds = _bounding(*_PLAUSIBLE["float"], type="float")
+    dates = _bounding(*_PLAUSIBLE["date"], moment="date", options="--type date ", type="date")
     return Finding(
         code=UnknownKeys.code,
         column=name,
@@ -162,19 +146,14 @@ def _no_keys(name: str, *, typed: bool) -> Finding:
 def _of_bounds(name: str, low: float, high: float) -> Iterator[Finding]:
     ends = [_rounded(low, math.floor), _rounded(high, math.ceil)]
     if ends != [low, high]:
-        shown = [f"{each:.0f}" if each.is_integer() else f"{each:g}" for each in ends]
-        options = Fix(
-            f"dp.bounds({shown[0]}, {shown[1]})",
-            command=f"--bounds {shown[0]} {shown[1]}",
-            fields={"low": shown[0], "high": shown[1]},
-        )
+        shown = (f"{each:.0f}" if each.is_integer() else f"{each:g}" for each in ends)
         yield Finding(
             code=MissingBounds.code,
             column=name,
             what=f"the bounds {low:.17g} and {high:.17g} look like values of people; state round "
             "ones, without looking at the data",
             danger=True,
-            fixes=(options,),
+            fixes=(_bounding(*shown),),
         )
     if max(abs(low), abs(high)) > _WIDE:
         yield Finding(
@@ -183,6 +162,16 @@ def _of_bounds(name: str, low: float, high: float) -> Iterator[Finding]:
             what="the bounds are so wide that noise, which grows with them, may drown every sum; "
             "state narrower ones, and values beyond them are clipped",
         )
+
+
+def _bounding(low: str, high: str, *, moment: str = "", options: str = "", **fields: str) -> Fix:
+    """These bounds as people state them; `moment` is the type if they are dates or timestamps."""
+    ends = f'"{low}", "{high}", type="{moment}"' if moment else f"{low}, {high}"
+    return Fix(
+        f"dp.bounds({ends})",
+        command=f"{options}--bounds {low} {high}",
+        fields={**fields, "low": low, "high": high},
+    )
 
 
 def _rounded(number: float, to: object = round) -> float:

@@ -66,7 +66,7 @@ def _values(column: Column, spread: NDArray[np.float64]) -> list[object]:
     low, high = column.bounds or (None, None)
     match column.type:
         case "int" | "float":
-            start, end = (0.0, 100.0) if low is None else (float(low), float(high))  # type: ignore[arg-type]
+            start, end = column.numeric_bounds or (0.0, 100.0)
             numbers = start * (1 - spread) + end * spread
             return [int(x) for x in np.rint(numbers)] if column.type == "int" else list(numbers)
         case "bool":

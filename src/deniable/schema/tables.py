@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import datetime as dt
 import os
-import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -121,6 +120,8 @@ class Schema:
     @staticmethod
     def from_toml(path: str | os.PathLike[str]) -> Schema:
         """The schema that `to_toml` wrote, or that you wrote by hand."""
+        import tomllib
+
         try:
             text = Path(path).read_text(encoding="utf-8")
             record = tomllib.loads(text)

@@ -12,6 +12,8 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Final
 
+import numpy as np
+
 from deniable.cards import card, facts, table
 from deniable.errors import BadParameter, MissingUnit
 from deniable.query.algebra.possible import count_of
@@ -176,6 +178,5 @@ def _limit(release: Release, steps: Sequence[int]) -> int:
 
 def _people(release: Release) -> tuple[list[float], float]:
     """The noisy counts, and their ±."""
-    rows = release.rows()
-    counts = [float(row["people"]) for row in rows]  # type: ignore[arg-type]
-    return counts, float(rows[0]["people_error"])  # type: ignore[arg-type]
+    people = release.answers["people"]
+    return np.array(people.cells, dtype=np.float64).tolist(), float(people.errors()[0])

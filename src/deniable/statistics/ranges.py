@@ -13,6 +13,8 @@ import math
 from dataclasses import replace
 from typing import Final
 
+import numpy as np
+
 from deniable.errors import BadParameter
 from deniable.query.algebra import Key, Kind
 from deniable.query.bind.bins import bucket
@@ -58,7 +60,7 @@ def above_noise(release: Release) -> list[int]:
     counts = release.answers["count"]
     # What no empty bin passes but with a chance of 10⁻⁶ in all: half of what passes a ±.
     threshold = counts.errors(1 - 2 * _FALSE_ALARM / len(counts.cells))[0]
-    return [i for i, n in enumerate(counts.cells) if float(n) > threshold]  # type: ignore[arg-type]
+    return [i for i, n in enumerate(np.array(counts.cells, dtype=np.float64)) if n > threshold]
 
 
 def knowing(about: About, column: str, low: float, high: float) -> About:

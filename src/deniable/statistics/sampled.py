@@ -110,8 +110,8 @@ class Sampled:
             lambda found: range_scores(found, parts=parts), linf=self._sides, shape=RANGES
         )
         found = session.release(search.on(scores), title=f"{self.title}: its magnitude")
-        (place,) = found.answers["value"].cells
-        low, high = range_at(int(place))  # type: ignore[call-overload]
+        (place,) = np.array(found.answers["value"].cells, dtype=np.int64)
+        low, high = range_at(int(place))
         try:
             averaged = self._averaged(answers, rest, low, high, few=self._few(search, parts))
         except DeniableError as error:
@@ -158,11 +158,11 @@ class Sampled:
             )
         first, rest = spend.split(_OF_SEARCH)
         sides = float(self._sides)
-        if isinstance(first, Zcdp):
+        if isinstance(first, Pure | Approx):
+            epsilon = first.epsilon
+        else:
             scale = calibrate(lambda s: PermuteAndFlip(epsilon=1 / s, sensitivity=sides), to=first)
             epsilon = 1 / scale
-        else:
-            epsilon = first.epsilon  # type: ignore[attr-defined]
         search = PermuteAndFlip(epsilon=epsilon, sensitivity=sides)
         return search, rest, self.parts or min(max(self._usual(search), _FEWEST), _MOST)
 

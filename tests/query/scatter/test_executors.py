@@ -13,6 +13,7 @@ from deniable.session.elsewhere import Commission
 
 from .asking import allocated
 
+MUCH = dp.epsilon(1e6)
 COUNT = "SELECT city, COUNT(*) AS n FROM data GROUP BY city"
 
 
@@ -63,6 +64,18 @@ def test_numbers_of_a_batch_get_noise_of_their_own():
     first, second = (b.column("n").to_numpy() for b in made.over(iter([one, one])))
     assert not np.array_equal(first, second)
     assert len(np.unique(first)) > 1000  # b ≈ 4000: equal neighbours are rare
+
+
+@pytest.mark.parametrize(
+    ("asked", "told"),
+    [("COUNT(*) + 1 AS n FROM data GROUP BY city", [101, 201]),
+     ("COUNT(*) AS n FROM data GROUP BY city HAVING COUNT(*) > 150", [200])],
+)  # fmt: skip
+def test_expressions_and_having_are_computed_where_the_table_is_not_known(asked, told):
+    public = allocated(f"SELECT city, {asked}", keys={"city": dp.keys(["c0", "c1"])}, spend=MUCH)
+    sent = pickle.loads(pickle.dumps(draw(public)))
+    (found,) = sent.over(iter([batch([100, 200])]))
+    assert np.rint(found.column("n").to_numpy()).tolist() == told
 
 
 def test_another_version_refuses_to_draw():

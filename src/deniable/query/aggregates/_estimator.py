@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, ClassVar, Final, Literal, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from deniable.query.algebra import Aggregate, Function
+from deniable.query.algebra import Aggregate, Function, Kind
 from deniable.release import Summed
 from deniable.release.numbers import shown_error
 from deniable.workload import reach
 
-from .tallies import Tally, ends
+from .tallies import Tally
 
 if TYPE_CHECKING:
     from deniable.query.allocate import Allocation
@@ -104,9 +104,10 @@ class Estimator(ABC):
 
     # ---- words
 
-    @abstractmethod
     def derivation(self, allocation: Allocation) -> str:
         """The step of the plan that makes it of noisy numbers; empty where none needs saying."""
+        del allocation
+        return ""
 
     def note(self, allocation: Allocation, size: float | None) -> str:
         """What follows its name in the plan's notes, where its ± is not known in advance."""
@@ -190,7 +191,7 @@ def sizes(errors: tuple[float, ...]) -> tuple[float, ...]:
 
 def is_whole(asked: Aggregate) -> bool:
     """Whether its values are whole numbers."""
-    return asked.argument is not None and asked.argument.kind.value == "int"
+    return asked.argument is not None and asked.argument.kind is Kind.INT
 
 
 def _end(value: object) -> str:
@@ -200,7 +201,7 @@ def _end(value: object) -> str:
 def half_width(total: Tally) -> float:
     """How far values may lie from the centre of a sum."""
     assert total.value is not None
-    low, high = (float(end) for end in ends(total.value))
+    low, high = (float(end) for end in total.value.domain.bounds)
     return max(high - total.centre, total.centre - low)
 
 

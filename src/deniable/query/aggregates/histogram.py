@@ -46,7 +46,3 @@ class Histogram(Linear):
     def derive(self, allocation: Allocation, noisy: Mapping[str, Floats]) -> Derived:
         name, unit = self.histogram.name, float(self.histogram.unit)
         return super().derive(allocation, {name: noisy[name][:, self.aggregate.bin] * unit})
-
-    def derivation(self, allocation: Allocation) -> str:
-        del allocation
-        return ""

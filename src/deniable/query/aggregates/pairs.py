@@ -16,7 +16,7 @@ from deniable.workload.ratios import OF_A_MEAN, Confidence, Pairs, correlation_e
 from ._estimator import Derived, Ends, Estimator, Floats, Known, Terms, mixture, worst
 from .mean import Mean
 from .spread import Spread, corrected
-from .tallies import WHOLE, Measure, Tally, ends, middle
+from .tallies import WHOLE, Measure, Tally, middle
 
 if TYPE_CHECKING:
     from deniable.query.allocate import Allocation
@@ -216,7 +216,7 @@ def _both(asked: Aggregate) -> Expression | None:
 
 def _product(x: Expression, y: Expression) -> Expression:
     """(x − centre)·(y − centre′): of whole numbers that are not too large, a whole number."""
-    reaches = [max(abs(e - middle(value)) for e in ends(value)) for value in (x, y)]
+    reaches = [max(abs(e - middle(value)) for e in value.domain.bounds) for value in (x, y)]
     if reaches[0] * reaches[1] > _FARTHEST:
         raise UnsupportedQuery(
             "these bounds are too far apart to multiply values between them",

@@ -121,10 +121,6 @@ class Rank(Estimator):
         values = edges[guess] if bins.whole else (edges[guess] + edges[guess + 1]) / 2
         return Derived(values=values, whole=is_whole(self.aggregate), interval=interval)
 
-    def derivation(self, allocation: Allocation) -> str:
-        del allocation
-        return ""
-
     def note(self, allocation: Allocation, size: float | None) -> str:
         rank = self.rank_error(allocation)
         sizes = SIZES if size is None else (size,)

@@ -83,17 +83,9 @@ class Tally:
         return name + ("" if of and of in name else of) + where
 
 
-def ends(value: Expression) -> tuple[int | float, int | float]:
-    """The public bounds of an argument."""
-    low, high = value.domain.low, value.domain.high
-    assert isinstance(low, int | float)
-    assert isinstance(high, int | float)
-    return low, high
-
-
 def grid(value: Expression, *, at_most: int) -> Grid:
     """The cells of a bounded value: one per whole number if they fit, else `at_most`."""
-    low, high = ends(value)
+    low, high = value.domain.bounds
     if value.kind is Kind.INT and high - low < at_most and max(-low, high) <= EXACT:
         return Grid(type="int", low=low, high=high, cells=int(high - low) + 1, whole=True)
     width = float(high) - float(low)
@@ -115,7 +107,7 @@ def middle(value: Expression) -> float:
     >>> middle(Column(name="age", domain=Domain(kind=Kind.INT, low=0, high=125)))
     62.0
     """
-    low, high = ends(value)
+    low, high = value.domain.bounds
     half = Fraction(low) / 2 + Fraction(high) / 2
     if value.kind is Kind.INT and abs(half) > EXACT:
         return 0.0  # its float may be beyond 64 bits
@@ -124,7 +116,7 @@ def middle(value: Expression) -> float:
 
 def on_lattice(value: Expression, *, centre: float, squared: bool) -> tuple[Lattice, int, int]:
     """The lattice of value − centre, or of its square, and the least and most lattice point."""
-    low, high = (Fraction(end) - Fraction(centre) for end in ends(value))
+    low, high = (Fraction(end) - Fraction(centre) for end in value.domain.bounds)
     if squared:
         low, high = Fraction(0), max(low * low, high * high)
     whole = value.kind is Kind.INT and max(-low, high) <= WHOLE

@@ -10,6 +10,7 @@ from __future__ import annotations
 import dataclasses
 import datetime as dt
 import enum
+import math
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -62,6 +63,29 @@ class Domain:
     def bounded(self) -> bool:
         """Both ends are known."""
         return self.low is not None and self.high is not None
+
+    @property
+    def bounds(self) -> tuple[Number, Number]:
+        """From where to where a number lies; both ends must be known."""
+        assert isinstance(self.low, Number)
+        assert isinstance(self.high, Number)
+        return self.low, self.high
+
+    @property
+    def ends(self) -> tuple[Number, Number]:
+        """The same, with infinities for what is not known."""
+        low = -math.inf if self.low is None else self.low
+        high = math.inf if self.high is None else self.high
+        assert isinstance(low, Number)
+        assert isinstance(high, Number)
+        return low, high
+
+    @property
+    def moments(self) -> tuple[dt.date | None, dt.date | None]:
+        """The first and the last date or timestamp; None for what is not known."""
+        assert self.low is None or isinstance(self.low, dt.date)
+        assert self.high is None or isinstance(self.high, dt.date)
+        return self.low, self.high
 
     @property
     def numeric(self) -> bool:

@@ -210,7 +210,7 @@ def evaluate(expression: Expression, row: Mapping[str, Scalar | None]) -> Scalar
             found = expression.operator.run(*(evaluate(arg, row) for arg in expression.args))
             if isinstance(found, int) and expression.kind is Kind.FLOAT:
                 return float(found)
-            return found  # type: ignore[no-any-return]
+            return found
     raise AssertionError(type(expression))
 
 

@@ -15,7 +15,7 @@ from collections.abc import Callable
 from string import ascii_lowercase, ascii_uppercase
 from typing import Any, Final
 
-from .domain import EXACT, Scalar
+from .domain import EXACT, Number, Scalar
 
 Value = Scalar | None
 
@@ -28,7 +28,7 @@ _LOWER: Final = str.maketrans(ascii_uppercase, ascii_lowercase)
 _UPPER: Final = str.maketrans(ascii_lowercase, ascii_uppercase)
 
 
-def number(value: float) -> Value:
+def number(value: float) -> float | None:
     """A float without NaN and without the second zero."""
     return None if math.isnan(value) else value + 0.0
 
@@ -81,7 +81,7 @@ def sign(x: float) -> Value:
     return (x > 0) - (x < 0)
 
 
-def round_half_away(x: float, digits: int = 0) -> Value:
+def round_half_away(x: float, digits: int = 0) -> Number:
     """sign(x)·⌊|x|·10ᵈ + ½⌋/10ᵈ in float64: halves go away from zero; x itself beyond 2⁹⁰⁰."""
     if isinstance(x, int) and digits >= 0:
         return x
@@ -91,8 +91,8 @@ def round_half_away(x: float, digits: int = 0) -> Value:
     scaled = abs(float(x)) * scale if digits >= 0 else abs(float(x)) / scale
     up = float(math.floor(scaled + 0.5))
     back = up / scale if digits >= 0 else up * scale
-    signed = number(math.copysign(back, x))
-    return whole(math.floor, signed) if digits <= 0 and isinstance(signed, float) else signed
+    signed = math.copysign(back, x) + 0.0
+    return whole(math.floor, signed) if digits <= 0 else signed
 
 
 def sqrt(x: float) -> Value:
@@ -124,20 +124,20 @@ def power(x: float, y: float) -> Value:
         return -math.inf if x < 0 and y % 2 == 1 else math.inf
 
 
-def clip(x: Any, low: Any, high: Any) -> Value:
+def clip(x: float, low: float, high: float) -> Number:
     """The nearest value in [low, high]."""
-    return max(low, min(high, x))  # type: ignore[no-any-return]
+    return max(low, min(high, x))
 
 
-def bin_start(x: float, width: float) -> Value:
+def bin_start(x: float, width: float) -> Number:
     """Where the bin of x starts: ⌊x/width⌋·width; a whole number if both are."""
     if isinstance(x, int) and isinstance(width, int):
         return x // width * width
     k = float(x) / float(width)
-    return number(math.floor(k) * float(width)) if math.isfinite(k) else number(k)
+    return math.floor(k) * float(width) + 0.0 if math.isfinite(k) else k
 
 
-def width_bucket(x: float, low: float, high: float, buckets: int) -> Value:
+def width_bucket(x: float, low: float, high: float, buckets: int) -> int:
     """1 to `buckets` from low to high; 0 below, buckets + 1 from high on; all in float64."""
     x, low, high = float(x), float(low), float(high)
     if x < low:
@@ -148,7 +148,7 @@ def width_bucket(x: float, low: float, high: float, buckets: int) -> Value:
     return min(buckets, math.floor(share) + 1)
 
 
-def whole(rule: Callable[[float], int], x: float) -> Value:
+def whole(rule: Callable[[float], int], x: float) -> Number:
     """⌊x⌋ or ⌈x⌉, a whole number while it is one exactly, else the float itself."""
     if isinstance(x, int) or not math.isfinite(x):
         return x

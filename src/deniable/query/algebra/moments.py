@@ -7,6 +7,7 @@ import math
 import re
 from typing import Final
 
+from .domain import Number
 from .meaning import Value, lower, number, round_half_away
 
 UNITS: Final = ("year", "quarter", "month", "week", "day", "hour", "minute")
@@ -71,7 +72,7 @@ def add_minutes(x: dt.date, minutes: int) -> Value:
 # ---- casts
 
 
-def to_int(x: object) -> Value:
+def to_int(x: Number | str) -> Value:
     """Floats are rounded with halves away from zero; missing beyond 64 bits."""
     if isinstance(x, str):
         whole = re.match(INT_TEXT, x) or re.match(WHOLE_TEXT, x)
@@ -79,15 +80,15 @@ def to_int(x: object) -> Value:
     if isinstance(x, float):
         if not math.isfinite(x) or not -(2.0**63) <= x < 2.0**63:
             return None
-        return int(round_half_away(x))  # type: ignore[arg-type]
-    return int(x)  # type: ignore[call-overload, no-any-return]
+        return int(round_half_away(x))
+    return int(x)
 
 
-def to_float(x: object) -> Value:
+def to_float(x: Number | str) -> Value:
     """Text that is not a number is missing."""
     if isinstance(x, str):
         return number(float(x)) if re.match(FLOAT_TEXT, x) and "\n" not in x else None
-    return float(x)  # type: ignore[arg-type]
+    return float(x)
 
 
 def to_text(x: object) -> Value:

@@ -42,7 +42,7 @@ class Operator:
     name: str
     accepts: tuple[frozenset[Kind], ...]
     result: Callable[..., Domain]
-    run: Callable[..., Any]
+    run: Callable[..., meaning.Value]
     symbol: str = ""
     constants: frozenset[int] = frozenset()
     exact: bool = True
@@ -97,7 +97,7 @@ def _cast_int(x: Domain) -> Domain:
 
 def _cast_float(x: Domain) -> Domain:
     low, high = (0, 1) if x.kind is Kind.BOOL else (x.low, x.high)
-    ends = [None if end is None else float(end) for end in (low, high)]  # type: ignore[arg-type]
+    ends = [ranges.in_kind(end, Kind.FLOAT) for end in (low, high)]
     missing = ranges.strict_missing([x], also=x.kind is Kind.TEXT)
     return Domain(kind=Kind.FLOAT, low=ends[0], high=ends[1], **missing)
 

@@ -15,6 +15,7 @@ from typing import Any, Final
 from .domain import Domain, Kind, Scalar
 from .expressions import Call, Expression, Literal, columns_of, evaluate, walk
 from .moments import truncate
+from .ranges import in_kind
 
 LARGEST_LIST: Final = 1_000_000
 _MOST_COMBINATIONS: Final = 10_000
@@ -119,17 +120,14 @@ def _union(args: tuple[Expression, ...], domain: Domain) -> tuple[Scalar, ...] |
     if len(lists) < len(args):
         return None
     every = itertools.chain.from_iterable(lists)
-    return _distinct(float(v) if domain.kind is Kind.FLOAT else v for v in every)  # type: ignore[arg-type]
+    return _distinct(in_kind(v, domain.kind) for v in every)
 
 
 def _bins(inner: Domain, domain: Domain, width: Expression) -> tuple[Scalar, ...] | None:
     """k·width for each k from that of the least value to that of the largest."""
-    assert isinstance(width, Literal)
-    step, low, high = width.value, inner.low, inner.high
-    if not isinstance(step, int | float) or not (
-        isinstance(low, int | float) and isinstance(high, int | float)
-    ):
+    if not inner.bounded:
         return None
+    (low, high), step = inner.bounds, width.domain.ends[0]
     if domain.kind is Kind.INT and isinstance(step, int):
         return _stepped(int(low) // step, int(high) // step, step)
     first, last = float(low) / float(step), float(high) / float(step)

@@ -7,7 +7,6 @@ expressions about keys and *noisy* aggregates: they cost nothing more.
 from __future__ import annotations
 
 import enum
-import math
 from dataclasses import dataclass, field
 
 from deniable.units import Unit
@@ -59,6 +58,12 @@ class Key:
     span: Span | None = field(default=None, compare=False)
 
     @property
+    def listed(self) -> tuple[Scalar, ...]:
+        """All groups there can be, where they are public."""
+        assert self.values is not None
+        return self.values
+
+    @property
     def column(self) -> Column:
         """What outputs read; missing where a grouping set leaves the key out."""
         return Column(name=self.name, domain=self.expression.domain)
@@ -100,13 +105,13 @@ class Aggregate:
     def low(self) -> int | float:
         """The least an argument can be."""
         assert self.argument is not None
-        return self.argument.domain.low  # type: ignore[return-value]
+        return self.argument.domain.bounds[0]
 
     @property
     def high(self) -> int | float:
         """The most an argument can be."""
         assert self.argument is not None
-        return self.argument.domain.high  # type: ignore[return-value]
+        return self.argument.domain.bounds[1]
 
     @property
     def column(self) -> Column:
@@ -158,15 +163,9 @@ class Question:
         return self.relation.person
 
     @property
-    def cells(self) -> int | None:
-        """How many groups the answer has over all grouping sets; None if keys are private."""
-        total = 0
-        for chosen in self.grouping_sets:
-            lists = [self.keys[i].values for i in chosen]
-            if any(values is None for values in lists):
-                return None
-            total += math.prod(len(values or ()) for values in lists)
-        return total
+    def plain(self) -> dict[str, str]:
+        """The columns of the answer that are keys or aggregates as they are, and which."""
+        return {o.name: o.expression.name for o in self.outputs if isinstance(o.expression, Column)}
 
     @property
     def fingerprint(self) -> str:

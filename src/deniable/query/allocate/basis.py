@@ -51,7 +51,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from itertools import product
+from itertools import permutations, product
 
 from deniable.query.aggregates import Measure, Tally
 from deniable.query.integers import IntegerPlan
@@ -120,15 +120,15 @@ def foldings(tallies: Sequence[Tally], plan: IntegerPlan) -> Iterator[Basis]:
     """Every way to tell two or three of these tallies by one vector."""
     counts = [t for t in tallies if t.measure is Measure.COUNT and t.moves.l1]
     sums = [t for t in tallies if t.measure is Measure.SUM and t.moves.l1]
-    nested = [(more, some) for more in counts for some in counts if _within(some, more)]
+    nested = [pair for pair in permutations(counts, 2) if _within(pair[1], pair[0])]
     for more, some in nested:
         yield _of_counts(more, some, plan)
     for total in sums:
         for count in counts:
-            if _summed_within(total, count):
+            if _within(total, count):
                 yield _of_sum(count, total, plan)
         for more, some in nested:
-            if _summed_within(total, some):
+            if _within(total, some):
                 yield _of_both(more, some, total, plan)
 
 
@@ -166,7 +166,7 @@ def side_by_side(tallies: Sequence[Tally], plan: IntegerPlan, law: Law) -> Itera
     counts = [t for t in tallies if t.measure is Measure.COUNT and t.moves.l1]
     sums = [t for t in tallies if t.measure is Measure.SUM and t.moves.l1]
     for total, count in product(sums, counts):
-        if _summed_within(total, count):
+        if _within(total, count):
             yield _beside(count, total, plan, law)
 
 
@@ -196,13 +196,7 @@ def _beside(count: Tally, total: Tally, plan: IntegerPlan, law: Law) -> Basis:
 
 def _within(some: Tally, more: Tally) -> bool:
     """Whether every row that counts for one counts for the other, by how they are written."""
-    return (
-        some is not more and more.where in (None, some.where) and more.value in (None, some.value)
-    )
-
-
-def _summed_within(total: Tally, count: Tally) -> bool:
-    return count.where in (None, total.where) and count.value in (None, total.value)
+    return more.where in (None, some.where) and more.value in (None, some.value)
 
 
 def _of_counts(more: Tally, some: Tally, plan: IntegerPlan) -> Basis:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import operator
 from collections.abc import Iterator
 from typing import Any, Final
@@ -47,6 +46,8 @@ def _unlisted(condition: Call) -> Iterator[str]:
     value, constants = _sides(condition)
     if condition.op not in _ALIKE or value is None or value.domain.values is None:
         return
+    import difflib
+
     listed = value.domain.values
     for each in constants:
         if each.value is not None and each.value not in listed:

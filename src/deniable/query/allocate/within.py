@@ -11,7 +11,6 @@ from deniable.errors import BadParameter, UnknownName
 from deniable.fixes import Fix
 from deniable.losses import Approx, Loss, Zcdp
 from deniable.losses.filters import Filter
-from deniable.query.algebra import Column
 from deniable.query.integers import IntegerPlan
 from deniable.workload.cheapest import Balance, cheapest
 
@@ -125,7 +124,7 @@ def _unknown(start: Allocation) -> str:
 
 def _that_ask_something(wanted: dict[str, float], plan: IntegerPlan) -> dict[str, float]:
     """Targets by aggregate, without those met at any spend: an average lies in its bounds."""
-    named = _aggregates(plan)
+    named = plan.question.plain
     largest = {name: plan.parts[named[name]].largest for name in wanted}
     asking = {name: target for name, target in wanted.items() if target < largest[name]}
     if not asking and not any(largest.values()):
@@ -144,9 +143,3 @@ def _that_ask_something(wanted: dict[str, float], plan: IntegerPlan) -> dict[str
     for name, target in asking.items():
         by_aggregate[named[name]] = min(target, by_aggregate.get(named[name], target))
     return by_aggregate
-
-
-def _aggregates(plan: IntegerPlan) -> dict[str, str]:
-    """The columns of the answer that are aggregates as they are, and which."""
-    outputs = plan.question.outputs
-    return {o.name: o.expression.name for o in outputs if isinstance(o.expression, Column)}

@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Final
 
 from deniable.errors import MissingBounds
-from deniable.losses import Approx, Loss
+from deniable.losses import Approx, Loss, Zcdp
 from deniable.mechanisms import Laplace, QuantileSearch
 from deniable.query.aggregates import Measure, Tally
 from deniable.query.algebra import (
@@ -25,7 +25,7 @@ from deniable.query.algebra import (
     walk,
 )
 from deniable.query.algebra.show import aggregate_text, relation_lines
-from deniable.query.integers import IntegerPlan
+from deniable.query.integers import IntegerPlan, limited
 from deniable.release import Plan
 from deniable.release.numbers import amount, digits, shown_error
 from deniable.release.plan import Balance
@@ -100,11 +100,7 @@ def _unit(plan: IntegerPlan) -> str:
     if not _weighed(plan):
         each = " per group" if plan.question.keys else ""
         return f"protect {plan.unit}: each person counts once{each}"
-    most = f"{plan.rows} row{'s' * (plan.rows > 1)}"
-    return (
-        f"protect {plan.unit}: a person with more than {most} counts as {most}, with less weight "
-        "per row"
-    )
+    return f"protect {plan.unit}: {limited(plan.rows)}, with less weight per row"
 
 
 def _weighed(plan: IntegerPlan) -> bool:
@@ -210,7 +206,8 @@ def _with_all_rows(part: Part, spread: float) -> str:
 def _ends(part: Part) -> tuple[float, float]:
     """Between which values the sums of a basis are told."""
     last, (above, below) = part.tallies[-1], part.basis.forth[-2:]
-    return tuple(last.centre + end * last.lattice.width for end in (-above[-2], below[-2]))  # type: ignore[return-value]
+    width = last.lattice.width
+    return last.centre - above[-2] * width, last.centre + below[-2] * width
 
 
 def _ranked(allocation: Allocation, tally: Tally) -> str:
@@ -334,17 +331,12 @@ def _picked(allocation: Allocation, size: float | None) -> str:
 def _shown(allocation: Allocation, name: str) -> str:
     """What the answer calls an aggregate."""
     outputs = allocation.plan.question.outputs
-    plain = (o.name for o in outputs if getattr(o.expression, "name", None) == name)
+    plain = (shown for shown, made in allocation.plan.question.plain.items() if made == name)
     made = (o.name for o in outputs if name in columns_of(o.expression))
     return next(plain, None) or next(made, name)
 
 
 def _twice(cost: Loss) -> str:
-    """What half the ± would cost: twice ε or μ, four times ρ."""
-    rho = getattr(cost, "rho", None)
-    if rho is not None:
-        return f"spend ρ {digits(4 * rho, 'up')}"
-    mu = getattr(cost, "mu", None)
-    if mu is not None:
-        return f"spend μ {digits(2 * mu, 'up')}"
-    return f"spend about ε {digits(2 * float(cost.epsilon), 'up')}"  # type: ignore[attr-defined]
+    """What half the ± would cost: about twice ε, twice μ, four times ρ."""
+    times, about = 4 if isinstance(cost, Zcdp) else 2, "about " * (cost.figure == "epsilon")
+    return f"spend {about}{cost.symbol} {digits(times * cost.figures()[cost.figure], 'up')}"

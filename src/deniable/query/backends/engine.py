@@ -82,8 +82,9 @@ class Engine(ABC):
         del rows  # most cannot
         yield self.table(statement, names)
 
-    def check_workers(self) -> None:  # noqa: B027  most engines have none
+    def check_workers(self) -> None:
         """Raise if other processes that `sums` needs are not fit for it; no row is read."""
+        assert not self.apart, "an engine with workers has its own check of them"
 
     def sums(self, statement: str, names: Sequence[str], work: Work) -> Integers | None:
         """What `work` makes of the rows part by part, added up; None if there is no part.

@@ -12,10 +12,7 @@ from deniable.schema.edges import between
 
 def cells_between(number: Expression, bins: object) -> Intervals:
     """The cells between a number's bounds: 10 of equal width unless `bins` says which."""
-    low, high = number.domain.low, number.domain.high
-    assert isinstance(low, int | float)
-    assert isinstance(high, int | float)
-    return between(low, high, type=number.kind.value, bins=10 if bins is None else bins)
+    return between(*number.domain.bounds, type=number.kind.value, bins=10 if bins is None else bins)
 
 
 def cell_of(value: Expression, cells: Listed | Intervals) -> Expression:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import shlex
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final
@@ -161,6 +160,8 @@ def _listing(expression: Expression, name: str, names: Names) -> list[Fix]:
     if plain.name not in names.origin:
         return [fixes.keys(name, numbers=numbers)]
     table, called = names.origin[plain.name]
+    import shlex
+
     target, values = shlex.quote(f"{table}.{called}"), "1,2,3" if numbers else "A,B,C"
     given = replace(fixes.keys(called, numbers=numbers), command="")
     return [given, Fix(f"deniable set {target} --keys {values}")]

@@ -89,14 +89,10 @@ class Summaries:
         if not mean:
             return total
         count = self.once(Summary.COUNT, whole, where, wish="count")
-        low, high = argument.domain.low, argument.domain.high
-        assert low is not None
-        assert high is not None
-        return call("clip", call("divide", total, count), literal(low), literal(high))
+        return call("clip", call("divide", total, count), *map(literal, argument.domain.bounds))
 
 
 def _step(argument: Expression) -> float:
     """A power of two, about 2⁻⁴⁰ of the farther bound."""
-    low, high = argument.domain.low, argument.domain.high
-    most = max(abs(low), abs(high))  # type: ignore[arg-type]
+    most = max(map(abs, argument.domain.bounds))
     return math.ldexp(1.0, max(math.frexp(most)[1] - _BITS, -900))

@@ -9,7 +9,7 @@ from typing import Final
 
 from sqlglot import exp
 
-from deniable.query.algebra import EXACT, Call, Kind, Literal, ranges
+from deniable.query.algebra import EXACT, Call, Kind
 from deniable.query.algebra.meaning import LARGEST_ROUNDED
 
 from . import nodes as sql
@@ -93,16 +93,15 @@ def _step(called: str) -> Callable[..., Node]:
     return rule
 
 
-def _round(dialect: Dialect, call: Call, x: Node, *_digits: Node) -> Node:
+def _round(dialect: Dialect, call: Call, x: Node, *given: Node) -> Node:
     """sign(x)·⌊|x|·10ᵈ + ½⌋/10ᵈ; what is beyond 2⁹⁰⁰ stays as it is."""
-    given = call.args[1] if len(call.args) > 1 else None
-    digits = int(given.value) if isinstance(given, Literal) else 0  # type: ignore[arg-type]
+    digits = int(call.args[1].domain.ends[0]) if given else 0
     facts = call.args[0].domain
     if facts.kind is Kind.INT and digits >= 0:
         return _in_kind(dialect, call, x)
     number = Real.of(call.args[0], x, dialect=dialect)
     size = number.copy().size()
-    most = ranges.ends(size.facts)[1]
+    most = size.facts.ends[1]
     scale = Real.constant(10.0 ** abs(digits), dialect=dialect)
     small = size.within(0.0, min(float(most), LARGEST_ROUNDED))
     scaled = small.times(scale) if digits >= 0 else small.over(scale)
@@ -184,7 +183,7 @@ def _bin(dialect: Dialect, call: Call, *args: Node) -> Node:
 
 def _whole_bin(dialect: Dialect, call: Call, x: Node, width: Node) -> Node:
     """x less its remainder, and less w below 0. Only that can leave 64 bits: if x is beyond 2⁵³."""
-    low, high = ranges.ends(call.args[0].domain)
+    low, high = call.args[0].domain.ends
     if low < -EXACT or high > EXACT:
         x, width = dialect.widened(x), dialect.widened(width)
     rest = sql.binary(exp.Mod, sql.copy(x), width)
@@ -197,15 +196,17 @@ def _whole_bin(dialect: Dialect, call: Call, x: Node, width: Node) -> Node:
 
 def _width_bucket(dialect: Dialect, call: Call, *args: Node) -> Node:
     x, low, high, count = reals(dialect, call, args)
-    ends = [float(arg.value) for arg in call.args[1:3]]  # type: ignore[attr-defined]
-    buckets = int(call.args[3].value)  # type: ignore[attr-defined]
-    above = x.copy().within(*ends).minus(low.copy())
-    share = above.over(Real.constant(ends[1] - ends[0], dialect=dialect)).times(count)
+    first, last = (float(arg.domain.ends[0]) for arg in call.args[1:3])
+    above = x.copy().within(first, last).minus(low.copy())
+    share = above.over(Real.constant(last - first, dialect=dialect)).times(count)
     place = share.floor().plus(Real.constant(1.0, dialect=dialect))
     inside = sql.function("LEAST", place.node, sql.copy(count.node))
     return sql.case(
         (sql.lt(x.node, low.node), dialect.whole(0)),
-        (sql.binary(exp.GTE, x.copy().node, high.node), dialect.whole(buckets + 1)),
+        (
+            sql.binary(exp.GTE, x.copy().node, high.node),
+            dialect.whole(int(call.args[3].domain.ends[0]) + 1),
+        ),
         (sql.present(x.copy().node), dialect.to(Kind.INT, inside)),
     )
 

@@ -80,10 +80,10 @@ class Base:
         if not isinstance(tally.value, Column):
             return False
         facts = _facts(self.plan.question.relation, tally.value.name)
-        if facts is None or not isinstance(facts.low, int | float):
+        if facts is None or facts.numeric_bounds is None:
             return False
         squared = tally.measure is Measure.SQUARES
-        reached = [_reached(end, tally) for end in (facts.low, facts.high)]  # type: ignore[arg-type]
+        reached = [_reached(end, tally) for end in facts.numeric_bounds]
         return all(tally.low <= each <= tally.high for each in [*reached, *[0] * squared])
 
 

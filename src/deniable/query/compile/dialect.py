@@ -27,6 +27,7 @@ CALENDAR: Final = (
     dt.datetime.combine(dt.date.max, dt.time.max),
 )
 """The first and the last moment that is read: the calendars of engines are longer."""
+_PARTS: Final = {"dow": "DAYOFWEEK", "doy": "DAYOFYEAR"}
 _COLLATED: Final = re.compile(r"(.+) collate \w+", re.IGNORECASE)
 
 
@@ -201,21 +202,21 @@ class Dialect(ABC):
 
     # ---- times
 
-    @abstractmethod
     def part(self, part: str, node: Node) -> Node:
         """Year, quarter, month, day, dow, doy, hour or minute, as a 64-bit whole number."""
+        return self.to(Kind.INT, sql.function(_PARTS.get(part, part.upper()), node))
 
-    @abstractmethod
     def truncated(self, unit: str, node: Node, kind: Kind) -> Node:
-        """The start of a year, quarter, month, week, day, hour or minute."""
+        """The start of a year, quarter, month, week, day, hour or minute; of its kind again."""
+        return self.to(kind, sql.function("DATE_TRUNC", sql.text(unit), node))
 
-    @abstractmethod
     def days(self, start: Node, end: Node) -> Node:
         """Whole days between two dates, as a 64-bit whole number."""
+        return self.to(Kind.INT, sql.subtract(end, start))
 
-    @abstractmethod
     def shifted(self, day: Node, days: Node) -> Node:
-        """A date some days later, which is within the calendar."""
+        """A date some days later, within the calendar: dates take whole numbers of 32 bits."""
+        return sql.add(day, sql.typed(days, "INTEGER"))
 
     @abstractmethod
     def later(self, moment: Node, minutes: Node) -> Node:
@@ -251,9 +252,9 @@ class Dialect(ABC):
             (kind for rule, kind in self.kinds.items() if re.fullmatch(rule, spelling)), None
         )
 
-    @abstractmethod
-    def narrowed(self, node: Node, spelling: str) -> Node:
+    def narrowed(self, node: Node, _spelling: str) -> Node:
         """A stored whole number of any width in 64 bits; missing if it does not fit."""
+        return self.to(Kind.INT, node)
 
     def as_float(self, node: Node, _spelling: str) -> Node:
         """A stored float or decimal as float64, NaN or not."""

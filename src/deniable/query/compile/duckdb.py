@@ -26,7 +26,6 @@ _NARROW: Final = {
 _DECIMAL: Final = re.compile(r"DECIMAL\((\d+),(\d+)\)")
 # Characters of an ENUM: it is part of the statement, and DuckDB parses that twice.
 _LONGEST_ENUM: Final = 20_000
-_PARTS: Final = {"dow": "DAYOFWEEK", "doy": "DAYOFYEAR"}
 
 
 class DuckDB(Dialect):
@@ -81,22 +80,6 @@ class DuckDB(Dialect):
     def matches(self, node: Node, pattern: str) -> Node:
         """RE2, on the whole text."""
         return sql.function("REGEXP_FULL_MATCH", node, sql.text(pattern))
-
-    def part(self, part: str, node: Node) -> Node:
-        """Sunday is 0 already."""
-        return self.to(Kind.INT, sql.function(_PARTS.get(part, part.upper()), node))
-
-    def truncated(self, unit: str, node: Node, kind: Kind) -> Node:
-        """Back to a date where it was one."""
-        return self.to(kind, sql.function("DATE_TRUNC", sql.text(unit), node))
-
-    def days(self, start: Node, end: Node) -> Node:
-        """A difference of dates is a number of days."""
-        return self.to(Kind.INT, sql.subtract(end, start))
-
-    def shifted(self, day: Node, days: Node) -> Node:
-        """Dates take whole numbers of 32 bits."""
-        return sql.add(day, sql.typed(days, "INTEGER"))
 
     def later(self, moment: Node, minutes: Node) -> Node:
         """An interval of so many minutes."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from functools import reduce
+from functools import partial, reduce
 
 from sqlglot import exp
 
@@ -57,39 +57,9 @@ def binary(kind: type[exp.Binary], left: Node, right: Node) -> Node:
     return exp.Paren(this=kind(this=left, expression=right, **options))
 
 
-def eq(left: Node, right: Node) -> Node:
-    """The SQL `left = right`."""
-    return binary(exp.EQ, left, right)
-
-
-def lt(left: Node, right: Node) -> Node:
-    """The SQL `left < right`."""
-    return binary(exp.LT, left, right)
-
-
-def gt(left: Node, right: Node) -> Node:
-    """The SQL `left > right`."""
-    return binary(exp.GT, left, right)
-
-
-def le(left: Node, right: Node) -> Node:
-    """The SQL `left <= right`."""
-    return binary(exp.LTE, left, right)
-
-
-def add(left: Node, right: Node) -> Node:
-    """The SQL `left + right`."""
-    return binary(exp.Add, left, right)
-
-
-def subtract(left: Node, right: Node) -> Node:
-    """The SQL `left - right`."""
-    return binary(exp.Sub, left, right)
-
-
-def times(left: Node, right: Node) -> Node:
-    """The SQL `left * right`."""
-    return binary(exp.Mul, left, right)
+eq, lt, gt, le, add, subtract, times = (
+    partial(binary, kind) for kind in (exp.EQ, exp.LT, exp.GT, exp.LTE, exp.Add, exp.Sub, exp.Mul)
+)
 
 
 def concat(*parts: Node) -> Node:

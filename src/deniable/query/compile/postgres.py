@@ -12,7 +12,6 @@ from typing import ClassVar, Final
 from sqlglot import exp
 
 from deniable.query.algebra import Domain, Kind
-from deniable.query.algebra.ranges import ends
 
 from . import nodes as sql
 from .dialect import Dialect
@@ -69,19 +68,19 @@ class Postgres(Dialect):
 
     def _held(self, node: Node, made: Domain) -> Node:
         """Moved into a range, where a guard could have left it."""
-        low, high = ends(made)
+        low, high = made.ends
         return clipped(node, self.real(float(low)), self.real(float(high)), nullable=made.nullable)
 
     def exponential(self, x: Real, made: Domain) -> Node:
         """eˣ, or what it would be beyond the floats."""
-        low, high = ends(x.facts)
+        low, high = x.facts.ends
         plain = sql.function("EXP", x.node)
         if low >= _LEAST_LOG and high <= _MOST_LOG:
             return plain
         above = sql.gt(sql.copy(x.node), self.real(_MOST_LOG))
         below = sql.lt(sql.copy(x.node), self.real(_LEAST_LOG))
         found = sql.case((above, self.real(math.inf)), (below, self.real(0.0)), default=plain)
-        least, most = ends(made)
+        least, most = made.ends
         return self._held(found, made) if least > 0 or most < math.inf else found
 
     def power(self, x: Real, y: Real, made: Domain) -> Node:
@@ -100,7 +99,7 @@ class Postgres(Dialect):
             default=sql.function("POWER", x.node, y.node),
         )
         settled = self.settled(found, x, y)
-        low, high = ends(made)
+        low, high = made.ends
         far = any(2.0**1000 < abs(end) < math.inf for end in (low, high))
         return self._held(settled, made) if far or 0 < low < 2.0**-1000 else settled
 
@@ -145,14 +144,6 @@ class Postgres(Dialect):
         moment = self.to(Kind.TIMESTAMP, node)
         return self.to(kind, sql.function("DATE_TRUNC", sql.text(unit), moment))
 
-    def days(self, start: Node, end: Node) -> Node:
-        """A difference of dates is a number of days."""
-        return self.to(Kind.INT, sql.subtract(end, start))
-
-    def shifted(self, day: Node, days: Node) -> Node:
-        """Dates take whole numbers of 32 bits."""
-        return sql.add(day, sql.typed(days, "INTEGER"))
-
     def later(self, moment: Node, minutes: Node) -> Node:
         """One minute so many times: exact, as 2⁸ divides its microseconds."""
         minute = sql.typed(sql.text("1 minute"), "INTERVAL")
@@ -174,10 +165,6 @@ class Postgres(Dialect):
         return sql.case((_on_calendar(year, month, day), made))
 
     # ---- reading
-
-    def narrowed(self, node: Node, _spelling: str) -> Node:
-        """All stored whole numbers have at most 64 bits."""
-        return self.to(Kind.INT, node)
 
     def as_text(self, node: Node) -> Node:
         """Up to a length that every function takes."""

@@ -240,9 +240,17 @@ def _imputed(value: Node, facts: Facts, kind: Kind, dialect: Dialect) -> Node:
 
 def listed(value: Node, values: Sequence[Scalar], kind: Kind, *, dialect: Dialect) -> Node:
     """Whether a value is on a list; whole numbers in a row are a range."""
-    if kind is Kind.INT:
-        numbers = sorted(int(v) for v in values)  # type: ignore[arg-type]
-        if numbers[-1] - numbers[0] == len(set(numbers)) - 1:
-            ends = (dialect.whole(numbers[0]), dialect.whole(numbers[-1]))
-            return exp.Paren(this=exp.Between(this=value, low=ends[0], high=ends[1]))
+    run = in_a_row(values, kind)
+    if run is not None:
+        low, high = dialect.whole(run[0]), dialect.whole(run[-1])
+        return exp.Paren(this=exp.Between(this=value, low=low, high=high))
     return sql.among(value, [dialect.constant(each, kind) for each in values])
+
+
+def in_a_row(values: Sequence[Scalar], kind: Kind) -> range | None:
+    """The range that whole numbers make which follow one another, listed in any order."""
+    if kind is not Kind.INT:
+        return None
+    numbers = [value for value in values if isinstance(value, int)]
+    run = range(min(numbers), max(numbers) + 1)
+    return run if len(run) == len(numbers) == len(set(numbers)) else None

@@ -88,7 +88,7 @@ class Real:
 
     def over(self, other: Real) -> Real:
         """x / y; missing where y is 0."""
-        low, high = known.ends(other.facts)
+        low, high = other.facts.ends
         if low <= 0 <= high:
             node = exp.Nullif(this=other.node, expression=self.dialect.real(0.0))
             other = self._as(node, other.facts.but(nullable=True))
@@ -138,7 +138,7 @@ class Guarded:
     @property
     def strays(self) -> bool:
         """Whether 0 for what vanishes, or ∞ for what overflows, may lie outside the range."""
-        low, high = known.ends(self.made)
+        low, high = self.made.ends
         if self.vanishes and not low <= 0 <= high:
             return True
         return self.overflows and (-math.inf < low < 0 or 0 < high < math.inf)
@@ -223,7 +223,7 @@ def _fixed(facts: Domain) -> bool:
 
 def _least(facts: Domain) -> float:
     """The least size of a number that is not 0."""
-    low, high = known.ends(facts)
+    low, high = facts.ends
     if low == high == 0:
         return 1.0
     whole = 1.0 if facts.kind is Kind.INT else _TINY
@@ -232,6 +232,6 @@ def _least(facts: Domain) -> float:
 
 def _most(facts: Domain) -> float:
     """The largest size of a number that is finite."""
-    low, high = known.ends(facts)
+    low, high = facts.ends
     most = 2.0**63 if facts.kind is Kind.INT else sys.float_info.max
     return min(max(abs(float(low)), abs(float(high))), most)

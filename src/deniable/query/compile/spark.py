@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar, Final
+from typing import TYPE_CHECKING, ClassVar
 
 from sqlglot import exp
 
@@ -15,8 +15,6 @@ from .nodes import Node
 
 if TYPE_CHECKING:
     from .reals import Real
-
-_PARTS: Final = {"dow": "DAYOFWEEK", "doy": "DAYOFYEAR"}
 
 
 class Spark(Dialect):
@@ -86,12 +84,8 @@ class Spark(Dialect):
 
     def part(self, part: str, node: Node) -> Node:
         """Sunday is 1 there."""
-        found = self.to(Kind.INT, sql.function(_PARTS.get(part, part.upper()), node))
+        found = super().part(part, node)
         return sql.subtract(found, self.whole(1)) if part == "dow" else found
-
-    def truncated(self, unit: str, node: Node, kind: Kind) -> Node:
-        """Back to what it was."""
-        return self.to(kind, sql.function("DATE_TRUNC", sql.text(unit), node))
 
     def days(self, start: Node, end: Node) -> Node:
         """The end comes first there."""
@@ -108,10 +102,6 @@ class Spark(Dialect):
         rest = sql.typed(sql.binary(exp.Mod, minutes, sql.copy(day)), "INT")
         parts = (days, sql.plain(0), rest, sql.plain(0))
         return sql.add(moment, sql.function("MAKE_DT_INTERVAL", *parts))
-
-    def narrowed(self, node: Node, _spelling: str) -> Node:
-        """All stored whole numbers have at most 64 bits."""
-        return self.to(Kind.INT, node)
 
     def as_text(self, node: Node) -> Node:
         """Files may hold bytes that are no UTF-8: Python would read different ones as equal."""

@@ -23,7 +23,7 @@ _LONG: Final = 2**30
 
 def _substr(_dialect: Dialect, call: Call, x: Node, *_places: Node) -> Node:
     """Places are constants; beyond the longest text there is nothing."""
-    numbers = [sql.plain(min(int(arg.value), _LONG)) for arg in call.args[1:]]  # type: ignore[attr-defined]
+    numbers = [sql.plain(min(int(arg.domain.ends[0]), _LONG)) for arg in call.args[1:]]
     return sql.function("SUBSTR", x, *numbers)
 
 

@@ -9,14 +9,14 @@ from ibis.expr import operations as ops
 
 from deniable.errors import UnsupportedQuery
 from deniable.fixes import Fixes, own_rows
+from deniable.query.bind.members import OTHERS
 
 Refusal = tuple[str, str, Fixes]
 
-_OTHERS: Final = "one person's row would affect how others count, by an unknown amount"
 _ROWS: Final = "which rows are kept depends on other people's rows"
 _SUBQUERY: Refusal = (
     "a value of the whole table inside an expression reads other people's rows",
-    _OTHERS,
+    OTHERS,
     "ask for it first, and write its (noisy) answer as a number",
 )
 _SET: Refusal = (
@@ -73,12 +73,12 @@ _REASONS: Final[dict[Any, Refusal]] = {
     **dict.fromkeys((ops.Log, ops.Log2, ops.Log10), _LOG),
     ops.InSubquery: (
         "isin(column of a table) belongs in .filter(...)",
-        _OTHERS,
+        OTHERS,
         '.filter(t.x.isin(other.x)), or list the values: .isin(["a", "b"])',
     ),
     ops.WindowFunction: (
         "window functions look at other people's rows",
-        _OTHERS,
+        OTHERS,
         (
             "leave it out: ranks and running totals of the answer are free",
             own_rows("", 't.group_by("user_id").agg(...) summarises each person\'s own rows'),

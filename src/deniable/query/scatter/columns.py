@@ -13,7 +13,7 @@ from deniable.errors import UnsupportedQuery
 from deniable.query.aggregates import Derived
 from deniable.query.algebra import Column, Kind, columns_of
 from deniable.query.allocate import Allocation
-from deniable.query.answer import answer, tabled
+from deniable.query.answer import tabled
 from deniable.query.execute import canonical
 
 if TYPE_CHECKING:
@@ -96,9 +96,7 @@ def written(
 
     schema = arrow_schema(asked)
     question = allocation.plan.question
-    plain = question.having is None and all(
-        isinstance(output.expression, Column) for output in question.outputs
-    )
+    plain = question.having is None and len(question.plain) == len(question.outputs)
     found = (_by_column if plain else _row_by_row)(allocation, asked, keys, drawn)
     arrays = [
         each.cast(kind) if isinstance(each, pa.Array) else pa.array(each, type=kind)
@@ -112,7 +110,7 @@ def _by_column(
 ) -> list[Any]:
     """All rows at once: what `answer` gives for each, as a test compares."""
     table = tabled(allocation, (), drawn)
-    names = {o.name: o.expression.name for o in table.question.outputs}  # type: ignore[attr-defined]
+    names = table.question.plain
 
     def column(field: Field) -> Any:
         name = names[field.output]
@@ -141,12 +139,12 @@ def _error(found: Derived) -> NDArray[np.float64]:
 def _row_by_row(
     allocation: Allocation, asked: Sequence[Field], keys: Keys, drawn: Drawn
 ) -> list[Any]:
-    """By `answer` itself: expressions of aggregates, and HAVING."""
+    """As `answer` does, without notes: expressions of aggregates, and HAVING."""
     columns = [
         [canonical(value, key.expression.kind) for value in keys[key.name].to_pylist()]
         for key in allocation.plan.question.keys
     ]
-    shown, noisy = answer(allocation, list(zip(*columns, strict=True)), drawn)
+    shown, noisy = tabled(allocation, list(zip(*columns, strict=True)), drawn).present()
     found: list[Any] = []
     for field in asked:
         column = noisy.get(field.output)

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from deniable.query.algebra import Question, substitute
+from deniable.query.algebra import Question, Scan, substitute
 from deniable.query.allocate import Allocation
 from deniable.query.allocate.part import Part
 from deniable.session.elsewhere import Commission
@@ -85,7 +85,7 @@ def _slim(question: Question) -> Question:
     bare = {each.name: replace(each, domain=each.domain.but(values=None)) for each in columns}
     return replace(
         question,
-        relation=None,  # type: ignore[arg-type]
+        relation=Scan(table=""),
         keys=tuple(replace(k, expression=bare[k.name], values=None) for k in question.keys),
         outputs=tuple(
             replace(each, expression=substitute(each.expression, bare)) for each in question.outputs

@@ -19,6 +19,7 @@ from deniable.query.aggregates import Tally
 from deniable.query.algebra import Kind, Scalar
 from deniable.query.allocate import Allocation
 from deniable.query.compile import Dialect, Statement
+from deniable.query.compile.reading import in_a_row
 from deniable.query.execute import compiled_for
 from deniable.query.integers import IntegerPlan
 
@@ -117,9 +118,8 @@ def _product(plan: IntegerPlan, chosen: tuple[int, ...], first: Statement, diale
     for i in first.keys:
         key = plan.question.keys[i]
         if i in chosen:
-            assert key.values is not None
             columns.append(f"l{i}.{KEY}{i} AS {KEY}{i}")
-            lists.append(f"({_listed(i, key.values, key.expression.kind, dialect)}) AS l{i}")
+            lists.append(f"({_listed(i, key.listed, key.expression.kind, dialect)}) AS l{i}")
         else:
             columns.append(f"{_null(plan, i, dialect)} AS {KEY}{i}")
     if first.flagged:
@@ -129,9 +129,8 @@ def _product(plan: IntegerPlan, chosen: tuple[int, ...], first: Statement, diale
 
 def _listed(position: int, values: Sequence[Scalar], kind: Kind, dialect: Dialect) -> str:
     """A list as rows; whole numbers in a row are a range, which costs no text."""
-    if kind is Kind.INT:
-        numbers = sorted(int(v) for v in values)  # type: ignore[arg-type]
-        if numbers[-1] - numbers[0] == len(set(numbers)) - 1 == len(numbers) - 1:
-            return f"SELECT id AS {KEY}{position} FROM RANGE({numbers[0]}, {numbers[-1] + 1})"
+    run = in_a_row(values, kind)
+    if run is not None:
+        return f"SELECT id AS {KEY}{position} FROM RANGE({run.start}, {run.stop})"
     rows = ", ".join(f"({dialect.write(dialect.constant(value, kind))})" for value in values)
     return f"SELECT {KEY}{position} FROM VALUES {rows} AS v({KEY}{position})"

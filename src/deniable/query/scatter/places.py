@@ -129,7 +129,8 @@ def _remove_empty(spark: Any, path: str) -> None:
     """The folder that a failed job leaves, if nothing is in it; Spark Connect cannot."""
     with contextlib.suppress(Exception):
         context = spark.sparkContext
-        place = context._jvm.org.apache.hadoop.fs.Path(path)  # noqa: SLF001  (Spark has no public way)
-        files = place.getFileSystem(context._jsc.hadoopConfiguration())  # noqa: SLF001  (Spark has no public way)
+        java, settings = context._jvm, context._jsc.hadoopConfiguration()  # noqa: SLF001  (no other way)
+        place = java.org.apache.hadoop.fs.Path(path)
+        files = place.getFileSystem(settings)
         if files.getFileStatus(place).isDirectory():
             files.delete(place, False)  # refuses to delete a folder with anything in it

@@ -33,9 +33,9 @@ from deniable.query.algebra import Question
 from deniable.query.allocate import Allocation, title
 from deniable.query.answer import Columns, answer
 from deniable.query.backends.engine import before_charge, tables_of
-from deniable.query.backends.spark import Spark, versions
+from deniable.query.backends.spark import Spark, versions_of
+from deniable.query.execute import drawn_secret
 from deniable.release.provenance import version
-from deniable.sampling.source import current
 from deniable.sensitive import Sensitive
 from deniable.session import Session
 from deniable.session.elsewhere import Commission
@@ -128,7 +128,7 @@ class Scattered:
 
     def _prepare(self, held: ExitStack) -> None:
         engine = held.enter_context(Spark(self.tables))
-        self._integers = integers(self.allocation, engine, secret=_secret())
+        self._integers = integers(self.allocation, engine, secret=drawn_secret())
         places.pin(self._integers.sparkSession)
         _ = self._integers.schema  # Connect looks when it is asked for columns
 
@@ -160,11 +160,6 @@ class Scattered:
 
 def _not_here() -> NoReturn:
     raise AssertionError("these numbers are computed and drawn in the executors")
-
-
-def _secret() -> str:
-    """Keys the hash by which persons keep groups; drawn once, so that every attempt agrees."""
-    return f"{current().integer(128):032x}"
 
 
 # ---- what is refused before anything is charged
@@ -206,9 +201,8 @@ def _check(allocation: Allocation) -> None:
 def _check_executors(spark: Any) -> None:
     """A small job about nobody: have the executors deniable, and the same one?"""
     fix = f"deniable {version()} in the Python of every executor"
-    asked = spark.range(0, _PROBES, 1, _PROBES).mapInArrow(versions, "version STRING")
     try:
-        found = {row[0] for row in asked.collect()}
+        found = versions_of(spark, workers=_PROBES)
     except Exception as error:
         raise BadParameter("the executors cannot load deniable", fix=fix) from error
     if found != {version()}:

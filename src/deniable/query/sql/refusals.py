@@ -8,6 +8,7 @@ from sqlglot import exp
 
 from deniable.errors import UnsupportedQuery
 from deniable.fixes import Fixes, own_rows
+from deniable.query.bind.members import OTHERS
 from deniable.snippets import Snippet
 
 Refusal = tuple[str, str, Fixes]
@@ -19,10 +20,9 @@ def refused(refusal: Refusal, snippet: Snippet | None = None) -> UnsupportedQuer
     return UnsupportedQuery(what, why=why, fix=fix, snippet=snippet)
 
 
-_OTHERS: Final = "one person's row would affect how others count, by an unknown amount"
 _SCALAR: Refusal = (
     "a subquery inside an expression reads other people's rows",
-    _OTHERS,
+    OTHERS,
     "release the inner query first, and write its noisy answer as a number",
 )
 SUMMARISED: Final = own_rows(
@@ -30,7 +30,7 @@ SUMMARISED: Final = own_rows(
 )
 _WINDOW: Refusal = (
     "window functions look at other people's rows",
-    _OTHERS,
+    OTHERS,
     (
         "leave out OVER and release: shares, ranks and running totals of the answer are then free",
         SUMMARISED,
@@ -101,7 +101,7 @@ REASONS: Final[dict[type[exp.Expr], Refusal]] = {
     **dict.fromkeys((exp.First, exp.Last, exp.ArgMax, exp.ArgMin), _ROWS),
     exp.Exists: (
         "EXISTS (SELECT ...) looks up another table for every row",
-        _OTHERS,
+        OTHERS,
         (
             "x IN (SELECT column FROM a public table)",
             own_rows("or compare each person's own rows: user_id IN (SELECT user_id FROM ...)"),
@@ -154,7 +154,7 @@ NAMED_REASONS: Final[dict[str, Refusal]] = {
 """Functions that the parser has no name for."""
 
 CLAUSES: Final[dict[str, Refusal]] = {
-    "recursive": ("a recursive query cannot be bounded", _OTHERS, ""),
+    "recursive": ("a recursive query cannot be bounded", OTHERS, ""),
     "qualify": _WINDOW,
     "windows": _WINDOW,
     "sample": (
@@ -162,9 +162,9 @@ CLAUSES: Final[dict[str, Refusal]] = {
         "a random sample drawn by the engine is neither private nor repeatable",
         "leave it out: bounding keeps what can be kept",
     ),
-    "method": ("only plain JOIN and LEFT JOIN can be bounded", _OTHERS, "JOIN ... USING (column)"),
-    "laterals": ("LATERAL cannot be bounded", _OTHERS, ""),
-    "pivots": ("PIVOT takes its columns from the rows", _OTHERS, "COUNT(*) FILTER (WHERE ...)"),
+    "method": ("only plain JOIN and LEFT JOIN can be bounded", OTHERS, "JOIN ... USING (column)"),
+    "laterals": ("LATERAL cannot be bounded", OTHERS, ""),
+    "pivots": ("PIVOT takes its columns from the rows", OTHERS, "COUNT(*) FILTER (WHERE ...)"),
     "limit_options": ("LIMIT takes a number of rows", "", "LIMIT 10"),
     "db": (
         "a table name cannot have a schema or catalog",

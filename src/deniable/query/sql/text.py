@@ -5,7 +5,6 @@ from __future__ import annotations
 import bisect
 import contextlib
 import dataclasses
-import difflib
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -257,6 +256,8 @@ def _misspelt(text: Text, at: Span | None) -> Token | None:
 
 
 def _meant(word: Token) -> str:
+    import difflib
+
     near = difflib.get_close_matches(word.text.upper(), _WORDS, n=1, cutoff=0.75)
     return near[0] if near and near[0] != word.text.upper() else ""
 

@@ -119,7 +119,9 @@ class Ranges:
         below = np.maximum.accumulate(np.cumsum(self.estimates.cells))
         place = self.estimates.quantile(q)
         if isinstance(self.cells, Listed):
-            return self.cells.keys[place]  # type: ignore[return-value]
+            key = self.cells.keys[place]
+            assert not isinstance(key, str)  # text has no order
+            return key
         before = float(below[place - 1]) if place else 0.0
         inside = float(below[place]) - before
         share = (q * float(below[-1]) - before) / inside if inside > 0 else 0.5

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Final, Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 
@@ -13,7 +13,9 @@ from deniable.losses import Loss
 from deniable.losses.filters import Price
 from deniable.parameters import called
 from deniable.query.algebra import Aggregate, Expression, Key
+from deniable.query.answer import CONFIDENCES
 from deniable.query.bind.bins import cell_of
+from deniable.query.integers import limited
 from deniable.query.query import Query
 from deniable.query.vectors import Vector
 from deniable.release import Noisy, Plan, Release
@@ -32,8 +34,6 @@ from deniable.workload.plans import Estimates
 
 T_co = TypeVar("T_co", covariant=True)
 Labels = Mapping[str, tuple[object, ...]]
-
-_CONFIDENCES: Final = (0.5, 0.8, 0.9, 0.95, 0.99, 0.999)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -126,7 +126,7 @@ def column_of(found: Estimates, worth: float, estimand: str) -> Noisy:
     """Values with intervals at a few confidences."""
     shown, intervals = found.times(worth), {}
     values = shown.values
-    for confidence in _CONFIDENCES:
+    for confidence in CONFIDENCES:
         half = shown.error(confidence)
         pairs = np.stack([values - half, values + half], axis=1).tolist()
         intervals[confidence] = tuple(map(tuple, pairs))
@@ -196,10 +196,8 @@ def cells_of(about: About, column: str, *, bins: Any, kept: bool = False) -> Lis
 
 def estimand_of(query: Query) -> str:
     """What is estimated, where rows are left out or values are clipped."""
-    plan, notes = query.integers, []
-    if plan.weight != 1:
-        most = f"{plan.rows} row{'s' * (plan.rows > 1)}"
-        notes.append(f"a person with more than {most} counts as {most}")
+    plan = query.integers
+    notes = [limited(plan.rows)] if plan.weight != 1 else []
     notes += [part.estimand for part in plan.parts.values()]
     return "; ".join(filter(None, notes))
 

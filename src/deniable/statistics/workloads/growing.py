@@ -252,8 +252,8 @@ class Growing:
                 raise _cut_off()
             value = rows.then(partial(once, step=step), l1=moved, whole=True, stream=_STREAM)
             self._newest = session.release(self._course.handle.on(value))
-            (total,) = self._newest.answers["value"].cells
-            self._totals.append(self._before + float(total))  # type: ignore[arg-type]
+            (total,) = np.array(self._newest.answers["value"].cells, dtype=np.float64)
+            self._totals.append(self._before + float(total))
 
     def _release(self, first: int, last: int) -> Release:
         following, newest = self._following, self._newest
