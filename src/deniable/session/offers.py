@@ -147,7 +147,7 @@ def _softer(session: Session, mechanism: Mechanism, delta: float | None) -> Mech
     def turned(tens: float) -> Mechanism:
         figure = getattr(mechanism, dial) * 10 ** (sign * tens)
         shown = digits(figure, "up" if sign > 0 else "down").replace(",", "")
-        return replace(mechanism, **{dial: float(shown)})  # type: ignore[type-var]
+        return replace(mechanism, **{dial: float(shown)})
 
     def fits(tens: float) -> bool:
         ledger = session.ledger
