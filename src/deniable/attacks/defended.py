@@ -170,9 +170,10 @@ def averaging(
     for n in range(parameters.whole("times", times)):
         words = f"how many? ({n})" if reworded else "how many?"
         try:
-            answers.append(float(_asked(session, noise, count, question=words).value))  # type: ignore[arg-type]
+            answered = _asked(session, noise, count, question=words)
         except BudgetExceeded:
             break
+        answers.append(parameters.real("answer", answered.value))
     return average(answers)
 
 

@@ -42,7 +42,7 @@ def test_counts_are_those_of_blocks_and_the_last_may_be_short(cells, sizes):
     counts = np.arange(cells) ** 2 + 1
     for part, size in enumerate(sizes):
         wanted = [int(counts[at : at + size].sum()) for at in range(0, cells, size)]
-        assert strategy.encode(counts, part).tolist() == wanted
+        assert strategy.encode(part, counts).tolist() == wanted
         assert strategy.lengths[part] == len(wanted)
 
 
