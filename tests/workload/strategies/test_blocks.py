@@ -15,8 +15,10 @@ SHAPES = [
 ]  # fmt: skip
 CASES = [pytest.param(cells, sizes, id=f"{cells}-{sizes}") for cells, sizes in SHAPES]
 
+ROWS = Bounds()
 
-def made(cells, sizes, law="gaussian", bounds=Bounds()):  # noqa: B008  frozen
+
+def made(cells, sizes, law="gaussian", bounds=ROWS):
     shares = tuple((1.0 + i) / sum(range(1, len(sizes) + 1)) for i in range(len(sizes)))
     return Blocks(cells=cells, bounds=bounds, sizes=sizes, shares=shares, law=law)
 

@@ -9,15 +9,16 @@ from deniable.workload.strategies import Blocks, Bounds, Dense, Identity, Sine, 
 from deniable.workload.strategies.blocks import optimised
 from deniable.workload.strategies.dense import optimised as matrix_for
 
+ROWS = Bounds()
 PEOPLE = Bounds(l1=3 * 2.0**20, l2=3 * 2.0**20)
 
 
-def blocks(cells, branching, law, bounds=Bounds()):  # noqa: B008  frozen
+def blocks(cells, branching, law, bounds=ROWS):
     sizes, shares = optimised(cells, branching, "ranges", law)
     return Blocks(cells=cells, bounds=bounds, sizes=sizes, shares=shares, law=law)
 
 
-def every(cells, bounds=Bounds()):  # noqa: B008
+def every(cells, bounds=ROWS):
     yield Identity(cells=cells, bounds=bounds)
     yield blocks(cells, 2, "laplace", bounds)
     yield blocks(cells, 3, "gaussian", bounds)
@@ -30,7 +31,7 @@ def every(cells, bounds=Bounds()):  # noqa: B008
 CASES = [
     pytest.param(strategy, id=f"{strategy.name}-{cells}-{strategy.bounds.l1:g}")
     for cells in (3, 16, 37)
-    for bounds in (Bounds(), PEOPLE)
+    for bounds in (ROWS, PEOPLE)
     for strategy in every(cells, bounds)
 ]
 
