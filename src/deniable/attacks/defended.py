@@ -168,12 +168,11 @@ def averaging(
     noise = Laplace(scale=1 / parameters.positive("epsilon", epsilon))
     count, answers = partial(float, value), list[float]()
     for n in range(parameters.whole("times", times)):
-        words = f"how many? ({n})" if reworded else "how many?"
+        ask = f"how many? ({n})" if reworded else "how many?"
         try:
-            answered = _asked(session, noise, count, question=words)
+            answers.append(parameters.real("it", _asked(session, noise, count, question=ask).value))
         except BudgetExceeded:
             break
-        answers.append(parameters.real("answer", answered.value))
     return average(answers)
 
 
