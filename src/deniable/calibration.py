@@ -52,7 +52,7 @@ class Priced(Protocol[T]):
 class Erring(Protocol):
     """Anything with a ±."""
 
-    def error(self, confidence: float = 0.95) -> float:
+    def error(self, confidence: float = 0.95, /) -> float:
         """Half-width of the interval that holds the noise with this probability."""
 
 

@@ -140,7 +140,10 @@ def test_the_best_order_of_zcdp_is_found(rho, delta):
 
 def gaussian_delta(mu, epsilon):
     mu, e = mp.mpf(mu), mp.mpf(epsilon)
-    upper = lambda x: mp.erfc(x / mp.sqrt(2)) / 2  # noqa: E731
+
+    def upper(x):
+        return mp.erfc(x / mp.sqrt(2)) / 2
+
     return upper(e / mu - mu / 2) - mp.exp(e) * upper(e / mu + mu / 2)
 
 

@@ -73,7 +73,7 @@ def summed(moments, z):
     x = ((edges[1:] + edges[:-1])[:, None] / 2 + half * nodes).ravel()
     logs = moments.log_weights(x, z.real) - 1j * z.imag * moments.deficits(x)
     total = (np.exp(logs) * (half * weights).ravel()).sum()
-    for deficit, mass in zip(*(moments.atoms() or ((), ())), strict=True):
+    for deficit, mass in zip(*(moments.point_masses() or ((), ())), strict=True):
         total += mass * np.exp(-z * deficit)
     return total
 

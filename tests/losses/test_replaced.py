@@ -350,7 +350,7 @@ CASES = {
     "far beyond": lambda: [MIXED.log_beyond(-9.5, 14.0, 3.0)],
     "precision": lambda: MIXED.precision(X),
     "delta": lambda: [m.delta(e) for m in (MIXED, SPLIT) for e in (0.0, 0.1, 0.4)],
-    "ends": lambda: [SPLIT.largest_loss(), SPLIT.deficits(X), SPLIT.atoms(), SPLIT.cdf(X)],
+    "ends": lambda: [SPLIT.largest_loss(), SPLIT.deficits(X), SPLIT.point_masses(), SPLIT.cdf(X)],
     "moments": lambda: [SPLIT.log_mgf(Z), SPLIT.rough_log_mgf(3.0)],
     "lattice": lambda: [
         [part[::7] for part in replaced_atoms(noise, 0.2).atoms()]

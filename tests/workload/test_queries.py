@@ -16,7 +16,7 @@ SPENDS = [dp.mu(1.0), dp.epsilon(1.0), dp.rho(0.5)]
 
 
 def without_noise(w, strategy, counts):
-    parts = [strategy.encode(counts, i).astype(float) for i in range(len(strategy.lengths))]
+    parts = [strategy.encode(i, counts).astype(float) for i in range(len(strategy.lengths))]
     return w.weights @ strategy.decode(parts, [1.0] * len(parts))
 
 

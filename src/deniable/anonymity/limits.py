@@ -152,8 +152,12 @@ def composition(
         first=int((alone == 1).sum()),
         second=int((again == 1).sum()),
         together=int((both == 1).sum()),
-        candidates=tuple(float(c.mean()) if c.size else 0.0 for c in (alone, again, both)),  # type: ignore[arg-type]
+        candidates=(_mean(alone), _mean(again), _mean(both)),
     )
+
+
+def _mean(counts: Codes) -> float:
+    return float(counts.mean()) if counts.size else 0.0
 
 
 def minimality(groups: Sequence[int], *, cases: int, l: int) -> list[Fraction]:

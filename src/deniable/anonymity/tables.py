@@ -14,7 +14,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeGuard
 
 import numpy as np
 from numpy.typing import NDArray
@@ -58,28 +58,25 @@ def arrow(table: object) -> pa.Table:
     pa = _pyarrow()
     if isinstance(table, pa.Table):
         return table
-    match _kind(table):
-        case "pandas":
-            return pa.Table.from_pandas(table, preserve_index=False)
-        case "polars":
-            return table.to_arrow()  # type: ignore[attr-defined]
-        case _:
-            return relation(table).to_arrow_table()
+    if _is_of(table, "pandas"):
+        return pa.Table.from_pandas(table, preserve_index=False)
+    if _is_of(table, "polars"):
+        return table.to_arrow()
+    return relation(table).to_arrow_table()
 
 
 def relation(table: object) -> Any:
     """The table as a DuckDB relation, not yet read."""
     pa = _pyarrow()
-    kind = _kind(table)
-    if kind == "duckdb":
+    if _is_of(table, "duckdb"):
         return table
     engine = _engine().cursor()
     if isinstance(table, pa.Table):
         return engine.from_arrow(table)
-    if kind == "pandas":
+    if _is_of(table, "pandas"):
         return engine.from_df(table)
-    if kind == "polars":
-        return engine.from_arrow(table.to_arrow())  # type: ignore[attr-defined]
+    if _is_of(table, "polars"):
+        return engine.from_arrow(table.to_arrow())
     if isinstance(table, str | Path):
         name = str(table).lower()
         if name.endswith(".parquet"):
@@ -103,19 +100,17 @@ def rebuilt(
     """
     gone = [name for name, column in changes.items() if column is None]
     new = {name: column for name, column in changes.items() if column is not None}
-    match _kind(table):
-        case "pandas":
-            frame: pd.DataFrame = table.iloc[rows].reset_index(drop=True)  # type: ignore[attr-defined]
-            return frame.drop(columns=gone).assign(**{n: c.to_pandas() for n, c in new.items()})
-        case "polars":
-            import polars as pl
+    if _is_of(table, "pandas"):
+        frame = table.iloc[rows].reset_index(drop=True).drop(columns=gone)
+        return frame.assign(**{n: c.to_pandas() for n, c in new.items()})
+    if _is_of(table, "polars"):
+        import polars as pl
 
-            chosen: pl.DataFrame = table.drop(gone)[rows]  # type: ignore[attr-defined]
-            return chosen.with_columns(**{n: pl.from_arrow(c) for n, c in new.items()})
-        case _:
-            kept = read.drop_columns([*changes]).take(rows)
-            order = [name for name in read.column_names if name not in gone]
-            return _pyarrow().table({n: new[n] if n in new else kept[n] for n in order})
+        chosen = table.drop(gone)[rows]
+        return chosen.with_columns(**{n: pl.from_arrow(c) for n, c in new.items()})
+    kept = read.drop_columns([*changes]).take(rows)
+    order = [name for name in read.column_names if name not in gone]
+    return _pyarrow().table({n: new[n] if n in new else kept[n] for n in order})
 
 
 def check_columns(columns: object, known: Iterable[str], *, what: str) -> list[str]:
@@ -218,8 +213,9 @@ def _is_ordered(kind: Any) -> bool:
     return any(test(kind) for test in (*tests, types.is_timestamp))
 
 
-def _kind(table: object) -> str:
-    return type(table).__module__.split(".")[0].lstrip("_")
+def _is_of(table: object, library: str) -> TypeGuard[Any]:
+    """Whether it is a table of that library, which need not be installed to ask."""
+    return type(table).__module__.split(".")[0].lstrip("_") == library
 
 
 def _pyarrow() -> Any:

@@ -16,6 +16,7 @@ import numpy as np
 
 from deniable import parameters
 from deniable.plots import Axes, bars, belief
+from deniable.release import Release
 
 from .differencing import Difference, differencing
 from .telling import Facts, Told, percent
@@ -109,7 +110,7 @@ def lesson(
     return Lesson(prior=before, without=after, with_them=_bayes(after, *answer), epsilon=epsilon)
 
 
-def poll(before: object, after: object) -> Difference:
+def poll(before: float | Release, after: float | Release) -> Difference:
     """The poll before and after one more person answered: their answer is the difference.
 
     Numbers are exact counts of "yes"; Releases of a session carry their noise.
@@ -117,7 +118,7 @@ def poll(before: object, after: object) -> Difference:
     >>> poll(57, 58).value
     1.0
     """
-    return differencing(after, before, low=0.0, high=1.0)  # type: ignore[arg-type]
+    return differencing(after, before, low=0.0, high=1.0)
 
 
 def plot_beliefs(epsilons: Sequence[float] = (0.1, 1.0, 3.0), *, ax: Axes | None = None) -> Axes:

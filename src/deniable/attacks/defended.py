@@ -168,9 +168,9 @@ def averaging(
     noise = Laplace(scale=1 / parameters.positive("epsilon", epsilon))
     count, answers = partial(float, value), list[float]()
     for n in range(parameters.whole("times", times)):
-        words = f"how many? ({n})" if reworded else "how many?"
+        ask = f"how many? ({n})" if reworded else "how many?"
         try:
-            answers.append(float(_asked(session, noise, count, question=words).value))  # type: ignore[arg-type]
+            answers.append(parameters.real("it", _asked(session, noise, count, question=ask).value))
         except BudgetExceeded:
             break
     return average(answers)

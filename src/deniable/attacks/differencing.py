@@ -101,7 +101,7 @@ def _answer(name: str, given: float | Release, error: float) -> tuple[float, flo
         return parameters.real(name, given), parameters.non_negative("errors", error)
     (answer,) = given.answers.values()
     reach = answer.errors()[0]
-    return float(given.value), math.inf if reach is None else reach  # type: ignore[arg-type]
+    return parameters.real(name, given.value), math.inf if reach is None else reach
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

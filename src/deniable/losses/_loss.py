@@ -112,6 +112,11 @@ class Loss(ABC):
     @abstractmethod
     def _group(self, size: int) -> Self: ...
 
+    @classmethod
+    @abstractmethod
+    def sum_of_largest(cls, parts: Sequence[Self], count: int) -> Self:
+        """A bound on the sum of any `count` of them."""
+
     def _split(self, fraction: Fraction) -> tuple[Loss, Loss]:
         del fraction
         raise NoBound(
@@ -126,7 +131,8 @@ class Loss(ABC):
 
     @classmethod
     @abstractmethod
-    def _from_dict(cls, record: Mapping[str, object]) -> Self: ...
+    def from_record(cls, record: Mapping[str, object]) -> Self:
+        """The loss of this kind that `to_dict` wrote."""
 
     @abstractmethod
     def _converters(self) -> Mapping[type[Loss], Callable[[], Loss]]:
@@ -135,7 +141,7 @@ class Loss(ABC):
     # ---- composition
 
     def __add__(self, other: Self) -> Self:
-        return self._plus(self._same_kind(other, "add"))
+        return self._plus(self.same_kind(other, "add"))
 
     def __radd__(self, other: object) -> Self:
         if other == 0 and not isinstance(other, bool):  # the start value of sum()
@@ -148,12 +154,13 @@ class Loss(ABC):
     __rmul__ = __mul__
 
     def __le__(self, other: Self) -> bool:
-        return self._within(self._same_kind(other, "compare"))
+        return self._within(self.same_kind(other, "compare"))
 
     def __ge__(self, other: Self) -> bool:
-        return self._same_kind(other, "compare")._within(self)
+        return self.same_kind(other, "compare")._within(self)
 
-    def _same_kind(self, other: object, verb: str) -> Self:
+    def same_kind(self, other: object, verb: str) -> Self:
+        """The other, or an error where it is not a loss of this kind."""
         if type(other) is type(self):
             return other
         mine = type(self).__name__
@@ -166,12 +173,12 @@ class Loss(ABC):
         raise MixedLosses(
             f"cannot {verb} {mine} and {theirs}: they are different definitions of privacy",
             why="losses add up and compare only within one definition",
-            fix=[f"a.to(dp.{theirs})"] * self._leads_to(type(other))
-            + [f"b.to(dp.{mine})"] * other._leads_to(type(self))  # noqa: SLF001
+            fix=[f"a.to(dp.{theirs})"] * self.leads_to(type(other))
+            + [f"b.to(dp.{mine})"] * other.leads_to(type(self))
             or [_at_a_delta(name, each) for name, each in (("a", self), ("b", other))],
         )
 
-    def _leads_to(self, kind: type[Loss]) -> bool:
+    def leads_to(self, kind: type[Loss]) -> bool:
         """Whether a theorem turns this very loss into that kind."""
         try:
             return isinstance(self._converters()[kind](), kind)
@@ -222,7 +229,7 @@ class Loss(ABC):
             return self
         converters = self._converters()
         if kind not in converters:
-            known = ", ".join(f".to(dp.{k.__name__})" for k in converters if self._leads_to(k))
+            known = ", ".join(f".to(dp.{k.__name__})" for k in converters if self.leads_to(k))
             raise MixedLosses(
                 f"no theorem turns {type(self).__name__} into {getattr(kind, '__name__', kind)}",
                 fix=[_at_a_delta("loss", self)] * (getattr(kind, "kind", "") == "approx") + [known],
@@ -238,7 +245,7 @@ class Loss(ABC):
         found = Loss.named(kind)
         if found is None:
             raise BadParameter.of("kind", kind, must="one of " + ", ".join(sorted(Loss.kinds)))
-        return found._from_dict(record)  # noqa: SLF001  (its own kind)
+        return found.from_record(record)
 
     @staticmethod
     def named(kind: object) -> type[Loss] | None:
@@ -262,12 +269,12 @@ class OneFigure(Loss):
 
     adaptive = True
 
-    _ticks: int
+    ticks: int
 
     def __post_init__(self) -> None:
         number = figure_or_infinite(self.figure, getattr(self, self.figure))
         object.__setattr__(self, self.figure, number)
-        object.__setattr__(self, "_ticks", self._exact(number))
+        object.__setattr__(self, "ticks", self._exact(number))
 
     def __str__(self) -> str:
         return f"{self.symbol} = {self._shown(getattr(self, self.figure))}"
@@ -284,7 +291,7 @@ class OneFigure(Loss):
     def _of(cls, count: int) -> Self:
         loss = cls.__new__(cls)
         object.__setattr__(loss, cls.figure, cls._read(count))
-        object.__setattr__(loss, "_ticks", count)
+        object.__setattr__(loss, "ticks", count)
         return loss
 
     @classmethod
@@ -293,34 +300,32 @@ class OneFigure(Loss):
         least = min(figures)
         if math.isinf(least):
             raise no_bound(cls)
-        return cls(least)  # type: ignore[call-arg]
+        return cls._of(cls._exact(parameters.non_negative(cls.figure, least)))
 
     def _plus(self, other: Self) -> Self:
-        return self._of(self._ticks + other._ticks)
+        return self._of(self.ticks + other.ticks)
 
     def _times(self, times: int) -> Self:
-        return self._of(times * self._ticks)
+        return self._of(times * self.ticks)
 
     def _split(self, fraction: Fraction) -> tuple[Loss, Loss]:
-        part = math.floor(self._ticks * fraction)
-        return self._of(part), self._of(self._ticks - part)
+        part = math.floor(self.ticks * fraction)
+        return self._of(part), self._of(self.ticks - part)
 
     def _within(self, other: Self) -> bool:
         return rounding.within(getattr(self, self.figure), getattr(other, self.figure))
 
     @classmethod
     def sum_of_largest(cls, parts: Sequence[Self], count: int) -> Self:
-        """The sum of the `count` largest."""
-        counts = sorted(part._ticks for part in parts)  # noqa: SLF001  (its own kind)
-        return cls._of(sum(counts[-count:]))
+        return cls._of(sum(sorted(part.ticks for part in parts)[-count:]))
 
     def to_dict(self) -> dict[str, object]:
         """The kind and the figure, rounded up."""
         return {"kind": self.kind, self.figure: rounding.to_json(getattr(self, self.figure))}
 
     @classmethod
-    def _from_dict(cls, record: Mapping[str, object]) -> Self:
-        return cls(rounding.from_json(cls.figure, record.get(cls.figure)))  # type: ignore[call-arg]
+    def from_record(cls, record: Mapping[str, object]) -> Self:
+        return cls._of(cls._exact(rounding.from_json(cls.figure, record.get(cls.figure))))
 
 
 def figure_or_infinite(name: str, value: object) -> float:

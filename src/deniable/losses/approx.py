@@ -83,7 +83,7 @@ class Approx(Loss):
     symbols: ClassVar = {"epsilon": "ε", "delta": "δ"}
     adaptive = True
 
-    _ticks: tuple[int, int] = dataclasses.field(init=False, repr=False, compare=False)
+    ticks: tuple[int, int] = dataclasses.field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         epsilon = figure_or_infinite("epsilon", self.epsilon)
@@ -93,7 +93,7 @@ class Approx(Loss):
     def _set(self, epsilon: int, delta: int) -> None:
         object.__setattr__(self, "epsilon", rounding.from_ticks(epsilon))
         object.__setattr__(self, "delta", min(1.0, rounding.from_ticks(delta)))
-        object.__setattr__(self, "_ticks", (epsilon, delta))
+        object.__setattr__(self, "ticks", (epsilon, delta))
 
     @classmethod
     def _of(cls, epsilon: int, delta: int) -> Self:
@@ -115,15 +115,15 @@ class Approx(Loss):
         return cls(epsilon, delta=delta)
 
     def _plus(self, other: Self) -> Self:
-        return self._of(*(mine + its for mine, its in zip(self._ticks, other._ticks, strict=True)))
+        return self._of(*(mine + its for mine, its in zip(self.ticks, other.ticks, strict=True)))
 
     def _times(self, times: int) -> Self:
-        return self._of(*(times * count for count in self._ticks))
+        return self._of(*(times * count for count in self.ticks))
 
     def _split(self, fraction: Fraction) -> tuple[Loss, Loss]:
         """The part is pure: a δ pays for what cannot be had without, and stays with the rest."""
         part = float(fraction) * self.epsilon
-        rest = self._of(self._ticks[0] - rounding.ticks(part), self._ticks[1])
+        rest = self._of(self.ticks[0] - rounding.ticks(part), self.ticks[1])
         return Loss.kinds["pure"].from_facts(Stated(epsilon=part)), rest
 
     def _within(self, other: Self) -> bool:
@@ -136,7 +136,7 @@ class Approx(Loss):
     @classmethod
     def sum_of_largest(cls, parts: Sequence[Self], count: int) -> Self:
         """The sum of the `count` largest ε, with that of the `count` largest δ."""
-        columns = zip(*(part._ticks for part in parts), strict=True)  # noqa: SLF001  (its own kind)
+        columns = zip(*(part.ticks for part in parts), strict=True)
         return cls._of(*(sum(sorted(column)[-count:]) for column in columns))
 
     def _epsilon(self, delta: float) -> float:
@@ -147,14 +147,14 @@ class Approx(Loss):
 
     def _group(self, size: int) -> Self:
         delta = convert.approx_group_delta(self.epsilon, self.delta, size)
-        return self._of(size * self._ticks[0], rounding.ticks(delta))
+        return self._of(size * self.ticks[0], rounding.ticks(delta))
 
     def to_dict(self) -> dict[str, object]:
         """Both figures, rounded up."""
         return {"kind": self.kind, "epsilon": rounding.to_json(self.epsilon), "delta": self.delta}
 
     @classmethod
-    def _from_dict(cls, record: Mapping[str, object]) -> Self:
+    def from_record(cls, record: Mapping[str, object]) -> Self:
         epsilon = rounding.from_json("epsilon", record.get("epsilon"))
         delta = parameters.probability("delta", record.get("delta"))
         return cls._of(rounding.ticks(epsilon), rounding.ticks(delta))

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Iterable
 from typing import TypeVar
 
 from deniable import parameters
-from deniable.errors import BadParameter, NoBound
+from deniable.errors import BadParameter
 from deniable.units import Unit
 
-from ._loss import Loss, OneFigure
-from .approx import Approx
-from .renyi import Renyi
+from ._loss import Loss
 
 L = TypeVar("L", bound=Loss)
 
@@ -42,29 +39,10 @@ def parallel(losses: Iterable[L], *, unit: Unit, parts_per_unit: int | None = No
     if not isinstance(unit, Unit):
         raise BadParameter.of("unit", unit, must="a unit: dp.rows() or dp.person(...)")
     for part in parts:
-        parts[0]._same_kind(part, "compare")  # noqa: SLF001  (as `<=` does)
+        parts[0].same_kind(part, "compare")
     default = unit.groups if unit.groups is not None else unit.rows
     count = parameters.whole(
         "parts_per_unit", default if parts_per_unit is None else parts_per_unit
     )
     count = min(count * unit.sides, len(parts))
-    if isinstance(parts[0], OneFigure | Approx | Renyi):
-        return parts[0].sum_of_largest(parts, count)  # type: ignore[arg-type, return-value]
-    return _largest_comparable(parts, count)
-
-
-def _largest_comparable(parts: list[L], count: int) -> L:
-    """For whole distributions: the point-by-point maximum is not one, so they must be ordered."""
-    chosen: list[L] = []
-    rest = list(parts)
-    while len(chosen) < count:
-        top = next((a for a in rest if all(b <= a for b in rest)), None)
-        if top is None:
-            raise NoBound(
-                f"no {type(parts[0]).__name__} bounds these parts: neither is above the other",
-                why="the larger of two loss distributions, point by point, is not a distribution",
-                fix="compose them in dp.Renyi or dp.Zcdp, which are taken order by order",
-            )
-        chosen.append(top)
-        rest.remove(top)
-    return functools.reduce(lambda a, b: a + b, chosen)
+    return parts[0].sum_of_largest(parts, count)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Self
 
@@ -106,6 +106,23 @@ class Profile(Loss):
     def _group(self, size: int) -> Self:
         return type(self)(tuple((pairs.group(size), count) for pairs, count in self.counts))
 
+    @classmethod
+    def sum_of_largest(cls, parts: Sequence[Self], count: int) -> Self:
+        """The point-by-point maximum of distributions is not one, so they must be ordered."""
+        rest, total = list(parts), cls(())
+        for _ in range(count):
+            top = next((a for a in rest if all(b <= a for b in rest)), None)
+            if top is None:
+                raise NoBound(
+                    f"no {cls.__name__} bounds these parts: neither is above the other",
+                    why="the larger of two loss distributions, point by point, is not a "
+                    "distribution",
+                    fix="compose them in dp.Renyi or dp.Zcdp, which are taken order by order",
+                )
+            rest.remove(top)
+            total += top
+        return total
+
     # ---- prices
 
     def _directions(self) -> Iterable[list[tuple[Pair, int]]]:
@@ -182,7 +199,7 @@ class Profile(Loss):
         return {"kind": self.kind, "steps": steps}
 
     @classmethod
-    def _from_dict(cls, record: Mapping[str, object]) -> Self:
+    def from_record(cls, record: Mapping[str, object]) -> Self:
         steps = record.get("steps")
         if not isinstance(steps, list):
             raise BadParameter.of("steps", steps, must="the list that Profile.to_dict wrote")

@@ -47,7 +47,7 @@ class Renyi(Loss):
     definition = "Rényi differential privacy (α, ε)"
     adaptive = True
 
-    _ticks: tuple[int, ...] = dataclasses.field(init=False, repr=False, compare=False)
+    ticks: tuple[int, ...] = dataclasses.field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         orders = tuple(convert.check_order(order) for order in _listed("orders", self.orders))
@@ -65,7 +65,7 @@ class Renyi(Loss):
     def _set(self, orders: tuple[float, ...], counts: tuple[int, ...]) -> None:
         object.__setattr__(self, "orders", orders)
         object.__setattr__(self, "values", tuple(map(rounding.from_ticks, counts)))
-        object.__setattr__(self, "_ticks", counts)
+        object.__setattr__(self, "ticks", counts)
 
     def _of(self, orders: tuple[float, ...], counts: tuple[int, ...]) -> Self:
         loss: Self = type(self).__new__(type(self))
@@ -73,8 +73,8 @@ class Renyi(Loss):
         return loss
 
     def _split(self, fraction: Fraction) -> tuple[Loss, Loss]:
-        part = tuple(math.floor(count * fraction) for count in self._ticks)
-        rest = tuple(whole - less for whole, less in zip(self._ticks, part, strict=True))
+        part = tuple(math.floor(count * fraction) for count in self.ticks)
+        rest = tuple(whole - less for whole, less in zip(self.ticks, part, strict=True))
         return self._of(self.orders, part), self._of(self.orders, rest)
 
     def __str__(self) -> str:
@@ -107,9 +107,9 @@ class Renyi(Loss):
 
     def _plus(self, other: Self) -> Self:
         if self.orders == other.orders:
-            return self._of(self.orders, tuple(map(int.__add__, self._ticks, other._ticks)))
-        mine = dict(zip(self.orders, self._ticks, strict=True))
-        its = dict(zip(other.orders, other._ticks, strict=True))
+            return self._of(self.orders, tuple(map(int.__add__, self.ticks, other.ticks)))
+        mine = dict(zip(self.orders, self.ticks, strict=True))
+        its = dict(zip(other.orders, other.ticks, strict=True))
         shared = tuple(order for order in self.orders if order in its)
         if not shared:
             raise MixedLosses(
@@ -119,7 +119,7 @@ class Renyi(Loss):
         return self._of(shared, tuple(mine[order] + its[order] for order in shared))
 
     def _times(self, times: int) -> Self:
-        return self._of(self.orders, tuple(times * count for count in self._ticks))
+        return self._of(self.orders, tuple(times * count for count in self.ticks))
 
     def _within(self, other: Self) -> bool:
         """At most the other wherever the other says anything."""
@@ -134,7 +134,7 @@ class Renyi(Loss):
         """At each order, the sum of the `count` largest."""
         shared: Self = functools.reduce(lambda a, b: a + b, (0 * part for part in parts))
         curves = [part + shared for part in parts]  # each on the orders all have
-        columns = zip(*(curve._ticks for curve in curves), strict=True)  # noqa: SLF001  (its own kind)
+        columns = zip(*(curve.ticks for curve in curves), strict=True)
         sums = tuple(sum(sorted(column)[-count:]) for column in columns)
         return shared._of(shared.orders, sums)
 
@@ -166,7 +166,7 @@ class Renyi(Loss):
         return {"kind": self.kind, "orders": list(self.orders), "values": values}
 
     @classmethod
-    def _from_dict(cls, record: Mapping[str, object]) -> Self:
+    def from_record(cls, record: Mapping[str, object]) -> Self:
         values = [rounding.from_json("values", v) for v in _listed("values", record.get("values"))]
         orders = tuple(map(convert.check_order, _listed("orders", record.get("orders"))))
         return cls(orders=orders, values=tuple(values))

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import functools
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
@@ -31,6 +32,8 @@ L = TypeVar("L", bound=Loss)
 T = TypeVar("T")
 
 Norm = Literal["l1", "l2", "linf"]
+
+two_or_more = functools.partial(parameters.whole, least=2)
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -68,11 +71,17 @@ class Mechanism(ABC):
     model: ClassVar[str] = "Central"
     """Who makes the noise: "Central", one curator; "Distributed", several parties, in shares."""
     registry: ClassVar[dict[str, type[Mechanism]]] = {}
+    __dataclass_fields__: ClassVar[dict[str, dataclasses.Field[object]]]
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
         if "name" in cls.__dict__:
             Mechanism.registry[cls.name] = cls
+
+    def _canonical(self, **checks: Callable[[str, object], object]) -> None:
+        """Each of these parameters in the type that its check returns, or the check's error."""
+        for name, check in checks.items():
+            object.__setattr__(self, name, check(name, getattr(self, name)))
 
     # ---- facts: override what is proved; the rest follows
 
@@ -288,11 +297,12 @@ class Mechanism(ABC):
 
     def to_dict(self) -> dict[str, object]:
         """A record of the public parameters in plain JSON types, for ledgers and certificates."""
-        fields = {f.name: _plain(getattr(self, f.name)) for f in dataclasses.fields(self)}  # type: ignore[arg-type]
+        fields = {f.name: _plain(getattr(self, f.name)) for f in dataclasses.fields(self)}
         return {"mechanism": self.name} | fields
 
     @classmethod
-    def _from_dict(cls, record: Mapping[str, object]) -> Mechanism:
+    def from_record(cls, record: Mapping[str, object]) -> Mechanism:
+        """The mechanism of this name that `to_dict` wrote."""
         return cls(**{k: _rebuilt(v) for k, v in record.items() if k != "mechanism"})
 
     @staticmethod
@@ -303,7 +313,7 @@ class Mechanism(ABC):
         if kind is None:
             known = ", ".join(sorted(Mechanism.registry))
             raise BadParameter.of("mechanism", name, must=f"one of {known}")
-        return kind._from_dict(record)  # noqa: SLF001  (its own kind)
+        return kind.from_record(record)
 
     @staticmethod
     def named(name: object) -> type[Mechanism] | None:

@@ -89,4 +89,4 @@ class Prices(Generic[T]):
 def _never_changes(kind: type[Mechanism]) -> bool:
     """Whether these are values of deniable's own, all of which tells them apart."""
     own = kind.__module__.startswith("deniable.")
-    return own and all(part.compare for part in fields(kind))  # type: ignore[arg-type]
+    return own and all(part.compare for part in fields(kind))

@@ -12,6 +12,8 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final, NamedTuple, cast
 
+import numpy as np
+
 from . import style
 from .bands import layer
 from .bars import bars, largest
@@ -135,7 +137,7 @@ def as_lines(keys: Keys, values: Sequence[float]) -> Lines | None:
         return None
     by = next((key for key in keys if key != along), None)
     rows: dict[object, list[int]] = {}
-    for row in sorted(range(len(values)), key=lambda i: keys[along][i]):  # type: ignore[arg-type, return-value]
+    for row in np.argsort(np.array(keys[along], dtype=object), kind="stable").tolist():
         rows.setdefault(None if by is None else keys[by][row], []).append(row)
     kinds = [None] if by is None else [*dict.fromkeys(keys[by])]
     if len(kinds) <= _MOST_COLOURS:

@@ -23,10 +23,10 @@ def check_column(values: object) -> None:
             why="the noise covers one number per row: several would move the answer further",
             fix='table["age"].to_numpy(), or array[:, 0]: one column at a time',
         )
-    kind = getattr(getattr(values, "dtype", None), "kind", "O")
-    if kind not in arrays.NUMBERS + arrays.OBJECTS:
+    dtype = getattr(values, "dtype", None)
+    if getattr(dtype, "kind", "O") not in arrays.NUMBERS + arrays.OBJECTS:
         raise BadParameter(
-            f"values must be numbers; these are {values.dtype}",  # type: ignore[attr-defined]
+            f"values must be numbers; these are {dtype}",
             fix="values.astype(float), if that is what they mean",
         )
 

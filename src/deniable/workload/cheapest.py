@@ -69,7 +69,7 @@ class _Excess:
     told: Mapping[str, float]
     wanted: Mapping[str, float]
 
-    def error(self, confidence: float = 0.95) -> float:  # noqa: ARG002  (stated at 95 %)
+    def error(self, _confidence: float = 0.95) -> float:  # always stated at 95 %
         # A ± of 0 (whole numbers, little noise) is one that could still be smaller.
         return max((self.told[name] or 1e-9) / target for name, target in self.wanted.items())
 

@@ -32,6 +32,7 @@ Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 E_co = TypeVar("E_co", covariant=True)
 P = TypeVar("P", bound=WorkloadPlan)
+C_contra = TypeVar("C_contra", contravariant=True)
 
 _FINE: Final = 12
 _LEAST_POWER: Final = -1000  # 2⁻¹⁰⁰⁰ is still a normal float
@@ -51,8 +52,8 @@ class Measurement(Generic[E_co]):
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Workload(ABC):
-    """Many queries about the same counts, planned and released together."""
+class Workload(ABC, Generic[C_contra]):
+    """Many queries about the same hidden counts, planned and released together."""
 
     @abstractmethod
     def plan(self, *, spend: Loss, sensitivity: float = 1.0) -> WorkloadPlan:
@@ -63,20 +64,12 @@ class Workload(ABC):
 
     @abstractmethod
     def measure(
-        self,
-        counts: Sensitive[Any],
-        *,
-        spend: Loss,
-        filter: Filter | None = None,
+        self, counts: C_contra, *, spend: Loss, filter: Filter | None = None
     ) -> Measurement[Estimates]:
         """The steps for a session, and how to read what it draws."""
 
     def on(
-        self,
-        counts: Sensitive[Any],
-        *,
-        spend: Loss,
-        filter: Filter | None = None,
+        self, counts: C_contra, *, spend: Loss, filter: Filter | None = None
     ) -> Asked[Estimates]:
         """An algorithm for a session: `s.run(w.on(counts, spend=...))`.
 
@@ -92,7 +85,7 @@ class Workload(ABC):
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Linear(Workload):
+class Linear(Workload[Sensitive[Any]]):
     """Linear queries about `cells` counts. How far one unit moves the counts is given in L1."""
 
     cells: int
@@ -118,13 +111,7 @@ class Linear(Workload):
     def estimates(self, plan: WorkloadPlan, cells: Floats) -> Estimates:
         """What the fitted cells say."""
 
-    def chosen(
-        self,
-        *,
-        spend: Loss,
-        bounds: Bounds,
-        filter: Filter | None = None,
-    ) -> Chosen:
+    def chosen(self, *, spend: Loss, bounds: Bounds, filter: Filter | None = None) -> Chosen:
         """The strategy and noise with the least mean squared error."""
         with Progress(f"planning {self}"):
             return choose(
@@ -175,11 +162,7 @@ class Linear(Workload):
         return found if worth == 1 else found.times(worth)
 
     def measure(
-        self,
-        counts: Sensitive[Any],
-        *,
-        spend: Loss,
-        filter: Filter | None = None,
+        self, counts: Sensitive[Any], *, spend: Loss, filter: Filter | None = None
     ) -> Measurement[Estimates]:
         """The steps for a session, and how to read what it draws."""
         bounds = bounds_of(counts, self.cells)

@@ -51,7 +51,7 @@ MOST_CELLS: Final = 2**24
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Marginals(Workload):
+class Marginals(Workload[Mapping[Set, Sensitive[Any]]]):
     """Tables of counts over sets of columns, each set as important as any other."""
 
     sizes: Mapping[str, int]
@@ -261,12 +261,8 @@ class Marginals(Workload):
         exact = (make(sums[columns]) for columns, make, _ in self._steps(plan.law))
         return self._read(plan, plan.noise.draw(exact))
 
-    def measure(  # type: ignore[override]
-        self,
-        counts: Mapping[Set, Sensitive[Any]],
-        *,
-        spend: Loss,
-        filter: Filter | None = None,
+    def measure(
+        self, counts: Mapping[Set, Sensitive[Any]], *, spend: Loss, filter: Filter | None = None
     ) -> Measurement[MarginalEstimates]:
         """The steps for a session; `counts` are the exact marginals, flat, by their columns."""
         known = [counts[columns] for columns in self.sets]

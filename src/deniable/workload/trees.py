@@ -114,25 +114,26 @@ class Tree:
             result = (families + gap[..., None]).reshape(level.shape)
         return result[..., : self.cells]
 
-    @lru_cache(maxsize=256)  # noqa: B019  (a tree is a small frozen value)
-    def spread(self, q: float) -> float:
-        """The standard deviation of D, in that of one count: the largest over the edges.
-
-        The estimate is linear, and its variance is c·(AᵀA)⁻¹c for D = c·cells: `agreed` applied to
-        counts that are c on cells and 0 above gives (AᵀA)⁻¹c.
-        """
-        places = np.arange(1, _PLACES + 1) * 0.61803398875 % 1
-        few = self.cells < _PLACES
-        edges = np.arange(self.cells + 1) if few else np.unique(np.floor(places * self.cells))
-        c = np.where(np.arange(self.cells) < edges[:, None], 1 - q, -q)
-        counts = np.zeros((len(edges), self.nodes))
-        counts[:, -self.sizes[-1] :][:, : self.cells] = c
-        largest = float(np.sqrt((c * self.agreed(counts)).sum(axis=-1).max()))
-        return largest if few else largest * _MISSED
-
     def reach(self, q: float, *, law: Law, confidence: float) -> float:
         """How far D may be off on either side, in standard deviations of one count."""
-        return factor(law, confidence) * self.spread(q)
+        return factor(law, confidence) * spread(self, q)
+
+
+@lru_cache(maxsize=256)
+def spread(tree: Tree, q: float) -> float:
+    """The standard deviation of D, in that of one count: the largest over the edges.
+
+    The estimate is linear, and its variance is c·(AᵀA)⁻¹c for D = c·cells: `agreed` applied to
+    counts that are c on cells and 0 above gives (AᵀA)⁻¹c.
+    """
+    places = np.arange(1, _PLACES + 1) * 0.61803398875 % 1
+    few = tree.cells < _PLACES
+    edges = np.arange(tree.cells + 1) if few else np.unique(np.floor(places * tree.cells))
+    c = np.where(np.arange(tree.cells) < edges[:, None], 1 - q, -q)
+    counts = np.zeros((len(edges), tree.nodes))
+    counts[:, -tree.sizes[-1] :][:, : tree.cells] = c
+    largest = float(np.sqrt((c * tree.agreed(counts)).sum(axis=-1).max()))
+    return largest if few else largest * _MISSED
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -57,7 +57,10 @@ def test_a_replay_keeps_its_ledger_in_memory(tmp_path):
 
 def test_answers_outside_are_not_frozen():
     inside = []
-    program = lambda data: inside.append(count(data).value)  # noqa: E731
+
+    def program(data):
+        inside.append(count(data).value)
+
     replay(program, TABLE, TABLE.slice(1))
     replay(program, TABLE, TABLE.slice(1))
     assert len(set(inside)) == 1  # fed back, and frozen

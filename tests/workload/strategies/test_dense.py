@@ -112,7 +112,7 @@ def test_bits_are_dropped_where_one_unit_moves_the_product_beyond_36(bits, shift
     strategy = Dense(cells=2, bounds=Bounds(l1=2.0**bits, l2=2.0**bits), matrix=matrix)
     assert strategy.shift == shift
     counts = np.array([2**45, -3])
-    assert strategy.encode(counts, 0).tolist() == [2**49 >> shift, -3 >> shift]
+    assert strategy.encode(0, counts).tolist() == [2**49 >> shift, -3 >> shift]
     noisy = [np.array([6.0, -2.0])]
     assert strategy.decode(noisy, [1.0]).tolist() == pytest.approx(
         [6 / 16 * 2**shift, -2 * 2**shift]

@@ -10,7 +10,7 @@ MADE = Identity(cells=4, bounds=Bounds(l1=6.0, l2=4.0))
 
 def test_cells_stay_as_they_are_and_large_ones_are_held():
     counts = np.array([5, -7, 2**63 - 1, -(2**63)])
-    assert MADE.encode(counts, 0).tolist() == [5, -7, HELD, -HELD]
+    assert MADE.encode(0, counts).tolist() == [5, -7, HELD, -HELD]
     (vector,) = MADE.vectors
     assert (vector.l1, vector.l2, MADE.lengths) == (6.0, 4.0, (4,))
     assert MADE.decode([np.array([1.5, 2.5, 0.0, -1.0])], [3.0]).tolist() == [1.5, 2.5, 0.0, -1.0]

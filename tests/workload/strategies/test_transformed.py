@@ -48,7 +48,7 @@ def test_the_product_is_rounded_down_and_held(kind, cells, bits):
         for row, times in zip(rows, v, strict=True):
             exact = sum(k * w * x for k, w, x in zip(row, weights, held, strict=True))
             wanted.append(times * min(max(exact >> DIGIT * strategy.shift, -most), most))
-        assert strategy.encode(counts, 0).tolist() == wanted
+        assert strategy.encode(0, counts).tolist() == wanted
 
 
 @pytest.mark.parametrize("kind", KINDS)

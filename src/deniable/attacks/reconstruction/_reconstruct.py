@@ -52,10 +52,10 @@ class Reconstruction(np.ndarray[tuple[int], np.dtype[np.int8]], Told):
         bits.flags.writeable = False
         return bits
 
-    def __array_wrap__(self, array: Any, context: Any = None, return_scalar: bool = False) -> Any:  # noqa: FBT001, FBT002  (NumPy's signature)
+    def __array_wrap__(self, array: Any, _context: Any = None, *return_scalar: bool) -> Any:
         """What is computed from the bits is a plain array."""
         plain = np.asarray(array)
-        return plain[()] if return_scalar else plain
+        return plain[()] if any(return_scalar) else plain
 
     @property
     def bits(self) -> NDArray[np.int8]:

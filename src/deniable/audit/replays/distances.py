@@ -105,7 +105,7 @@ def _(
     """The score at each point of the public grid, whatever pieces it was given in."""
     starts, scores = zip(
         *(
-            (mechanism._first_points(edges, len(own)), np.asarray(own, dtype=np.float64))  # noqa: SLF001  (as `draw` does)
+            (mechanism.first_points(edges, len(own)), np.asarray(own, dtype=np.float64))
             for edges, own in (first, second)
         ),
         strict=True,

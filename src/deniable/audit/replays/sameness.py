@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from numbers import Number
 from typing import Any
@@ -24,20 +24,20 @@ def difference(first: object, second: object, where: str = "the result") -> str 
     if type(first) is not type(second):
         types = (type(side).__name__ for side in (first, second))
         return "{} is of type {} on one side, {} on the other".format(where, *types)
-    match first:
-        case Release():
-            return _of_parts(shown(first), shown(second), where)  # type: ignore[arg-type]
-        case Mapping():
-            return _of_parts(first, second, where)  # type: ignore[arg-type]
-        case AbstractSet():
+    match first, second:
+        case Release() as one, Release() as other:
+            return _of_parts(shown(one), shown(other), where)
+        case Mapping() as one, Mapping() as other:
+            return _of_parts(one, other, where)
+        case AbstractSet(), _:
             same = first == second
-        case list() | tuple():
-            return _of_lists(first, second, where)  # type: ignore[arg-type]
-        case np.ndarray():
+        case (list() | tuple()) as one, (list() | tuple()) as other:
+            return _of_lists(one, other, where)
+        case np.ndarray(), _:
             same = _same_leaves(first, second)
-        case Number():
+        case Number(), _:
             same = first == second or (_is_nan(first) and _is_nan(second))
-        case BaseException():
+        case BaseException(), _:
             same = str(first) == str(second)
         case _ if dataclasses.is_dataclass(first) and not isinstance(first, type):
             return _of_parts({**vars(first)}, {**vars(second)}, where)
@@ -63,7 +63,7 @@ def _told(key: object) -> tuple[str, str]:
     return type(key).__name__, repr(key)
 
 
-def _of_lists(first: list[object], second: list[object], where: str) -> str | None:
+def _of_lists(first: Sequence[object], second: Sequence[object], where: str) -> str | None:
     if len(first) != len(second):
         return f"{where} has another length"
     parts = enumerate(zip(first, second, strict=True))

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from deniable import units
+from deniable import parameters, units
 from deniable.mechanisms import Gaussian, Laplace, Step
 from deniable.sensitive import Sensitive
 from deniable.sensitivity import clipped_sum, mean
@@ -37,7 +37,7 @@ def _kept(values: Floats) -> Floats:
 def _divided(values: Floats) -> float:
     step = clipped_sum(values, low=20, high=80)
     noisy = session().release(step.noisy(epsilon=1.0)).value
-    return float(noisy) * step.lattice.width / values.size  # type: ignore[arg-type]
+    return parameters.real("noisy", noisy) * step.lattice.width / values.size
 
 
 def _variance(values: Floats, *, clamp: bool) -> object:
@@ -45,7 +45,7 @@ def _variance(values: Floats, *, clamp: bool) -> object:
     door = session()
     total = Laplace.calibrate(epsilon=0.01, sensitivity=10)
     noisy = door.release(total.on(Sensitive(lambda: float(values.sum()), l1=10))).value
-    centre = float(noisy) / 2  # type: ignore[arg-type]
+    centre = parameters.real("noisy", noisy) / 2
     centre = round(min(max(centre, 0.0), 10.0) if clamp else centre)
 
     def squares() -> int:

@@ -89,6 +89,7 @@ _FIGURES = tuple(Price.symbols)
 Price.zero = Price()
 
 
+@dataclasses.dataclass(frozen=True, kw_only=True)
 class Filter(ABC):
     """A ceiling that holds whatever is chosen under it."""
 
@@ -108,7 +109,7 @@ class Filter(ABC):
                 "order and reserve belong to a budget with a δ",
                 fix="dp.epsilon(…, delta=…)",
             )
-        return cls(budget=budget)  # type: ignore[call-arg]
+        return cls(budget=budget)
 
     @abstractmethod
     def price(self, facts: Facts) -> Price:
@@ -128,8 +129,7 @@ class Filter(ABC):
 
     def rest(self, reserved: Price, used: Price) -> Loss:
         """The most that one further charge to a reserved part may cost; rounded down."""
-        part: Filter = dataclasses.replace(self, budget=self.spent(reserved))  # type: ignore[type-var]
-        return part.left(used)
+        return dataclasses.replace(self, budget=self.spent(reserved)).left(used)
 
     def enlarging(self, reserved: Price, price: Price) -> Price:
         """What to add to a reserved part so that it grows by an amount of this price."""
@@ -191,17 +191,19 @@ class Filter(ABC):
         return {"filter": self.kind, "budget": self.budget.to_dict()}
 
     @classmethod
-    def _from_dict(cls, record: Mapping[str, object], budget: Loss) -> Filter:
-        del record
-        return cls(budget=budget)  # type: ignore[call-arg]
+    def from_record(cls, _record: Mapping[str, object], budget: Loss) -> Self:
+        """The filter of this kind that `to_dict` wrote, whose budget is read already."""
+        return cls(budget=budget)
 
-    @staticmethod
-    def from_dict(record: Mapping[str, object]) -> Filter:
+    @classmethod
+    def from_dict(cls, record: Mapping[str, object]) -> Self:
         """The filter that `to_dict` wrote."""
         kind, budget = record.get("filter"), record.get("budget")
         if kind not in Filter.kinds or not isinstance(budget, Mapping):
             raise BadParameter.of("filter", kind, must="one of " + ", ".join(sorted(Filter.kinds)))
-        return Filter.kinds[str(kind)]._from_dict(record, Loss.from_dict(budget))  # noqa: SLF001  (its own kind)
+        found = Filter.kinds[str(kind)].from_record(record, Loss.from_dict(budget))
+        assert isinstance(found, cls)
+        return found
 
 
 def filter_for(budget: Loss, *, order: float | None = None, reserve: float | None = None) -> Filter:

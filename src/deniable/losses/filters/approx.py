@@ -140,7 +140,7 @@ class ApproxFilter(Filter):
         return super().to_dict() | {"order": self.order, "reserve": self.reserve}
 
     @classmethod
-    def _from_dict(cls, record: Mapping[str, object], budget: Loss) -> ApproxFilter:
+    def from_record(cls, record: Mapping[str, object], budget: Loss) -> Self:
         assert isinstance(budget, Approx)
         order = parameters.real("order", record.get("order"))
         reserve = parameters.non_negative("reserve", record.get("reserve"))

@@ -90,7 +90,5 @@ class Odometer:
         rungs = record.get("odometer")
         if not isinstance(rungs, list) or not rungs:
             raise BadParameter.of("odometer", rungs, must="a list of filters")
-        filters = [ApproxFilter.from_dict(rung) for rung in rungs]
-        assert all(isinstance(rung, ApproxFilter) for rung in filters)
         delta = parameters.confidence("delta", record.get("delta"))
-        return Odometer(rungs=tuple(filters), delta=delta)  # type: ignore[arg-type]
+        return Odometer(rungs=tuple(map(ApproxFilter.from_dict, rungs)), delta=delta)

@@ -40,6 +40,7 @@ class Pair(ABC):
     name: ClassVar[str]
     """Its name in ledgers, for ever."""
     registry: ClassVar[dict[str, type[Pair]]] = {}
+    __dataclass_fields__: ClassVar[dict[str, dataclasses.Field[object]]]
     two_sided: ClassVar[bool] = False
     """Is no loss below −`largest_loss`, and none infinite?"""
 
@@ -149,10 +150,8 @@ class Pair(ABC):
 
     def to_dict(self) -> dict[str, object]:
         """A record for ledgers, with this pair's `name` under "pair"."""
-        record: dict[str, object] = {"pair": self.name}
-        for field in dataclasses.fields(self):  # type: ignore[arg-type]
-            record[field.name] = _plain(getattr(self, field.name))
-        return record
+        fields = {f.name: _plain(getattr(self, f.name)) for f in dataclasses.fields(self)}
+        return {"pair": self.name} | fields
 
     @staticmethod
     def from_dict(record: Mapping[str, object]) -> Pair:
@@ -161,11 +160,7 @@ class Pair(ABC):
         if name not in Pair.registry:
             known = ", ".join(sorted(Pair.registry))
             raise BadParameter.of("pair", name, must=f"one of {known}")
-        fields: dict[str, object] = {}
-        for key, value in record.items():
-            if key == "pair":
-                continue
-            fields[key] = _rebuilt(value)
+        fields = {key: _rebuilt(value) for key, value in record.items() if key != "pair"}
         return Pair.registry[str(name)](**fields)
 
 

@@ -43,7 +43,7 @@ class ExponentialMixture(SampledMoments):
         rest = (1 - self.rate) * math.exp(-self.largest_loss())
         return -log_mixed(-x, self._share(), rest)
 
-    def atoms(self) -> tuple[Reals, Reals] | None:
+    def point_masses(self) -> tuple[Reals, Reals] | None:
         """Those at both ends, under P′."""
         if not self.atom:
             return None

@@ -97,7 +97,7 @@ class SampledMoments(ABC):
     def precision(self, x: Reals) -> Reals:
         """The size of the numbers from which deficits are computed."""
 
-    def atoms(self) -> tuple[Reals, Reals] | None:
+    def point_masses(self) -> tuple[Reals, Reals] | None:
         """Deficits and masses of the atoms."""
         return None
 
@@ -111,7 +111,7 @@ class SampledMoments(ABC):
         middle, half = (edges[1:] + edges[:-1]) / 2, np.diff(edges) / 2
         x = (middle[:, None] + half[:, None] * _FEW_NODES).ravel()
         weights = self.log_weights(x, c) + (np.log(half)[:, None] + np.log(_FEW_WEIGHTS)).ravel()
-        atoms = self.atoms()
+        atoms = self.point_masses()
         if atoms is not None:
             with np.errstate(divide="ignore"):
                 weights = np.append(weights, np.log(atoms[1]) - c * atoms[0])
@@ -124,7 +124,7 @@ class SampledMoments(ABC):
         middle, half = (edges[1:] + edges[:-1]) / 2, np.diff(edges) / 2
         x = (middle[:, None] + half[:, None] * _NODES).ravel()
         log_w = self.log_weights(x, c) + (np.log(half)[:, None] + np.log(_WEIGHTS)).ravel()
-        atoms, deficits = self.atoms(), self.deficits(x)
+        atoms, deficits = self.point_masses(), self.deficits(x)
         if atoms is not None:
             x, deficits = np.append(x, self.limits(c)[:2]), np.append(deficits, atoms[0])
             with np.errstate(divide="ignore"):

@@ -162,7 +162,7 @@ class ReplacedExponential:
         least = log_mixed(np.array([-self.shift]), self.rate)
         return self.largest_loss() - np.sign(x) * (log_mixed(ends, self.rate) - least)
 
-    def atoms(self) -> tuple[Reals, Reals]:
+    def point_masses(self) -> tuple[Reals, Reals]:
         """The atoms at both ends of the law."""
         a, q, low = self.shift, self.rate, self._weight()
         masses = np.array([(1 - q) * math.exp(-a) + q, low * math.exp(-a)]) / 2

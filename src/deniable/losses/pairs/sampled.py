@@ -88,14 +88,11 @@ class SampledPair(Pair):
     def origin(self) -> float:
         """The largest loss, unless the inner pair is counted from 0."""
         exact = self._exact()
-        if isinstance(exact, ComputedAtoms):
-            return exact.origin()
         return self.largest_loss() if isinstance(exact, ExponentialMixture) else exact.origin()
 
     def point_masses(self) -> tuple[Reals, Reals] | None:
         """The images of the inner atoms."""
-        exact = self._exact()
-        return exact.point_masses() if isinstance(exact, ComputedAtoms) else exact.atoms()
+        return self._exact().point_masses()
 
     def log_mgf(self, z: Complexes) -> tuple[Complexes, Reals]:
         """By quadrature over the density, or by atoms."""
@@ -175,9 +172,7 @@ class SampledPair(Pair):
     def largest_loss(self) -> float:
         """The image of the largest inner loss, rounded up."""
         exact = self._exact()
-        if isinstance(exact, ComputedAtoms):
-            return exact.largest_loss()
-        if isinstance(exact, ReplacedMixture | ReplacedExponential):
+        if isinstance(exact, ComputedAtoms | ReplacedMixture | ReplacedExponential):
             return exact.largest_loss()
         return float(self.image(np.array([self.inner.largest_loss()]))[0]) * (1 + 16 * ULP)
 
@@ -190,7 +185,7 @@ class SampledPair(Pair):
             return exact.delta(epsilon)
         q = self.rate
         if self.direction == "remove":
-            inner = _log_grown(epsilon, q)
+            inner = _unsampled(epsilon, q)
             factor, slack = q, 16 * ULP * (1 + inner)
         else:
             # ε′ = −ln((e^(−ε) − (1 − q))/q), and 1 − e^ε(1 − q) = e^ε (e^(−ε) − (1 − q)).
@@ -223,7 +218,7 @@ class SampledPair(Pair):
         """Where x is large, for Gaussian noise and a unit that is removed."""
         if not isinstance(self.inner, GaussianPair) or self.direction != "remove":
             return None
-        start = (_log_grown(loss, self.rate) + self.inner.mu**2 / 2) / self.inner.mu
+        start = (_unsampled(loss, self.rate) + self.inner.mu**2 / 2) / self.inner.mu
         cut = self.cut if isinstance(self, TrimmedPair) else math.inf
         start = min(start * (1 - 1e-12), cut - 1e-3)
         return UpperPair(
@@ -253,7 +248,9 @@ class TrimmedPair(SampledPair):
         return loss * (1 + 64 * ULP) + 64 * ULP
 
     def _exact(self) -> NormalMixture | ReplacedMixture:
-        return dataclasses.replace(super()._exact(), cut=self.cut)  # type: ignore[type-var, return-value]
+        exact = super()._exact()
+        assert isinstance(exact, NormalMixture | ReplacedMixture)
+        return dataclasses.replace(exact, cut=self.cut)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -262,8 +259,10 @@ class UpperPair(TrimmedPair):
 
     start: float
 
-    def _exact(self) -> NormalMixture | ReplacedMixture:
-        return dataclasses.replace(super()._exact(), start=self.start)  # type: ignore[arg-type]  # removal
+    def _exact(self) -> NormalMixture:
+        exact = super()._exact()
+        assert isinstance(exact, NormalMixture)  # `above` is for units that are removed
+        return dataclasses.replace(exact, start=self.start)
 
 
 def _trimmed(pair: SampledPair, mu: float, mass: float) -> Pair:
@@ -334,7 +333,7 @@ def _sample_branches(pair: BranchedPair, rate: float, direction: Direction) -> B
     return BranchedPair(parts=tuple(parts), weights=tuple(weights), reveals=reveals)
 
 
-def _log_grown(epsilon: float, rate: float) -> float:
+def _unsampled(epsilon: float, rate: float) -> float:
     """ln(1 + (e^ε − 1)/q), also where e^ε overflows."""
     if epsilon < 1 and rate > 1e-290:
         return math.log1p(math.expm1(epsilon) / rate)

@@ -94,7 +94,7 @@ class Sampled(OfSample):
             raise BadParameter.of(
                 "of", self.of, must="a mechanism with a sensitivity, where units are replaced"
             )
-        object.__setattr__(self, "rate", parameters.probability("rate", self.rate))
+        self._canonical(rate=parameters.probability)
         if self.rate == 0:
             raise BadParameter.of("rate", self.rate, must="above 0 and at most 1")
 

@@ -42,8 +42,7 @@ class Factored(Counter):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        for name in ("sigma", "sensitivity"):
-            object.__setattr__(self, name, parameters.positive(name, getattr(self, name)))
+        self._canonical(sigma=parameters.positive, sensitivity=parameters.positive)
         if not 1 / _WIDEST <= self.sigma <= _WIDEST:
             raise BadParameter.of("sigma", self.sigma, must="between 2⁻³⁸ and 2³⁸")
 

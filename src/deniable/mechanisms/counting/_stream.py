@@ -39,7 +39,7 @@ class Counter(PricedAs):
     steps: int
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "steps", parameters.whole("steps", self.steps))
+        self._canonical(steps=parameters.whole)
 
     def reading(self, form: Form) -> Callable[[Any], Any]:
         """The whole stream, in whole numbers; its length is public."""
@@ -49,6 +49,11 @@ class Counter(PricedAs):
         if form.size > self.steps:
             raise BadParameter.of("shape", form.size, must=f"at most steps = {self.steps}")
         return super().reading(needs_whole(self, form))
+
+    @property
+    @abstractmethod
+    def sensitivity(self) -> float:
+        """How far one unit may move the whole stream, in L1."""
 
     @abstractmethod
     def deviations(self, steps: int) -> Floats:
@@ -116,7 +121,7 @@ class _Counting(Interaction):
 
 def check_covered(counter: Counter, total: Fraction, bound: Fraction) -> None:
     """Refuse values that one unit moves by `total` together, if the counter covers less."""
-    covered = float(getattr(counter, "sensitivity"))  # noqa: B009  each counter has one
+    covered = float(counter.sensitivity)
     if total <= Fraction(covered):
         return
     larger = float(bound) * counter.steps

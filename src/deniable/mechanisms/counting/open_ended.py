@@ -46,8 +46,7 @@ class OpenEndedCounter(Epochs):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        for name in ("sigma", "sensitivity"):
-            object.__setattr__(self, name, parameters.positive(name, getattr(self, name)))
+        self._canonical(sigma=parameters.positive, sensitivity=parameters.positive)
         parameters.whole("first", self.first)
         self._epoch(0)  # refuses noise that is too small
         most = LARGEST_SIGMA / math.sqrt(1.08 + math.log(self._longest) / math.pi)

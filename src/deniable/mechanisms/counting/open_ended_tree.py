@@ -46,8 +46,7 @@ class OpenEndedTreeCounter(Epochs):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        for name in ("scale", "sensitivity"):
-            object.__setattr__(self, name, parameters.positive(name, getattr(self, name)))
+        self._canonical(scale=parameters.positive, sensitivity=parameters.positive)
         parameters.whole("first", self.first)
         self._epoch(self._longest.bit_length())  # refuses noise that cannot be drawn
 

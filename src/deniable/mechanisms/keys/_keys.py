@@ -39,7 +39,7 @@ class KeyMechanism(Mechanism):
     groups: int
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "groups", parameters.whole("groups", self.groups))
+        self._canonical(groups=parameters.whole)
 
     def reading(self, _form: Form) -> Callable[[Any], Any]:
         """Keys and whole counts; which keys there are is what the mechanism protects."""

@@ -12,6 +12,7 @@ import numpy as np
 from deniable import parameters
 from deniable.calibration import analytic_gaussian_sigma, last_met
 from deniable.losses import convert, rounding
+from deniable.mechanisms._mechanism import two_or_more
 from deniable.mechanisms.numbers.gaussian import Gaussian
 
 from ._keys import LEAST, KeyMechanism, checked_counts, checked_delta, in_order
@@ -48,10 +49,9 @@ class GaussianThreshold(KeyMechanism):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        object.__setattr__(self, "sigma", parameters.positive("sigma", self.sigma))
-        threshold = parameters.whole("threshold", self.threshold, least=2)
-        object.__setattr__(self, "threshold", threshold)
-        object.__setattr__(self, "delta", parameters.confidence("delta", self.delta))
+        self._canonical(
+            sigma=parameters.positive, threshold=two_or_more, delta=parameters.confidence
+        )
 
     @classmethod
     def calibrate(cls, *, epsilon: float, delta: float, groups: int = 1) -> Self:

@@ -11,6 +11,7 @@ import numpy as np
 
 from deniable import parameters
 from deniable.losses import rounding
+from deniable.mechanisms._mechanism import two_or_more
 from deniable.mechanisms.numbers._additive import ratio_up
 from deniable.mechanisms.numbers.laplace import Laplace
 
@@ -42,9 +43,7 @@ class LaplaceThreshold(KeyMechanism):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        object.__setattr__(self, "scale", parameters.positive("scale", self.scale))
-        threshold = parameters.whole("threshold", self.threshold, least=2)
-        object.__setattr__(self, "threshold", threshold)
+        self._canonical(scale=parameters.positive, threshold=two_or_more)
 
     @classmethod
     def calibrate(cls, *, epsilon: float, delta: float, groups: int = 1) -> Self:

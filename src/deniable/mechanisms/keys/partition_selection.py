@@ -49,8 +49,7 @@ class PartitionSelection(KeyMechanism):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        object.__setattr__(self, "epsilon", parameters.positive("epsilon", self.epsilon))
-        object.__setattr__(self, "delta", parameters.confidence("delta", self.delta))
+        self._canonical(epsilon=parameters.positive, delta=parameters.confidence)
         each, lost = self.epsilon / self.groups, self.delta / self.groups
         if lost < 2.0**-100 or -2 * math.log(lost) / min(each, 1.0) > _MOST_STEPS:
             raise BadParameter(

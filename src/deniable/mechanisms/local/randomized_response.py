@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from deniable import parameters
 from deniable.errors import BadParameter
 from deniable.losses.pairs import ApproxPair, Pairs, ResponsePair
+from deniable.mechanisms._mechanism import two_or_more
 from deniable.sampling import below, bernoulli
 
 from . import reach
@@ -49,10 +50,9 @@ class RandomizedResponse(LocalMechanism):
     entries: int = 1
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "epsilon", parameters.positive("epsilon", self.epsilon))
-        categories = parameters.whole("categories", self.categories, least=2)
-        object.__setattr__(self, "categories", categories)
-        object.__setattr__(self, "entries", parameters.whole("entries", self.entries))
+        self._canonical(
+            epsilon=parameters.positive, categories=two_or_more, entries=parameters.whole
+        )
 
     @classmethod
     def two_coins(cls) -> Self:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from deniable import parameters
 from deniable.errors import BadParameter
+from deniable.mechanisms._mechanism import two_or_more
 from deniable.sampling import below, bernoulli
 
 from ._local import LocalMechanism, categories_of, grown_by, rounded_down
@@ -44,9 +45,7 @@ class SupportResponse(LocalMechanism):
     support: int
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "epsilon", parameters.positive("epsilon", self.epsilon))
-        object.__setattr__(self, "reports", parameters.whole("reports", self.reports, least=2))
-        object.__setattr__(self, "support", parameters.whole("support", self.support))
+        self._canonical(epsilon=parameters.positive, reports=two_or_more, support=parameters.whole)
         if self.support >= self.reports:
             raise BadParameter.of("support", self.support, must="below the number of reports")
 

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deniable import parameters
+from deniable.mechanisms._mechanism import two_or_more
 from deniable.sampling import bernoulli, bernoulli_bits
 
 from ._local import LocalMechanism, categories_of, grown_by, rounded_down, rounded_up
@@ -43,9 +44,7 @@ class UnaryResponse(LocalMechanism):
     kind: str = "optimised"
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "epsilon", parameters.positive("epsilon", self.epsilon))
-        categories = parameters.whole("categories", self.categories, least=2)
-        object.__setattr__(self, "categories", categories)
+        self._canonical(epsilon=parameters.positive, categories=two_or_more)
         parameters.one_of("kind", self.kind, KINDS)
 
     @cached_property

@@ -51,8 +51,7 @@ class DiscreteGaussian(WholeNoise):
     sensitivity: int = 1
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "sigma", parameters.positive("sigma", self.sigma))
-        object.__setattr__(self, "sensitivity", parameters.whole("sensitivity", self.sensitivity))
+        self._canonical(sigma=parameters.positive, sensitivity=parameters.whole)
 
     @classmethod
     @parameters.called("dp.DiscreteGaussian.calibrate(rho=0.1)")

@@ -40,8 +40,7 @@ class DiscreteLaplace(WholeNoise):
     sensitivity: int = 1
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "scale", parameters.positive("scale", self.scale))
-        object.__setattr__(self, "sensitivity", parameters.whole("sensitivity", self.sensitivity))
+        self._canonical(scale=parameters.positive, sensitivity=parameters.whole)
 
     @classmethod
     @parameters.called("dp.DiscreteLaplace.calibrate(epsilon=0.5)")

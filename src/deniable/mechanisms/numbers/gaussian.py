@@ -51,10 +51,7 @@ class Gaussian(RealNoise):
     sensitivity: float = 1.0
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "sigma", parameters.positive("sigma", self.sigma))
-        object.__setattr__(
-            self, "sensitivity", parameters.positive("sensitivity", self.sensitivity)
-        )
+        self._canonical(sigma=parameters.positive, sensitivity=parameters.positive)
 
     @classmethod
     @parameters.called("dp.Gaussian.calibrate(epsilon=1, delta=1e-6)")

@@ -45,10 +45,7 @@ class Laplace(RealNoise):
     sensitivity: float = 1.0
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "scale", parameters.positive("scale", self.scale))
-        object.__setattr__(
-            self, "sensitivity", parameters.positive("sensitivity", self.sensitivity)
-        )
+        self._canonical(scale=parameters.positive, sensitivity=parameters.positive)
 
     @classmethod
     @parameters.called("dp.Laplace.calibrate(epsilon=0.5)")

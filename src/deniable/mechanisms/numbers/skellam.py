@@ -95,7 +95,7 @@ class Skellam(SkellamNoise):
 
     def __post_init__(self) -> None:
         _set_variance(self)
-        object.__setattr__(self, "sensitivity", parameters.whole("sensitivity", self.sensitivity))
+        self._canonical(sensitivity=parameters.whole)
 
     def renyi(self, order: float) -> float:
         """The smaller of its own divergence and of the Gaussian bound's."""
@@ -132,8 +132,7 @@ class SkellamL2(SkellamNoise):
 
     def __post_init__(self) -> None:
         _set_variance(self)
-        moved = parameters.positive("sensitivity", self.sensitivity)
-        object.__setattr__(self, "sensitivity", moved)
+        self._canonical(sensitivity=parameters.positive)
 
     def renyi(self, order: float) -> float:
         return rounding.up(order * self.zcdp())

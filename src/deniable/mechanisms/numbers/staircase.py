@@ -50,12 +50,9 @@ class Staircase(Additive):
     sensitivity: float = 1.0
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "epsilon", parameters.positive("epsilon", self.epsilon))
+        self._canonical(epsilon=parameters.positive, sensitivity=parameters.positive)
         if not self.epsilon <= 64:
             raise BadParameter.of("epsilon", self.epsilon, must="a number above 0 and at most 64")
-        object.__setattr__(
-            self, "sensitivity", parameters.positive("sensitivity", self.sensitivity)
-        )
 
     @classmethod
     def calibrate(cls, *, epsilon: float, sensitivity: float = 1.0) -> Staircase:

@@ -35,8 +35,6 @@ class Selection(Mechanism):
     """
 
     norm: ClassVar[Norm] = "linf"
-    bounded_range: ClassVar[bool] = False
-    """Do its privacy losses span at most ε, between any two outcomes? Gumbel noise sees to that."""
 
     epsilon: float
     sensitivity: float = 1.0
@@ -47,6 +45,11 @@ class Selection(Mechanism):
         parameters.positive("sensitivity", self.sensitivity)
         if not isinstance(self.monotonic, bool):
             raise BadParameter.of("monotonic", self.monotonic, must="True or False")
+
+    @property
+    def bounded_range(self) -> bool:
+        """Whether its privacy losses span at most ε, between any two outcomes: by Gumbel noise."""
+        return False
 
     def pure(self) -> float:
         return self.epsilon
@@ -71,9 +74,7 @@ class Selection(Mechanism):
         moved = Fraction(self.sensitivity) * (1 if self.monotonic else 2)
         return moved / Fraction(self.epsilon)
 
-    def error(  # type: ignore[override]  # a choice errs by how many it chose from
-        self, confidence: float = 0.95, *, candidates: int
-    ) -> float:
+    def error(self, confidence: float = 0.95, *, candidates: int | None = None) -> float:
         """How far below the best the chosen score may be, with this probability, among so many."""
         beta = 1 - parameters.confidence("confidence", confidence)
         return float(self.scale) * math.log(parameters.whole("candidates", candidates) / beta)

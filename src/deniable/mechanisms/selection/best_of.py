@@ -94,7 +94,7 @@ class BestOf(Mechanism):
         return {"mechanism": self.name, "of": self.mechanism.to_dict(), "stop": self.stop}
 
     @classmethod
-    def _from_dict(cls, record: Mapping[str, object]) -> Mechanism:
+    def from_record(cls, record: Mapping[str, object]) -> Mechanism:
         inner = record["of"]
         assert isinstance(inner, Mapping)
         return cls(mechanism=Mechanism.from_dict(inner), stop=float(str(record["stop"])))

@@ -69,7 +69,7 @@ class IntervalExponential(Selection):
         """A number in [low, high]."""
         edges, given = value
         scores = checked_scores(given)
-        first = self._first_points(edges, scores.size)
+        first = self.first_points(edges, scores.size)
         points = np.diff(first)
         held = points > 0
         piece = select.gumbel_max(scores[held], 1 / self.scale, widths=points[held])
@@ -77,7 +77,7 @@ class IntervalExponential(Selection):
         number = int(start) + int(below(int(points[held][piece]), 1)[0])
         return self.low + number * self.step
 
-    def _first_points(self, edges: ArrayLike, pieces: int) -> NDArray[np.int64]:
+    def first_points(self, edges: ArrayLike, pieces: int) -> NDArray[np.int64]:
         """The number of the first grid point in each piece, and one past the last of all."""
         array = np.asarray(edges, dtype=np.float64)
         if (

@@ -41,13 +41,11 @@ class NoisyMax(Selection):
         parameters.one_of("noise", self.noise, ("laplace", "exponential", "gumbel"))
 
     @property
-    def bounded_range(self) -> bool:  # type: ignore[override]  # it depends on the noise
+    def bounded_range(self) -> bool:
         """Only Gumbel noise bounds the range."""
         return self.noise == "gumbel"
 
-    def error(  # type: ignore[override]  # a choice errs by how many it chose from
-        self, confidence: float = 0.95, *, candidates: int
-    ) -> float:
+    def error(self, confidence: float = 0.95, *, candidates: int | None = None) -> float:
         """How far below the best the chosen score may be, with this probability, among so many."""
         once = super().error(confidence, candidates=candidates)
         # Laplace noise errs on both sides; with the others one side is enough.

@@ -85,9 +85,7 @@ class QuantileSearch(Mechanism):
         noises = (self.rank_noise.renyi(order), self.block_noise.renyi(order))
         return min(rounding.up(chosen, *noises), super().renyi(order))
 
-    def error(  # type: ignore[override]  # a choice errs by how many it chose from
-        self, confidence: float = 0.95, *, candidates: int
-    ) -> float:
+    def error(self, confidence: float = 0.95, *, candidates: int | None = None) -> float:
         """How far in rank the cell may be from the best, with this probability, among so many."""
         beta = 1 - parameters.confidence("confidence", confidence)
         return math.log(parameters.whole("candidates", candidates) / beta) / float(self._rate)

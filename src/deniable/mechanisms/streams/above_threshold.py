@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 from deniable import parameters
@@ -58,9 +58,7 @@ class AboveThreshold(Mechanism):
     def pure(self) -> float:
         return self.epsilon
 
-    def error(  # type: ignore[override]  # a stream errs by how long it is
-        self, confidence: float = 0.95, *, queries: int
-    ) -> float:
+    def error(self, confidence: float = 0.95, *, queries: int | None = None) -> float:
         """How far from the threshold that many answers are all right, with this probability."""
         return self.as_sparse.error(confidence, queries=queries)
 
@@ -78,11 +76,10 @@ class AboveThreshold(Mechanism):
 
     def draw(self, value: Iterable[float]) -> int | None:
         """The index of the first query above, or None."""
-        found = self.as_sparse.draw(value)
-        return found[0] if found else None  # type: ignore[return-value]
+        return next(self.begin().race.winners(value), None)
 
     @parameters.called("dp.AboveThreshold(epsilon=1.0).release([3, 9], threshold=5)")
     def release(self, value: Iterable[float], *, threshold: float | None = None) -> int | None:
         """The first query above the threshold, outside any session: you keep the books."""
-        found = self.as_sparse.release(value, threshold=threshold)
-        return found[0] if found else None  # type: ignore[return-value]
+        mechanism = self if threshold is None else replace(self, threshold=threshold)
+        return mechanism.draw(value)

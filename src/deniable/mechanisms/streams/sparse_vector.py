@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
+from itertools import islice
 from typing import Any, ClassVar
 
 import numpy as np
@@ -84,9 +85,7 @@ class SparseVector(Mechanism):
     def _moves(self) -> int:
         return self.answers if self.monotonic else 2 * self.answers
 
-    def error(  # type: ignore[override]  # a stream errs by how long it is
-        self, confidence: float = 0.95, *, queries: int
-    ) -> float:
+    def error(self, confidence: float = 0.95, *, queries: int | None = None) -> float:
         """How far from the threshold that many answers are all right, with this probability."""
         beta = (1 - parameters.confidence("confidence", confidence)) / 2
         once, each = map(float, self.scales)
@@ -120,25 +119,19 @@ class SparseVector(Mechanism):
 
     def draw(self, value: Iterable[float]) -> list[int] | list[tuple[int, float]]:
         """Which queries of the stream are above; with values, what they are, noisily."""
-        stream, found = SparseStream(self), []
-        for index in stream.race.winners(value):
-            found.append((index, stream.noisy(stream.race.last)) if self.values else index)
-            if len(found) == self.answers:
-                break
-        return found  # type: ignore[return-value]
+        stream = SparseStream(self)
+        above = islice(stream.race.winners(value), self.answers)
+        if self.values:
+            return [(index, stream.noisy(stream.race.last)) for index in above]
+        return list(above)
 
     @parameters.called("dp.SparseVector(epsilon=1.0, answers=3).release([3, 9], threshold=5)")
     def release(
         self, value: Iterable[float], *, threshold: float | None = None
     ) -> list[int] | list[tuple[int, float]]:
         """Which queries are above the threshold, outside any session: you keep the books."""
-        return self._at(threshold).draw(value)
-
-    def _at(self, threshold: float | None) -> SparseVector:
-        if threshold is None:
-            return self
-        record = {k: v for k, v in self.to_dict().items() if k != "mechanism"}
-        return SparseVector(**(record | {"threshold": threshold}))  # type: ignore[arg-type]
+        mechanism = self if threshold is None else replace(self, threshold=threshold)
+        return mechanism.draw(value)
 
 
 class SparseStream(Interaction):
@@ -181,7 +174,7 @@ def checked_query(value: object) -> float | int | Fraction:
     """One finite number."""
     if isinstance(value, np.generic | np.ndarray) and np.ndim(value) == 0:
         value = value.item()
-    number = isinstance(value, int | float | Fraction) and not isinstance(value, bool)
-    if not number or not math.isfinite(value):  # type: ignore[arg-type]
+    number = None if isinstance(value, bool) else value
+    if not isinstance(number, int | float | Fraction) or not math.isfinite(number):
         raise BadParameter("a query's value must be a finite number")
-    return value  # type: ignore[return-value]
+    return number

@@ -34,7 +34,7 @@ from .whole import whole
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Hierarchy(Workload):
+class Hierarchy(Workload[Sensitive[Any]]):
     """The count of every group of every level; levels are groupings of the same leaves.
 
     `names` and `codes` go from the leaves (0, …, n − 1) to the coarsest level.
@@ -138,11 +138,7 @@ class Hierarchy(Workload):
             return self._read(plan, plan.noise.draw(exact))
 
     def measure(
-        self,
-        counts: Sensitive[Any],
-        *,
-        spend: Loss,
-        filter: Filter | None = None,
+        self, counts: Sensitive[Any], *, spend: Loss, filter: Filter | None = None
     ) -> Measurement[HierarchyEstimates]:
         """The steps for a session, and how to read what it draws."""
         bounds = bounds_of(counts, self.sizes[0])
@@ -189,19 +185,11 @@ class HierarchyEstimates(Estimates):
 
     of: Hierarchy = field(repr=False)
 
-    def _split(self, numbers: Any) -> dict[str, Any]:
-        parts = np.split(numbers, np.cumsum(self.of.sizes)[:-1])
-        return dict(zip(self.of.names, parts, strict=True))
-
     @property
     def levels(self) -> dict[str, Floats]:
         """The estimates of each level."""
-        return self._split(self.values)
-
-    @property
-    def level_errors(self) -> dict[str, Floats]:
-        """The ± of each level (95 % confidence)."""
-        return self._split(self.errors)
+        parts = np.split(self.values, np.cumsum(self.of.sizes)[:-1])
+        return dict(zip(self.of.names, parts, strict=True))
 
     @cached_property
     def whole(self) -> dict[str, Integers]:

@@ -98,17 +98,11 @@ def _one_by_one(
     half: float,
 ) -> Generator[Step[Any], Any, list[Answer]]:
     answers: list[Answer] = []
-    asking, sent = iter(queries), None
-    while len(answers) < number:
-        asked = next_of(asking, sent)
-        if asked is None:
-            break
-        first, last = checked(asked, counts.form.size)
+    for first, last in _asked(queries, number, counts.form.size, answers):
         l1 = counts.bound("l1")
         total = counts.then(partial(_range_sum, first=first, last=last), l1=l1, whole=True)
         noisy = yield opened.on(total)
-        sent = Answer(first=first, last=last, value=float(noisy), error=half)
-        answers.append(sent)
+        answers.append(Answer(first=first, last=last, value=float(noisy), error=half))
     return answers
 
 
@@ -116,16 +110,22 @@ def _read(
     found: IntervalEstimates, queries: Iterable[tuple[int, int]], number: int
 ) -> list[Answer]:
     answers: list[Answer] = []
-    asking, sent = iter(queries), None
-    while len(answers) < number:
-        asked = next_of(asking, sent)
-        if asked is None:
-            break
-        first, last = checked(asked, len(found.cells))
+    for first, last in _asked(queries, number, len(found.cells), answers):
         value, error = found.between(first, last)
-        sent = Answer(first=first, last=last, value=value, error=error)
-        answers.append(sent)
+        answers.append(Answer(first=first, last=last, value=value, error=error))
     return answers
+
+
+def _asked(
+    queries: Iterable[tuple[int, int]], number: int, cells: int, answers: Sequence[Answer]
+) -> Iterator[tuple[int, int]]:
+    """At most so many ranges; before each, a generator is sent the newest of the answers."""
+    asking = iter(queries)
+    while len(answers) < number:
+        asked = next_of(asking, answers[-1] if answers else None)
+        if asked is None:
+            return
+        yield checked(asked, cells)
 
 
 def next_of(coming: Iterator[Any], sent: object) -> Any:

@@ -51,7 +51,7 @@ class Strategy(ABC):
         """How many numbers each vector has."""
 
     @abstractmethod
-    def encode(self, counts: Integers, part: int) -> Integers:
+    def encode(self, part: int, counts: Integers, /) -> Integers:
         """One of the vectors, exactly."""
 
     @abstractmethod

@@ -65,7 +65,7 @@ class Blocks(Strategy):
         """One number per block."""
         return tuple(-(-self.cells // size) for size in self.sizes)
 
-    def encode(self, counts: Integers, part: int) -> Integers:
+    def encode(self, part: int, counts: Integers) -> Integers:
         """The sums of one level's blocks."""
         return block_sums(counts, self.sizes[part], self.lengths[part])
 

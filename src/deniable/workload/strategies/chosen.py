@@ -45,14 +45,14 @@ class Chosen:
         """What a session releases: one step per vector."""
         parts = zip(self.strategy.vectors, self.strategy.lengths, strict=True)
         return self.noise.steps(
-            (counts, partial(self.strategy.encode, part=part), vector, length)
+            (counts, partial(self.strategy.encode, part), vector, length)
             for part, (vector, length) in enumerate(parts)
         )
 
     def draw(self, counts: Integers) -> Floats:
         """The counts of cells that fit noisy vectors best, outside any session."""
         parts = range(len(self.strategy.lengths))
-        drawn = self.noise.draw(self.strategy.encode(counts, part) for part in parts)
+        drawn = self.noise.draw(self.strategy.encode(part, counts) for part in parts)
         return self.strategy.decode(drawn, self.deviations)
 
     def read(self, drawn: Sequence[object]) -> Floats:

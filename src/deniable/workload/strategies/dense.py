@@ -72,7 +72,7 @@ class Dense(Strategy):
         """One number per row of the matrix."""
         return (len(self.matrix),)
 
-    def encode(self, counts: Integers, part: int) -> Integers:  # noqa: ARG002  there is one
+    def encode(self, _part: int, counts: Integers) -> Integers:
         """The product, exact or clipped to ±2⁶²."""
         return times(self.matrix, counts, shift=self.shift)
 

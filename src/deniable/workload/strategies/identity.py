@@ -30,7 +30,7 @@ class Identity(Strategy):
         """One number per cell."""
         return (self.cells,)
 
-    def encode(self, counts: Integers, part: int) -> Integers:  # noqa: ARG002  there is one
+    def encode(self, _part: int, counts: Integers) -> Integers:
         """The counts, clipped to ±2⁶²."""
         return np.clip(counts, -HELD, HELD)
 

@@ -162,7 +162,7 @@ class Sine(Transformed):
         """‖column j‖² = wⱼ²·(R(0) − R(2j)) with R the autocorrelation of t on its circle."""
         return _sine(self.cells)[2]
 
-    def encode(self, counts: Integers, part: int) -> Integers:  # noqa: ARG002  there is one
+    def encode(self, _part: int, counts: Integers) -> Integers:
         """The odd extension of w ∘ x, convolved with t."""
         kernel, (size,) = _sine(self.cells)[0], self.lengths
         weighted = held_cells(counts) * self.weights[: self.cells]
@@ -274,7 +274,7 @@ class SquareRoot(Transformed):
     def rounding(self) -> float:
         return float(np.sqrt(np.square(_root(self.cells)[2]).sum())) * _ABOVE
 
-    def encode(self, counts: Integers, part: int) -> Integers:  # noqa: ARG002  there is one
+    def encode(self, _part: int, counts: Integers) -> Integers:
         """w ∘ x, convolved with c, times v."""
         from scipy import fft
 
