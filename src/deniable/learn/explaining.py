@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from deniable.losses import Loss
 from deniable.mechanisms import Gaussian, Mechanism
-from deniable.mechanisms.combine import Composed
+from deniable.mechanisms.combine import Composed, Sampled
 from deniable.release import Plan
 from deniable.release.plan import balance
 from deniable.session import Session
@@ -71,9 +71,9 @@ def _noise(part: Mechanism, times: int) -> str:
             f"one minimum with penalty {part.ridge:.3g}, and in its objective noise {ratio:.3g} "
             "times what one unit changes"
         )
-    rate = getattr(part, "rate", None)
-    inner = part.of if rate is not None else part  # type: ignore[attr-defined]
-    of = "" if rate is None else f" over Poisson samples at rate {rate:g}"
+    inner, of = part, ""
+    if isinstance(part, Sampled):
+        inner, of = part.of, f" over Poisson samples at rate {part.rate:g}"
     sums = "one answer" if times == 1 else f"{times} answers"
     return f"{sums}{of}, noise {_multiple(inner):.3g} times what one unit changes"
 

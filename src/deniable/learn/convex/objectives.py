@@ -39,10 +39,13 @@ class Link(ABC):
 
     labels: bool
     """Whether targets are two classes, folded into the rows; else they are subtracted."""
-    sharpest: float
-    """The largest φ″."""
     blur: float = 0.0
     """At most how far φ lies below the loss it is named after."""
+
+    @property
+    @abstractmethod
+    def sharpest(self) -> float:
+        """The largest second derivative φ″."""
 
     @property
     def bends(self) -> tuple[float, float]:
@@ -107,7 +110,7 @@ class Bent(Link):
     blur: float = 0.0
 
     @property
-    def sharpest(self) -> float:  # type: ignore[override]
+    def sharpest(self) -> float:
         """The largest second derivative, 1/h."""
         return 1 / self.scale
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Generator
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -158,7 +159,8 @@ class Problem:
             return None
         if self.method == "descent":
             return Gaussian.calibrate(mu=math.sqrt(_COUNT) * self._mu)
-        return Laplace.calibrate(epsilon=_COUNT * self.spend.epsilon)  # type: ignore[attr-defined]
+        assert isinstance(self.spend, Pure | Approx)
+        return Laplace.calibrate(epsilon=_COUNT * self.spend.epsilon)
 
     def way(self, size: float) -> Way:
         """The mechanism for about so many rows."""
@@ -171,31 +173,29 @@ class Problem:
         if self.method == "descent":
             mu = math.sqrt(left) * self._mu * (1 - 2.0**-40)
             return Descent(mu=mu, size=max(size, 1.0), unit=self.unit, **facts)
-        epsilon = left * self.spend.epsilon * (1 - 2.0**-45)  # type: ignore[attr-defined]
+        assert isinstance(self.spend, Pure | Approx)
+        epsilon = left * self.spend.epsilon * (1 - 2.0**-45)
         if self._gridded:
             return Grid(epsilon=epsilon, unit=self.unit, **facts)
-        delta = self.spend.delta * RESERVED  # type: ignore[attr-defined]
+        assert isinstance(self.spend, Approx)
+        delta = self.spend.delta * RESERVED
         if self.method == "stochastic":
             paid = Approx(epsilon, delta=delta)
             return Stochastic(loss=paid, size=max(size, 1.0), unit=self.unit, **facts)
         assert isinstance(self.loss, str)
-        regularised = self.method == "regularised"
         if epsilon - math.log(delta) > _FINEST:
             raise _too_long()
-
-        def made(blur: float) -> ConvexExponential:
-            return ConvexExponential.calibrate(
-                loss=self.loss,  # type: ignore[arg-type]
-                sides=self.unit.sides,
-                epsilon=epsilon,
-                delta=delta,
-                regularised=regularised,
-                blur=blur,
-                **facts,
-            )
-
-        blur = min(0.25, max(made(2.0**-30).excess(size) / 4, 2.0**-10))
-        mechanism = made(blur)
+        made = partial(
+            ConvexExponential.calibrate,
+            loss=self.loss,
+            sides=self.unit.sides,
+            epsilon=epsilon,
+            delta=delta,
+            regularised=self.method == "regularised",
+            **facts,
+        )
+        blur = min(0.25, max(made(blur=2.0**-30).excess(size) / 4, 2.0**-10))
+        mechanism = made(blur=blur)
         _check_work(mechanism, size)
         return mechanism
 

@@ -196,14 +196,14 @@ def _joined(parts: list[Examples], axis: int) -> Examples:
     """All parts as one; each array of a part is let go as soon as it is copied."""
     if len(parts) == 1:
         return parts[0]
-    made: dict[str, NDArray[Any] | None] = {}
+    made: dict[str, Any] = {}
     for name in ("x", "y", "w", "who"):
         found = [getattr(part, name) for part in parts]
         for part in parts:
             object.__setattr__(part, name, None)
         along = axis if name == "x" else 0
         made[name] = None if found[0] is None else np.concatenate(found, axis=along)
-    return Examples(**made)  # type: ignore[arg-type]
+    return Examples(**made)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -36,6 +36,12 @@ class Groups:
     groups: int
     squares: bool
 
+    @staticmethod
+    def of(held: Held, *, groups: int, squares: bool) -> Groups:
+        """Of real features: what is in cells has no sums."""
+        assert isinstance(held.space, Dense)
+        return Groups(space=held.space, groups=groups, squares=squares)
+
     @property
     def shape(self) -> tuple[int, int]:
         """A row per group: its count, its sums, its sums of squares."""

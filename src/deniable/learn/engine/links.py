@@ -31,13 +31,13 @@ def logistic(
 
     Where all rows have the same limit, the table holds what is left within it.
     """
-    alike = isinstance(most, float)
     places = margins >> (-exponent - _STEP)
     places += _FAR << _STEP
     np.clip(places, 0, _PLACES - 1, out=places)
     places += (labels.astype(np.int64) + 1) * _PLACES
-    found: Floats = _residuals(most if alike else np.inf).take(places)  # type: ignore[arg-type]
-    return found if alike else clipped(found, most)
+    if isinstance(most, float):
+        return _residuals(most).take(places)
+    return clipped(_residuals(np.inf).take(places), most)
 
 
 def softmax(margins: Integers, labels: NDArray[np.integer], *, exponent: int) -> Floats:

@@ -88,7 +88,7 @@ class GradientBoosting(ScoringClassifier):
             lambda: Examples(x=cells.coded(found), y=coded(labels, classes)), cells.space
         )
 
-    def _on_table(
+    def on_table(
         self, session: Session, about: About, target: str | None, features: list[str]
     ) -> Held:
         held, self.encoding_, self.classes_ = classified(session, about, target, features)

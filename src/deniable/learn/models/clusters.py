@@ -7,7 +7,6 @@ from functools import partial
 from typing import Any, Final
 
 import numpy as np
-from sklearn.base import ClusterMixin, TransformerMixin
 
 from deniable import parameters
 from deniable.errors import BadParameter
@@ -23,11 +22,12 @@ from deniable.statistics.building import About
 
 from ._estimator import PrivateEstimator, at_hand, check_is_fitted, numbers
 from .scaling import Bounds, scaling
+from .scikit_learn import ClusterMixin, TransformerMixin
 
 _MOST: Final = 1_000
 
 
-class KMeans(TransformerMixin, ClusterMixin, PrivateEstimator):  # type: ignore[misc]
+class KMeans(TransformerMixin, ClusterMixin, PrivateEstimator):
     """k-means: a few noisy Lloyd steps from public starting points spread over the bounds.
 
     Privacy    (ε, δ)-DP for one row added or removed: `steps` noisy tables of counts and sums by
@@ -70,7 +70,7 @@ class KMeans(TransformerMixin, ClusterMixin, PrivateEstimator):  # type: ignore[
         )
         return at_hand(lambda: unlabelled(scaled.rows(found)), scaled.space)
 
-    def _on_table(
+    def on_table(
         self, session: Session, about: About, target: str | None, features: list[str]
     ) -> Held:
         del target  # `s.fit` refuses one
@@ -87,7 +87,7 @@ class KMeans(TransformerMixin, ClusterMixin, PrivateEstimator):  # type: ignore[
 
     def _how(self, held: Held) -> Groups:
         clusters = parameters.whole("n_clusters", self.n_clusters)
-        return Groups(space=held.space, groups=clusters, squares=False)  # type: ignore[arg-type]
+        return Groups.of(held, groups=clusters, squares=False)
 
     def _parts(self, held: Held) -> list[Part]:
         times = parameters.whole("steps", self.steps)

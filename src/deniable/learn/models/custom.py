@@ -101,7 +101,7 @@ class GradientDescent(PrivateEstimator):
         targets = target if y is not None else np.zeros(len(found))
         return at_hand(lambda: Examples(x=found, y=targets), Dense(dimension=self.dimension))
 
-    def _on_table(
+    def on_table(
         self, session: Session, about: About, target: str | None, features: list[str]
     ) -> Held:
         self._try_gradient(len(features))

@@ -99,7 +99,7 @@ class LogisticRegression(ScoringClassifier):
             lambda: Examples(x=scaled.rows(found), y=coded(labels, classes)), scaled.space
         )
 
-    def _on_table(
+    def on_table(
         self, session: Session, about: About, target: str | None, features: list[str]
     ) -> Held:
         held, self.encoding_, self.classes_ = classified(session, about, target, features)
