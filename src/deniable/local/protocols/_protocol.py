@@ -48,7 +48,7 @@ class Protocol(Reporter[Estimate]):
     def chances(self) -> tuple[Fraction, Fraction]:
         """(p, q): how likely a report supports the sender's category, and any other."""
 
-    def supports(self, tally: Tally, people: int) -> NDArray[np.int64]:  # noqa: ARG002  (some need it)
+    def supports(self, tally: Tally, _people: int) -> NDArray[np.int64]:
         """How many reports support each category: what was counted, or what follows from it."""
         return tally[0]
 
