@@ -84,17 +84,12 @@ def _multiple(noise: object) -> float:
 
 def _quality(found: Prepared, size: int | None) -> str:
     """What noise adds to the mean loss of a row, where a formula for it is known."""
+    excess = found.model.expected_excess(found, size=1 if size is None else size)
+    if excess is None:
+        return (
+            "no formula says how good it will be: try it on public or made-up rows with "
+            "deniable.learn.effect(model, X, y, epsilon=[0.1, 1, 3])"
+        )
     if size is None:
-        excess = found.model.expected_excess(found, size=1)
-        if excess is not None:
-            return (
-                "state the number of rows in dp.Schema(size=...) to see a bound on the excess loss"
-            )
-    else:
-        excess = found.model.expected_excess(found, size=size)
-        if excess is not None:
-            return f"expected excess loss per row: at most {excess:.2g} above the penalised minimum"
-    return (
-        "no formula says how good it will be: try it on public or made-up rows with "
-        "deniable.learn.effect(model, X, y, epsilon=[0.1, 1, 3])"
-    )
+        return "state the number of rows in dp.Schema(size=...) to see a bound on the excess loss"
+    return f"expected excess loss per row: at most {excess:.2g} above the penalised minimum"

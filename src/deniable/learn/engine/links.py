@@ -13,6 +13,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from .rowwise import squares
 from .spaces import Floats, Integers
 
 BITS: Final = 16
@@ -56,10 +57,8 @@ def clipped(residuals: Floats, most: Floats | float) -> Floats:
     """Each residual, or row of residuals, shortened to L2 norm `most`, rounded towards 0."""
     if residuals.ndim == 1:
         return np.trunc(np.clip(residuals, -most, most))
-    square = np.zeros(len(residuals))
-    for column in residuals.T:
-        square += column * column
-    shrink = np.minimum(1.0, (1 - 2.0**-40) * most / np.sqrt(np.maximum(square, 1.0)))
+    lengths = np.sqrt(np.maximum(squares(residuals), 1.0))
+    shrink = np.minimum(1.0, (1 - 2.0**-40) * most / lengths)
     return np.trunc(residuals * shrink[:, None])
 
 

@@ -16,6 +16,7 @@ from deniable.learn.engine import links
 from deniable.learn.engine.budget import Paid, Part, gaussian, paid_as, plan
 from deniable.learn.engine.examples import Examples, Held
 from deniable.learn.engine.spaces import Space
+from deniable.learn.from_table import classified
 from deniable.ledger import open_ledger
 from deniable.losses import Approx, Gdp, Loss, epsilon, mu
 from deniable.mechanisms import Mechanism
@@ -241,6 +242,13 @@ class ScoringClassifier(PrivateClassifier):
     """A classifier whose θ gives each row log-odds, or a score per class."""
 
     theta_: NDArray[Any]
+
+    def on_table(
+        self, session: Session, about: About, target: str | None, features: list[str]
+    ) -> Held:
+        held, self.encoding_, self.classes_ = classified(session, about, target, features)
+        self.features_ = self.encoding_.labels
+        return held
 
     @abstractmethod
     def _scores(self, X: Any) -> Any:

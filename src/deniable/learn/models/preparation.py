@@ -22,8 +22,8 @@ from .scaling import INTERCEPT, Bounds, Scaling, scaling
 from .scikit_learn import ClassNamePrefixFeaturesOutMixin, OneToOneFeatureMixin, TransformerMixin
 
 
-class _Prepared(TransformerMixin, PrivateEstimator):
-    """What transformers of real features share: no target, and features within bounds."""
+class Unlabelled(TransformerMixin, PrivateEstimator):
+    """What learns from real features alone: no target, and features within bounds."""
 
     bounds: Bounds | None
     has_target = False
@@ -52,7 +52,7 @@ class _Prepared(TransformerMixin, PrivateEstimator):
         return held
 
 
-class StandardScaler(OneToOneFeatureMixin, _Prepared):
+class StandardScaler(OneToOneFeatureMixin, Unlabelled):
     """Standard scaling by noisy means and standard deviations.
 
     Privacy    (ε, δ)-DP for one row added or removed: one Gaussian noise        [BW18, Thm 8]
@@ -104,7 +104,7 @@ class StandardScaler(OneToOneFeatureMixin, _Prepared):
         return np.asarray(X) * self.scale_ + self.mean_
 
 
-class PCA(ClassNamePrefixFeaturesOutMixin, _Prepared):
+class PCA(ClassNamePrefixFeaturesOutMixin, Unlabelled):
     """Principal components of a noisy covariance matrix.
 
     Privacy    (ε, δ)-DP for one row added or removed: one Gaussian noise on Σ x ⊗ x, from which
