@@ -32,7 +32,8 @@ class Told:
 
 def bought(*sigmas):
     """A handle that answers with the value itself, and says it has these noises."""
-    plan = Composed(parts=tuple((dp.Gaussian(sigma=sigma), 1) for sigma in sigmas))
+    parts = tuple((dp.Gaussian(sigma=sigma), 1) for sigma in sigmas)
+    plan = Composed(parts=parts) if parts else None
     handle = SimpleNamespace(on=lambda value: value, mechanism=plan)
     return SimpleNamespace(handle=handle)
 
