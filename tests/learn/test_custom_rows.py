@@ -36,7 +36,7 @@ def test_columns_of_a_table_are_numbers_and_rows_without_one_are_left_out(unit, 
     facts = dp.Schema(columns=FACTS)
     session = dp.open(FRAME, unit=unit, budget=dp.mu(1.0), schema=facts)
     made = model()
-    held = made._on_table(session, About(session=session), target, ["a", "b"])
+    held = made.on_table(session, About(session=session), target, ["a", "b"])
     assert held.needs == (("a", "b") if target is None else ("a", "b", "y"))
     assert (made.encoding_.names, made.features_) == (("a", "b"), ["a", "b"])
     rows = told.examples(held)

@@ -204,10 +204,11 @@ def test_rows_are_tried_within_their_bounds_before_they_are_held(monkeypatch):
     assert tried.pop() == ([(0.0, 1.0), (0.0, 1.0)], (0.0, 1.0))
     assert held.space.dimension == 3
     bounds = {"a": (-1.0, 1.0), "b": (0.0, 5.0), "y": (2.0, 3.0)}
-    monkeypatch.setattr(deep, "_ends", lambda about, name: bounds[name])
-    monkeypatch.setattr(GradientDescent, "_on_table", lambda *given: "held")
+    monkeypatch.setattr(deep, "as_number", lambda about, name: name)
+    monkeypatch.setattr(deep, "bounds_of", bounds.get)
+    monkeypatch.setattr(GradientDescent, "on_table", lambda *given: "held")
     for target, ends in ((None, (0.0, 0.0)), ("y", (2.0, 3.0))):
-        assert network()._on_table(None, None, target, ["a", "b"]) == "held"
+        assert network().on_table(None, None, target, ["a", "b"]) == "held"
         assert tried.pop() == ([(-1.0, 1.0), (0.0, 5.0)], ends)
 
 

@@ -42,7 +42,7 @@ class Sums(PrivateEstimator):
         found, space = numbers(self, X, reset=True), Dense(dimension=2)
         return at_hand(lambda: unlabelled(space.rounded(found)), space)
 
-    def _on_table(self, session, about, target, features):
+    def on_table(self, session, about, target, features):
         return self._on_arrays(X, None)
 
     def _parts(self, held):

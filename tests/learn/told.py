@@ -5,6 +5,7 @@ from types import SimpleNamespace
 
 import deniable as dp
 from deniable.learn.engine.examples import Examples
+from deniable.mechanisms.combine import Composed
 from deniable.sensitive import compute
 
 
@@ -31,8 +32,9 @@ class Told:
 
 def bought(*sigmas):
     """A handle that answers with the value itself, and says it has these noises."""
-    parts = [(dp.Gaussian(sigma=sigma), 1) for sigma in sigmas]
-    handle = SimpleNamespace(on=lambda value: value, mechanism=SimpleNamespace(parts=parts))
+    parts = tuple((dp.Gaussian(sigma=sigma), 1) for sigma in sigmas)
+    plan = Composed(parts=parts) if parts else None
+    handle = SimpleNamespace(on=lambda value: value, mechanism=plan)
     return SimpleNamespace(handle=handle)
 
 

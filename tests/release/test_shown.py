@@ -81,7 +81,7 @@ def notes(cells, halves):
     made = release(
         cells, keys={"k": tuple(range(len(cells)))}, spread=Tabulated(intervals={0.95: ends})
     )
-    return made._notes()
+    return made.notes
 
 
 def test_noise_as_large_as_the_answer_is_noted_with_how_many_rows():
@@ -104,14 +104,14 @@ def test_an_answer_at_the_limit_of_its_type_is_noted():
 def test_notes_of_the_session_follow_only_where_there_is_an_error():
     where = provenance(note="± at 95 %")
     spread = Summed(law="laplace", scales=(1.0,))
-    assert release((99, 98), spread=spread, provenance=where)._notes() == ["± at 95 %"]
-    assert release((99, 98), provenance=where)._notes() == []
+    assert release((99, 98), spread=spread, provenance=where).notes == ["± at 95 %"]
+    assert release((99, 98), provenance=where).notes == []
 
 
 @pytest.mark.parametrize(("count", "shown"), [(3, 3), (40, 40), (41, 41), (100, 41)])
 def test_long_answers_show_their_ends(count, shown):
     made = release(range(count), keys={"k": tuple(range(count))})
-    header, rows = made._table()
+    header, rows = made.shown()
     assert header == ["k", "n"]
     assert len(rows) == shown
     if count > 40:
@@ -227,7 +227,7 @@ def test_a_chart_is_headed_by_a_question_in_words_and_not_by_sql(question, one, 
 
 
 def test_an_answer_without_columns_is_an_empty_table():
-    assert release(keys={}, answers={})._table() == ([], [])
+    assert release(keys={}, answers={}).shown() == ([], [])
 
 
 def test_a_card_names_each_mechanism_once_with_its_parameters():

@@ -147,7 +147,7 @@ def test_a_notebook_shows_each_note_on_its_own_line():
     s = opened(unit=dp.person("patient_id", rows=2), budget=dp.epsilon(9.0))
     answer = s.sql("SELECT COUNT(*) AS n, AVG(age) AS age FROM visits").release(spend=dp.epsilon(9))
     page = answer._repr_html_()
-    notes = answer._notes()
+    notes = answer.notes
     assert len(notes) >= 3
     for number, note in enumerate(notes, 1):
         assert f"note {number}</span> {note.replace(chr(39), '&#x27;')}</div>" in page

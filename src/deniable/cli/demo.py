@@ -10,6 +10,7 @@ import tempfile
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import duckdb
 import numpy as np
@@ -72,8 +73,8 @@ def private(session: dp.Curator) -> Iterator[str]:
     yield from str(session.sql(_RICH).explain(spend=dp.epsilon(0.4))).split("\n")
     yield ""
     answers = [session.sql(text).release(spend=dp.epsilon(0.4)) for text in (_RICH, _BUT_ONE)]
-    values = [int(r.rows()[0]["n"]) for r in answers]  # type: ignore[call-overload]
-    errors = [float(r.rows()[0]["n_error"]) for r in answers]  # type: ignore[arg-type]
+    rows: list[dict[str, Any]] = [r.rows()[0] for r in answers]
+    values, errors = [row["n"] for row in rows], [row["n_error"] for row in rows]
     for text, value, error in zip((_RICH, _BUT_ONE), values, errors, strict=True):
         yield f"{value:>8,} ± {shown_error(error)}  {text}"
     apart, spread = values[0] - values[1], sum(errors)

@@ -107,13 +107,14 @@ def told(round_: Round, counts: NDArray[np.int64], seen: dict[str, Any]) -> Iter
 def unmasked(round_: Round, words: NDArray[np.uint32], seen: dict[str, Any]) -> NDArray[np.uint32]:
     """The victim's vector without every mask that the coalition can compute."""
     coordinator, threshold = seen["coordinator"], round_.shape.threshold
-    revealed, keys = coordinator._revealed, coordinator._keys  # noqa: SLF001  a coalition looks
+    shared = seen["colluder"]._masks_key  # noqa: SLF001  a coalition looks
+    revealed, keys = coordinator._revealed, coordinator._keys  # noqa: SLF001  (as above)
     public = keys[VICTIM][KEY_BYTES : 2 * KEY_BYTES]
 
     seed = joined(revealed[VICTIM], threshold=threshold) or b""
     rest: NDArray[np.uint32] = words - mask(seed, length=len(words), bits=round_.bits)
     rebuilt = KeyPair(joined(revealed[GONE], threshold=threshold))
-    for who, pair in ((COLLUDER, seen["colluder"]._masks_key), (GONE, rebuilt)):  # noqa: SLF001  (as above)
+    for who, pair in ((COLLUDER, shared), (GONE, rebuilt)):
         key = pair.agreed(public, use=b"masks" + round_.id, ends=(who, VICTIM))
         rest = rest - mask(key, length=len(words), bits=round_.bits)
     return rest

@@ -9,7 +9,7 @@ import typer
 from typer import Argument, Option
 
 
-def _remember(context: typer.Context, value: bool) -> bool:  # noqa: FBT001  (Typer calls it)
+def _remember(context: typer.Context, *, value: bool) -> bool:
     """Errors leave by another door than answers, and must know which form was wanted."""
     context.meta["json"] = value
     return value

@@ -37,7 +37,7 @@ def answer(text: object, record: object, *, json: bool, csv: str | None = None) 
 def released(release: Release, record: object, *, json: bool, csv: bool) -> None:
     """The answer to a query; its notes, which CSV has no place for, on stderr."""
     answer(release, record, json=json, csv=release.to_csv() if csv else None)
-    for note in release._notes() if csv else ():  # noqa: SLF001  (as `print` shows them)
+    for note in release.notes if csv else ():
         say(note)
 
 

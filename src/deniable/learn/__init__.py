@@ -35,7 +35,7 @@ _HOMES = {
     "models.preparation": "PCA StandardScaler",
 }
 
-__all__ = sorted(name for names in _HOMES.values() for name in names.split())  # noqa: PLE0605  (a list of names)
+__all__ = [name for names in _HOMES.values() for name in names.split()]
 
 if TYPE_CHECKING:
     from .effects import Effect as Effect

@@ -18,6 +18,7 @@ from typing import Any, Final
 import numpy as np
 
 from deniable.errors import BadParameter, MissingExtra
+from deniable.learn.encoding import bounds_of
 from deniable.learn.engine.budget import Paid
 from deniable.learn.engine.examples import Held
 from deniable.learn.engine.spaces import Floats
@@ -139,12 +140,12 @@ class NeuralNetwork(GradientDescent):
         self._try([(0.0, 1.0)] * self.n_features_in_, (0.0, 1.0))
         return held
 
-    def _on_table(
+    def on_table(
         self, session: Session, about: About, target: str | None, features: list[str]
     ) -> Held:
-        held = super()._on_table(session, about, target, features)
-        ends = [_ends(about, name) for name in features]
-        self._try(ends, (0.0, 0.0) if target is None else _ends(about, target))
+        held = super().on_table(session, about, target, features)
+        ends = [bounds_of(as_number(about, name)) for name in features]
+        self._try(ends, (0.0, 0.0) if target is None else bounds_of(as_number(about, target)))
         return held
 
     def _try_gradient(self, columns: int) -> None:
@@ -238,9 +239,3 @@ class NeuralNetwork(GradientDescent):
         with torch.no_grad():
             found = self.module_(torch.as_tensor(numbers(self, X), dtype=kind)).numpy()
         return found[:, 0] if found.shape[1] == 1 else found.argmax(axis=1)
-
-
-def _ends(about: About, name: str) -> tuple[float, float]:
-    """The bounds of a column."""
-    domain = as_number(about, name).domain
-    return float(domain.low), float(domain.high)  # type: ignore[arg-type]

@@ -240,9 +240,17 @@ def _placed(wanted: list[Expression], number: Expression, *, drops: bool) -> tup
 
 def _filled(number: Expression) -> Expression:
     """A number, in the middle of its bounds where it is missing."""
-    low, high = float(number.domain.low), float(number.domain.high)  # type: ignore[arg-type]
+    low, high = bounds_of(number)
     middle = low / 2 + high / 2
     return call("coalesce", number, literal(round(middle) if number.kind is Kind.INT else middle))
+
+
+def bounds_of(number: Expression) -> tuple[float, float]:
+    """The bounds of a number."""
+    low, high = number.domain.low, number.domain.high
+    assert isinstance(low, int | float)
+    assert isinstance(high, int | float)
+    return float(low), float(high)
 
 
 def _missing(number: Expression) -> Expression:

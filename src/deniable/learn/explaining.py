@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from deniable.losses import Loss
 from deniable.mechanisms import Gaussian, Mechanism
-from deniable.mechanisms.combine import Composed
+from deniable.mechanisms.combine import Composed, Sampled
 from deniable.release import Plan
 from deniable.release.plan import balance
 from deniable.session import Session
@@ -71,9 +71,9 @@ def _noise(part: Mechanism, times: int) -> str:
             f"one minimum with penalty {part.ridge:.3g}, and in its objective noise {ratio:.3g} "
             "times what one unit changes"
         )
-    rate = getattr(part, "rate", None)
-    inner = part.of if rate is not None else part  # type: ignore[attr-defined]
-    of = "" if rate is None else f" over Poisson samples at rate {rate:g}"
+    inner, of = part, ""
+    if isinstance(part, Sampled):
+        inner, of = part.of, f" over Poisson samples at rate {part.rate:g}"
     sums = "one answer" if times == 1 else f"{times} answers"
     return f"{sums}{of}, noise {_multiple(inner):.3g} times what one unit changes"
 
@@ -84,17 +84,12 @@ def _multiple(noise: object) -> float:
 
 def _quality(found: Prepared, size: int | None) -> str:
     """What noise adds to the mean loss of a row, where a formula for it is known."""
+    excess = found.model.expected_excess(found, size=1 if size is None else size)
+    if excess is None:
+        return (
+            "no formula says how good it will be: try it on public or made-up rows with "
+            "deniable.learn.effect(model, X, y, epsilon=[0.1, 1, 3])"
+        )
     if size is None:
-        excess = found.model.expected_excess(found, size=1)
-        if excess is not None:
-            return (
-                "state the number of rows in dp.Schema(size=...) to see a bound on the excess loss"
-            )
-    else:
-        excess = found.model.expected_excess(found, size=size)
-        if excess is not None:
-            return f"expected excess loss per row: at most {excess:.2g} above the penalised minimum"
-    return (
-        "no formula says how good it will be: try it on public or made-up rows with "
-        "deniable.learn.effect(model, X, y, epsilon=[0.1, 1, 3])"
-    )
+        return "state the number of rows in dp.Schema(size=...) to see a bound on the excess loss"
+    return f"expected excess loss per row: at most {excess:.2g} above the penalised minimum"

@@ -52,7 +52,7 @@ def prepared(
     about = About(session=session, table=table)
     chosen = _chosen(about, target, features, session)
     draft: PrivateEstimator = clone(estimator)
-    held = draft._on_table(session, about, target, chosen)  # noqa: SLF001  our own
+    held = draft.on_table(session, about, target, chosen)
     loss, delta = blocked(session, spend)
     made = draft.planned(held, loss)
     return Prepared(model=draft, held=held, loss=loss, delta=delta, plan=made, features=chosen)

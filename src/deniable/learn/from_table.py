@@ -17,7 +17,7 @@ from deniable.schema.binning import Listed
 from deniable.session import Session
 from deniable.statistics.building import About
 
-from .encoding import Encoding, Numbers, cells_of, drops, encoded, read_rows
+from .encoding import Encoding, Numbers, bounds_of, cells_of, drops, encoded, read_rows
 from .engine.examples import Examples, Held
 from .engine.moments import TARGET
 from .models.scaling import Scaling, scaling
@@ -71,7 +71,7 @@ def regressed(
     """Examples in cells with a target scaled to [−1, 1]; the encoding, and the target's bounds."""
     target = needed(target, about, classes=False)
     number = as_number(about, target, role="the target")
-    low, high = float(number.domain.low), float(number.domain.high)  # type: ignore[arg-type]
+    low, high = bounds_of(number)
     middle, half = low / 2 + high / 2, max(high / 2 - low / 2, 1e-300)
     encoding = encoded(about, features)
     weighted = session.unit.column is not None
@@ -104,10 +104,10 @@ def numbered(
 ) -> tuple[Held, Numbers, Scaling, NDArray[Any]]:
     """Examples of real features scaled by the schema's bounds; how, and the classes if labelled."""
     columns = {name: as_number(about, name) for name in features}
-    bounds = [(float(c.domain.low), float(c.domain.high)) for c in columns.values()]  # type: ignore[arg-type]
+    bounds = [bounds_of(column) for column in columns.values()]
     scaled = scaling(
         len(features),
-        bounds=tuple(np.array(ends) for ends in zip(*bounds, strict=True)),
+        bounds=tuple(map(np.array, zip(*bounds, strict=True))),
         norm=None,
         intercept=intercept,
         model="learning",

@@ -148,9 +148,9 @@ class Attributes(Reporter[dict[str, Estimate]]):
         return parts
 
 
-def _by_column(values: object) -> Mapping[str, Any]:
+def _by_column(values: Any) -> Mapping[str, Any]:
     """The columns of a dict, or of a frame of pandas, Polars or Arrow; none of anything else."""
     names = getattr(values, "column_names", getattr(values, "columns", ()))
     if isinstance(values, Mapping):
         return values
-    return {name: values[name] for name in names}  # type: ignore[index]
+    return {name: values[name] for name in names}

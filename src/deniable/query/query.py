@@ -295,14 +295,14 @@ class Query:
 
     @property
     def _groups_asked(self) -> str:
-        return f"groups of\n{self._asked}"
+        return f"groups of\n{self.asked}"
 
     def _numbers_asked(self, allocation: Allocation) -> str:
-        return f"{self._asked}{allocation.told}"
+        return f"{self.asked}{allocation.told}"
 
     @property
-    def _asked(self) -> str:
-        """In words, where long lists are shortened; the hash tells those apart."""
+    def asked(self) -> str:
+        """The question in words, where long lists are shortened; the hash tells those apart."""
         return f"{self.question!r}\n({self.question.fingerprint})"
 
     def _numbers(

@@ -225,7 +225,7 @@ class Release:
             return ""
         return asked if len(self.answers) == 1 else f"{asked}: {name}"
 
-    def _table(self, most: int = 40) -> tuple[list[str], list[list[str]]]:
+    def shown(self, most: int = 40) -> tuple[list[str], list[list[str]]]:
         """The header and the rows as text; a long answer shows only its first and last rows."""
         count = len(next(iter(self.answers.values())).cells) if self.answers else 0
         half = most // 2
@@ -262,7 +262,9 @@ class Release:
             charged=paid[0] if len(paid) == 1 else None,
         )
 
-    def _notes(self) -> list[str]:
+    @property
+    def notes(self) -> list[str]:
+        """What stands below the answer: what its columns are, and where it is mostly noise."""
         estimands = {n: a.estimand for n, a in self.answers.items() if a.estimand}
         shown = [self.provenance.note] if self._errors and self.provenance.note else []
         notes = [*estimands.items(), *self._drowned(), *self._held()]
@@ -289,7 +291,7 @@ class Release:
         version = self.provenance.data_version
         about = f" · data version {version}" if version else ""
         facts = f"{self.cost} · protects {self.unit}{about}"
-        lines = [box(*self._table()), facts, *self._notes()]
+        lines = [box(*self.shown()), facts, *self.notes]
         return "\n".join(([self.provenance.question] if self.provenance.question else []) + lines)
 
     __repr__ = __str__
@@ -297,7 +299,7 @@ class Release:
     def _repr_html_(self) -> str:
         made = [f"{m.get('mechanism')}: {_rest(m)}" for m in self.mechanisms]
         steps = " (in steps of the lattice of exact sums)" if self.provenance.noise else ""
-        notes = {f"note {n}": text for n, text in enumerate(self._notes(), 1)}
+        notes = {f"note {n}": text for n, text in enumerate(self.notes, 1)}
         how = {"cost": self.cost, "protects": str(self.unit)} | notes
         noise = self.provenance.noise
         source = {"table": self.provenance.table, "time": self.provenance.time}
@@ -305,7 +307,7 @@ class Release:
         source |= {"data version": self.provenance.data_version}
         return cards.card(
             self.provenance.question or "release",
-            cards.table(*self._table()),
+            cards.table(*self.shown()),
             cards.facts(how),
             cards.folded(
                 "how it was computed",

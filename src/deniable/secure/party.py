@@ -316,9 +316,10 @@ class Party(Turns):
 
 
 def _checked_directory(given: object) -> Mapping[int, bytes] | None:
-    fits = isinstance(given, Mapping) and all(isinstance(x, bytes) for x in given.values())
-    if given is None or fits:
-        return given  # type: ignore[return-value]
+    if given is None:
+        return None
+    if isinstance(given, Mapping) and all(isinstance(x, bytes) for x in given.values()):
+        return given
     raise BadParameter(
         "a directory is a dict of the public bytes of identities, by the number of their party",
         fix="directory={i: each.public for i, each in enumerate(identities)}",

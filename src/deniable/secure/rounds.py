@@ -207,13 +207,14 @@ class Round:
         return made
 
     @classmethod
-    def _from_record(cls, record: Mapping[str, object]) -> Round:
+    def _from_record(cls, record: Mapping[str, Any]) -> Round:
         if record["version"] != VERSION:
             raise MessageRejected(f"this deniable takes part in rounds of version {VERSION} only")
-        noise: Any = record["noise"]
+        noise = record["noise"]
         if noise is not None and (noise["mechanism"], noise["of"]["mechanism"]) not in _NOISES:
             raise MessageRejected("the noise of a round is made of Skellam shares")
         made = None if noise is None else Mechanism.from_dict(noise)
         names = ("parties", "length", "limit", "dropouts", "colluding")
-        facts = {name: record[name] for name in names} | {"chance": record.get("chance")}
-        return cls(noise=made, nonce=bytes.fromhex(str(record["nonce"])), **facts)  # type: ignore[arg-type]
+        facts = {name: record[name] for name in names}
+        facts |= {"chance": record.get("chance"), "noise": made}
+        return cls(nonce=bytes.fromhex(str(record["nonce"])), **facts)

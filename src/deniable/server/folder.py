@@ -14,7 +14,7 @@ import glob
 import re
 import socket
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -34,7 +34,7 @@ _AT = re.compile(r"sc://(?P<host>\[[^\]]+\]|[^:/;@\[\]\s]+)(:(?P<port>[0-9]{1,5}
 _SUFFIXES = (".parquet", ".csv")
 _DATABASES = (".duckdb", ".ddb")
 _FIELDS = {"budget", "tables", "source", "purposes", "most", "publish", "contact"}
-_AMOUNTS = {"epsilon": epsilon_, "rho": rho_, "mu": mu_}
+_AMOUNTS: Mapping[str, Callable[..., Loss]] = {"epsilon": epsilon_, "rho": rho_, "mu": mu_}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -110,8 +110,7 @@ def amount(record: object, *, what: str) -> Loss:
         raise BadParameter.of(
             what, record, must="a loss", fix=f"{what} = {{epsilon = 1, delta = 1e-7}}"
         )
-    made: Loss = _AMOUNTS[kind](figures.pop(kind), **figures)  # type: ignore[operator]
-    return made
+    return _AMOUNTS[kind](figures.pop(kind), **figures)
 
 
 def _configuration(path: Path | None) -> dict[str, dict[str, Any]]:

@@ -233,17 +233,21 @@ class Views:
 def examples(name: str, group: Group) -> list[dict[str, str]]:
     """Three questions to begin with, from the schema alone."""
     columns = group.schema.tables[name].columns
-    table = _sql_name(name)
-    found = [("total", "How many are there?", f"SELECT COUNT(*) AS n FROM {table}")]  # noqa: S608  (shown, not run)
+
+    def asking(wanted: str, rest: str = "") -> str:
+        return f"SELECT {wanted} FROM {_sql_name(name)}{rest}"  # noqa: S608  (shown, not run)
+
+    found = [("total", "How many are there?", asking("COUNT(*) AS n"))]
     key = next((c for c, facts in columns.items() if facts.keys is not None), None)
     number = next(
         (c for c, f in columns.items() if f.low is not None and f.type in ("int", "float")), None
     )
     if key is not None:
-        sql = f"SELECT {_sql_name(key)}, COUNT(*) AS n FROM {table} GROUP BY {_sql_name(key)}"  # noqa: S608  (shown, not run)
+        column = _sql_name(key)
+        sql = asking(f"{column}, COUNT(*) AS n", f" GROUP BY {column}")
         found.append(("groups", f"How many per {key.replace('_', ' ')}?", sql))
     if number is not None:
-        sql = f"SELECT AVG({_sql_name(number)}) AS average FROM {table}"  # noqa: S608  (shown, not run)
+        sql = asking(f"AVG({_sql_name(number)}) AS average")
         found.append(("average", f"What is the average {number.replace('_', ' ')}?", sql))
     return [{"asks": asks, "title": title, "sql": sql} for asks, title, sql in found]
 

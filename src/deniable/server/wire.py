@@ -11,6 +11,7 @@ from deniable.fixes import Fix
 from deniable.losses import Loss
 from deniable.release import Plan, Release
 from deniable.release.noisy import marked, unmarked
+from deniable.snippets import Snippet
 
 SPENDABLE = {"pure", "approx", "zcdp", "gdp"}
 
@@ -108,18 +109,15 @@ def error_from_dict(record: Mapping[str, str]) -> DeniableError:
     )
     error.fixes = tuple(Fix(line) for line in record.get("fix", "").split("\n") if line)
     if "where" in record:
-        error.snippet = _Shown(record["where"])  # type: ignore[assignment]
+        error.snippet = _Shown(text=record["where"], start=0, end=0)
     return error
 
 
-class _Shown:
+class _Shown(Snippet):
     """A line with its caret, as the server drew it."""
 
-    def __init__(self, text: str) -> None:
-        self._text = text
-
     def __str__(self) -> str:
-        return self._text
+        return self.text
 
 
 def _kinds(kind: type[DeniableError]) -> Iterator[type[DeniableError]]:

@@ -88,7 +88,8 @@ class Synthetic:
 
         The same rows whenever they are asked for, in whatever form; another `seed` gives others.
         """
-        return self.to_arrow(n, seed=seed).to_pylist()  # type: ignore[no-any-return]
+        found: list[dict[str, object]] = self.to_arrow(n, seed=seed).to_pylist()
+        return found
 
     @cached_property
     def _seed(self) -> int:

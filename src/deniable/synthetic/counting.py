@@ -9,7 +9,7 @@ session's unit: a person's rows count as at most the stated number of rows.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, Final
@@ -195,7 +195,7 @@ class _Codes:
     """The cell of each row in each column, and its weight if rows have weights."""
 
     sizes: tuple[int, ...]
-    columns: Sequence[NDArray[Any]]
+    columns: list[NDArray[Any]]
     weights: Integers | None
 
     def counts(self, clique: Clique) -> Integers:
@@ -248,11 +248,7 @@ def _joined(parts: Iterator[_Codes]) -> _Codes:
     """All rows; column by column, so that hardly more than they take is held."""
     held = list(parts)
     first = held[0]
-    columns = []
-    for a in range(len(first.sizes)):
-        columns.append(np.concatenate([part.columns[a] for part in held]))
-        for part in held:
-            part.columns[a] = None  # type: ignore[index]
+    columns = [np.concatenate([part.columns.pop(0) for part in held]) for _ in first.sizes]
     weights = [part.weights for part in held if part.weights is not None]
     return _Codes(
         sizes=first.sizes, columns=columns, weights=np.concatenate(weights) if weights else None

@@ -5,6 +5,7 @@ import pytest
 
 from deniable.learn.convex import objectives
 from deniable.learn.convex.objectives import clipped
+from deniable.learn.engine import rowwise
 from deniable.sampling import PublicRandom
 
 
@@ -46,12 +47,12 @@ def test_a_row_on_the_edge_of_a_step_is_rounded_alike_whoever_is_beside_it(colum
 def test_in_many_dimensions_no_rounding_makes_a_row_longer_than_the_norm(monkeypatch):
     """Squares that each round down when added: their sum is too small by 2⁻³¹ of itself."""
 
-    def lengths(rows):  # as `lengths_of` adds, one after the other; quicker for a single row
-        return np.sqrt(np.cumsum(rows * rows, axis=1)[:, -1])
+    def squares(rows):  # added one after the other, too; quicker for a single row
+        return np.cumsum(rows * rows, axis=1)[:, -1]
 
     few = np.random.default_rng(0).normal(size=(3, 99))
-    assert (lengths(few) == objectives.lengths_of(few)).all()
-    monkeypatch.setattr(objectives, "lengths_of", lengths)
+    assert (squares(few) == rowwise.squares(few)).all()
+    monkeypatch.setattr(objectives, "squares", squares)
     whole = np.full(2**22, 7)
     whole[:16] = [47854, 42419, 265, 9, 1, 1, *[0] * 10]
     assert (whole * whole).sum() == 2**32 + 1  # in steps of the norm, just longer than it

@@ -8,8 +8,7 @@ import pytest
 from mpmath import diff, exp, log, mp, mpf
 
 from deniable import BadParameter
-from deniable.learn.convex import objectives
-from deniable.learn.convex.objectives import STEP, Bent, Logistic, Rows, clipped, lengths_of, link
+from deniable.learn.convex.objectives import STEP, Bent, Logistic, Rows, clipped, link
 
 H = 0.25
 
@@ -229,12 +228,3 @@ def test_a_row_that_is_not_finite_becomes_zeros(bad):
     given = np.array(rows)
     clipped(given, [0.0] * 3, norm=1.0, labels=True)
     assert np.array_equal(given, rows, equal_nan=True)
-
-
-def test_lengths_do_not_depend_on_how_rows_lie_in_memory():
-    rows = np.random.default_rng(1).normal(size=(50, 9))
-    found = lengths_of(rows)
-    assert found == pytest.approx(np.linalg.norm(rows, axis=1))
-    assert lengths_of(np.asfortranarray(rows)).tolist() == found.tolist()
-    assert lengths_of(rows[7:8]).tolist() == found[7:8].tolist()
-    assert objectives.lengths_of(np.zeros((3, 0))).tolist() == [0.0] * 3

@@ -11,6 +11,7 @@ from deniable.learn.engine import descent, links, moments
 from deniable.learn.engine.descent import Descent
 from deniable.learn.engine.examples import Examples
 from deniable.learn.engine.spaces import Dense, on_lattice
+from deniable.mechanisms.combine import Composed
 
 SPACE = Dense(dimension=2)
 X = np.array([[0.9, 0.1], [-0.3, 0.7], [0.2, -0.8], [-0.6, -0.5], [0.4, 0.4]])
@@ -39,7 +40,7 @@ def driven(steps):
 
 
 def handle(sigma):
-    mechanism = SimpleNamespace(parts=[(dp.Gaussian(sigma=sigma), 1), (dp.Gaussian(sigma=1.0), 3)])
+    mechanism = Composed.of((dp.Gaussian(sigma=sigma), 1), (dp.Gaussian(sigma=1.0), 3))
     return SimpleNamespace(on=lambda value: value, mechanism=mechanism)
 
 

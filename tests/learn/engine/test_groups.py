@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from deniable.learn.engine import groups as module
+from deniable.learn.engine import spaces
 from deniable.learn.engine.examples import Examples
 from deniable.learn.engine.groups import Groups, means
 from deniable.learn.engine.spaces import DENSE, Dense
@@ -53,7 +54,7 @@ def test_no_row_is_longer_than_the_bound_and_one_nearly_is(dimension, squares):
 def test_sums_by_group_are_read_as_counts_sums_and_sums_of_squares(
     squares, weighted, chunk, monkeypatch
 ):
-    monkeypatch.setattr(module, "_CHUNK", chunk)
+    monkeypatch.setattr(spaces, "_CHUNK", chunk)
     held, rows = of(3, squares), made_up(3, weighted=weighted)
     found = held.sums(rows, rows.y)
     assert found.dtype == np.int64

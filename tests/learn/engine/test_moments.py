@@ -15,6 +15,7 @@ from deniable.learn.engine.examples import Examples, Held
 from deniable.learn.engine.groups import Groups
 from deniable.learn.engine.spaces import Dense
 from deniable.mechanisms import Gaussian
+from deniable.mechanisms.combine import Composed
 
 
 def made_up(kind, weighted):
@@ -50,8 +51,8 @@ def test_moments_and_products_are_those_of_the_rows(kind, weighted, target):
     held, rows, dense, asked = made_up(kind, weighted)
     space, sigmas = held.space, [3.0, 5.0][: 1 + target]
     unit = space.moment_unit(weighted=weighted)
-    parts = [(Gaussian(sigma=sigma), 1) for sigma in sigmas]
-    handle = SimpleNamespace(on=lambda sums: sums, mechanism=SimpleNamespace(parts=parts))
+    plan = Composed(parts=tuple((Gaussian(sigma=sigma), 1) for sigma in sigmas))
+    handle = SimpleNamespace(on=lambda sums: sums, mechanism=plan)
     steps = moments.measured(handle, held, target=target)
     answer = next(steps)
     if target:

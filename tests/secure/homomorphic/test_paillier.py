@@ -203,7 +203,7 @@ def test_counters_are_as_wide_as_their_sum(parties, limit, slot, packed, small):
 
 
 def test_counters_lie_side_by_side_lowest_first(small, monkeypatch):
-    monkeypatch.setattr(PublicKey, "_coprime", lambda self: 1)
+    monkeypatch.setattr(PublicKey, "coprime", lambda self: 1)
     box = small.public.encrypt([-2, -1, 0, 1, 2, 9, -9])
     plains = [small._plain(c) for c in box.ciphers]
     assert plains == [0 + (1 << 4), 2 + (3 << 4), 4 + (4 << 4), 0]
@@ -214,12 +214,12 @@ def test_counters_lie_side_by_side_lowest_first(small, monkeypatch):
 def test_randomness_is_coprime_to_the_key(small, monkeypatch):
     drawn = iter([0, 29, 62, 30])
     monkeypatch.setattr(paillier, "below", lambda bound, count: [next(drawn)] * (bound == 899))
-    assert small.public._coprime() == 30
+    assert small.public.coprime() == 30
 
 
 def test_a_sum_is_made_anew(small, monkeypatch):
     box = small.public.encrypt([1] * 7)
-    monkeypatch.setattr(PublicKey, "_coprime", lambda self: 5)
+    monkeypatch.setattr(PublicKey, "coprime", lambda self: 5)
     fresh = Encrypted.sum([box])
     assert fresh.ciphers == tuple(c * pow(5, 899, 899**2) % 899**2 for c in box.ciphers)
     assert fresh.added == 1

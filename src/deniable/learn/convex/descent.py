@@ -22,13 +22,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from deniable.learn.engine.rowwise import squares
 from deniable.mechanisms import Gaussian
 from deniable.sensitive import Sensitive
 from deniable.units import Unit
 
 from .brought import SPARE
 from .domains import Domain
-from .objectives import lengths_of
 from .restricted import Floats
 
 MOST, FEWEST = 256, 8
@@ -126,7 +126,7 @@ def sums_of_gradients(gradients: Floats, *, norm: float) -> Totals:
     largest = np.abs(matrix).max(axis=1, initial=0.0)
     safe = np.where(largest > 0, largest, 1.0)
     unit = matrix / safe[:, None]
-    lengths = lengths_of(unit)
+    lengths = np.sqrt(squares(unit))
     with np.errstate(over="ignore"):
         factors = np.minimum(safe / norm, (1 - SPARE) / np.maximum(lengths, 2.0**-500))
     steps = np.trunc(unit * (factors * LATTICE)[:, None]).astype(np.int64)

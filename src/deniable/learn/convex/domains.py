@@ -78,7 +78,7 @@ class Domain(ABC):
     def record(self) -> tuple[Any, ...]:
         """The set in plain numbers, for ledgers."""
 
-    def mean(self, center: Floats, sigma: float) -> Floats:  # noqa: ARG002  (most need none)
+    def mean(self, center: Floats, _sigma: float) -> Floats:
         """About the mean of a normal law around a center that is restricted to the set."""
         return self.project(center)
 
@@ -123,13 +123,13 @@ class Ball(Domain):
     def center(self, coordinates: int) -> Floats:
         return np.zeros(coordinates)
 
-    def reach(self, coordinates: int) -> float:  # noqa: ARG002  (in any dimension)
+    def reach(self, _coordinates: int) -> float:
         return self.radius
 
-    def diameter(self, coordinates: int) -> float:  # noqa: ARG002  (in any dimension)
+    def diameter(self, _coordinates: int) -> float:
         return 2 * self.radius
 
-    def inner(self, coordinates: int) -> float:  # noqa: ARG002  (in any dimension)
+    def inner(self, _coordinates: int) -> float:
         return self.radius
 
     def scaled(self, factor: float) -> Ball:
@@ -293,11 +293,11 @@ class Simplex(Domain):
     def reach(self, coordinates: int) -> float:
         return self.total * math.sqrt(1 - 1 / coordinates)
 
-    def diameter(self, coordinates: int) -> float:  # noqa: ARG002  (in any dimension)
+    def diameter(self, _coordinates: int) -> float:
         """From corner to corner."""
         return self.total * math.sqrt(2)
 
-    def inner(self, coordinates: int) -> float:  # noqa: ARG002  (in any dimension)
+    def inner(self, _coordinates: int) -> float:
         """Half the side of a coordinate."""
         return self.total / 2
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -107,21 +108,24 @@ class ConvexExponential(Mechanism):
         ε/(ΔD), and the ridge only serves the sampler: m = d/2r² adds a quarter to the bound.
         """
         missed = delta / (1 + math.exp(epsilon))
-        made = {
-            "loss_name": loss,
-            "domain": domain.record(),
-            "coordinates": coordinates,
-            "lipschitz": lipschitz,
-            "sensitivity": sides * lipschitz,
-            "epsilon": epsilon,
-            "blur": blur,
-            "mixing": min(MIXING, _MIXING_SHARE * missed),
-            "arithmetic": min(ARITHMETIC, _ARITHMETIC_SHARE * missed),
-        }
+        mixing = min(MIXING, _MIXING_SHARE * missed)
+        arithmetic = min(ARITHMETIC, _ARITHMETIC_SHARE * missed)
+        made = partial(
+            cls,
+            loss_name=loss,
+            domain=domain.record(),
+            coordinates=coordinates,
+            lipschitz=lipschitz,
+            sensitivity=sides * lipschitz,
+            epsilon=epsilon,
+            blur=blur,
+            mixing=mixing,
+            arithmetic=arithmetic,
+        )
         square, d = domain.reach(coordinates) ** 2, domain.dimension(coordinates)
         if regularised:
             ridge = 2 * d / square
-            lost = (1 + math.exp(epsilon)) * (made["mixing"] + made["arithmetic"])  # type: ignore[operator]
+            lost = (1 + math.exp(epsilon)) * (mixing + arithmetic)
             mu = 1 / analytic_gaussian_sigma(epsilon, delta=delta - lost)
             weight = mu * math.sqrt(ridge) / (sides * lipschitz)
         else:
@@ -129,7 +133,7 @@ class ConvexExponential(Mechanism):
             weight = epsilon / (sides * domain.scaled(lipschitz).diameter(coordinates))
         short = 1 - 2.0**-42
         while True:
-            found = cls(weight=weight * short, ridge=ridge, **made)  # type: ignore[arg-type]
+            found = made(weight=weight * short, ridge=ridge)
             if found.approx()[1] <= delta:
                 return found
             short -= 1 - short

@@ -68,9 +68,9 @@ def _floats(array: NDArray[Any]) -> Floats:
     return found.reshape(array.shape)
 
 
-def _float(value: object) -> float:
+def _float(value: Any) -> float:
     """NaN for what is not a number."""
     try:
-        return float(value) if not isinstance(value, str) else math.nan  # type: ignore[arg-type]
+        return math.nan if isinstance(value, str) else float(value)
     except (TypeError, ValueError, OverflowError):
         return math.nan

@@ -79,16 +79,8 @@ def minimize(
     """
     held = Held.of(data)
     whom = _unit(unit, session)
-    problem = Problem.of(
-        loss=loss,
-        domain=domain,
-        coordinates=held.coordinates,
-        lipschitz=lipschitz,
-        spend=spend,
-        method=method,
-        unit=whom,
-        size=held.public_size(size, whom),
-    )
+    given = {"loss": loss, "domain": domain, "lipschitz": lipschitz, "spend": spend}
+    problem = _problem(held, whom, size, method=method, **given)
     if session is not None:
         session.spending(spend)
         with offering(session, spend, lambda loss: _due(problem.paid_with(loss), session)):
@@ -170,17 +162,15 @@ def minimizing(
     Returns the point with its bound: `.x` and `.excess`.
     """
     held, whom = Held.of(data), _unit(unit, None)
-    problem = Problem.of(
-        loss=loss,
-        domain=domain,
-        coordinates=held.coordinates,
-        lipschitz=lipschitz,
-        spend=spend,
-        method=method,
-        unit=whom,
-        size=held.public_size(size, whom),
-    )
+    given = {"loss": loss, "domain": domain, "lipschitz": lipschitz, "spend": spend}
+    problem = _problem(held, whom, size, method=method, **given)
     return problem.steps(held)
+
+
+def _problem(held: Held, unit: Unit, size: int | None, **asked: Any) -> Problem:
+    """Of rows that nobody has looked at yet."""
+    size = held.public_size(size, unit)
+    return Problem.of(coordinates=held.coordinates, unit=unit, size=size, **asked)
 
 
 def own_session(budget: Loss, *, unit: Unit) -> Session:

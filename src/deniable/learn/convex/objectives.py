@@ -26,6 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deniable import parameters
+from deniable.learn.engine.rowwise import squares
 from deniable.sampling.exact import exp_bounds, log_bounds
 
 Array = NDArray[Any]
@@ -39,10 +40,13 @@ class Link(ABC):
 
     labels: bool
     """Whether targets are two classes, folded into the rows; else they are subtracted."""
-    sharpest: float
-    """The largest φ″."""
     blur: float = 0.0
     """At most how far φ lies below the loss it is named after."""
+
+    @property
+    @abstractmethod
+    def sharpest(self) -> float:
+        """The largest second derivative φ″."""
 
     @property
     def bends(self) -> tuple[float, float]:
@@ -107,7 +111,7 @@ class Bent(Link):
     blur: float = 0.0
 
     @property
-    def sharpest(self) -> float:  # type: ignore[override]
+    def sharpest(self) -> float:
         """The largest second derivative, 1/h."""
         return 1 / self.scale
 
@@ -232,7 +236,7 @@ def clipped(rows: object, targets: object, *, norm: float, labels: bool) -> tupl
     largest = np.abs(matrix).max(axis=1, initial=0.0)
     safe = np.where(largest > 0, largest, 1.0)
     unit = matrix / safe[:, None]  # squares neither overflow nor vanish
-    lengths = lengths_of(unit)
+    lengths = np.sqrt(squares(unit))
     rounded = (2.0**12 + matrix.shape[1]) * 2.0**-52  # each addition may round by 2⁻⁵³
     factors = np.minimum(safe / norm, 1 / np.maximum(lengths, 2.0**-500)) * (1 - rounded)
     points = np.trunc(unit * factors[:, None] / STEP)
@@ -240,15 +244,3 @@ def clipped(rows: object, targets: object, *, norm: float, labels: bool) -> tupl
         signs = np.where(values > 0, 1.0, -1.0)
         return points * signs[:, None], np.zeros(len(points))
     return points, values
-
-
-def lengths_of(rows: Array) -> Array:
-    """The norm of each row: squares are added up column by column.
-
-    NumPy chooses the order of its sums by how an array lies in memory and how many rows it has: one
-    row more could change the last digit of another's norm, and so where it is rounded.
-    """
-    squares = np.zeros(len(rows))
-    for column in rows.T:
-        squares += column * column
-    return np.asarray(np.sqrt(squares))

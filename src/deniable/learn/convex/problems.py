@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Generator
 from dataclasses import dataclass, replace
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
@@ -158,7 +159,8 @@ class Problem:
             return None
         if self.method == "descent":
             return Gaussian.calibrate(mu=math.sqrt(_COUNT) * self._mu)
-        return Laplace.calibrate(epsilon=_COUNT * self.spend.epsilon)  # type: ignore[attr-defined]
+        assert isinstance(self.spend, Pure | Approx)
+        return Laplace.calibrate(epsilon=_COUNT * self.spend.epsilon)
 
     def way(self, size: float) -> Way:
         """The mechanism for about so many rows."""
@@ -171,31 +173,29 @@ class Problem:
         if self.method == "descent":
             mu = math.sqrt(left) * self._mu * (1 - 2.0**-40)
             return Descent(mu=mu, size=max(size, 1.0), unit=self.unit, **facts)
-        epsilon = left * self.spend.epsilon * (1 - 2.0**-45)  # type: ignore[attr-defined]
+        assert isinstance(self.spend, Pure | Approx)
+        epsilon = left * self.spend.epsilon * (1 - 2.0**-45)
         if self._gridded:
             return Grid(epsilon=epsilon, unit=self.unit, **facts)
-        delta = self.spend.delta * RESERVED  # type: ignore[attr-defined]
+        assert isinstance(self.spend, Approx)
+        delta = self.spend.delta * RESERVED
         if self.method == "stochastic":
             paid = Approx(epsilon, delta=delta)
             return Stochastic(loss=paid, size=max(size, 1.0), unit=self.unit, **facts)
         assert isinstance(self.loss, str)
-        regularised = self.method == "regularised"
         if epsilon - math.log(delta) > _FINEST:
             raise _too_long()
-
-        def made(blur: float) -> ConvexExponential:
-            return ConvexExponential.calibrate(
-                loss=self.loss,  # type: ignore[arg-type]
-                sides=self.unit.sides,
-                epsilon=epsilon,
-                delta=delta,
-                regularised=regularised,
-                blur=blur,
-                **facts,
-            )
-
-        blur = min(0.25, max(made(2.0**-30).excess(size) / 4, 2.0**-10))
-        mechanism = made(blur)
+        made = partial(
+            ConvexExponential.calibrate,
+            loss=self.loss,
+            sides=self.unit.sides,
+            epsilon=epsilon,
+            delta=delta,
+            regularised=self.method == "regularised",
+            **facts,
+        )
+        blur = min(0.25, max(made(blur=2.0**-30).excess(size) / 4, 2.0**-10))
+        mechanism = made(blur=blur)
         _check_work(mechanism, size)
         return mechanism
 
@@ -273,40 +273,24 @@ class Problem:
         return Rows(points=points, targets=near, link=made, center=middle, norm=self.lipschitz)
 
     def _gradients(self, held: Held) -> Callable[[Floats], Any]:
-        if not isinstance(self.loss, str):
-            function = self.loss
-            at: list[Callable[[Floats], tuple[Floats, Floats]]] = []
-
-            def sums_brought(x: Floats) -> Any:
-                if not at:
-                    at.append(brought.called(function, *held.numbers()))
-                return sums_of_gradients(at[0](x)[1], norm=self.lipschitz)
-
-            return sums_brought
-        made: list[Rows] = []
-
-        def sums(x: Floats) -> Any:
-            if not made:
-                made.append(self._rows(held))
-            return made[0].sums(x * self.lipschitz)
-
-        return sums
+        """Sums at a point; rows are looked at when the first is computed."""
+        if isinstance(self.loss, str):
+            rows = cache(partial(self._rows, held))
+            return lambda x: rows().sums(x * self.lipschitz)
+        function = self.loss
+        at = cache(lambda: brought.called(function, *held.numbers()))
+        return lambda x: sums_of_gradients(at()(x)[1], norm=self.lipschitz)
 
     def _sampled(self, held: Held) -> Callable[[Floats, NDArray[np.int64]], Any]:
         """The same sums over the rows at some places."""
-        rows: list[Any] = []
+        rows, numbers = cache(partial(self._rows, held)), cache(held.numbers)
 
         def sums(x: Floats, places: NDArray[np.int64]) -> Any:
             if not isinstance(self.loss, str):
-                if not rows:
-                    rows.extend(held.numbers())
-                at = brought.called(self.loss, *(each[places] for each in rows))
+                at = brought.called(self.loss, *(each[places] for each in numbers()))
                 return sums_of_gradients(at(x)[1], norm=self.lipschitz)
-            if not rows:
-                rows.append(self._rows(held))
-            whole: Rows = rows[0]
-            points, targets = whole.points[places], whole.targets[places]
-            return replace(whole, points=points, targets=targets).sums(x * self.lipschitz)
+            points, targets = rows().points[places], rows().targets[places]
+            return replace(rows(), points=points, targets=targets).sums(x * self.lipschitz)
 
         return sums
 

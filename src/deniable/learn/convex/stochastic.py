@@ -26,7 +26,7 @@ from deniable.errors import BadParameter
 from deniable.learn.engine.budget import sampled
 from deniable.losses import Approx
 from deniable.mechanisms import Gaussian
-from deniable.mechanisms.combine import Composed
+from deniable.mechanisms.combine import Composed, Sampled
 from deniable.mechanisms.interactive import Block
 from deniable.sensitive import Sensitive
 from deniable.units import Unit
@@ -80,9 +80,9 @@ class Stochastic:
     def _sigma(self) -> float:
         """The noise of one coordinate of a sum over a sample."""
         ((step, _),) = self.mechanism.parts
-        noise = step.of  # type: ignore[attr-defined]
-        assert isinstance(noise, Gaussian)
-        return noise.sigma / LATTICE * self.lipschitz
+        assert isinstance(step, Sampled)
+        assert isinstance(step.of, Gaussian)
+        return step.of.sigma / LATTICE * self.lipschitz
 
     def _square(self, most: float) -> float:
         """G², for so many rows."""

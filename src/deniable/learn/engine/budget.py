@@ -72,6 +72,12 @@ def plan(parts: Sequence[Part], *, mu: float) -> Composed:
     return Composed.of(*made)
 
 
+def listed(plan: Mechanism) -> list[Mechanism]:
+    """The noises of a plan, in order; those that are equal and follow each other, once."""
+    assert isinstance(plan, Composed)
+    return [part for part, _ in plan.parts]
+
+
 def check_work(*, passes: float, numbers: float) -> None:
     """Refuse what would take hours, by public facts, before it is paid for."""
     if passes > MOST_PASSES:

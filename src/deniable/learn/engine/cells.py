@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, reduce
 from typing import Any, Final, TypeVar
 
 import numpy as np
@@ -127,12 +128,15 @@ class Cells:
     def linear(self, theta: NDArray[Number]) -> Callable[[Features], NDArray[Number]]:
         """The sum of the parameters of the cells that are on."""
         starts = iter(self.starts)
-        tables = [sum(theta[next(starts) + digit] for digit in digits) for digits in self._digits]
+        tables = [
+            reduce(operator.add, (theta[next(starts) + digit] for digit in digits))
+            for digits in self._digits
+        ]
 
         def found(x: Features) -> Any:
             total = np.zeros((x.shape[1], *theta.shape[1:]), dtype=theta.dtype)
             for line, table in zip(x, tables, strict=True):
-                total += table.take(line, axis=0, mode="clip")  # type: ignore[union-attr]
+                total += table.take(line, axis=0, mode="clip")
             return total
 
         return found

@@ -45,14 +45,21 @@ class Examples:
         """All rows, some at a time: what is made of some stays in a processor's cache."""
         lengths = self.lengths(space)
         for part in chunks(len(self.y)):
-            some = _some(self, part, space.axis)
+            some = self.some(part, space.axis)
             own = lengths if isinstance(lengths, float) else lengths[part]
             object.__setattr__(some, "_lengths", own)
             yield some
 
     def where(self, kept: NDArray[np.bool_], axis: int) -> Examples:
         """The rows that are kept; each is judged by itself."""
-        return self if kept.all() else _some(self, kept, axis)
+        return self if kept.all() else self.some(kept, axis)
+
+    def some(self, places: NDArray[Any] | slice, axis: int = 0) -> Examples:
+        """The rows at these places."""
+        weights = None if self.w is None else self.w[places]
+        who = None if self.who is None else self.who[places]
+        x = self.x[:, places] if axis else self.x[places]
+        return Examples(x=x, y=self.y[places], w=weights, who=who)
 
     def taken(self, terms: NDArray[np.float64]) -> NDArray[np.float64]:
         """Whole numbers, one (or a row) per row, as much as the row weighs."""
@@ -167,7 +174,7 @@ class Held:
             rows = self._examples(each)
             if self._batch is None:
                 self._batch = below(of, len(rows.y)) if rows.who is None else rows.who % of
-            return terms(_some(rows, self._batch == number))
+            return terms(rows.some(self._batch == number))
 
         return self._then(
             summed, l2=up(self.rows * l2), whole=True, shape=shape, stream=label(number, of)
@@ -176,7 +183,7 @@ class Held:
     def at(self, places: NDArray[np.int64]) -> Examples:
         """The examples that a sample drew, after the charge."""
         assert self._found is not None
-        return _some(self._found, places)
+        return self._found.some(places)
 
     def _examples(self, each: Each) -> Examples:
         """Read once, after the charge: only a session computes what calls this."""
@@ -185,25 +192,18 @@ class Held:
         return self._found
 
 
-def _some(rows: Examples, places: NDArray[Any] | slice, axis: int = 0) -> Examples:
-    weights = None if rows.w is None else rows.w[places]
-    who = None if rows.who is None else rows.who[places]
-    x = rows.x[:, places] if axis else rows.x[places]
-    return Examples(x=x, y=rows.y[places], w=weights, who=who)
-
-
 def _joined(parts: list[Examples], axis: int) -> Examples:
     """All parts as one; each array of a part is let go as soon as it is copied."""
     if len(parts) == 1:
         return parts[0]
-    made: dict[str, NDArray[Any] | None] = {}
+    made: dict[str, Any] = {}
     for name in ("x", "y", "w", "who"):
         found = [getattr(part, name) for part in parts]
         for part in parts:
             object.__setattr__(part, name, None)
         along = axis if name == "x" else 0
         made[name] = None if found[0] is None else np.concatenate(found, axis=along)
-    return Examples(**made)  # type: ignore[arg-type]
+    return Examples(**made)
 
 
 @dataclass(frozen=True, kw_only=True)

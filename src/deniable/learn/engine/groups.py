@@ -20,9 +20,7 @@ from deniable.mechanisms import Step
 from .budget import Paid, Part
 from .examples import Examples, Held
 from .moments import noises
-from .spaces import DENSE, Dense, Floats, Integers, up
-
-_CHUNK = 1 << 16
+from .spaces import DENSE, Dense, Floats, Integers, chunks, up
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,6 +33,12 @@ class Groups:
     space: Dense
     groups: int
     squares: bool
+
+    @staticmethod
+    def of(held: Held, *, groups: int, squares: bool) -> Groups:
+        """Of real features: what is in cells has no sums."""
+        assert isinstance(held.space, Dense)
+        return Groups(space=held.space, groups=groups, squares=squares)
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -53,12 +57,9 @@ class Groups:
     def sums(self, rows: Examples, groups: NDArray[np.integer]) -> Integers:
         """The sums by group; a row of group −1 is in none."""
         found = np.zeros(self.shape, dtype=np.int64)
-        for start in range(0, len(rows.x), _CHUNK):
-            part = slice(start, start + _CHUNK)
-            weights = None if rows.w is None else rows.w[part]
-            terms = Examples(x=rows.x[part], y=rows.y[part], w=weights).taken(
-                self._terms(rows.x[part].astype(np.float64))
-            )
+        for part in chunks(len(rows.x)):
+            some = rows.some(part)
+            terms = some.taken(self._terms(some.x.astype(np.float64)))
             chosen = groups[part][:, None] == np.arange(self.groups)
             found += (chosen.T.astype(np.float64) @ terms).astype(np.int64)
         return found

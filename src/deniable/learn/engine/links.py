@@ -13,6 +13,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from .rowwise import squares
 from .spaces import Floats, Integers
 
 BITS: Final = 16
@@ -31,13 +32,13 @@ def logistic(
 
     Where all rows have the same limit, the table holds what is left within it.
     """
-    alike = isinstance(most, float)
     places = margins >> (-exponent - _STEP)
     places += _FAR << _STEP
     np.clip(places, 0, _PLACES - 1, out=places)
     places += (labels.astype(np.int64) + 1) * _PLACES
-    found: Floats = _residuals(most if alike else np.inf).take(places)  # type: ignore[arg-type]
-    return found if alike else clipped(found, most)
+    if isinstance(most, float):
+        return _residuals(most).take(places)
+    return clipped(_residuals(np.inf).take(places), most)
 
 
 def softmax(margins: Integers, labels: NDArray[np.integer], *, exponent: int) -> Floats:
@@ -56,10 +57,8 @@ def clipped(residuals: Floats, most: Floats | float) -> Floats:
     """Each residual, or row of residuals, shortened to L2 norm `most`, rounded towards 0."""
     if residuals.ndim == 1:
         return np.trunc(np.clip(residuals, -most, most))
-    square = np.zeros(len(residuals))
-    for column in residuals.T:
-        square += column * column
-    shrink = np.minimum(1.0, (1 - 2.0**-40) * most / np.sqrt(np.maximum(square, 1.0)))
+    lengths = np.sqrt(np.maximum(squares(residuals), 1.0))
+    shrink = np.minimum(1.0, (1 - 2.0**-40) * most / lengths)
     return np.trunc(residuals * shrink[:, None])
 
 

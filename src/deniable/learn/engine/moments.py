@@ -12,7 +12,7 @@ import numpy as np
 from deniable.mechanisms import Gaussian, Step
 from deniable.mechanisms.interactive import Handle
 
-from .budget import Part
+from .budget import Part, listed
 from .examples import Held
 from .spaces import Floats, up
 
@@ -85,6 +85,7 @@ def measured(handle: Handle, held: Held, *, target: bool) -> Generator[Step[Any]
 
 def noises(handle: Handle) -> list[Gaussian]:
     """The noises that a fit was charged for, in order."""
-    found = [part for part, _ in handle.mechanism.parts]  # type: ignore[attr-defined]
-    assert all(isinstance(each, Gaussian) for each in found)
-    return found
+    found = listed(handle.mechanism)
+    gaussian = [each for each in found if isinstance(each, Gaussian)]
+    assert gaussian == found
+    return gaussian

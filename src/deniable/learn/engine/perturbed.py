@@ -22,7 +22,7 @@ from deniable.mechanisms.combine import Composed
 from deniable.sampling import rounded_gaussian
 from deniable.units import Relation
 
-from .budget import Paid, Part, gaussian, needs_delta, plan
+from .budget import Paid, Part, gaussian, listed, needs_delta, plan
 from .examples import Examples, Held
 from .minima import Penalised
 from .spaces import Floats, Space, up
@@ -105,12 +105,13 @@ class Perturbation:
         most size·‖x‖². A term ⟨b, θ⟩ in the objective leaves ∇F = −b at its minimum, and
         λ-strong convexity F − min F ≤ ‖b‖²/2λ. What is left of the gradient is far smaller.
         """
-        ((noise, _),) = made.parts  # type: ignore[attr-defined]
+        (noise,) = listed(made)
         d, inside = self.space.dimension, 0.0
         if isinstance(noise, ObjectivePerturbation):
             ridge, spread = noise.ridge, noise.output
             inside = d * noise.sigma**2 / (2 * ridge)
         else:
+            assert isinstance(noise, Gaussian)
             ridge, spread = self.ridge(loss), noise.sigma
         trace = size * self.norm**2 / 4 + ridge * d
         return (inside + spread**2 * trace / 2) / max(size, 1.0)
@@ -119,7 +120,8 @@ class Perturbation:
         """θ, by one question."""
         dimension = self.space.dimension
         if self.inside:
-            ((made, _),) = bought.plan.parts  # type: ignore[attr-defined]
+            (made,) = listed(bought.plan)
+            assert isinstance(made, ObjectivePerturbation)
             value = held.given(
                 partial(self._objective, made.ridge), l2=self.sensitivity, shape=dimension
             )

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from deniable.learn.engine.spaces import Floats
+from deniable.schema.arrays import Floats
 
 
 def margins(X: Any, theta: ArrayLike) -> Floats:
@@ -24,4 +24,16 @@ def margins(X: Any, theta: ArrayLike) -> Floats:
     total = np.zeros((len(rows), *weights.shape[1:]))
     for feature, weight in zip(rows.T, weights, strict=True):
         total += np.multiply.outer(feature, weight)
+    return total
+
+
+def squares(rows: Floats) -> Floats:
+    """The square of each row's norm: columns are added up one after the other.
+
+    NumPy chooses the order of its sums by how an array lies in memory and how many rows it has: one
+    row more could change the last digit of another's norm, and so where it is rounded.
+    """
+    total = np.zeros(len(rows))
+    for column in rows.T:
+        total += column * column
     return total

@@ -22,6 +22,8 @@ from typing import Final, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from .rowwise import squares
+
 Integers = NDArray[np.int64]
 Floats = NDArray[np.float64]
 Features = NDArray[np.integer]
@@ -144,10 +146,7 @@ class Dense:
         for part in chunks(len(rows)):
             some = np.nan_to_num(rows[part].astype(np.float64), nan=0.0, posinf=1e9, neginf=-1e9)
             some = np.clip(some, -1e9, 1e9)
-            square = np.zeros(len(some))
-            for column in some.T:  # one IEEE operation after the other, whatever else is there
-                square += column * column
-            shrink = self.unit / np.sqrt(np.maximum(square, 1.0))
+            shrink = self.unit / np.sqrt(np.maximum(squares(some), 1.0))
             made[part] = np.trunc(some * shrink[:, None]).astype(np.int16)
         return made
 

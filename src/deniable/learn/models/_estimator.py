@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from deniable.errors import BadParameter, MissingExtra
+from deniable.errors import BadParameter
 from deniable.learn.engine import links
 from deniable.learn.engine.budget import Paid, Part, gaussian, paid_as, plan
 from deniable.learn.engine.examples import Examples, Held
 from deniable.learn.engine.spaces import Space
+from deniable.learn.from_table import classified
 from deniable.ledger import open_ledger
 from deniable.losses import Approx, Gdp, Loss, epsilon, mu
 from deniable.mechanisms import Mechanism
@@ -30,16 +31,18 @@ from deniable.units import Unit, rows
 if TYPE_CHECKING:
     from deniable.learn.fitting import Prepared
 
-try:
-    from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
-    from sklearn.utils import Tags, check_array
-    from sklearn.utils.validation import check_is_fitted, validate_data
-except ImportError:
-    raise MissingExtra.of("scikit-learn", extra="learn") from None
-
 from .accounts import Account
 from .certified import certify
 from .drafts import together
+from .scikit_learn import (
+    BaseEstimator,
+    ClassifierMixin,
+    RegressorMixin,
+    Tags,
+    check_array,
+    check_is_fitted,
+    validate_data,
+)
 from .tables import column, table, values
 
 __all__ = [
@@ -54,7 +57,7 @@ __all__ = [
 ]
 
 
-class PrivateEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
+class PrivateEstimator(BaseEstimator):
     """An estimator whose `fit` spends (ε, δ), in a ledger of its own or in a session."""
 
     epsilon: float | None
@@ -79,7 +82,7 @@ class PrivateEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has
         """Rows at hand as examples that nobody has read yet."""
 
     @abstractmethod
-    def _on_table(
+    def on_table(
         self, session: Session, about: About, target: str | None, features: list[str]
     ) -> Held:
         """Columns of a table of a session as examples that nobody has read yet."""
@@ -120,7 +123,7 @@ class PrivateEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has
         self, session: Session, about: About, target: str | None, features: list[str], spend: Loss
     ) -> Self:
         """Learn from columns of a table of a session: what `s.fit` calls."""
-        self.fit_in(session, self._on_table(session, about, target, features), spend)
+        self.fit_in(session, self.on_table(session, about, target, features), spend)
         self._finish()
         return self
 
@@ -223,7 +226,7 @@ class PrivateEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has
         return tags
 
 
-class PrivateClassifier(ClassifierMixin, PrivateEstimator):  # type: ignore[misc]
+class PrivateClassifier(ClassifierMixin, PrivateEstimator):
     """Predicts one of several public classes."""
 
     classes_: NDArray[Any]
@@ -239,6 +242,13 @@ class ScoringClassifier(PrivateClassifier):
     """A classifier whose θ gives each row log-odds, or a score per class."""
 
     theta_: NDArray[Any]
+
+    def on_table(
+        self, session: Session, about: About, target: str | None, features: list[str]
+    ) -> Held:
+        held, self.encoding_, self.classes_ = classified(session, about, target, features)
+        self.features_ = self.encoding_.labels
+        return held
 
     @abstractmethod
     def _scores(self, X: Any) -> Any:
@@ -260,7 +270,7 @@ class ScoringClassifier(PrivateClassifier):
         return self.classes_[best]
 
 
-class PrivateRegressor(RegressorMixin, PrivateEstimator):  # type: ignore[misc]
+class PrivateRegressor(RegressorMixin, PrivateEstimator):
     """Predicts a number between public bounds."""
 
     def __sklearn_tags__(self) -> Tags:

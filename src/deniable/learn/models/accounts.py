@@ -5,11 +5,14 @@ from __future__ import annotations
 import os
 import threading
 import uuid
+from collections.abc import Iterable
 from typing import Any, Final
 from weakref import WeakValueDictionary
 
 from deniable.errors import LedgerFailure
 from deniable.losses import Gdp, Loss, mu
+
+Fit = tuple[Gdp | None, Loss]
 
 
 class Account:
@@ -26,8 +29,10 @@ class Account:
     3.0
     """
 
-    def __init__(self, name: str | None = None, process: int | None = None) -> None:
-        self._fits: list[tuple[Gdp | None, Loss]] = []
+    def __init__(
+        self, name: str | None = None, process: int | None = None, fits: Iterable[Fit] = ()
+    ) -> None:
+        self._fits = list(fits)
         self._name = name or uuid.uuid4().hex
         self._process = os.getpid() if process is None else process
         self._lock = threading.Lock()
@@ -62,7 +67,7 @@ class Account:
     def __deepcopy__(self, memo: dict[int, object]) -> Account:
         return self  # a copy of an estimator spends from the same data
 
-    def __reduce__(self) -> tuple[Any, tuple[str, int, list[tuple[Gdp | None, Loss]]]]:
+    def __reduce__(self) -> tuple[Any, tuple[str, int, list[Fit]]]:
         return _found, (self._name, self._process, list(self._fits))
 
 
@@ -70,10 +75,5 @@ _HERE: Final[WeakValueDictionary[str, Account]] = WeakValueDictionary()
 """The accounts of this process: an estimator that comes back by pickle finds its own again."""
 
 
-def _found(name: str, process: int, fits: list[tuple[Gdp | None, Loss]]) -> Account:
-    known = _HERE.get(name)
-    if known is not None:
-        return known
-    made = Account(name, process)
-    made._fits.extend(fits)  # noqa: SLF001  our own
-    return made
+def _found(name: str, process: int, fits: list[Fit]) -> Account:
+    return _HERE.get(name) or Account(name, process, fits)

@@ -58,7 +58,7 @@ class GaussianNB(PrivateClassifier):
             lambda: Examples(x=scaled.rows(found), y=coded(labels, classes)), scaled.space
         )
 
-    def _on_table(
+    def on_table(
         self, session: Session, about: About, target: str | None, features: list[str]
     ) -> Held:
         held, self.encoding_, self._scaling, self.classes_ = numbered(
@@ -68,7 +68,7 @@ class GaussianNB(PrivateClassifier):
         return held
 
     def _how(self, held: Held) -> Groups:
-        return Groups(space=held.space, groups=len(self.classes_), squares=True)  # type: ignore[arg-type]
+        return Groups.of(held, groups=len(self.classes_), squares=True)
 
     def _parts(self, held: Held) -> list[Part]:
         return self._how(held).parts(held)

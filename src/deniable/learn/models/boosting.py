@@ -17,7 +17,6 @@ from deniable.learn.engine.descent import Descent, gradient
 from deniable.learn.engine.examples import Examples, Held
 from deniable.learn.engine.moments import noises
 from deniable.learn.engine.spaces import on_lattice, up
-from deniable.learn.from_table import classified
 from deniable.session import Session
 from deniable.statistics.building import About
 
@@ -88,11 +87,10 @@ class GradientBoosting(ScoringClassifier):
             lambda: Examples(x=cells.coded(found), y=coded(labels, classes)), cells.space
         )
 
-    def _on_table(
+    def on_table(
         self, session: Session, about: About, target: str | None, features: list[str]
     ) -> Held:
-        held, self.encoding_, self.classes_ = classified(session, about, target, features)
-        self.features_ = self.encoding_.labels
+        held = super().on_table(session, about, target, features)
         self._ordered = [cells.ordered for cells in self.encoding_.bins]
         return held
 

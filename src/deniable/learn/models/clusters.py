@@ -7,27 +7,25 @@ from functools import partial
 from typing import Any, Final
 
 import numpy as np
-from sklearn.base import ClusterMixin, TransformerMixin
 
 from deniable import parameters
 from deniable.errors import BadParameter
 from deniable.learn.engine.budget import Paid, Part
-from deniable.learn.engine.examples import Examples, Held, unlabelled
+from deniable.learn.engine.examples import Examples, Held
 from deniable.learn.engine.groups import Groups
 from deniable.learn.engine.moments import noises
 from deniable.learn.engine.spaces import THETA, Floats, Integers
-from deniable.learn.from_table import numbered
 from deniable.sampling.public import PublicRandom
-from deniable.session import Session
-from deniable.statistics.building import About
 
-from ._estimator import PrivateEstimator, at_hand, check_is_fitted, numbers
-from .scaling import Bounds, scaling
+from ._estimator import check_is_fitted, numbers
+from .preparation import Unlabelled
+from .scaling import Bounds
+from .scikit_learn import ClusterMixin
 
 _MOST: Final = 1_000
 
 
-class KMeans(TransformerMixin, ClusterMixin, PrivateEstimator):  # type: ignore[misc]
+class KMeans(ClusterMixin, Unlabelled):
     """k-means: a few noisy Lloyd steps from public starting points spread over the bounds.
 
     Privacy    (ε, δ)-DP for one row added or removed: `steps` noisy tables of counts and sums by
@@ -42,8 +40,6 @@ class KMeans(TransformerMixin, ClusterMixin, PrivateEstimator):  # type: ignore[
     >>> np.sort(model.cluster_centers_[:, 0]).round().tolist()
     [1.0, 9.0]
     """
-
-    has_target = False
 
     def __init__(
         self,
@@ -62,22 +58,6 @@ class KMeans(TransformerMixin, ClusterMixin, PrivateEstimator):  # type: ignore[
         self.steps = steps
         self.random_state = random_state
 
-    def _on_arrays(self, X: Any, y: Any) -> Held:
-        del y
-        found = numbers(self, X, reset=True)
-        self._scaling = scaled = scaling(
-            self.n_features_in_, bounds=self.bounds, norm=None, intercept=False, model="KMeans"
-        )
-        return at_hand(lambda: unlabelled(scaled.rows(found)), scaled.space)
-
-    def _on_table(
-        self, session: Session, about: About, target: str | None, features: list[str]
-    ) -> Held:
-        del target  # `s.fit` refuses one
-        held, self.encoding_, self._scaling, _ = numbered(session, about, None, features)
-        self.features_, self.n_features_in_ = list(features), len(features)
-        return held
-
     def check_parameters(self) -> None:
         """Refuse parameters that no fit can have."""
         if parameters.whole("n_clusters", self.n_clusters) > _MOST:
@@ -87,7 +67,7 @@ class KMeans(TransformerMixin, ClusterMixin, PrivateEstimator):  # type: ignore[
 
     def _how(self, held: Held) -> Groups:
         clusters = parameters.whole("n_clusters", self.n_clusters)
-        return Groups(space=held.space, groups=clusters, squares=False)  # type: ignore[arg-type]
+        return Groups.of(held, groups=clusters, squares=False)
 
     def _parts(self, held: Held) -> list[Part]:
         times = parameters.whole("steps", self.steps)

@@ -16,7 +16,7 @@ from deniable.learn.engine.budget import Paid, Part, batched, check_work, sample
 from deniable.learn.engine.examples import Examples, Held
 from deniable.learn.engine.made_up import check_by_row, unchangeable
 from deniable.learn.engine.made_up import numbers as returned
-from deniable.learn.engine.rowwise import margins
+from deniable.learn.engine.rowwise import margins, squares
 from deniable.learn.engine.spaces import Dense, Floats, Integers, up
 from deniable.learn.from_table import as_number, needed_whole
 from deniable.losses import Loss
@@ -101,7 +101,7 @@ class GradientDescent(PrivateEstimator):
         targets = target if y is not None else np.zeros(len(found))
         return at_hand(lambda: Examples(x=found, y=targets), Dense(dimension=self.dimension))
 
-    def _on_table(
+    def on_table(
         self, session: Session, about: About, target: str | None, features: list[str]
     ) -> Held:
         self._try_gradient(len(features))
@@ -239,11 +239,8 @@ class GradientDescent(PrivateEstimator):
         with np.errstate(over="ignore"):  # a warning would tell that a row is large
             made = self._called(theta, rows.x, rows.y) / self._clip
         sound = np.clip(np.nan_to_num(made, nan=0.0, posinf=1e9, neginf=-1e9), -1e9, 1e9)
-        square = np.zeros(len(sound))
-        for column in sound.T:
-            square += column * column
         rounded = (2.0**12 + self.dimension) * 2.0**-52  # each addition may round by 2⁻⁵³
-        shrink = math.ldexp(1 - rounded, _BITS) / np.sqrt(np.maximum(square, 1.0))
+        shrink = math.ldexp(1 - rounded, _BITS) / np.sqrt(np.maximum(squares(sound), 1.0))
         short = rows.taken(np.trunc(sound * shrink[:, None]))
         total: Integers = short.astype(np.int64).sum(axis=0)
         return total

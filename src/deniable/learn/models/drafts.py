@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import wraps
-from typing import Any, Concatenate, Final, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, Concatenate, Final, ParamSpec, TypeVar
+
+if TYPE_CHECKING:
+    from ._estimator import PrivateEstimator
 
 P = ParamSpec("P")
-E = TypeVar("E")
+E = TypeVar("E", bound="PrivateEstimator")
 
 LEARNT: Final = "_learnt"
 SETTINGS: Final = "_settings"
@@ -25,15 +28,18 @@ def together(
 
     @wraps(method)
     def run(self: E, /, *given: P.args, **named: P.kwargs) -> E:
-        shared = self._fits()  # type: ignore[attr-defined]  # the draft has the same account
+        shared = self._fits()  # the draft has the same account
         old: dict[str, Any] = vars(self)
         kept = {name: value for name, value in old.items() if name not in old.get(LEARNT, ())}
         draft = type(self).__new__(type(self))
         vars(draft).update(kept, _account=shared)
         method(draft, *given, **named)
-        settings: dict[str, Any] = draft.get_params(deep=False)  # type: ignore[attr-defined]
         learnt = {LEARNT, SETTINGS, *vars(draft)} - {*kept, "_account"}
-        self.__dict__ = {**vars(draft), SETTINGS: settings, LEARNT: frozenset(learnt)}
+        self.__dict__ = {
+            **vars(draft),
+            SETTINGS: draft.get_params(deep=False),
+            LEARNT: frozenset(learnt),
+        }
         return self
 
     return run

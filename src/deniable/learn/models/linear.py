@@ -87,7 +87,7 @@ class Ridge(PrivateRegressor):
             lambda: Examples(x=scaled.rows(found), y=on_lattice(target, low, high)), scaled.space
         )
 
-    def _on_table(
+    def on_table(
         self, session: Session, about: About, target: str | None, features: list[str]
     ) -> Held:
         held, self.encoding_, self._ends = regressed(session, about, target, features)

@@ -15,11 +15,8 @@ from deniable.learn.engine.descent import Descent, descend
 from deniable.learn.engine.examples import Examples, Held
 from deniable.learn.engine.perturbed import Perturbation
 from deniable.learn.engine.rowwise import margins
-from deniable.learn.from_table import classified
 from deniable.losses import Loss
 from deniable.mechanisms import Mechanism
-from deniable.session import Session
-from deniable.statistics.building import About
 
 from ._estimator import ScoringClassifier, at_hand, labelled, numbers
 from .classes import coded, listed
@@ -98,13 +95,6 @@ class LogisticRegression(ScoringClassifier):
         return at_hand(
             lambda: Examples(x=scaled.rows(found), y=coded(labels, classes)), scaled.space
         )
-
-    def _on_table(
-        self, session: Session, about: About, target: str | None, features: list[str]
-    ) -> Held:
-        held, self.encoding_, self.classes_ = classified(session, about, target, features)
-        self.features_ = self.encoding_.labels
-        return held
 
     def check_parameters(self) -> None:
         """Refuse parameters that no fit can have."""

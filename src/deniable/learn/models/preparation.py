@@ -6,7 +6,6 @@ from collections.abc import Generator
 from typing import Any
 
 import numpy as np
-from sklearn.base import ClassNamePrefixFeaturesOutMixin, OneToOneFeatureMixin, TransformerMixin
 
 from deniable import parameters
 from deniable.errors import BadParameter
@@ -20,10 +19,11 @@ from deniable.statistics.building import About
 
 from ._estimator import PrivateEstimator, at_hand, check_is_fitted, numbers
 from .scaling import INTERCEPT, Bounds, Scaling, scaling
+from .scikit_learn import ClassNamePrefixFeaturesOutMixin, OneToOneFeatureMixin, TransformerMixin
 
 
-class _Prepared(TransformerMixin, PrivateEstimator):  # type: ignore[misc]
-    """What transformers of real features share: no target, and features within bounds."""
+class Unlabelled(TransformerMixin, PrivateEstimator):
+    """What learns from real features alone: no target, and features within bounds."""
 
     bounds: Bounds | None
     has_target = False
@@ -41,7 +41,7 @@ class _Prepared(TransformerMixin, PrivateEstimator):  # type: ignore[misc]
         )
         return at_hand(lambda: unlabelled(scaled.rows(found)), scaled.space)
 
-    def _on_table(
+    def on_table(
         self, session: Session, about: About, target: str | None, features: list[str]
     ) -> Held:
         del target  # `s.fit` refuses one
@@ -52,7 +52,7 @@ class _Prepared(TransformerMixin, PrivateEstimator):  # type: ignore[misc]
         return held
 
 
-class StandardScaler(OneToOneFeatureMixin, _Prepared):  # type: ignore[misc]
+class StandardScaler(OneToOneFeatureMixin, Unlabelled):
     """Standard scaling by noisy means and standard deviations.
 
     Privacy    (ε, δ)-DP for one row added or removed: one Gaussian noise        [BW18, Thm 8]
@@ -79,7 +79,7 @@ class StandardScaler(OneToOneFeatureMixin, _Prepared):  # type: ignore[misc]
         self.random_state = random_state
 
     def _how(self, held: Held) -> Groups:
-        return Groups(space=held.space, groups=1, squares=True)  # type: ignore[arg-type]
+        return Groups.of(held, groups=1, squares=True)
 
     def _parts(self, held: Held) -> list[Part]:
         return self._how(held).parts(held)
@@ -104,7 +104,7 @@ class StandardScaler(OneToOneFeatureMixin, _Prepared):  # type: ignore[misc]
         return np.asarray(X) * self.scale_ + self.mean_
 
 
-class PCA(ClassNamePrefixFeaturesOutMixin, _Prepared):  # type: ignore[misc]
+class PCA(ClassNamePrefixFeaturesOutMixin, Unlabelled):
     """Principal components of a noisy covariance matrix.
 
     Privacy    (ε, δ)-DP for one row added or removed: one Gaussian noise on Σ x ⊗ x, from which

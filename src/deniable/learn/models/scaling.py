@@ -11,13 +11,13 @@ from numpy.typing import ArrayLike
 
 from deniable import parameters
 from deniable.errors import BadParameter, MissingBounds
-from deniable.learn.engine.spaces import Dense, Floats
+from deniable.learn.engine.rowwise import squares
+from deniable.learn.engine.spaces import Dense, Floats, chunks
 
 Bounds = tuple[ArrayLike, ArrayLike]
 
 INTERCEPT: Final = 0.5
 """The constant feature, where the other features of a row have a norm of at most √(1 − ¼)."""
-_CHUNK: Final = 1 << 16
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -44,8 +44,7 @@ class Scaling:
         """The rows on the lattice, each by itself; a few at a time."""
         space = self.space
         made = np.empty((len(X), space.dimension), dtype=np.int16)
-        for start in range(0, len(X), _CHUNK):
-            part = slice(start, start + _CHUNK)
+        for part in chunks(len(X)):
             made[part] = space.rounded(self._scaled(np.asarray(X[part], dtype=np.float64)))
         return made
 
@@ -54,10 +53,7 @@ class Scaling:
         scaled: Floats = np.where(np.isnan(centred), 0.0, centred) / self.scale
         if not self.intercept:
             return scaled
-        square = np.zeros(len(scaled))
-        for column in scaled.T:
-            square += column * column
-        shrink = math.sqrt(1 - INTERCEPT**2) / np.sqrt(np.maximum(square, 1.0))
+        shrink = math.sqrt(1 - INTERCEPT**2) / np.sqrt(np.maximum(squares(scaled), 1.0))
         constant = np.full((len(scaled), 1), INTERCEPT)
         return np.hstack([scaled * shrink[:, None], constant])
 

@@ -48,7 +48,7 @@ class Protocol(Reporter[Estimate]):
     def chances(self) -> tuple[Fraction, Fraction]:
         """(p, q): how likely a report supports the sender's category, and any other."""
 
-    def supports(self, tally: Tally, people: int) -> NDArray[np.int64]:  # noqa: ARG002  (some need it)
+    def supports(self, tally: Tally, _people: int) -> NDArray[np.int64]:
         """How many reports support each category: what was counted, or what follows from it."""
         return tally[0]
 
@@ -118,14 +118,13 @@ class Protocol(Reporter[Estimate]):
         100000
         """
         counts = self._made_up(true_counts)
-        server, total = self.server(), int(counts.sum())
+        tally, total = self.tally(), int(counts.sum())
         ends = np.cumsum(counts)
         for start in range(0, total, AT_ONCE):
             people = np.arange(start, min(total, start + AT_ONCE))
             values = np.searchsorted(ends, people, side="right")
-            self.count(server._tally, self.draw(values))  # noqa: SLF001  its own half
-        server.people = total
-        return server.estimate(confidence=confidence)
+            self.count(tally, self.draw(values))
+        return self.estimated(tally, total, confidence=confidence)
 
     def error(self, *, reports: int, confidence: float = 0.95) -> float:
         """The ± of a rare category's count if so many people report: known before anyone does."""

@@ -190,7 +190,7 @@ class Sketch(Protocol):
             flat = picked[i : i + each][rows] * self.width + columns
             tally[0].reshape(-1)[:] += np.bincount(flat, minlength=tally[0].size)
 
-    def supports(self, tally: Tally, people: int) -> NDArray[np.int64]:  # noqa: ARG002  (some need it)
+    def supports(self, tally: Tally, _people: int) -> NDArray[np.int64]:
         """A report supports the categories in the cells whose bits it has."""
         every, total = np.arange(self.size), np.zeros(self.size, dtype=np.int64)
         each = max(1, _PAIRS // self.size)

@@ -67,11 +67,12 @@ class PublicKey:
             plain = 0
             for value in reversed(moved[start : start + self.packed]):
                 plain = plain << self.slot | int(value)
-            blind = gmpy2.powmod(self._coprime(), self.n, square)
+            blind = gmpy2.powmod(self.coprime(), self.n, square)
             ciphers.append(int((1 + self.n * plain) * blind % square))
         return Encrypted(key=self, ciphers=tuple(ciphers), added=1)
 
-    def _coprime(self) -> int:
+    def coprime(self) -> int:
+        """A random number that has an inverse modulo n."""
         while True:
             r = int(below(self.n, 1)[0])
             if gcd(r, self.n) == 1:
@@ -109,7 +110,7 @@ class Encrypted:
         total = reduce(add, parts)
         square = total.key.n**2
         fresh = tuple(
-            int(c * gmpy2.powmod(total.key._coprime(), total.key.n, square) % square)  # noqa: SLF001  (its own key)
+            int(c * gmpy2.powmod(total.key.coprime(), total.key.n, square) % square)
             for c in total.ciphers
         )
         return cls(key=total.key, ciphers=fresh, added=total.added)

@@ -36,8 +36,10 @@ class ByName:
         asked = {"kind": kind, **given}
         return RemoteNamed(connection=self._connection, asked=asked, purpose=purpose)
 
-    def _asked(self, kind: str, spend: Loss | None, **parameters: object) -> Any:
-        asked = self.named(kind, **parameters)  # type: ignore[arg-type]
+    def _asked(
+        self, kind: str, spend: Loss | None, purpose: str | None, **parameters: object
+    ) -> Any:
+        asked = self.named(kind, purpose=purpose, **parameters)
         return asked if spend is None else asked.release(spend=spend)
 
     @called('c.ranges("age", spend=dp.epsilon(0.5))')
@@ -51,8 +53,7 @@ class ByName:
         purpose: str | None = None,
     ) -> Any:
         """Every range of a column: `c.ranges("age", spend=...).between(20, 40)`."""
-        more = {"bins": bins, "table": table, "purpose": purpose}
-        return self._asked("ranges", spend, column=column, **more)
+        return self._asked("ranges", spend, purpose, column=column, bins=bins, table=table)
 
     @called('c.marginals(["sex", "race"], ways=2, spend=dp.epsilon(0.5))')
     def marginals(
@@ -66,8 +67,8 @@ class ByName:
         purpose: str | None = None,
     ) -> Any:
         """A table for every set of `ways` of the columns; all tables agree with each other."""
-        more = {"ways": ways, "bins": bins, "table": table, "purpose": purpose}
-        return self._asked("marginals", spend, columns=list(columns), **more)
+        more = {"ways": ways, "bins": bins, "table": table}
+        return self._asked("marginals", spend, purpose, columns=list(columns), **more)
 
     @called('c.hierarchy(["state", "county"], spend=dp.epsilon(0.5))')
     def hierarchy(
@@ -79,8 +80,7 @@ class ByName:
         purpose: str | None = None,
     ) -> Any:
         """Counts by the first column, the first two, …, and in total, that add up."""
-        more = {"table": table, "purpose": purpose}
-        return self._asked("hierarchy", spend, columns=list(columns), **more)
+        return self._asked("hierarchy", spend, purpose, columns=list(columns), table=table)
 
     @called('c.running("when", every="day", spend=dp.epsilon(0.5))')
     def running(
@@ -93,8 +93,7 @@ class ByName:
         purpose: str | None = None,
     ) -> Any:
         """The number of rows up to each day; a person's rows are limited over the whole stream."""
-        more = {"every": every, "table": table, "purpose": purpose}
-        return self._asked("running", spend, column=column, **more)
+        return self._asked("running", spend, purpose, column=column, every=every, table=table)
 
     @called("c.synthesize(spend=dp.epsilon(1, delta=1e-9))")
     def synthesize(
@@ -109,8 +108,8 @@ class ByName:
     ) -> Any:
         """A private model of a table; rows are drawn from it here, as many as you like."""
         listed = None if columns is None else list(columns)
-        more = {"marginals": marginals, "table": table, "purpose": purpose}
-        return self._asked("synthesize", spend, columns=listed, method=method, **more)
+        more = {"method": method, "marginals": marginals, "table": table}
+        return self._asked("synthesize", spend, purpose, columns=listed, **more)
 
     @called('c.fit(LogisticRegression(), target="income", spend=dp.epsilon(1.0, delta=1e-6))')
     def fit(
@@ -135,12 +134,12 @@ class ByName:
         found = self._asked(
             "fit",
             spend,
+            purpose,
             estimator=type(estimator).__name__,
             parameters=settings,
             target=target,
             features=None if features is None else list(features),
             table=table,
-            purpose=purpose,
         )
         vars(estimator).update(vars(found))
         return estimator

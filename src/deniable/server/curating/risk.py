@@ -216,18 +216,17 @@ def _rows(group: Group, table: str, columns: list[str]) -> tuple[pa.Table, dict[
     person, consent = group.unit.column, group.schema.tables[table].consent
     with own_duckdb() as engine:
         _load(engine, group, table, [*columns, *filter(None, (person, consent))])
-        kept = "" if consent is None else f"WHERE TRY_CAST({_quoted(consent)} AS BOOLEAN)"
+        kept = engine.table("held")
+        if consent is not None:
+            kept = kept.filter(f"TRY_CAST({_quoted(consent)} AS BOOLEAN)")
         wanted = ", ".join(map(_quoted, columns))
         if person is None:
-            found = engine.sql(f"SELECT {wanted} FROM held {kept}").to_arrow_table()  # noqa: S608  (quoted)
+            found = kept.project(wanted).to_arrow_table()
             return found, {"rows": found.num_rows, "people": found.num_rows, "above": 0}
         who = _quoted(person)
-        numbered = (
-            f"SELECT *, row_number() OVER (PARTITION BY {who} ORDER BY hash({wanted})) AS place "  # noqa: S608  (quoted)
-            f"FROM (SELECT * FROM held {kept}) WHERE {who} IS NOT NULL"
-        )
-        engine.execute(f"CREATE TABLE numbered AS {numbered}")
-        found = engine.sql(f"SELECT {wanted} FROM numbered WHERE place = 1").to_arrow_table()  # noqa: S608  (quoted)
+        place = f"row_number() OVER (PARTITION BY {who} ORDER BY hash({wanted})) AS place"
+        kept.filter(f"{who} IS NOT NULL").project(f"*, {place}").create("numbered")
+        found = engine.table("numbered").filter("place = 1").project(wanted).to_arrow_table()
         (rows, above) = engine.execute(
             "SELECT count(*), count(*) FILTER (place = ?) FROM numbered", [group.unit.rows + 1]
         ).fetchone()

@@ -78,7 +78,7 @@ def _due(session: Curator, vector: Vector, task: Mapping[str, Any], spend: Loss)
 def _chosen(
     session: Curator, query: Query, vector: Vector, mechanism: Mechanism, task: Mapping[str, Any]
 ) -> Release:
-    asked = f"{mechanism.name} of\n{query._asked}"  # noqa: SLF001  (as `Query.release` names it)
+    asked = f"{mechanism.name} of\n{query.asked}"
     title = f"{mechanism.name}: {task['sql']}"
     found = session.release(mechanism.on(vector.value), question=asked, title=title)
     (group,) = (

@@ -87,7 +87,7 @@ def _release(request: Request, who: Person, key: str) -> Release:
 
 
 def _shown(request: Request, release: Release, about: dict[str, Any]) -> dict[str, Any]:
-    head, rows = release._table(200)  # noqa: SLF001  (its own text form, cell by cell)
+    head, rows = release.shown(200)
     question, base = release.provenance.question, str(request.base_url).rstrip("/")
     return {
         "release": release,
@@ -99,7 +99,7 @@ def _shown(request: Request, release: Release, about: dict[str, Any]) -> dict[st
         "single": rows[0][-1] if len(rows) == 1 and (len(head) == 1 or _named(release)) else None,
         "cost": release.cost,
         "loss": amount(release.loss, "up"),
-        "notes": release._notes(),  # noqa: SLF001  (as above)
+        "notes": release.notes,
         "certificate": release.certificate().record,
         "code": code(about["question"], release, purpose=about["purpose"], base=base),
     }

@@ -70,8 +70,7 @@ def _bar(label: str, text: str, value: float, error: float, *, top: int, x: Any)
 
 
 def _finite(error: object) -> float:
-    ok = isinstance(error, int | float) and math.isfinite(error)
-    return float(error) if ok else 0.0  # type: ignore[arg-type]
+    return float(error) if isinstance(error, int | float) and math.isfinite(error) else 0.0
 
 
 def burn_down(lines: Sequence[dict[str, Any]], whole: float) -> Markup:

@@ -89,7 +89,7 @@ class Median(Named):
         with offering(session, spend, due):
             made = session.release(
                 [found.mechanism.on(found.value)],
-                question=f"{self.title} of\n{query._asked}",  # noqa: SLF001  (as `Query.release`)
+                question=f"{self.title} of\n{query.asked}",
                 title=self.title,
                 present=present,
             )
