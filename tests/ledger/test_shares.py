@@ -71,3 +71,28 @@ def test_a_share_of_both_pays_for_both():
     ledger.charge(of(0.25), unit=ROWS, asker="ann")
     ledger.charge(dp.Gaussian.calibrate(rho=0.01 * (1 - 1e-9)), unit=ROWS, asker="ann")
     ledger.verify()
+
+
+def test_a_stored_answer_is_charged_to_a_share_once_by_two_processes_at_once(tmp_path, monkeypatch):
+    with (
+        open_ledger(tmp_path / "kept.ledger", budget=dp.epsilon(1.0), unit=ROWS) as one,
+        open_ledger(tmp_path / "kept.ledger") as other,
+    ):
+        for asker in ("ann", "bob"):
+            one.share(asker, amount=dp.epsilon(0.5))
+        question = one.fingerprint("how many?")
+        one.answer(one.charge(of(0.25), unit=ROWS, asker="bob", question=question), 7)
+        pays = one._repeat
+
+        def after_the_other(*args):
+            other.recall(question, asker="ann")
+            return pays(*args)
+
+        monkeypatch.setattr(one, "_repeat", after_the_other)
+        found = one.recalled(question, asker="ann")
+        assert found.answer.value == 7
+        assert not found.new
+        assert found.paid.asker == "ann"
+        assert one.standing("ann").used.epsilon == 0.25
+        assert [e.asker for e in one.entries if e.kind == "charge"] == ["bob", "ann"]
+        one.verify()

@@ -22,7 +22,7 @@ from deniable.parameters import called
 from deniable.units import Unit
 
 from . import answers, chain, show
-from .answers import Recalled
+from .answers import Answered, Recalled
 from .entry import Entry, Standing, covered, fits, stated
 from .halts import (
     named,
@@ -176,7 +176,10 @@ class Ledger(Stops):
         found, shared = self._found(question, named_or_none(asker))
         if found is None or found.paid or not shared:
             return found
-        return found._replace(paid=self._repeat(found, asker, what), new=True)
+        try:
+            return found._replace(paid=self._repeat(found, asker, what), new=True)
+        except Answered:  # another process of this asker has just paid
+            return self._found(question, named_or_none(asker))[0]
 
     def stored(self, question: str, *, asker: str | None = None) -> Recalled | None:
         """What `recalled` would show, for the session alone to look at: nothing is charged."""
@@ -201,9 +204,13 @@ class Ledger(Stops):
             "price": price.to_dict(), "repeats": found.answer.sequence,
         }  # fmt: skip
 
-        def compose(_: Writing, last: Entry, state: State) -> dict[str, object]:
+        def compose(lines: Writing, last: Entry, state: State) -> dict[str, object]:
             self._refuse_stopped(last, asker)
             state.refuse_unknown(asker=asker)
+            question = str(found.charge.question)
+            now = answers.find(lines, question, asker, newest=last, where=self.where)
+            if now is not None and now.paid:
+                raise Answered
             standing = state.standings[asker or ""]  # a share is never taken back
             return record | chain.unchanged(last, self._used(standing, price))
 

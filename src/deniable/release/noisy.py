@@ -168,6 +168,11 @@ class Tabulated(Spread):
     kind = "tabulated"
     intervals: Mapping[float, Sequence[Interval]]
 
+    def __post_init__(self) -> None:
+        """As they are read again: an answer that was just drawn looks like a stored one."""
+        same = {c: tuple((low, high) for low, high in rows) for c, rows in self.intervals.items()}
+        object.__setattr__(self, "intervals", same)
+
     def at(self, confidence: float) -> Reach:
         """The intervals at the least tabulated confidence that suffices."""
         enough = [c for c in self.intervals if c >= confidence]
@@ -191,8 +196,7 @@ class Tabulated(Spread):
     def read(cls, record: Mapping[str, Any]) -> Tabulated:
         """The record that `to_dict` wrote."""
         table: Mapping[str, list[list[float]]] = record["intervals"]
-        rows = {float(c): tuple((low, high) for low, high in pairs) for c, pairs in table.items()}
-        return cls(intervals=rows)
+        return cls(intervals={float(c): [(low, high) for low, high in table[c]] for c in table})
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -241,9 +241,15 @@ class _Quiet:
                 self._inside.add(this)
             yield
         finally:
-            with self._lock:
-                self._inside.discard(this)
-                self._restore()
+            try:
+                self._leave(this)
+            finally:  # a first Ctrl-C can come just before
+                self._leave(this)
+
+    def _leave(self, this: int) -> None:
+        with self._lock:
+            self._inside.discard(this)
+            self._restore()
 
     def _restore(self) -> None:
         if not self._inside and self._before is not None:
