@@ -8,6 +8,7 @@ import pytest
 
 import deniable as dp
 from deniable.forms import Form
+from deniable.ledger import open_ledger
 from deniable.losses.pairs import ApproxPair, GaussianPair
 from deniable.mechanisms import Composed, Gaussian, Laplace, PartitionSelection
 
@@ -82,3 +83,11 @@ def test_each_part_reads_the_value_in_its_own_way_and_answers_as_often_as_it_say
 def test_parts_are_pairs_of_a_mechanism_and_how_often(parts):
     with pytest.raises(dp.BadParameter):
         Composed(parts=parts)
+
+
+@pytest.mark.parametrize("budget", [dp.epsilon(1.0, delta=1e-7), dp.epsilon(1.0), dp.rho(0.5)])
+def test_more_uses_than_a_float_can_count_are_refused(budget):
+    with open_ledger(budget=budget, unit=dp.rows()) as ledger:
+        for noise in (Laplace(scale=2.0**600), B):
+            with pytest.raises((dp.BudgetExceeded, dp.NoBound)):
+                ledger.charge(10**400 * noise, unit=dp.rows())

@@ -110,7 +110,9 @@ class Composed(Mechanism):
 
     def renyi(self, order: float) -> float:
         """Σ of the divergences at this order."""
-        return rounding.up(*(n * m.renyi(order) for m, n in self._counts().items()))
+        return rounding.from_ticks(
+            sum(n * rounding.ticks(m.renyi(order)) for m, n in self._counts().items())
+        )
 
     def pairs(self) -> Pairs | None:
         """One pair for all: Gaussian if every part is, else that of the worst (Σ ε, Σ δ) mechanism.
