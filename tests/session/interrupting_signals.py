@@ -102,7 +102,9 @@ def attempt(at, *, fails):
     if not press.sent:
         return None
     after = signal.getsignal(signal.SIGINT), warnings.filters, warnings.showwarning
-    wrong += ["the process is not as it was"] * any(a is not b for a, b in zip(before, after))
+    wrong += ["the process is not as it was"] * any(
+        a is not b for a, b in zip(before, after, strict=True)
+    )
     wrong += ["not charged once"] * (len(ann.ledger.entries) > 4 or ann.spent.epsilon > 1 / 8)
     wrong += after_it(again, bob, stopped=value.raised)
     ledger.verify()
@@ -134,7 +136,7 @@ def main(scenario):
     while (wrong := attempt(at := at + 1, fails=fails)) is not None:
         for each in wrong:
             found.setdefault(each, []).append(at)
-    print(json.dumps({"places": at, "wrong": found}))
+    json.dump({"places": at, "wrong": found}, sys.stdout)
 
 
 if __name__ == "__main__":
