@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
     from deniable.statistics import About
     from deniable.statistics.contributions import Contributions
+    from deniable.statistics.ranges import Bounds
 
 
 @called("dp.open(table, unit=dp.rows(), budget=dp.epsilon(1.0))")
@@ -186,8 +187,11 @@ class Curator(Learning, Synthesizing, Workloads):
         return statistics.top_k(self._about(how.get("table")), column, k=k).release(**_paying(how))
 
     @called('s.bounds("age", spend=dp.epsilon(0.1))')
-    def bounds(self, column: str, *, spend: Loss, table: str | None = None) -> tuple[float, float]:
-        """(low, high) that hold nearly all values of a column, found privately: powers of two."""
+    def bounds(self, column: str, *, spend: Loss, table: str | None = None) -> Bounds:
+        """(low, high) that hold nearly all values of a column, found privately: powers of two.
+
+        Where noise hides all values, both are near 0, and a `note` says that none were found.
+        """
         from deniable.statistics.ranges import read_bounds
 
         about = self._about(table)
