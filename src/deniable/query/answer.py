@@ -27,7 +27,7 @@ from deniable.query.algebra import (
     substitute,
 )
 from deniable.query.algebra.meaning import EPOCH
-from deniable.query.allocate import Allocation
+from deniable.query.allocate import Allocation, clipping
 from deniable.query.allocate.filters import unmet
 from deniable.query.allocate.foresight import people_needed
 from deniable.query.integers import Group
@@ -84,6 +84,7 @@ def estimand(allocation: Allocation, estimator: Estimator) -> str:
     if not plan.single and estimator.aggregate.function is not Function.PERSONS:
         most = f"{plan.rows} row{'s' * (plan.rows > 1)}"
         notes.append(f"a person with more than {most} counts as {most}")
+    notes += clipping.estimand_of(plan.question, [estimator.aggregate])
     if estimator.estimand:
         notes.append(estimator.estimand)
     if allocation.among > 1:

@@ -33,6 +33,7 @@ from deniable.workload.split import spread_of
 from deniable.workload.trees import Tree
 
 from .allocation import Allocation
+from .clipping import clipped_first, listed
 from .filters import unmet
 from .foresight import errors, people_needed
 from .part import Part
@@ -73,6 +74,10 @@ def _relation(plan: IntegerPlan) -> Iterator[str]:
             steps.append(line)
         elif line.startswith("  from "):  # what a join or a union brings in
             steps[-1] += f": {line.strip().removeprefix('from ')}"
+    read, *steps = steps
+    yield read
+    for name, ends in clipped_first(plan.question, plan.question.aggregates):
+        yield f"clip {name} to {ends}"
     yield from steps
     yield from _joined(plan)
     texts = {_computed(each.aggregate): each.clips for each in plan.parts.values()}
@@ -120,7 +125,7 @@ def _public_size(plan: IntegerPlan) -> Iterator[str]:
 def _groups(allocation: Allocation) -> Iterator[str]:
     plan = allocation.plan
     for key in plan.question.keys:
-        yield _group(key)
+        yield _group(plan.question, key)
     if allocation.selection is not None:
         epsilon, delta = allocation.selection.approx()
         half, sure = (people_needed(allocation.selection, p) for p in (0.5, 0.99))
@@ -137,12 +142,15 @@ def _groups(allocation: Allocation) -> Iterator[str]:
         )
 
 
-def _group(key: Key) -> str:
+def _group(question: Question, key: Key) -> str:
     if key.values is None:
         return f"group by {key.name}: the list of groups is private"
+    others = "; rows without a value are dropped" if key.expression.domain.nullable else ""
+    if listed(question, key):
+        others = "; rows with other values are dropped"
     return (
-        f"group by {key.name}: {len(key.values):,} public values, each answered even if empty; "
-        "rows with other values are dropped"
+        f"group by {key.name}: {len(key.values):,} public values, each answered even if empty"
+        f"{others}"
     )
 
 

@@ -13,6 +13,7 @@ from deniable.losses import Loss
 from deniable.losses.filters import Price
 from deniable.parameters import called
 from deniable.query.algebra import Aggregate, Expression, Key
+from deniable.query.allocate import clipping
 from deniable.query.bind.bins import cell_of
 from deniable.query.query import Query
 from deniable.query.vectors import Vector
@@ -200,6 +201,7 @@ def estimand_of(query: Query) -> str:
     if plan.weight != 1:
         most = f"{plan.rows} row{'s' * (plan.rows > 1)}"
         notes.append(f"a person with more than {most} counts as {most}")
+    notes += clipping.estimand_of(plan.question, plan.question.aggregates)
     notes += [part.estimand for part in plan.parts.values()]
     return "; ".join(filter(None, notes))
 
