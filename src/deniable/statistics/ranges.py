@@ -32,7 +32,7 @@ EXTREMES: Final = ((-1.0, 1.0), (-(2.0**64), 2.0**64))
 """The narrowest bounds of whole numbers that a search can find, and the widest of all."""
 
 
-class Bounds(tuple[float, float]):
+class Bounds(tuple[float, float]):  # noqa: SLOT001  (a tuple with a field cannot have slots)
     """(low, high); where none were found, `note` says so, and is printed with them."""
 
     note: str = ""

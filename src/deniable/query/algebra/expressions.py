@@ -46,6 +46,8 @@ class Expression:
     span: Span | None = field(default=None, compare=False)
     size: int = field(default=1, compare=False)
     """How many nodes the tree has."""
+    label: str = field(default="", compare=False)
+    """What people call it, where it is made of parts that nobody asked for."""
 
     @property
     def kind(self) -> Kind:
@@ -190,7 +192,8 @@ def substitute(expression: Expression, by_name: Mapping[str, Expression]) -> Exp
             return by_name.get(expression.name, expression)
         case Call():
             args = tuple(substitute(arg, by_name) for arg in expression.args)
-            return call(expression.op, *args, span=expression.span)
+            made = call(expression.op, *args, span=expression.span)
+            return dataclasses.replace(made, label=expression.label)
     return expression
 
 

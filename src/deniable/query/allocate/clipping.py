@@ -6,7 +6,8 @@ made of such a column: what lies beyond its bounds then counts as one of its end
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Set
+from collections.abc import Iterable, Iterator
+from collections.abc import Set as AbstractSet
 
 from deniable.query.aggregates import span_of
 from deniable.query.algebra import (
@@ -56,7 +57,7 @@ def _bounded(question: Question, made: Expression) -> Iterator[Read]:
     return (read for read in reads if read.facts is not None and read.facts.low is not None)
 
 
-def _reads(relation: Relation, names: Set[str]) -> Iterator[Read]:
+def _reads(relation: Relation, names: AbstractSet[str]) -> Iterator[Read]:
     """The columns of tables that columns are made of, also through a person's own rows."""
     made: list[Expression | None] = []
     match relation:
