@@ -75,7 +75,7 @@ def above_noise(release: Release) -> list[int]:
 def _threshold(release: Release) -> float:
     """What no empty bin passes but with a chance of 10⁻⁶ in all: half of what passes a ±."""
     counts = release.answers["count"]
-    return float(counts.errors(1 - 2 * _FALSE_ALARM / len(counts.cells))[0])  # type: ignore[arg-type]
+    return float(counts.errors(1 - 2 * _FALSE_ALARM / len(counts.cells))[0])
 
 
 def _nothing_found(release: Release) -> str:
