@@ -88,3 +88,21 @@ def test_a_filter_beside_columns_that_are_none_is_answered_like_any_other():
 
     with pytest.raises(BadCall, match="no parameter `where`"):
         Statistics().count(by=3, where="x > 1", spend=1)
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "fix"),
+    [
+        ("confidence", 95, "confidence=0.95"),
+        ("confidence", 99.9, "confidence=0.999"),
+        *[("confidence", value, "confidence=0.95") for value in (1.5, 2, 49, 1, 0, -3, 100, 500)],
+        ("q", 50, "q=0.5"),
+        ("q", 2.5, "q=0.025"),
+        *[("q", value, "") for value in (1.5, 0, 1, 100, -3)],
+        *[("delta", value, "") for value in (1.5, 5, 95)],
+    ],
+)
+def test_a_share_in_percent_is_answered_with_the_number_that_is_meant(name, value, fix):
+    with pytest.raises(BadParameter) as caught:
+        parameters.confidence(name, value)
+    assert caught.value.fix == fix

@@ -199,7 +199,8 @@ class MissingBounds(DeniableError, code="DP102"):
             f"{what} needs bounds, because one person's {column} could be anything",
             why="noise is sized to the most one person can change the answer",
             fix=fixes.bounds(column, table=table, type=type),
-            hint="replace these bounds with plausible ones, without looking at the data",
+            hint="replace these bounds with plausible ones, without looking at the data, and add "
+            "them to the schema you have",
             snippet=snippet,
         )
 

@@ -198,6 +198,21 @@ def sql(text: str, ibis: str, note: str = "") -> Fix:
     return Fix(text, ibis=ibis, note=note)
 
 
+EXAMPLE: Final = "SELECT COUNT(*) FROM data"
+"""A question about a table that may have another name: see `for_tables`."""
+
+
+def for_tables(fixes: Iterable[Fix], tables: Iterable[str]) -> tuple[Fix, ...]:
+    """The fixes with an example about a table that there is.
+
+    >>> for_tables([Fix(EXAMPLE)], ["visits-2"])[0].python
+    'SELECT COUNT(*) FROM "visits-2"'
+    """
+    name = next(iter(tables), "data")
+    example = EXAMPLE.replace("data", sql_name(name))
+    return tuple(replace(each, python=each.python.replace(EXAMPLE, example)) for each in fixes)
+
+
 def own_rows(text: str, ibis: str | None = None) -> Fix:
     """What can be asked of each person's own rows, where a column identifies people."""
     return Fix(text, ibis=ibis, own=True)

@@ -16,7 +16,7 @@ from collections.abc import Callable, Collection, Iterable
 from fractions import Fraction
 from numbers import Integral, Rational, Real
 from pathlib import Path
-from typing import ParamSpec, TypeVar
+from typing import Final, ParamSpec, TypeVar
 
 from . import fixes
 from .errors import BadCall, BadParameter, DeniableError
@@ -111,12 +111,18 @@ def fraction_below_one(name: str, value: object) -> float:
     return number
 
 
+_PERCENT: Final = {"confidence": 50, "q": 2, "share": 2}
+"""What is read as so many percent from this number on: nobody wants less of it."""
+
+
 def confidence(name: str, value: object) -> float:
     """A number strictly between 0 and 1."""
     number = real(name, value, must="a number between 0 and 1")
     if not 0 < number < 1:
-        percent = f"{name}={number / 100:g}" if 1 < number < 100 else ""
-        raise BadParameter.of(name, value, must="a number between 0 and 1", fix=percent)
+        meant = f"{number / 100:g}" if _PERCENT.get(name, 100) <= number < 100 else ""
+        meant = meant or ("0.95" if name == "confidence" else "")
+        fix = f"{name}={meant}" if meant else ""
+        raise BadParameter.of(name, value, must="a number between 0 and 1", fix=fix)
     return number
 
 

@@ -157,6 +157,18 @@ def test_bounds_are_found_privately_and_said_as_a_command(described, say, read):
     say("set", "people.income", "--bounds", low, high)
 
 
+@pytest.mark.parametrize("column", ["income", "age"])
+def test_bounds_that_are_not_found_are_not_proposed(described, say, read, column):
+    said = say("bounds", f"people.{column}", "--spend", "0.0001")
+    assert said.stdout.startswith(f"people.{column}: no bounds were found at ε 0.0001")
+    assert "spend more, or state plausible bounds" in said.stdout
+    assert f"next: deniable set people.{column} --bounds 0 100\n" in said.stderr
+    assert "without looking at the data" in said.stderr
+    record = read("bounds", f"people.{column}", "--spend", "0.0001")  # the same answer: free
+    assert (record["low"], record["high"]) == (None, None)
+    assert record["note"].startswith("no bounds were found")
+
+
 @pytest.mark.parametrize(
     ("sql", "code"),
     [

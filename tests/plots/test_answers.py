@@ -6,7 +6,7 @@ import math
 import pytest
 
 from deniable.plots import answers
-from deniable.plots.answers import MOST_BARS
+from deniable.plots.answers import MOST_BARS, binned
 
 DAYS = [dt.date(2024, 3, d) for d in (3, 1, 2)]
 
@@ -96,9 +96,39 @@ def test_bins_are_labelled_by_their_ends_and_many_are_a_line():
     ax = drawn({"low": [0.0, 500.0, 1000.0], "high": [500.0, 1000.0, 2000.0]}, 3)
     labels = [text.get_text() for text in ax.get_yticklabels()]
     assert labels == ["0 to 500", "500 to 1,000", "1,000 to 2,000"]
+
+
+def narrow(place):
+    """Edges of bins of one width."""
+    return 10.0 * place
+
+
+def wider(place):
+    """Edges of bins of which each is wider than the one before."""
+    return place * (place + 1) / 2
+
+
+@pytest.mark.parametrize("edge", [narrow, wider])
+def test_many_bins_are_steps_from_their_lower_to_their_upper_ends(edge):
     many = MOST_BARS + 1
-    ax = drawn({"low": list(range(many)), "high": list(range(1, many + 1))}, many)
-    assert len(ax.get_lines()[0].get_ydata()) == many
+    edges = [edge(place) for place in range(many + 1)]
+    ax = drawn({"low": edges[:-1], "high": edges[1:]}, many)
+    steps = ax.get_lines()[0]
+    assert steps.get_drawstyle() == "steps-post"
+    assert list(steps.get_xdata()) == edges
+    assert list(steps.get_ydata()) == [*(10.0 * i for i in range(many)), 10.0 * (many - 1)]
+    (band,) = ax.collections
+    assert band.get_paths()[0].vertices[:, 0].min() == edges[0]
+    assert band.get_paths()[0].vertices[:, 0].max() == edges[-1]
+    assert ax.get_xlabel() == "bin"
+
+
+def test_many_bins_of_whole_numbers_meet_halfway_between_them():
+    many = MOST_BARS + 1
+    keys = {"low": [3 * i for i in range(many)], "high": [3 * i + 2 for i in range(many)]}
+    steps = drawn(keys, many).get_lines()[0]
+    assert list(steps.get_xdata()) == [3 * i - 0.5 for i in range(many + 1)]
+    assert binned(keys) == {"bin": [3 * i + 1 for i in range(many)]}
 
 
 def test_of_two_keys_the_one_with_few_values_has_the_colours():

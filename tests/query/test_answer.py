@@ -283,7 +283,7 @@ class Estimating:
 
 def plan(*, weight=1, rows=1, parts=None, groups=None):
     return SimpleNamespace(
-        question=SimpleNamespace(aggregates=(), relation=Scan(table="t")),
+        question=SimpleNamespace(aggregates=(), keys=(), relation=Scan(table="t")),
         single=weight == 1,
         rows=rows,
         parts=parts or {},

@@ -231,6 +231,38 @@ def test_bounds_of_people_with_very_many_rows_are_not_those_of_noise(rows):
     assert s.bounds("x", spend=dp.epsilon(100 * rows)) == (2.0**19, 2.0**20)
 
 
+@pytest.mark.parametrize("spend", [dp.epsilon(0.05), dp.rho(0.001)], ids=repr)
+@pytest.mark.parametrize("numbers", [[], [7.0] * 9, [1e12, -3.0]], ids=["none", "few", "far"])
+@pytest.mark.parametrize("unit", [dp.rows(), dp.person("id", rows=10)], ids=str)
+def test_a_search_that_finds_no_bounds_says_so(numbers, unit, spend):
+    ids = pa.array(range(len(numbers)), pa.int64())
+    table = pa.table({"id": ids, "x": pa.array(numbers, pa.float64())})
+    schema = dp.Schema(columns={"x": dp.column("float"), "id": dp.column("int")})
+    budget = dp.rho(1) if isinstance(spend, dp.Zcdp) else dp.epsilon(9)
+    s = open_curator(table, unit=unit, budget=budget, schema=schema)
+    found = s.bounds("x", spend=spend)
+    low, high = found
+    assert low == -high
+    assert found.note.startswith("no bounds were found at ")
+    assert found.note.endswith("spend more, or state plausible bounds")
+    assert str(found) == f"({low!r}, {high!r}): {found.note}"
+    for name in ("mean", "sum", "std", "median", "histogram"):
+        answer = getattr(s, name)("x", spend=spend, bounds="auto")
+        told = [a.estimand for a in answer.answers.values()]
+        assert all(each.startswith("means nothing, because no bounds were found") for each in told)
+        assert "means nothing, because no bounds were found" in str(answer)
+        assert "bounds found" not in str(answer).replace("no bounds found", "")
+
+
+def test_bounds_that_are_found_near_zero_are_bounds():
+    table = pa.table({"x": np.zeros(20_000)})
+    s = open_curator(table, unit=dp.rows(), budget=dp.epsilon(9))
+    found = s.bounds("x", spend=SPEND)
+    assert not found.note
+    assert str(found) == str((-(2.0**-32), 2.0**-32))
+    assert "means nothing" not in str(s.mean("x", spend=SPEND, bounds="auto"))
+
+
 @given(x=st.floats(-(2.0**70), 2.0**70) | st.none())
 def test_every_number_has_one_magnitude_and_what_is_missing_has_none(x):
     edges = magnitudes().edges

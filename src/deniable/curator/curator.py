@@ -9,8 +9,9 @@ from itertools import accumulate
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
-from deniable import session, statistics
+from deniable import fixes, session, statistics
 from deniable.errors import BadParameter
+from deniable.fixes import Fix
 from deniable.ledger import Ledger
 from deniable.losses import Approx, Loss
 from deniable.losses.filters import Price
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 
     from deniable.statistics import About
     from deniable.statistics.contributions import Contributions
+    from deniable.statistics.ranges import Bounds
 
 
 @called("dp.open(table, unit=dp.rows(), budget=dp.epsilon(1.0))")
@@ -106,9 +108,10 @@ class Curator(Learning, Synthesizing, Workloads):
     def sql(self, text: str) -> Query:
         """A question in SQL: checked and bounded; free until it is released."""
         if not isinstance(text, str):
-            raise BadParameter.of(
-                "text", text, must="SQL", fix='s.sql("SELECT COUNT(*) FROM data")'
-            )
+            private = [name for name, table in self.tables.items() if not table.public]
+            (example,) = fixes.for_tables([Fix(fixes.EXAMPLE)], private)
+            fix = f"s.sql({fixes.quoted(example.python)})"
+            raise BadParameter.of("text", text, must="SQL", fix=fix)
         # The parser is half of a cold start; a session that asks nothing in SQL need not load it.
         from deniable.query.sql.select import question_from_sql
 
@@ -128,7 +131,7 @@ class Curator(Learning, Synthesizing, Workloads):
 
         To count people instead: `s.sql("SELECT COUNT(DISTINCT patient) AS n FROM visits")`.
         """
-        query = statistics.count(self._about(how.get("table")), by=how.get("by"))
+        query = statistics.count(self._about(how.get("table"), how.get("by")), by=how.get("by"))
         return query.release(**_paying(how))
 
     @called('s.sum("age", spend=dp.epsilon(0.1))', options=Summed)
@@ -177,20 +180,24 @@ class Curator(Learning, Synthesizing, Workloads):
     @called('s.crosstab("education", "sex", spend=dp.epsilon(0.1))', options=SpendOrWithin)
     def crosstab(self, first: str, second: str, **how: Unpack[SpendOrWithin]) -> Release:
         """Rows by two columns."""
-        query = statistics.crosstab(self._about(how.get("table")), first, second)
+        query = statistics.crosstab(self._about(how.get("table"), first, second), first, second)
         return query.release(**_paying(how))
 
     @called('s.top_k("name", k=10, spend=dp.epsilon(0.1))', options=SpendOrWithin)
     def top_k(self, column: str, *, k: int = 10, **how: Unpack[SpendOrWithin]) -> Release:
         """The commonest values of a column with their counts."""
-        return statistics.top_k(self._about(how.get("table")), column, k=k).release(**_paying(how))
+        about = self._about(how.get("table"), column)
+        return statistics.top_k(about, column, k=k).release(**_paying(how))
 
     @called('s.bounds("age", spend=dp.epsilon(0.1))')
-    def bounds(self, column: str, *, spend: Loss, table: str | None = None) -> tuple[float, float]:
-        """(low, high) that hold nearly all values of a column, found privately: powers of two."""
+    def bounds(self, column: str, *, spend: Loss, table: str | None = None) -> Bounds:
+        """(low, high) that hold nearly all values of a column, found privately: powers of two.
+
+        Where noise hides all values, both are near 0, and a `note` says that none were found.
+        """
         from deniable.statistics.ranges import read_bounds
 
-        about = self._about(table)
+        about = self._about(table, column)
         found = statistics.bounds(about, column).release(spend=spend)
         return read_bounds(found, whole=about.source.column(column).type == "int")
 
@@ -201,7 +208,9 @@ class Curator(Learning, Synthesizing, Workloads):
         """Count, mean, std and quartiles of every column with bounds."""
         from deniable.statistics.summary import reshaped
 
-        return reshaped(statistics.describe(self._about(table), columns).release(spend=spend))
+        return reshaped(
+            statistics.describe(self._about(table, columns), columns).release(spend=spend)
+        )
 
     @called('s.contributions(by="diagnosis", spend=dp.epsilon(0.1))')
     def contributions(
@@ -213,7 +222,7 @@ class Curator(Learning, Synthesizing, Workloads):
         """
         from deniable.statistics import contributions
 
-        about = self._about(table)
+        about = self._about(table, by)
         text = contributions.question(about, by)
         person = self.unit.column
         assert person is not None
@@ -243,8 +252,12 @@ class Curator(Learning, Synthesizing, Workloads):
 
     def _context(self) -> dict[str, Any]:
         """What a front end needs to read a question."""
-        private_keys = isinstance(self.budget, Approx)
-        return {"tables": self.tables, "unit": self.unit, "private_keys": private_keys}
+        return {
+            "tables": self.tables,
+            "unit": self.unit,
+            "private_keys": isinstance(self.budget, Approx),
+            "epsilon": getattr(self.budget, "epsilon", None),
+        }
 
     def _statistic(self, name: str, column: str, how: Mapping[str, Any]) -> Release:
         by = how.get("by")
@@ -256,7 +269,8 @@ class Curator(Learning, Synthesizing, Workloads):
         self, ask: Callable[[About], Query], column: str, how: Mapping[str, Any]
     ) -> Release:
         """The answer; with automatic bounds for a column after a search for them."""
-        about, paying, bounds = self._about(how.get("table")), _paying(how), how.get("bounds")
+        about = self._about(how.get("table"), column, how.get("by"))
+        paying, bounds = _paying(how), how.get("bounds")
         if bounds is None:
             return ask(about).release(**paying)
         if str(bounds) != "auto":

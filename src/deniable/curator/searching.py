@@ -16,7 +16,7 @@ from deniable.release import Release
 from deniable.release.numbers import amount
 from deniable.session.offers import offering
 from deniable.statistics import About
-from deniable.statistics.ranges import EXTREMES, SEARCH_SHARE, above_noise, knowing, read_bounds
+from deniable.statistics.ranges import EXTREMES, SEARCH_SHARE, knowing, read_bounds
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,13 +41,14 @@ class Searching:
                 self.about.session.ledger.check(search + each)
         part, rest = spend.split(SEARCH_SHARE)
         found = self._search.release(spend=part)
+        bounds = read_bounds(found, whole=whole)
         try:
-            known = self._within(*read_bounds(found, whole=whole))
+            known = self._within(*bounds)
             answer = known.release(**self.options, spend=rest)
         except DeniableError as error:
             paid_before(error, found, "find bounds")
             raise
-        return _noted(answer, found)
+        return _noted(answer, found, bounds.note)
 
     def _most_due(self, spend: Loss) -> Price:
         search, _narrow, wide = self._due(spend)
@@ -67,10 +68,12 @@ class Searching:
         return self.question(knowing(self.about, self.column, low, high))
 
 
-def _noted(release: Release, search: Release) -> Release:
-    """The answer with what the search for bounds cost, and what it found, beside it."""
-    nothing = "no value stood out from the noise, so bounds are near 0,"
-    found = "bounds found privately" if above_noise(search) else nothing
+def _noted(release: Release, search: Release, nothing: str) -> Release:
+    """The answer with what the search for bounds cost, and whether it found any, beside it."""
+    both, answers = release.after(search), release.answers
+    if nothing:
+        told = f"means nothing, because {nothing}"
+        answers = {n: replace(a, estimand=f"{told}; {a.estimand}") for n, a in answers.items()}
+    found = "no bounds found" if nothing else "bounds found privately"
     note = f"{found} for {amount(search.loss, 'up')}; {release.provenance.note}"
-    both = release.after(search)
-    return replace(both, provenance=replace(both.provenance, note=note))
+    return replace(both, answers=answers, provenance=replace(both.provenance, note=note))

@@ -138,15 +138,17 @@ class Workloads(Session):
         """
         from deniable.statistics.sampled import sampled
 
-        about = self._about(how.get("table"))
+        about = self._about(how.get("table"), columns)
         asked = sampled(about, function, columns, parts=how.get("parts"))
         return asked if spend is None else asked.release(spend=spend)
 
-    def _about(self, table: str | None) -> statistics.About:
-        return statistics.About(session=self, table=table)
+    def _about(self, table: str | None, *columns: object) -> statistics.About:
+        """The table that is named, or else the one that has these columns."""
+        return statistics.About(session=self, table=table, asked=columns)
 
     def _workload(self, name: str, columns: object, how: Mapping[str, Any]) -> Any:
         """The question, from the function of that name."""
         ask = getattr(import_module("deniable.statistics.workloads"), name)
         options = {option: value for option, value in how.items() if option != "table"}
-        return ask(self._about(how.get("table")), columns, **options)
+        about = self._about(how.get("table"), columns, how.get("of"))
+        return ask(about, columns, **options)

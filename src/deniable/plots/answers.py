@@ -10,6 +10,7 @@ from __future__ import annotations
 import datetime as dt
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import pairwise
 from typing import Any, Final, NamedTuple, cast
 
 import numpy as np
@@ -36,12 +37,13 @@ def answers(
     ax: Axes | None = None,
 ) -> Axes:
     """The column `name` by its keys, with 95 % confidence; a missing ± is NaN."""
+    edges = _edges(keys)
     keys = binned(keys)
     title = title or in_words(name, keys)
     lines = as_lines(keys, values)
     if lines is not None:
         below = caption + lines.left_out
-        return _along(lines, keys, values, errors, y=name, title=title, caption=below, ax=ax)
+        return _along(lines, keys, values, errors, edges, y=name, title=title, caption=below, ax=ax)
     colour = coloured(keys, len(values))
     if colour is not None:
         below = style.captioned(name, caption)
@@ -78,17 +80,30 @@ def binned(keys: Keys) -> Keys:
     {'bin': ['0 to 50', '50 to 100']}
     >>> binned({"low": (0, 3, 4), "high": (2, 3, 9)})
     {'bin': ['0 to 2', '3', '4 to 9']}
+
+    Of many it is their middles: a step from one to the next is then where bins of one width meet.
     """
-    if [*keys] != ["low", "high"]:
+    edges = _edges(keys)
+    if edges is None:
         return keys
+    bins = [*zip(*keys.values(), strict=True)]
+    if len(bins) > MOST_BARS:
+        return {"bin": [(a + b) / 2 for a, b in pairwise(edges)]}
+    return {"bin": [f"{a:z,g}" + f" to {b:z,g}" * (a < b) for a, b in bins]}
+
+
+def _edges(keys: Keys) -> list[float] | None:
+    """Where bins from `low` to `high` meet; between whole numbers in the middle."""
+    if [*keys] != ["low", "high"]:
+        return None
     low, high = cast("Iterable[Sequence[float]]", keys.values())
     if not all(isinstance(end, int | float) for end in (*low, *high)):
-        return keys
-    if {b - a for a, b in zip(high, low[1:], strict=False)} not in ({0}, {1}, set()):
-        return keys
-    if len(low) > MOST_BARS:
-        return {"low": low}
-    return {"bin": [f"{a:z,g}" + f" to {b:z,g}" * (a < b) for a, b in zip(low, high, strict=True)]}
+        return None
+    gaps = {b - a for a, b in zip(high, low[1:], strict=False)}
+    if gaps not in ({0}, {1}, set()):
+        return None
+    half = sum(gaps) / 2
+    return [*(end - half for end in low), *(end + half for end in high[-1:])]
 
 
 def coloured(keys: Keys, count: int) -> str | None:
@@ -152,6 +167,7 @@ def _along(
     keys: Keys,
     values: Sequence[float],
     errors: Sequence[float],
+    edges: Sequence[float] | None,
     *,
     y: str,
     title: str,
@@ -161,7 +177,7 @@ def _along(
     ax = style.canvas(ax, title=title)
     found = keys[lines.along]
     for (kind, rows), line in zip(lines.rows.items(), style.lines(), strict=False):
-        places: Any = [found[i] for i in rows]
+        places: Any = edges or [found[i] for i in rows]
         layer(
             ax,
             places,

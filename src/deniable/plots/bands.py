@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final
+from typing import Final, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -68,11 +68,13 @@ def layer(
     shade: str,
     label: str | None = None,
 ) -> None:
-    """One line with its band."""
+    """One line with its band; steps are between `places`, or at them if they are ends of cells."""
     heights, arms = np.asarray(values, dtype=float), np.asarray(errors, dtype=float)
+    at: Literal["mid", "post"] = "mid"
+    if np.size(places) == heights.size + 1:  # the last cell reaches to the last place
+        heights, arms = (np.append(each, each[-1:]) for each in (heights, arms))
+        at = "post"
     faint = 0.15 if label else 0.3  # several bands lie on each other
-    ax.fill_between(
-        places, heights - arms, heights + arms, color=shade, alpha=faint, lw=0, step="mid"
-    )
+    ax.fill_between(places, heights - arms, heights + arms, color=shade, alpha=faint, lw=0, step=at)
     drawn = {"color": line.color, "lw": line.width, "label": label}
-    ax.step(places, heights, where="mid", ls=line.dashes if label else "solid", **drawn)
+    ax.step(places, heights, where=at, ls=line.dashes if label else "solid", **drawn)

@@ -27,7 +27,7 @@ from deniable.query.algebra import (
     substitute,
 )
 from deniable.query.algebra.meaning import EPOCH
-from deniable.query.allocate import Allocation
+from deniable.query.allocate import Allocation, clipping
 from deniable.query.allocate.filters import unmet
 from deniable.query.allocate.foresight import people_needed
 from deniable.query.integers import Group, limited
@@ -83,6 +83,7 @@ def estimand(allocation: Allocation, estimator: Estimator) -> str:
         notes.append(f"a person in more than {few} group{'s' * (few > 1)} counts in only {few}")
     if not plan.single and estimator.aggregate.function is not Function.PERSONS:
         notes.append(limited(plan.rows))
+    notes += clipping.estimand_of(plan.question, [estimator.aggregate])
     if estimator.estimand:
         notes.append(estimator.estimand)
     if allocation.among > 1:

@@ -171,14 +171,16 @@ def _answers(
     _computing.set(True)
     with _ctrl_c() as pressed, _quiet():
         try:
-            return [finite(_answer(draw, value)) for draw, value in parts]
-        except BaseException as error:  # noqa: BLE001  (all may depend on rows, exit codes too)
             outcome.failed = True
+            drawn = [finite(_answer(draw, value)) for draw, value in parts]
+            outcome.failed = False
+        except BaseException as error:  # noqa: BLE001  (all may depend on rows, exit codes too)
             if pressed and isinstance(error, KeyboardInterrupt):
                 outcome.failed = False
                 return Broken(interrupted=True)
             failed()
             return Broken(detail=_cause(error) + "".join(told))
+        return drawn
 
 
 @contextmanager

@@ -6,8 +6,9 @@ import dataclasses
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import chain
 
-from deniable.errors import BadParameter, UnknownName
+from deniable.errors import BadParameter, DeniableError, UnknownName, UnsupportedQuery
 from deniable.losses import Approx
 from deniable.query.algebra import Aggregate, Expression, Function, Key, Order, Output
 from deniable.query.bind.aggregates import summable
@@ -23,15 +24,19 @@ By = str | Sequence[str]
 
 @dataclass(frozen=True, kw_only=True)
 class About:
-    """The rows of one table of a session; `known` are facts found privately, by column."""
+    """The rows of one table of a session; `known` are facts found privately, by column.
+
+    `asked` are the columns that the question is about, alone or in lists, as they were given.
+    """
 
     session: Session = field(repr=False)
     table: str | None = None
+    asked: tuple[object, ...] = ()
     known: Mapping[str, Facts] = field(default_factory=dict)
 
     @cached_property
     def source(self) -> Table:
-        """The table that is meant: the one named, or the only private one."""
+        """The table that is meant: the one named, or the only private one with these columns."""
         tables = self.session.tables
         if self.table is not None:
             if self.table not in tables:
@@ -39,22 +44,52 @@ class About:
             found = tables[self.table]
         else:
             private = [t for t in tables.values() if not t.public]
-            if len(private) != 1:
-                raise BadParameter(
-                    "this session has several tables: say which",
-                    fix=f"table={next(iter(tables), 'people')!r}",
-                )
-            found = private[0]
+            able = private if len(private) == 1 else [t for t in private if self._fits(t)]
+            if len(able) != 1:
+                raise self._unclear(private, able)
+            found = able[0]
         for name in self.known:
             found.column(name)
         return dataclasses.replace(found, columns={**found.columns, **self.known})
+
+    @property
+    def _names(self) -> list[str]:
+        """The names among the columns that were given; others are refused when they are read."""
+        lists = ([each] if isinstance(each, str) else each for each in self.asked)
+        several = chain.from_iterable(each for each in lists if isinstance(each, Sequence))
+        return [name for name in several if isinstance(name, str)]
+
+    def _fits(self, table: Table) -> bool:
+        names = {name.lower() for name in (*table.columns, *table.unread)}
+        return all(name.lower() in names for name in self._names)
+
+    def _unclear(self, private: Sequence[Table], able: Sequence[Table]) -> DeniableError:
+        """No table has all the columns, or several have."""
+        known = dict.fromkeys(name for t in private for name in (*t.columns, *t.unread))
+        names = {name.lower() for name in known}
+        unknown = next((name for name in self._names if name.lower() not in names), None)
+        if unknown is not None:
+            return UnknownName.of("column", unknown, known=known)
+        if not able and private:
+            columns = ", ".join(f"`{name}`" for name in dict.fromkeys(self._names))
+            return UnsupportedQuery(
+                f"no table has all of these columns: {columns}", fix="join the tables in SQL: s.sql"
+            )
+        return BadParameter(
+            "this session has several tables: say which",
+            fix=f"table={next((t.name for t in able), 'people')!r}",
+        )
 
     @cached_property
     def asking(self) -> Asking:
         """What is known of the session, and where each name comes from."""
         session = self.session
-        private_keys = isinstance(session.budget, Approx)
-        return Asking(tables=session.tables, unit=session.unit, private_keys=private_keys)
+        return Asking(
+            tables=session.tables,
+            unit=session.unit,
+            private_keys=isinstance(session.budget, Approx),
+            epsilon=getattr(session.budget, "epsilon", None),
+        )
 
     @cached_property
     def scope(self) -> Scope:

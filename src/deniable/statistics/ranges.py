@@ -20,6 +20,7 @@ from deniable.query.algebra import Key, Kind
 from deniable.query.bind.bins import bucket
 from deniable.query.query import Query
 from deniable.release import Release
+from deniable.release.numbers import amount, digits
 from deniable.schema import Column as Facts
 from deniable.schema.columns import DROP
 from deniable.schema.edges import magnitudes
@@ -33,6 +34,16 @@ EXTREMES: Final = ((-1.0, 1.0), (-(2.0**64), 2.0**64))
 """The narrowest bounds of whole numbers that a search can find, and the widest of all."""
 
 
+class Bounds(tuple[float, float]):  # noqa: SLOT001  (a tuple with a field cannot have slots)
+    """(low, high); where none were found, `note` says so, and is printed with them."""
+
+    note: str = ""
+
+    def __repr__(self) -> str:
+        ends = super().__repr__()
+        return f"{ends}: {self.note}" if self.note else ends
+
+
 def bounds(about: About, column: str) -> Query:
     """Rows by magnitude, from which `read_bounds` reads the bounds."""
     found = about.column(column)
@@ -43,7 +54,7 @@ def bounds(about: About, column: str) -> Query:
     return ask(about, COUNT, keys=[key], text=f"bounds of {column}")
 
 
-def read_bounds(release: Release, *, whole: bool) -> tuple[float, float]:
+def read_bounds(release: Release, *, whole: bool) -> Bounds:
     """The outer ends of the bins that hold more than noise; whole numbers for a whole column."""
     edges, kept = magnitudes().edges, above_noise(release)
     middle = (len(edges) - 1) // 2
@@ -52,15 +63,30 @@ def read_bounds(release: Release, *, whole: bool) -> tuple[float, float]:
     # Around zero lies one bin on its own; next to others it is an end at zero.
     low = 0.0 if first == middle and last > middle else low
     high = 0.0 if last == middle and first < middle else high
-    return (float(math.floor(low)), float(math.ceil(high))) if whole else (low, high)
+    found = Bounds((float(math.floor(low)), float(math.ceil(high))) if whole else (low, high))
+    found.note = "" if kept else _nothing_found(release)
+    return found
 
 
 def above_noise(release: Release) -> list[int]:
     """The bins that hold more than noise."""
+    counts, threshold = release.answers["count"].cells, _threshold(release)
+    return [i for i, n in enumerate(np.array(counts, dtype=np.float64)) if n > threshold]
+
+
+def _threshold(release: Release) -> float:
+    """What no empty bin passes but with a chance of 10⁻⁶ in all: half of what passes a ±."""
     counts = release.answers["count"]
-    # What no empty bin passes but with a chance of 10⁻⁶ in all: half of what passes a ±.
-    threshold = counts.errors(1 - 2 * _FALSE_ALARM / len(counts.cells))[0]
-    return [i for i, n in enumerate(np.array(counts.cells, dtype=np.float64)) if n > threshold]
+    return float(counts.errors(1 - 2 * _FALSE_ALARM / len(counts.cells))[0])
+
+
+def _nothing_found(release: Release) -> str:
+    """At which cost nothing was found, and how many rows it takes."""
+    return (
+        f"no bounds were found at {amount(release.loss, 'up')}: between two powers of two, noise "
+        f"hides fewer than about {digits(_threshold(release), 'up')} rows; spend more, or state "
+        "plausible bounds"
+    )
 
 
 def knowing(about: About, column: str, low: float, high: float) -> About:

@@ -152,13 +152,13 @@ FEW = call("gt", X, literal(1.0))
     [
         (Measure.COUNT, {}, "the number of rows"),
         (Measure.COUNT, {"value": X}, "the number of x"),
-        (Measure.COUNT, {"where": FEW}, "the number of rows where x > 1.0"),
+        (Measure.COUNT, {"where": FEW}, "the number of rows where x > 1"),
         (Measure.SUM, {"value": X}, "the sum of x"),
         (Measure.SUM, {"value": X, "centre": 4.5}, "the sum of x − 4.5"),
         (
             Measure.SUM,
             {"value": X, "centre": 4.5, "where": FEW},
-            "the sum of x − 4.5 where x > 1.0",
+            "the sum of x − 4.5 where x > 1",
         ),
         (Measure.SQUARES, {"value": X, "centre": 4.5}, "the sum of squares of x − 4.5"),
         (Measure.HISTOGRAM, {"value": X}, "the histogram of x"),

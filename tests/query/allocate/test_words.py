@@ -90,3 +90,55 @@ def test_every_plan_says_what_half_the_error_costs(session):
     half = "every ± is half as wide if you spend about ε 1"
     assert f"{half}; explain(within=...) shows what a given ± costs" in text
     assert "r is computed from noisy numbers, so its ± is known only with the answer" in text
+
+
+ENGINES = ("is_null(", "to_float(", "to_int(", "e-", ".0")
+AND_DAYS = "UNION ALL SELECT u, days AS x FROM visits"
+PER_PERSON = "(SELECT u, {} AS x FROM visits GROUP BY u) t"
+
+
+@pytest.mark.parametrize(
+    ("sql", "shown"),
+    [
+        ("SELECT CORR(cost, days) AS a FROM visits", "(cost - 500) * (days - 15)"),
+        ("SELECT COVAR_POP(cost, days) AS a FROM visits", "cost is not null and days is not null"),
+        ("SELECT AVG(cost) AS a FROM visits WHERE days IS NULL", "filter days is null"),
+        ("SELECT AVG(cost) AS a FROM visits WHERE cost > 2.0 * days", "filter cost > (2 * days)"),
+        (f"SELECT AVG(LEAST(x, 5)) AS a FROM {PER_PERSON.format('SUM(cost)')}", "sum(cost)"),
+        (f"SELECT SUM(LEAST(x, 5)) AS a FROM {PER_PERSON.format('SUM(days)')}", "sum(days)"),
+        (f"SELECT AVG(x) AS a FROM {PER_PERSON.format('AVG(cost)')}", "of avg(cost)"),
+        (
+            f"SELECT AVG(LEAST(x, 5)) AS a FROM {PER_PERSON.format('SUM(cost)')} WHERE x > 1",
+            "filter sum(cost) > 1",
+        ),
+        (
+            "SELECT AVG(LEAST(x, 5)) AS a FROM "
+            + PER_PERSON.format("SUM(cost) FILTER (WHERE zip = 'x')"),
+            "sum(cost where zip = 'x')",
+        ),
+        ("SELECT HISTOGRAM(cost, 0, 50, 1000) FROM visits", "in [0, 1000], 0, 50, 1000)"),
+        (
+            f"SELECT AVG(x) AS a FROM (SELECT u, cost AS x FROM visits {AND_DAYS}) t",
+            "let x = cost",
+        ),
+    ],
+)
+def test_plans_show_what_was_asked_and_not_what_engines_need(sql, shown):
+    columns = {"cost": dp.bounds(0, 1000), "days": dp.bounds(0, 30, type="int")}
+    table = VISITS.append_column("days", pa.array([1, 2, 3]))
+    unit, schema = dp.person("u", rows=2), dp.Schema(columns=columns)
+    session = dp.open(table, unit=unit, budget=dp.epsilon(9), schema=schema, name="visits")
+    steps = session.sql(sql).explain(spend=dp.epsilon(1)).steps
+    assert any(shown in step for step in steps)
+    words = " ".join(step.partition(" (b =")[0].partition(": b =")[0] for step in steps)
+    assert not [each for each in ENGINES if each in words]
+
+
+def test_questions_that_read_the_same_are_still_told_apart(session):
+    asked = "SELECT AVG(LEAST(x, 5)) AS a FROM (SELECT u, {} AS x FROM people GROUP BY u) t"
+    one, other = (session.sql(asked.format(f"SUM({x})")) for x in ("age", "CAST(age AS DOUBLE)"))
+    steps = (query.explain(spend=dp.epsilon(1)).steps for query in (one, other))
+    assert {next(s for s in each if s.startswith("compute")) for each in steps} == {
+        "compute avg(least(sum(age), 5) in [0, 5]); values outside are clipped"
+    }
+    assert one.question.fingerprint != other.question.fingerprint

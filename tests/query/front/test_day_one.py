@@ -167,7 +167,7 @@ REFUSED = {
     "SHOW TABLES": "print(session) lists tables and co",
     "DESCRIBE people": "print(session) lists tables and co",
     "DELETE FROM people": "ask with SELECT: COUNT, SUM, AVG",
-    "SELECT 1": "SELECT COUNT(*) FROM data",
+    "SELECT 1": "SELECT COUNT(*) FROM people",
     "SELECT COUNT(*) FROM people WHERE city ~ '^a'": "LIKE, contains, starts_with or end",
     "SELECT COUNT(*) FROM people WHERE regexp_matches(city, '^a')": "LIKE, contains, starts_with or end",
     "SELECT datediff('day', born, seen) AS d FROM people": "ask with SELECT: COUNT, SUM, AVG",

@@ -59,9 +59,13 @@ def test_lists_structs_and_maps_are_nested(kind, refused):
 
 def test_files_that_are_no_parquet_or_differ_are_refused(files, tmp_path):
     broken = tmp_path / "broken.parquet"
-    broken.write_bytes(b"no parquet")
-    with pytest.raises(dp.BadParameter, match="cannot be read as Parquet"):
-        look([str(broken)], "visits", None)
+    (whole,) = files(TABLE)
+    for held in (b"no parquet", b"", Path(whole).read_bytes()[:-9], b"PAR1PAR1"):
+        broken.write_bytes(held)
+        with pytest.raises(dp.BadParameter, match="cannot be read as Parquet") as caught:
+            look([whole, str(broken)], "visits", None)
+        assert caught.value.what.endswith(f": {broken}")
+        assert "again" in caught.value.fix
     with pytest.raises(dp.BadParameter, match="do not have the same columns"):
         look(files(TABLE, TABLE.select(["age"])), "visits", None)
     assert look(files(TABLE, TABLE), "visits", None)

@@ -33,11 +33,16 @@ def bounds(
         raise BadParameter.of("the target", target, must="a column, such as people.income", fix=fix)
     paid = amounts.loss("spend", spend)
     with place.open(budget=amounts.maybe("budget", budget), asker=asker) as session:
-        low, high = session.bounds(column, spend=paid, table=table)
+        found = session.bounds(column, spend=paid, table=table)
+        low, high = (None, None) if found.note else found
         record = {"target": target, "low": low, "high": high, "left": session.left.to_dict()}
-        ends = " ".join(str(int(end)) if end.is_integer() else repr(end) for end in (low, high))
-        talk.answer(f"{target}: {ends}", record, json=json)
+        record |= {"note": found.note} if found.note else {}
+        ends = " ".join(str(int(end)) if end.is_integer() else repr(end) for end in found)
+        talk.answer(f"{target}: {found.note or ends}", record, json=json)
         if not json:
             say_left(session)
+    why = "stores them in the schema; use better bounds if you know them"
+    if found.note:
+        ends, why = "0 100", "replace these bounds with plausible ones, without looking at the data"
     command = f"deniable set {shlex.quote(target)} --bounds {ends}{place.options(table=table)}"
-    talk.next_step(command, "stores them in the schema; use better bounds if you know them")
+    talk.next_step(command, why)

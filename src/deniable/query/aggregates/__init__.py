@@ -20,7 +20,7 @@ from typing import Final
 
 from deniable.query.algebra import Function
 
-from ._estimator import Derived, Ends, Estimator, Terms
+from ._estimator import Derived, Ends, Estimator, Terms, span_of
 from .histogram import Histogram
 from .linear import Count, Sum
 from .mean import Mean
@@ -54,5 +54,6 @@ __all__ = [
     "Rank",
     "Tally",
     "Terms",
+    "span_of",
     "spelled",
 ]

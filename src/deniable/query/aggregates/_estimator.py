@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, ClassVar, Final, Literal, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from deniable.query.algebra import Aggregate, Function, Kind
+from deniable.query.algebra import Aggregate, Domain, Function, Kind
 from deniable.release import Summed
 from deniable.release.numbers import shown_error
 from deniable.workload import reach
@@ -131,7 +131,7 @@ class Estimator(ABC):
         if not self.clips:
             return ""
         values = (self.aggregate.shown, self.aggregate.other)
-        ends = [f"[{_end(v.domain.low)}, {_end(v.domain.high)}]" for v in values if v is not None]
+        ends = [span_of(value.domain) for value in values if value is not None]
         return f"values are clipped to {' and '.join(ends)}"
 
 
@@ -192,6 +192,11 @@ def sizes(errors: tuple[float, ...]) -> tuple[float, ...]:
 def is_whole(asked: Aggregate) -> bool:
     """Whether its values are whole numbers."""
     return asked.argument is not None and asked.argument.kind is Kind.INT
+
+
+def span_of(known: Domain) -> str:
+    """The ends between which values are clipped."""
+    return f"[{_end(known.low)}, {_end(known.high)}]"
 
 
 def _end(value: object) -> str:

@@ -14,6 +14,7 @@ from fractions import Fraction
 
 from deniable.errors import UnsupportedQuery
 from deniable.query.algebra import EXACT, Expression, Kind
+from deniable.query.algebra.show import plain
 from deniable.sampling import Lattice
 from deniable.schema.binning import Grid
 from deniable.workload.moves import Moves
@@ -70,8 +71,8 @@ class Tally:
     @property
     def text(self) -> str:
         """What is counted or added up, in words."""
-        of = "" if self.value is None else f" of {self.value!r}"
-        where = "" if self.where is None else f" where {self.where!r}"
+        of = "" if self.value is None else f" of {plain(self.value)}"
+        where = "" if self.where is None else f" where {plain(self.where)}"
         name = {
             Measure.COUNT: "the number of rows" if self.value is None else "the number",
             Measure.SUM: f"the sum{of} − {self.centre:g}" if self.centre else "the sum",

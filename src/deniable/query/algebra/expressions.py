@@ -10,12 +10,14 @@ int 1..126 or missing
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, TypeVar
 
 from deniable import fixes
 from deniable.errors import UnsupportedQuery
+from deniable.fixes import Fix, Fixes
 
 from .constants import check_constants, check_value
 from .domain import NUMBERS, TIMES, Domain, Kind, Scalar, domain_of_value
@@ -46,6 +48,8 @@ class Expression:
     span: Span | None = field(default=None, compare=False)
     size: int = field(default=1, compare=False)
     """How many nodes the tree has."""
+    label: str = field(default="", compare=False)
+    """What people call it, where it is made of parts that nobody asked for."""
 
     @property
     def kind(self) -> Kind:
@@ -145,12 +149,30 @@ def alike(args: tuple[Expression, ...]) -> tuple[Expression, ...]:
         raise UnsupportedQuery(
             f"{names} values cannot be mixed",
             why="each engine would convert them in its own way, or fail on a row",
-            fix=fixes.sql(
-                "convert one of them: CAST(x AS TEXT)", 'convert one of them: .cast("string")'
-            ),
+            fix=_conversion(args, kinds),
         )
     kind = Kind.FLOAT if len(kinds) > 1 else next(iter(kinds), Kind.BOOL)
     return tuple(literal(None, kind=kind, span=a.span) if _is_missing(a) else a for a in args)
+
+
+def _conversion(args: tuple[Expression, ...], kinds: set[Kind]) -> Fixes:
+    """What makes values of these kinds comparable."""
+    texts = [a.value for a in args if isinstance(a, Literal) and isinstance(a.value, str)]
+    if texts and kinds - {Kind.TEXT} <= NUMBERS:
+        number = next(filter(_is_number, texts), "")
+        return number and Fix(number, note="without quotes")
+    if Kind.FLOAT in kinds:  # floats are not written as text alike by all engines
+        return fixes.sql(
+            "convert the other: CAST(x AS DOUBLE)", 'convert the other: .cast("float64")'
+        )
+    return fixes.sql("convert one of them: CAST(x AS TEXT)", 'convert one of them: .cast("string")')
+
+
+def _is_number(text: str) -> bool:
+    try:
+        return math.isfinite(float(text))
+    except ValueError:
+        return False
 
 
 def in_floats(left: Expression, right: Expression) -> tuple[Expression, Expression]:
@@ -190,7 +212,8 @@ def substitute(expression: Expression, by_name: Mapping[str, Expression]) -> Exp
             return by_name.get(expression.name, expression)
         case Call():
             args = tuple(substitute(arg, by_name) for arg in expression.args)
-            return call(expression.op, *args, span=expression.span)
+            made = call(expression.op, *args, span=expression.span)
+            return dataclasses.replace(made, label=expression.label)
     return expression
 
 

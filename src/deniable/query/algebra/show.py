@@ -7,14 +7,18 @@ from __future__ import annotations
 
 import datetime as dt
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from typing import Final
 
 from .domain import Kind, Scalar
 from .expressions import Call, Column, Expression, Literal, walk
 from .questions import Aggregate, Function, Key, Question
 from .relations import Filter, Join, PerPerson, Project, Relation, Scan, Summed, Union
 
-_INDENT = "  "
+Said = Callable[[Expression], str]
+"""How expressions are written: exactly, or as people would say them."""
+
+_INDENT: Final = "  "
 
 
 def question_text(question: Question) -> str:
@@ -52,31 +56,33 @@ def fingerprint(question: Question) -> str:
     return hashlib.sha256(repr((question_text(question), facts, listed)).encode()).hexdigest()
 
 
-def relation_lines(relation: Relation) -> Iterator[str]:
+def relation_lines(relation: Relation, said: Said = repr) -> Iterator[str]:
     """The steps of a relation, from the table on."""
     match relation:
         case Scan():
             yield from _scan(relation)
         case Filter():
-            yield from relation_lines(relation.source)
-            yield f"filter {relation.where!r}"
+            yield from relation_lines(relation.source, said)
+            yield f"filter {said(relation.where)}"
         case Project():
-            yield from relation_lines(relation.source)
-            yield from (f"let {_name(name)} = {made!r}" for name, made in relation.named)
+            yield from relation_lines(relation.source, said)
+            yield from (f"let {_name(name)} = {said(made)}" for name, made in relation.named)
         case Join():
-            yield from relation_lines(relation.left)
-            ons = [f"{left!r} = {right!r}" for left, right in relation.on]
+            yield from relation_lines(relation.left, said)
+            ons = [f"{said(left)} = {said(right)}" for left, right in relation.on]
             ons = ["the same person", *ons] if relation.same_person else ons
             once = ", once a row" if relation.unique else ""
             yield f"{relation.kind.value} join on {' and '.join(ons)}{once}"
-            yield from (_INDENT + line for line in relation_lines(relation.right))
+            yield from (_INDENT + line for line in relation_lines(relation.right, said))
         case Union():
-            yield from relation_lines(relation.left)
+            yield from relation_lines(relation.left, said)
             yield "and all rows of"
-            yield from (_INDENT + line for line in relation_lines(relation.right))
+            yield from (_INDENT + line for line in relation_lines(relation.right, said))
         case PerPerson():
-            yield from relation_lines(relation.source)
-            yield "for each person" + "".join(f" and {_name(n)} = {k!r}" for n, k in relation.keys)
+            yield from relation_lines(relation.source, said)
+            yield "for each person" + "".join(
+                f" and {_name(n)} = {said(k)}" for n, k in relation.keys
+            )
             yield from (f"{_INDENT}{_name(s.name)} = {_summed(s)}" for s in relation.summaries)
 
 
@@ -92,21 +98,47 @@ def expression_text(expression: Expression) -> str:
     raise AssertionError(type(expression))
 
 
-def aggregate_text(aggregate: Aggregate) -> str:
+def plain(expression: Expression) -> str:
+    """An expression as people would say it: without the steps that only engines need.
+
+    Different expressions may read the same, so nothing is looked up by it.
+    """
+    if expression.label:
+        return expression.label
+    match expression:
+        case Literal(value=float() as value):
+            return _end(value, plain)
+        case Call(op="not", args=(Call(op="is_null", args=(value,)),)):
+            return f"{_inner(value, plain)} is not null"
+        case Call(op="is_null", args=(value,)):
+            return f"{_inner(value, plain)} is null"
+        case Call(op="to_float", args=(value,)) if value.domain.numeric:
+            return plain(value)
+        case Call():
+            return _call(expression, plain)
+    return repr(expression)
+
+
+def aggregate_text(aggregate: Aggregate, said: Said = repr) -> str:
     """An aggregate with its bounds."""
     values = (aggregate.shown, aggregate.other)
-    parts = [_bounded(aggregate, each) for each in values if each is not None]
+    parts = [_bounded(aggregate, each, said) for each in values if each is not None]
     if aggregate.q is not None:
         parts.append(repr(aggregate.q))
-    parts += map(repr, aggregate.edges)
-    where = "" if aggregate.where is None else f" where {aggregate.where!r}"
+    parts += (_end(edge, said) for edge in aggregate.edges)
+    where = "" if aggregate.where is None else f" where {said(aggregate.where)}"
     return f"{aggregate.function.value}({', '.join(parts)}){where}"
 
 
-def _bounded(aggregate: Aggregate, shown: Expression) -> str:
+def _bounded(aggregate: Aggregate, shown: Expression, said: Said) -> str:
     if aggregate.function in (Function.COUNT, Function.DISTINCT):
-        return repr(shown)
-    return f"{shown!r} in [{shown.domain.low}, {shown.domain.high}]"
+        return said(shown)
+    low, high = (_end(end, said) for end in (shown.domain.low, shown.domain.high))
+    return f"{said(shown)} in [{low}, {high}]"
+
+
+def _end(end: Scalar | None, said: Said) -> str:
+    return f"{end}".removesuffix(".0") if said is plain else f"{end}"
 
 
 def _summed(summed: Summed) -> str:
@@ -132,16 +164,17 @@ def _key(key: Key) -> str:
     return f"{_name(key.name)}{made} ({listed})"
 
 
-def _call(expression: Call) -> str:
+def _call(expression: Call, said: Said = repr) -> str:
     symbol = expression.operator.symbol
     if symbol:
-        return f" {symbol} ".join(map(_inner, expression.args))
-    return f"{expression.op}({', '.join(map(repr, expression.args))})"
+        return f" {symbol} ".join(_inner(arg, said) for arg in expression.args)
+    return f"{expression.op}({', '.join(map(said, expression.args))})"
 
 
-def _inner(expression: Expression) -> str:
+def _inner(expression: Expression, said: Said = repr) -> str:
     infix = isinstance(expression, Call) and expression.operator.symbol
-    return f"({expression!r})" if infix else repr(expression)
+    named = said is plain and expression.label
+    return f"({said(expression)})" if infix and not named else said(expression)
 
 
 def _name(name: str) -> str:

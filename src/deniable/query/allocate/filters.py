@@ -18,6 +18,7 @@ from deniable.query.algebra import (
     conjuncts,
     walk,
 )
+from deniable.query.algebra.show import plain
 
 _TURNED: Final = {"lt": "gt", "le": "ge", "gt": "lt", "ge": "le"}
 _ALIKE: Final = ("eq", "ne", "in")
@@ -54,7 +55,7 @@ def _unlisted(condition: Call) -> Iterator[str]:
             folded = {str(key).casefold(): key for key in listed if isinstance(key, str)}
             near = difflib.get_close_matches(str(each.value).casefold(), folded, n=1)
             guess = f"; did you mean {folded[near[0]]!r}?" if near else ""
-            yield f"{each!r} is not a value of {value!r}{guess}"
+            yield f"{each!r} is not a value of {plain(value)}{guess}"
 
 
 def _beyond(condition: Call) -> Iterator[str]:
@@ -73,7 +74,7 @@ def _beyond(condition: Call) -> Iterator[str]:
     over = [high is not None and above is not None and above(each, high) for each in limits]
     under = [low is not None and below is not None and below(each, low) for each in limits]
     if all(map(operator.or_, over, under)):
-        yield f"no row can pass: {value!r} " + (
+        yield f"no row can pass: {plain(value)} " + (
             f"ends at {_end(high)}" if over[0] else f"starts at {_end(low)}"
         )
 

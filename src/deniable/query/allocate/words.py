@@ -22,9 +22,9 @@ from deniable.query.algebra import (
     Question,
     Scan,
     columns_of,
+    show,
     walk,
 )
-from deniable.query.algebra.show import aggregate_text, relation_lines
 from deniable.query.integers import IntegerPlan, limited
 from deniable.release import Plan
 from deniable.release.numbers import amount, digits, shown_error
@@ -33,6 +33,7 @@ from deniable.workload.split import spread_of
 from deniable.workload.trees import Tree
 
 from .allocation import Allocation
+from .clipping import clipped_first, listed
 from .filters import unmet
 from .foresight import errors, people_needed
 from .part import Part
@@ -68,11 +69,15 @@ def title(question: Question) -> str:
 
 def _relation(plan: IntegerPlan) -> Iterator[str]:
     steps: list[str] = []
-    for line in relation_lines(plan.question.relation):
+    for line in show.relation_lines(plan.question.relation, show.plain):
         if not line.startswith(" "):
             steps.append(line)
         elif line.startswith("  from "):  # what a join or a union brings in
             steps[-1] += f": {line.strip().removeprefix('from ')}"
+    read, *steps = steps
+    yield read
+    for name, ends in clipped_first(plan.question, plan.question.aggregates):
+        yield f"clip {name} to {ends}"
     yield from steps
     yield from _joined(plan)
     texts = {_computed(each.aggregate): each.clips for each in plan.parts.values()}
@@ -82,7 +87,7 @@ def _relation(plan: IntegerPlan) -> Iterator[str]:
 
 def _computed(aggregate: Aggregate) -> str:
     people = aggregate.function is Function.PERSONS
-    return "the number of people" if people else aggregate_text(aggregate)
+    return "the number of people" if people else show.aggregate_text(aggregate, show.plain)
 
 
 def _joined(plan: IntegerPlan) -> Iterator[str]:
@@ -116,7 +121,7 @@ def _public_size(plan: IntegerPlan) -> Iterator[str]:
 def _groups(allocation: Allocation) -> Iterator[str]:
     plan = allocation.plan
     for key in plan.question.keys:
-        yield _group(key)
+        yield _group(plan.question, key)
     if allocation.selection is not None:
         epsilon, delta = allocation.selection.approx()
         half, sure = (people_needed(allocation.selection, p) for p in (0.5, 0.99))
@@ -133,12 +138,15 @@ def _groups(allocation: Allocation) -> Iterator[str]:
         )
 
 
-def _group(key: Key) -> str:
+def _group(question: Question, key: Key) -> str:
     if key.values is None:
         return f"group by {key.name}: the list of groups is private"
+    others = "; rows without a value are dropped" if key.expression.domain.nullable else ""
+    if listed(question, key):
+        others = "; rows with other values are dropped"
     return (
-        f"group by {key.name}: {len(key.values):,} public values, each answered even if empty; "
-        "rows with other values are dropped"
+        f"group by {key.name}: {len(key.values):,} public values, each answered even if empty"
+        f"{others}"
     )
 
 
@@ -181,9 +189,11 @@ def _folded(plan: IntegerPlan, part: Part, scale: float) -> str:
     if last.measure is Measure.COUNT:
         return f"{last.text} and to the number of remaining rows: {noise}"
     low, high = _ends(part)
-    above = f"{last.value!r} − {low:g}" if low else repr(last.value)
-    where = "" if last.where is None else f" where {last.where!r}"
-    sums = f"the sums of {above} and of {high:g} − {last.value!r}{where}"
+    assert last.value is not None
+    value = show.plain(last.value)
+    above = f"{value} − {low:g}" if low else value
+    where = "" if last.where is None else f" where {show.plain(last.where)}"
+    sums = f"the sums of {above} and of {high:g} − {value}{where}"
     rows = 1 if plan.single else plan.rows
     who = "one row changes" if rows == 1 else f"a person's {rows} rows change"
     together = f"{noise}: {who} the two by a total of {digits(rows * (high - low), 'up')}"
@@ -213,7 +223,9 @@ def _ends(part: Part) -> tuple[float, float]:
 def _ranked(allocation: Allocation, tally: Tally) -> str:
     """A histogram is of what was asked: dates, where their days are counted."""
     asked = (e.aggregate for e in allocation.plan.parts.values() if tally in e.tallies)
-    return next((f"the histogram of {each.shown!r}" for each in asked if each.moment), "")
+    return next(
+        (f"the histogram of {show.plain(each.moment)}" for each in asked if each.moment), ""
+    )
 
 
 def _searched(allocation: Allocation, part: Part, noise: QuantileSearch) -> str:

@@ -99,8 +99,9 @@ def _suppressing(asking: Asking) -> Fix:
     """What is lacking for groups that are chosen privately: a δ, a limit per person, or both."""
     unit, lacking, typed = asking.unit, [], []
     if not asking.private_keys:
-        lacking = [fixes.amount("budget", "epsilon", 1.0, delta="1e-7").python]
-        typed = ["create the ledger with --budget 3,1e-7"]
+        epsilon = asking.epsilon or 1.0
+        lacking = [fixes.amount("budget", "epsilon", epsilon, delta="1e-7").python]
+        typed = [f"create the ledger with --budget {asking.epsilon or 3:.15g},1e-7"]
     note = ""
     if unit.column is not None and unit.groups is None:
         lacking.append(f"unit=dp.{replace(unit, groups=_FEW)!r}")

@@ -124,12 +124,14 @@ class Names:
 class Asking:
     """What is known while a question is read: the tables, the unit, the names taken.
 
-    `private_keys`: groups whose list is not public may be chosen privately.
+    `private_keys`: groups whose list is not public may be chosen privately. `epsilon` is that of
+    the budget, if it has one.
     """
 
     tables: Mapping[str, Table]
     unit: Unit
     private_keys: bool
+    epsilon: float | None = None
     names: Names = field(default_factory=Names)
     used: list[str] = field(default_factory=list)
 

@@ -8,6 +8,7 @@ in which an engine adds, which depends on other people's rows, cannot matter.
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 from deniable.errors import UnsupportedQuery
 from deniable.query.algebra import (
@@ -20,6 +21,7 @@ from deniable.query.algebra import (
     call,
     literal,
 )
+from deniable.query.algebra.show import plain
 
 from .aggregates import Asked, check_bounds
 from .scope import Names
@@ -58,7 +60,9 @@ class Summaries:
         if not argument.domain.numeric:
             raise UnsupportedQuery(f"sums and means need numbers, not {argument.kind.value}")
         check_bounds(argument, what=asked.what, names=self.names, snippet=asked.snippet)
-        return self._total(argument, asked.where, mean=function is Function.AVG, wish=wish)
+        made = self._total(argument, asked.where, mean=function is Function.AVG, wish=wish)
+        where = "" if asked.where is None else f" where {plain(asked.where)}"
+        return replace(made, label=f"{function.value}({plain(argument)}{where})")
 
     def once(
         self,

@@ -28,12 +28,18 @@ from deniable.units import Unit
 
 
 def question_from_ibis(
-    expression: object, *, tables: Mapping[str, Table], unit: Unit, private_keys: bool = False
+    expression: object,
+    *,
+    tables: Mapping[str, Table],
+    unit: Unit,
+    private_keys: bool = False,
+    epsilon: float | None = None,
 ) -> Question:
     """What an Ibis expression asks of a session's tables, or an error that says what to write.
 
     `private_keys`: groups whose list is not public may be chosen privately; that takes a budget
-    with a δ. Errors depend on the expression and on public facts only.
+    with a δ. `epsilon` is that of the budget, if it has one. Errors depend on the expression and on
+    public facts only.
     """
     if not _is_ibis(expression):
         raise BadParameter.of(
@@ -45,7 +51,7 @@ def question_from_ibis(
     from .answers import ask
     from .rows import Asking
 
-    asking = Asking(tables=tables, unit=unit, private_keys=private_keys)
+    asking = Asking(tables=tables, unit=unit, private_keys=private_keys, epsilon=epsilon)
     try:
         return ask(expression, asking)
     except RecursionError:

@@ -7,7 +7,18 @@ from collections.abc import Sequence
 from sqlglot import exp
 
 from deniable.errors import DeniableError, UnsupportedQuery
-from deniable.query.algebra import Column, Expression, Key, Order, Output, Question, call, literal
+from deniable.fixes import sql_name
+from deniable.query.algebra import (
+    Column,
+    Expression,
+    Key,
+    Kind,
+    Order,
+    Output,
+    Question,
+    call,
+    literal,
+)
 from deniable.query.bind import builder
 from deniable.query.bind.aggregates import Aggregates
 from deniable.query.bind.keys import group_key
@@ -128,12 +139,28 @@ class Answer(SqlLowering):
             return made.at(self.text.span_of(node))
         if isinstance(node.this, exp.Star):
             raise rows_error(self.text, node)
-        super().column(node)  # raises if there is no such column
+        value = super().column(node)  # raises if there is no such column
         raise UnsupportedQuery(
             f"`{node.name}` is neither in GROUP BY nor aggregated",
             why="a group contains many values of it, each about one person",
-            fix=f"GROUP BY {node.name}, or AVG({node.name})",
+            fix=self._grouped_or_aggregated(node, value),
         )
+
+    def _grouped_or_aggregated(self, node: exp.Expr, value: Expression) -> str:
+        """How a column of this kind may be asked for."""
+        name, binding = sql_name(node.name), binding_of(node, self.scope)
+        if binding is not None and binding.person:
+            return f"COUNT(DISTINCT {name})"
+        match value.kind:
+            case Kind.FLOAT:
+                return f"bin({name}, 10), here and in GROUP BY, or AVG({name})"
+            case Kind.TIMESTAMP:
+                return f"date_trunc('month', {name}), here and in GROUP BY, or MAX({name})"
+            case Kind.INT:
+                return f"GROUP BY {name}, or AVG({name})"
+            case Kind.DATE:
+                return f"GROUP BY {name}, or MAX({name})"
+        return f"GROUP BY {name}, or COUNT(DISTINCT {name})"
 
     def _key(self, node: exp.Expr) -> Expression | None:
         keys = [(key.expression, key.column) for key in self.keys]

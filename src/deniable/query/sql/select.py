@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from sqlglot import exp
 
 from deniable.errors import DeniableError, UnsupportedQuery
-from deniable.fixes import for_unit
+from deniable.fixes import EXAMPLE, for_tables, for_unit
 from deniable.query.algebra import Expression, Question
 from deniable.query.bind.builder import check_private
 from deniable.query.bind.members import members
@@ -28,22 +28,31 @@ from .text import Asking, named_twice, parse
 
 
 def question_from_sql(
-    text: str, *, tables: Mapping[str, Table], unit: Unit, private_keys: bool = False
+    text: str,
+    *,
+    tables: Mapping[str, Table],
+    unit: Unit,
+    private_keys: bool = False,
+    epsilon: float | None = None,
 ) -> Question:
     """What a text asks of a session's tables, or an error that says what to write instead.
 
     `private_keys`: groups whose list is not public may be chosen privately; that takes a budget
-    with a δ. Errors depend on the text and on public facts only: no data, no cost.
+    with a δ. `epsilon` is that of the budget, if it has one. Errors depend on the text and on
+    public facts only: no data, no cost.
     """
     try:
         source, tree = parse(text)
         check(source, tree)
-        asking = Asking(text=source, tables=tables, unit=unit, private_keys=private_keys)
+        asking = Asking(
+            text=source, tables=tables, unit=unit, private_keys=private_keys, epsilon=epsilon
+        )
         return _asked(tree, asking)
     except RecursionError:
         raise UnsupportedQuery("this query is nested too deeply") from None
     except DeniableError as error:
-        error.fixes = for_unit(error.fixes, unit.column)
+        private = [name for name, table in tables.items() if not table.public]
+        error.fixes = for_tables(for_unit(error.fixes, unit.column), private)
         raise
 
 
@@ -58,9 +67,7 @@ def _asked(tree: exp.Expr, asking: Asking) -> Question:
             snippet=asking.text.at(tree),
         )
     if not isinstance(tree, exp.Select):
-        raise UnsupportedQuery(
-            "this is not a SELECT", fix="SELECT COUNT(*) FROM data", snippet=asking.text.at(tree)
-        )
+        raise UnsupportedQuery("this is not a SELECT", fix=EXAMPLE, snippet=asking.text.at(tree))
     asking = asking.inside(tree)
     scope = _rows_of(tree, asking)
     check_private(scope, snippet=asking.text.at(tree.args["from_"]))
@@ -71,7 +78,7 @@ def _rows_of(select: exp.Expr, asking: Asking) -> Scope:
     """The rows after FROM, JOIN and WHERE."""
     start = select.args.get("from_")
     if start is None:
-        raise UnsupportedQuery("this query names no table", fix="SELECT COUNT(*) FROM data")
+        raise UnsupportedQuery("this query names no table", fix=EXAMPLE)
     where = select.args.get("where")
     if any(map(is_comma, select.args.get("joins") or [])):
         linking = [] if where is None else flattened(where.this, exp.And)

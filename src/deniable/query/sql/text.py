@@ -15,7 +15,9 @@ from sqlglot import exp
 from sqlglot.errors import ParseError, SqlglotError
 from sqlglot.tokenizer_core import Token, TokenType
 
+from deniable import fixes
 from deniable.errors import BadParameter, DeniableError, UnsupportedQuery
+from deniable.fixes import Fix
 from deniable.query.algebra import Span
 from deniable.query.bind import scope
 from deniable.snippets import Snippet
@@ -198,7 +200,7 @@ def _tokens(raw: str) -> tuple[Token, ...]:
 def _check_one_question(text: Text) -> None:
     words = [t for t in text.tokens if t.token_type is not TokenType.SEMICOLON]
     if not words:
-        raise UnsupportedQuery("this text contains no query", fix="SELECT COUNT(*) FROM data")
+        raise UnsupportedQuery("this text contains no query", fix=fixes.EXAMPLE)
     first = words[0]
     if first.token_type not in _STARTS:
         raise UnsupportedQuery(
@@ -238,9 +240,7 @@ def _syntax(text: Text, error: ParseError) -> UnsupportedQuery:
     return UnsupportedQuery(
         "this is not valid SQL",
         snippet=text.snippet(at, what[:80]),
-        fix="SELECT ... ORDER BY n DESC LIMIT 5"
-        if top
-        else "SELECT COUNT(*) FROM data    for example",
+        fix="SELECT ... ORDER BY n DESC LIMIT 5" if top else Fix(fixes.EXAMPLE, note="for example"),
     )
 
 

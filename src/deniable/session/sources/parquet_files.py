@@ -106,7 +106,11 @@ def look(paths: Sequence[str], name: str, _schema: Schema | None) -> list[TableO
     except duckdb.Error:
         shapes, columns = [], []
     if not shapes:
-        raise BadParameter(f"`{name}` cannot be read as Parquet")
+        raise BadParameter(
+            f"`{name}` cannot be read as Parquet: {_unreadable(paths)}",
+            why="the file is cut short, damaged or of another kind",
+            fix="copy or write the file again; rename it if it is of another kind",
+        )
     if len(shapes) > 1:
         raise BadParameter(f"the files of `{name}` do not have the same columns and types")
     root, *fields = shapes[0][0]
@@ -114,6 +118,19 @@ def look(paths: Sequence[str], name: str, _schema: Schema | None) -> list[TableO
         check_names([each[0] for each in fields], table=name)
     spelled = [column[:2] for column in columns]
     return [outline(ParquetFiles(held=tuple(paths)), name, spelled, refused=_nested(spelled))]
+
+
+def _unreadable(paths: Sequence[str]) -> str:
+    """The first file whose columns and types cannot be read; all of them if each can."""
+    import duckdb
+
+    with duckdb.connect() as engine:
+        for path in paths:
+            try:
+                _described(engine, [path])
+            except duckdb.Error:
+                return path
+    return ", ".join(paths)
 
 
 def _nested(spelled: Iterable[tuple[str, ...]]) -> dict[str, str]:
