@@ -84,7 +84,7 @@ def test_what_is_not_left_is_refused_with_a_fix_to_type(described, say, read):
 
 def test_what_is_not_left_is_not_the_next_step(described, say, read):
     said = say("explain", COUNT, "--spend", "5")
-    assert "cost    ε 5 (exceeds what is left: ε 1)" in said.stdout
+    assert "cost    ε 5 (more than is left: ε 1)" in said.stdout
     assert "next:" not in said.stderr
     assert read("explain", COUNT, "--spend", "5")["exceeded"]["epsilon"] == pytest.approx(1)
 

@@ -73,7 +73,7 @@ def test_an_answer_after_another_claims_both_and_says_what_was_charged_now(first
         assert both.cost == ("free: before" if first_free else "spent ε 0.75")
     else:
         now = "0.5" if first_free else "0.25"
-        assert both.cost == f"spent ε {now} now, ε 0.75 including an earlier payment"
+        assert both.cost == f"spent ε {now} now; ε 0.75 with what was charged earlier"
 
 
 def notes(cells, halves):

@@ -71,7 +71,7 @@ def left(books: Books) -> dict[str, str]:
     """
     loss, rule = books.left, books.filter
     kept = shares(books)
-    reserved = {"shares": f"{kept} (reserved, so not part of what is left)"} if kept else {}
+    reserved = {"reserved": f'{kept}; not included in "left"'} if kept else {}
     if not isinstance(loss, Approx) or not isinstance(rule, ApproxFilter):
         return {"left": amount(loss, "down")} | reserved
     for_groups, for_noise = loss.delta, rule.budget.delta - rule.reserve
@@ -86,7 +86,7 @@ def left(books: Books) -> dict[str, str]:
 def shares(books: Books) -> str:
     """Each asker's share, and how much of it is used; empty without shares."""
     said = [
-        f"{_reserved(books, each.reserved)} for {asker}, used {_reserved(books, each.used)}"
+        f"{asker} {_reserved(books, each.reserved)} ({_reserved(books, each.used)} spent)"
         for asker, each in books.shares().items()
     ]
     more = [f"{len(said) - _SHARES} more"] if len(said) > _SHARES else []

@@ -247,7 +247,7 @@ class Release:
         if self.charged is None:
             return f"spent {amount(self.loss, 'up')}"
         together = amount(self.loss, "up")
-        return f"spent {amount(self.charged, 'up')} now, {together} including an earlier payment"
+        return f"spent {amount(self.charged, 'up')} now; {together} with what was charged earlier"
 
     def after(self, first: Release) -> Release:
         """This answer with the cost of an earlier step included: one claim about both."""

@@ -89,7 +89,7 @@ def ceiling(session: Session) -> str:
     share = session.share
     if share is None:
         return amount(session.budget)
-    return f"{amount(share, 'down')}, reserved for {session.asker}"
+    return f"{amount(share, 'down')} ({session.asker}'s share)"
 
 
 def _spent(session: Session) -> str:

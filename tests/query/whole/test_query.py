@@ -61,7 +61,7 @@ def test_what_was_foretold_is_what_is_given(session):
 
 def test_a_plan_tells_its_steps_in_words(session):
     text = str(session.sql(BY_EDUCATION).explain(spend=dp.epsilon(0.5)))
-    assert "16 public values, each answered even if empty" in text
+    assert "16 public keys; every group is returned, even if empty" in text
     assert "protect one row" in text
     assert "Laplace noise" in text
 
