@@ -121,10 +121,12 @@ def keys(*columns: str, numbers: bool = False, note: str = "") -> Fix:
     """The public list of the values of columns, to be replaced by those there can be."""
     values = "1, 2, 3" if numbers else '"A", "B", "C"'
     python = ", ".join(f"{quoted(column)}: dp.keys([{values}])" for column in columns)
-    shell = " and ".join(f"`{column}`" for column in columns)
+    shell = " and ".join(
+        f"deniable set TABLE.{shlex.quote(column)} --keys A,B,C" for column in columns
+    )
     return Fix(
         f"schema=dp.Schema(columns={{{python}}})",
-        command=f"--keys for {shell} with deniable set",
+        command=shell,
         note=note,
         lead="give the list: ",
     )

@@ -139,5 +139,6 @@ def test_an_error_tells_what_the_steps_before_it_were_charged_and_no_more(steps,
         assert error.cost == own
     else:
         before = "the step before it" if steps == 1 else f"the {steps} steps before it"
-        assert f"{before}: ε {0.25 * steps:g}" in error.cost
-        assert error.cost.startswith("this step: " + ("ε 0.25" if charged else "nothing"))
+        assert f"{before} cost ε {0.25 * steps:g}" in error.cost
+        this = "this step: ε 0.25" if charged else "this step was not charged"
+        assert error.cost.startswith(this)

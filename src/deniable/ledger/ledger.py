@@ -22,9 +22,10 @@ from deniable.losses import Loss
 from deniable.losses.filters import Price
 from deniable.mechanisms import Mechanism
 from deniable.parameters import called
+from deniable.release.numbers import amount as in_words
 from deniable.units import Unit
 
-from . import answers, chain, show
+from . import answers, chain
 from .answers import Recalled
 from .books import Books
 from .entry import Entry, Standing, covered, fits, opened, sealed, stated
@@ -136,7 +137,8 @@ class Ledger(Books):
             refuse_alike(asker, list(state.standings))
             total, committed = chain.totals(last)
             standing = state.standings.get(asker, Standing.none()).reserve(price)
-            return record | stated(total, self._admitted(committed, price), standing)
+            after = self._admitted(committed, price, "you asked to reserve")
+            return record | stated(total, after, standing)
 
         return self._write(compose)
 
@@ -374,14 +376,14 @@ class Ledger(Books):
             raise self._beyond(standing, price)  # never, by the proof above: checked again
         return total + price, committed, after
 
-    def _admitted(self, committed: Price, price: Price) -> Price:
+    def _admitted(self, committed: Price, price: Price, asks: str = "it costs") -> Price:
         after = committed + price
         if self.filter.admits(after):
             return after
-        left = show.what_is_left(self.filter.left(committed))
+        asked, left = self.filter.spent(price), self.filter.left(committed)
         raise BudgetExceeded(
-            f"this would exceed the budget of {self.budget}",
-            why=f"it costs {self.filter.spent(price)}, and {left} is left",
+            f"this would exceed the budget of {in_words(self.budget)}",
+            why=f"{asks} {in_words(asked, 'up')}, and {in_words(left, 'down')} is left",
             fix="ask for less: a ledger's budget cannot be raised",
         )
 
@@ -392,9 +394,10 @@ class Ledger(Books):
         raise self._beyond(standing, price)
 
     def _beyond(self, standing: Standing, price: Price) -> BudgetExceeded:
-        left = show.what_is_left(self.filter.rest(standing.reserved, standing.used))
+        left = in_words(self.filter.rest(standing.reserved, standing.used), "down")
+        costs = in_words(self.filter.spent(price), "up")
         return BudgetExceeded(
             "this would exceed your share",
-            why=f"it costs {self.filter.spent(price)}, and {left} is left of your share",
+            why=f"it costs {costs}, and {left} is left of your share",
             fix="ask for less, or ask the curator for a larger share",
         )

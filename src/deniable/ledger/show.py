@@ -6,10 +6,10 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from deniable.cards import card, facts, table
-from deniable.losses import Approx, Loss, Pure
+from deniable.losses import Approx, Pure
 from deniable.losses.filters import Price
 from deniable.losses.filters.approx import ApproxFilter
-from deniable.losses.rounding import shown_down, shown_up
+from deniable.losses.rounding import shown_up
 from deniable.release.numbers import amount, probability
 
 if TYPE_CHECKING:
@@ -96,12 +96,6 @@ def shares(books: Books) -> str:
 def _reserved(books: Books, price: Price) -> str:
     loss = books.filter.spent(price)
     return amount(Pure(loss.epsilon) if isinstance(loss, Approx) and not loss.delta else loss, "up")
-
-
-def what_is_left(loss: Loss) -> str:
-    """What is left, as text, each figure rounded down."""
-    figures = [f"{loss.symbols[name]} = {shown_down(x)}" for name, x in loss.figures().items()]
-    return ", ".join(figures) or str(loss)
 
 
 def _spent(books: Books) -> str:

@@ -90,7 +90,7 @@ def _short_of_delta(
         f"private group selection would cost δ {probability(delta, 'up')}, "
         f"and δ {probability(left, 'down')} is left for that",
         why="a part of the budget's δ covers all such selections together",
-        fix=[fixes.keys(*private, note="public groups need no δ"), fix],
+        fix=[fixes.keys(*private, note="public keys need no δ"), fix],
         cost=spent,
     )
 

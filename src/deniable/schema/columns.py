@@ -250,7 +250,7 @@ def _key_type(value: object) -> str:
         "keys[0]",
         value,
         must="text, a whole number, a truth value or a date",
-        why="two fractions that print alike can differ, and NaN equals nothing"
+        why="decimals that look equal can differ, so a column of them takes bounds, not keys"
         if isinstance(value, Real)
         else "",
     )

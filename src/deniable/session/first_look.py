@@ -39,7 +39,7 @@ def _names(path: Path, *, header: bool) -> list[str]:
         raise BadParameter(f"there is no file {path}")
     if not header:
         raise BadParameter(
-            f"the first line of {path.name} may be column names or a person",
+            f"the first line of {path.name} could be column names or somebody's data",
             why="column names are public, but people's values are not",
             fix=Fix("--header", fields={"header": "yes"}, command="--header",
                     note="if the first line contains column names"),

@@ -177,7 +177,7 @@ class Correlation(Covariance):
         return Derived(values=pairs.correlation(), whole=False, interval=interval, table=interval)
 
     def note(self, allocation: Allocation, size: float | None) -> str:
-        """The ± at a few sizes if values are spread evenly across their bounds, which is unknown."""
+        """The ± at a few sizes if values are spread evenly across their bounds; they may not be."""
         if allocation.of_many:
             return ""
         known = self.rows or size
