@@ -22,12 +22,20 @@ SchemaPath = Annotated[
     Path | None,
     Option("--schema", envvar="DENIABLE_SCHEMA", help="The schema [the only one in this folder]."),
 ]
+NewSchemaPath = Annotated[
+    Path | None,
+    Option(
+        "--schema",
+        envvar="DENIABLE_SCHEMA",
+        help="Where to write the schema [beside the data file].",
+    ),
+]
 DataPath = Annotated[
     list[Path] | None,
     Option(
         "--data",
         envvar="DENIABLE_DATA",
-        help="A data file, if it is not beside the schema; once per table.",
+        help="Data file, if not beside the schema (repeat for each table).",
     ),
 ]
 LedgerPath = Annotated[

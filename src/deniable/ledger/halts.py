@@ -239,7 +239,7 @@ def named(asker: object) -> str:
 
 
 def named_or_none(asker: object) -> str | None:
-    """The same, where nobody need be named."""
+    """The checked name of an asker, or None for the curator."""
     return None if asker is None else named(asker)
 
 

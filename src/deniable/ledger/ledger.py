@@ -126,7 +126,7 @@ class Ledger(Books):
 
     @called('s.ledger.share("ann", amount=dp.epsilon(0.5))')
     def share(self, asker: str, *, amount: Loss) -> Entry:
-        """Reserve an amount for one asker: they spend within it, and nobody else from it."""
+        """Reserve part of the budget for one asker, permanently; calling again adds to it."""
         price = self.filter.price_of(amount)
         if price == Price.zero:
             raise BadParameter.of("amount", amount, must="above 0", fix="amount=dp.epsilon(0.1)")
@@ -183,7 +183,7 @@ class Ledger(Books):
     def recalled(
         self, question: str, *, asker: str | None = None, what: str = ""
     ) -> Recalled | None:
-        """The same, with the charge by which this asker pays for it and whether it is new."""
+        """The stored answer, the charge by which this asker pays, and whether that is new."""
         found, shared = self._found(question, named_or_none(asker))
         if found is None or found.paid or not shared:
             return found
@@ -290,7 +290,7 @@ class Ledger(Books):
     def passed_over(
         self, asker: str | None = None, *, seen: Failures | None = None
     ) -> tuple[Entry, Failures]:
-        """The same, with the failures whose causes are erased."""
+        """Resume as `resume` does: the new line, and the failures whose causes are erased."""
         record = {"kind": "resume", "asker": named_or_none(asker)}
         shown = self._shown.get(asker) if seen is None else {each.stop for each in seen}
         failures = Failures()

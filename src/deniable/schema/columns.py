@@ -284,7 +284,7 @@ def _check_bounds(column: Column) -> None:
             else Fix(f"dp.bounds({high}, {low})", command=f"--bounds {high} {low}"),
         )
     if isinstance(low, float) and isinstance(high, float) and math.isinf(high - low):
-        raise BadParameter("bounds lie too far apart: their distance is no finite number")
+        raise BadParameter("bounds lie too far apart: their distance is not a finite number")
 
 
 def _check_keys(listed: tuple[Scalar, ...], kind: str) -> None:

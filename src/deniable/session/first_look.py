@@ -25,7 +25,7 @@ def columns(path: Path, *, header: bool) -> tuple[dict[str, Column], list[str]]:
 
 
 def of_source(source: object, table: str) -> tuple[dict[str, Column], list[str]]:
-    """The same for one table of whatever a session can open."""
+    """The columns of one table of whatever a session can open, and those not supported."""
     looked = sources.tables(source, schema=None, unit=units.rows(), name=None)
     if table not in looked:
         raise BadParameter(f"there is no table `{table}`", fix=", ".join(list(looked)[:20]))

@@ -1,6 +1,6 @@
 """Attribute inference: guess a secret column from what is known of a person [YGFJ18].
 
-A table teaches about everyone, in it or not: that a guess is often right is no breach. The breach
+A table teaches about everyone, in it or not: that a guess is often right is not a breach. The breach
 is the part by which guesses about people *in* the table are better than about a control.
 """
 

@@ -220,7 +220,7 @@ def _budget(fields: Fields) -> dict[str, float]:
         record = {name: float(text.replace(",", ".")) for name, text in figures.items() if text}
     except ValueError:
         raise BadParameter("the budget must be numbers, such as 3 and 1e-7") from None
-    amount(record, what="budget")  # refuses what is no loss
+    amount(record, what="budget")  # refuses what is not a loss
     return record
 
 
