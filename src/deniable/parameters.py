@@ -253,7 +253,7 @@ def _fits(
 
 
 def made(example: str) -> Callable[[type[R]], type[R]]:
-    """The same for what makes the values of a class."""
+    """`called` for a class: answer a constructor call that does not fit with one that does."""
 
     def of(kind: type[R]) -> type[R]:
         kind.__init__ = called(example)(kind.__init__)  # type: ignore[method-assign]
