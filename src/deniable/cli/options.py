@@ -8,6 +8,8 @@ from typing import Annotated
 import typer
 from typer import Argument, Option
 
+from deniable.errors import BadParameter
+
 
 def _remember(context: typer.Context, value: bool) -> bool:  # noqa: FBT001  (Typer calls it)
     """Errors leave by another door than answers, and must know which form was wanted."""
@@ -15,8 +17,21 @@ def _remember(context: typer.Context, value: bool) -> bool:  # noqa: FBT001  (Ty
     return value
 
 
+def _typed(sql: str) -> str:
+    """A query as typed; other programs read `-` as standard input."""
+    if sql == "-":
+        raise BadParameter(
+            "reading SQL from standard input is not supported",
+            fix='deniable ask "$(cat query.sql)"',
+        )
+    return sql
+
+
 Json = Annotated[bool, Option("--json", help="Print JSON.", callback=_remember, is_eager=True)]
-Sql = Annotated[str, Argument(help='A query, such as "SELECT COUNT(*) AS n FROM people".')]
+Sql = Annotated[
+    str,
+    Argument(help='A query, such as "SELECT COUNT(*) AS n FROM people".', callback=_typed),
+]
 Target = Annotated[str, Argument(help="A column, such as people.income.")]
 SchemaPath = Annotated[
     Path | None,
