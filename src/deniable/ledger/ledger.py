@@ -25,7 +25,7 @@ from deniable.parameters import called
 from deniable.release.numbers import amount as in_words
 from deniable.units import Unit
 
-from . import answers, chain
+from . import answers, chain, show
 from .answers import Recalled
 from .books import Books
 from .entry import Entry, Standing, covered, fits, opened, sealed, stated
@@ -137,8 +137,7 @@ class Ledger(Books):
             refuse_alike(asker, list(state.standings))
             total, committed = chain.totals(last)
             standing = state.standings.get(asker, Standing.none()).reserve(price)
-            after = self._admitted(committed, price, "you asked to reserve")
-            return record | stated(total, after, standing)
+            return record | stated(total, self._admitted(committed, price), standing)
 
         return self._write(compose)
 
@@ -376,14 +375,13 @@ class Ledger(Books):
             raise self._beyond(standing, price)  # never, by the proof above: checked again
         return total + price, committed, after
 
-    def _admitted(self, committed: Price, price: Price, asks: str = "it costs") -> Price:
+    def _admitted(self, committed: Price, price: Price) -> Price:
         after = committed + price
         if self.filter.admits(after):
             return after
-        asked, left = self.filter.spent(price), self.filter.left(committed)
         raise BudgetExceeded(
             f"this would exceed the budget of {in_words(self.budget)}",
-            why=f"{asks} {in_words(asked, 'up')}, and {in_words(left, 'down')} is left",
+            why=show.asked_and_left(self.filter.spent(price), self.filter.left(committed)),
             fix="ask for less: a ledger's budget cannot be raised",
         )
 
@@ -394,10 +392,9 @@ class Ledger(Books):
         raise self._beyond(standing, price)
 
     def _beyond(self, standing: Standing, price: Price) -> BudgetExceeded:
-        left = in_words(self.filter.rest(standing.reserved, standing.used), "down")
-        costs = in_words(self.filter.spent(price), "up")
+        rest = self.filter.rest(standing.reserved, standing.used)
         return BudgetExceeded(
             "this would exceed your share",
-            why=f"it costs {costs}, and {left} is left of your share",
+            why=f"{show.asked_and_left(self.filter.spent(price), rest)} of your share",
             fix="ask for less, or ask the curator for a larger share",
         )

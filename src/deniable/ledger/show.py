@@ -6,7 +6,7 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from deniable.cards import card, facts, table
-from deniable.losses import Approx, Pure
+from deniable.losses import Approx, Loss, Pure
 from deniable.losses.filters import Price
 from deniable.losses.filters.approx import ApproxFilter
 from deniable.losses.rounding import shown_up
@@ -96,6 +96,11 @@ def shares(books: Books) -> str:
 def _reserved(books: Books, price: Price) -> str:
     loss = books.filter.spent(price)
     return amount(Pure(loss.epsilon) if isinstance(loss, Approx) and not loss.delta else loss, "up")
+
+
+def asked_and_left(asked: Loss, left: Loss) -> str:
+    """What was asked for, a charge or a share, and what is left."""
+    return f"you asked for {amount(asked, 'up')}, and {amount(left, 'down')} is left"
 
 
 def _spent(books: Books) -> str:

@@ -154,7 +154,7 @@ REFUSED = {
     "SELECT COUNT(*) FROM visits WHERE zip NOT IN (SELECT zip FROM zips WHERE NOT zip IS NULL AND region = 'N' OR region = 'S')": "add WHERE ... IS NOT NULL there, f",
     "SELECT COUNT(*) FROM visits WHERE zip NOT IN (SELECT zip FROM zips)": "add WHERE ... IS NOT NULL there, f",
     "SELECT COUNT(*) FROM visits v WHERE EXISTS (SELECT 1 FROM zips z WHERE z.zip = v.zip)": "x IN (SELECT column FROM a public",
-    "SELECT AVG(n) FROM (SELECT user_id, COUNT(*) AS n FROM visits GROUP BY user_id) t": "AVG(LEAST(n, HIGH))    (choose a",
+    "SELECT AVG(n) FROM (SELECT user_id, COUNT(*) AS n FROM visits GROUP BY user_id) t": "AVG(LEAST(n, HIGH))    (choose",
     "SELECT AVG(n) FROM (SELECT city, COUNT(*) AS n FROM people GROUP BY city) t": "release the inner query, then",
     "SELECT COUNT(*) FROM people UNION ALL SELECT COUNT(*) FROM visits": "run them one after the other; UNIO",
     "SELECT MODE(city) FROM people": "SELECT x, COUNT(*) AS n FROM ... G",
