@@ -377,7 +377,7 @@ class Session:
         return replace(release, free=OPENED)
 
     def close(self) -> None:
-        """Close the ledger."""
+        """Close the session's ledger."""
         self._ledger.close()
 
     def __enter__(self) -> Self:

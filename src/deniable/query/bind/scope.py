@@ -64,8 +64,8 @@ class Scope:
         found = [b for b in shown if b.name == name]
         found = found or [b for b in shown if b.name.lower() == name.lower()]
         if not found:
-            tables, known = {b.table for b in here}, {b.name for b in here}
-            only = tables.pop() if len(tables) == 1 else None
+            known, owners = {b.name for b in here}, {b.table for b in here}
+            only = owners.pop() if len(owners) == 1 else None
             raise UnknownName.of("column", name, known=known, table=only, typed=sql_name)
         if len(found) > 1:
             tables = " and ".join(f"`{b.table}`" for b in found)

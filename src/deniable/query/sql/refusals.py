@@ -47,7 +47,7 @@ _SETS: Refusal = (
 _READS: Refusal = (
     "table functions are not supported",
     "a session reads only the tables it was opened with",
-    "FROM, and the name of a table of the session",
+    "name a table of the session after FROM",
 )
 _RANDOM: Refusal = (
     "the answer would change from one run to the next",
