@@ -81,7 +81,7 @@ class Unit:
     def neighbours(self) -> str:
         """What neighbouring tables are, in a sentence."""
         column = self.column
-        whose = "one row" if column is None else f"all rows of one person ({column})"
+        whose = "one row" if column is None else f"all rows of one person (identified by {column})"
         if self.sides == 1:
             return f"two tables are neighbours if removing {whose} from one gives the other"
         return f"two tables are neighbours if they differ in {whose}; the number of units is public"
