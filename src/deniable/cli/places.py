@@ -76,7 +76,7 @@ class Place:
             return found[0]
         here, names = self.schema.name, [file.name for file in found or files]
         raise BadParameter(
-            f"{' and '.join(names)} are all beside {here}; only one can hold the rows"
+            f"both {' and '.join(names)} are beside {here}"
             if found
             else f"there is no {' or '.join(names)} beside {here}",
             fix=f"--data PATH    where the rows of `{table}` are",
