@@ -48,7 +48,7 @@ def test_every_code_has_its_line_in_the_docs(kind: type[DeniableError]):
 def test_the_text_has_what_where_why_fix_and_cost(error: DeniableError):
     error.says_cost = True
     assert str(error).split("\n") == [
-        "error[DP320]: no column `incom`; did you mean `income`?",
+        "error[DP320]: there is no column `incom`; did you mean `income`?",
         "           AVG(incom) FROM people",
         "               ^^^^^",
         "  fix:  income    in place of `incom`",

@@ -73,5 +73,5 @@ def test_a_unit_cannot_be_changed():
 def test_neighbours_differ_in_one_contribution_or_in_two():
     assert (dp.rows().sides, dp.rows(relation="replace").sides) == (1, 2)
     assert dp.person("id", rows=3).sides == 1
-    assert "without all rows of one person" in dp.person("id", rows=3).neighbours
+    assert "removing all rows of one person" in dp.person("id", rows=3).neighbours
     assert "number of units is public" in dp.rows(relation="replace").neighbours

@@ -19,7 +19,7 @@ PACKAGES = {
     "deniable.learn": "Learning",
     "deniable.learn.convex": "Convex optimisation",
     "deniable.local": "The local model",
-    "deniable.secure": "Sums that nobody sees",
+    "deniable.secure": "Secure sums",
     "deniable.anonymity": "Anonymity",
     "deniable.attacks": "Attacks",
     "deniable.audit": "The auditor",

@@ -2,7 +2,13 @@
 
     import deniable as dp
 
-The modules, in the order in which a row meets them:
+    dp.open(data, unit=..., budget=...)    a session: it charges the budget, then answers
+    dp.epsilon(1.0), dp.rho(0.5)           a privacy loss, to spend or as a budget
+    dp.person("user_id", rows=10)          the privacy unit: which rows belong to one person
+    dp.Laplace.calibrate(epsilon=0.5)      noise for a single number
+
+The documentation is in docs/; start with docs/tutorials/first-answer.md. The modules, from small
+parts to whole programs:
 
     loading       packages that import their names on first use
     fixes         suggested fixes as values, written in Python, SQL, Ibis or a shell
@@ -26,7 +32,7 @@ The modules, in the order in which a row meets them:
     release, ledger, session    the only way to the data: charge, compute, draw
     plots         charts
     query, statistics, curator    query in SQL, with DataFrames, or in one line
-    secure        sums that nobody sees: masks, shares, noise shares, encrypted sums
+    secure        secure sums: masks, shares, noise shares, encrypted sums
     learn         machine learning and private convex optimisation
     local         each person randomizes their own answer before it is sent
     synthetic     private synthetic tables

@@ -234,7 +234,7 @@ class MissingUnit(DeniableError, code="DP130"):
         column = fixes.whose(names)
         return cls(
             f"no privacy unit was given for `{table}`",
-            why="privacy protects someone, and the data do not say which rows are theirs",
+            why="the data do not show which rows belong to the same person",
             fix=(
                 fixes.person(column, 10, note="each person counts for 10 rows at most"),
                 fixes.rows("only if every person has exactly one row"),
@@ -311,10 +311,11 @@ class UnknownName(DeniableError, KeyError, code="DP320"):
         snippet: Snippet | None = None,
         typed: Callable[[str], str] = str,
     ) -> UnknownName:
-        """No column `incom`; did you mean `income`?"""
+        """There is no column `incom`; did you mean `income`?"""
         names = sorted(known)
         near = fixes.nearest(name, names)
-        what = f"no {kind} `{name}`" if table is None else f"`{table}` has no {kind} `{name}`"
+        thing, _, owner = (kind if table is None else f"{kind} of `{table}`").partition(" of ")
+        what = f"{owner} has no {thing} `{name}`" if owner else f"there is no {kind} `{name}`"
         return cls(
             what + (f"; did you mean `{near}`?" if near else ""),
             fix=Fix(typed(near), note=f"in place of `{name}`") if near else "",

@@ -128,14 +128,16 @@ def rows(note: str = "") -> Fix:
     return Fix("unit=dp.rows()", command="--unit row", fields={"unit": "row"}, note=note)
 
 
-def keys(*columns: str, numbers: bool = False, note: str = "") -> Fix:
+def keys(*columns: str, numbers: bool = False, note: str = "", table: str = "TABLE") -> Fix:
     """The public list of the values of columns, to be replaced by those there can be."""
     values = "1, 2, 3" if numbers else '"A", "B", "C"'
     python = ", ".join(f"{quoted(column)}: dp.keys([{values}])" for column in columns)
-    shell = " and ".join(f"`{column}`" for column in columns)
+    shell = " and ".join(
+        f"deniable set {shlex.quote(f'{table}.{column}')} --keys A,B,C" for column in columns
+    )
     return Fix(
         f"schema=dp.Schema(columns={{{python}}})",
-        command=f"--keys for {shell} with deniable set",
+        command=shell,
         note=note,
         lead="give the list: ",
     )

@@ -142,7 +142,7 @@ def target(path: str | os.PathLike[str]) -> Path:
     if not found.parent.is_dir():
         folder = str(found.parent)
         make = Fix(f"os.makedirs({folder!r})", command=f"mkdir -p {shlex.quote(folder)}")
-        raise BadParameter(f"there is no folder {folder}, so {found.name} has no place", fix=make)
+        raise BadParameter(f"cannot write {found}: there is no folder {folder}", fix=make)
     return found
 
 
@@ -160,8 +160,10 @@ def spend_or_within(spend: object, within: object) -> None:
     """Refuse both a price and a wanted error, and neither."""
     if spend is not None and within is not None:
         raise BadParameter(
-            "say how much to spend, or how large the ± may be, not both",
-            fix="leave out one of the two",
+            "an amount to spend and a largest ± were both given",
+            fix=Fix(
+                "give spend= or within=, not both", command="give --spend or --within, not both"
+            ),
         )
     if spend is None and within is None:
         raise BadParameter(
@@ -196,7 +198,7 @@ def called(
     ... def measure(column, *, spend): ...
     >>> measure("height", 1)
     Traceback (most recent call last):
-    deniable.errors.BadCall: error[DP113]: measure takes `column` by position; give the rest by name
+    deniable.errors.BadCall: error[DP113]: measure() takes only `column` by position; give ...
       fix:  measure("height", spend=1)
     """
 
@@ -256,7 +258,7 @@ def _fits(
 
 
 def made(example: str) -> Callable[[type[R]], type[R]]:
-    """The same for what makes the values of a class."""
+    """`called` for a class: answer a constructor call that does not fit with one that does."""
 
     def of(kind: type[R]) -> type[R]:
         kind.__init__ = called(example)(kind.__init__)  # type: ignore[method-assign]
@@ -294,13 +296,14 @@ def _misfit(
         return BadCall(f"{name} has no parameter `{unknown}`{guess}", fix=example, hint=known)
     by_place = [p.name for p in listed if p.kind is p.POSITIONAL_OR_KEYWORD]
     if len(given) > len(by_place):
-        named = f"`{'` and `'.join(by_place)}`" if by_place else "nothing"
-        rest = "the rest" if by_place else "arguments"
-        text = f"{name} takes {named} by position; give {rest} by name"
+        named = "` and `".join(by_place)
+        some = f"only `{named}` by position; give the rest by name"
+        text = f"{name}() takes {some if by_place else 'keyword arguments only'}"
         return BadCall(text, why=why, fix=example)
     told = {*by_place[: len(given)], *kwargs}
     lacking = [p.name for p in listed if p.default is p.empty and p.name not in told]
-    what = f"{name} needs {' and '.join(lacking)}" if lacking else f"{name} is called otherwise"
+    missing = " and ".join(f"{each}=" for each in lacking)
+    what = f"{name}() is missing {missing}" if lacking else f"{name}() cannot be called like this"
     return BadCall(what, why=why, fix=example)
 
 

@@ -81,9 +81,9 @@ class Unit:
     def neighbours(self) -> str:
         """What neighbouring tables are, in a sentence."""
         column = self.column
-        whose = "one row" if column is None else f"all rows of one person, identified by {column}"
+        whose = "one row" if column is None else f"all rows of one person (identified by {column})"
         if self.sides == 1:
-            return f"two tables are neighbours if one is the other without {whose}"
+            return f"two tables are neighbours if removing {whose} from one gives the other"
         return f"two tables are neighbours if they differ in {whose}; the number of units is public"
 
     def to_dict(self) -> dict[str, str | int]:
@@ -120,7 +120,7 @@ def rows(*, relation: object = Relation.ADD_REMOVE) -> Unit:
 
 @parameters.called(
     'dp.person("user_id", rows=10)',
-    why="noise must cover all rows of one person, so it needs their maximum number, rows=",
+    why="noise must cover every row a person contributes: set rows= to the most that count",
 )
 def person(
     column: object,

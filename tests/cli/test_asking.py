@@ -82,9 +82,14 @@ def test_what_is_not_left_is_refused_with_a_fix_to_type(described, say, read):
     assert spent(read) == 0
 
 
+def test_a_query_is_not_read_from_standard_input(described, say):
+    said = say("ask", "-", "--spend", "0.1", code=1).stderr
+    assert "reading SQL from standard input is not supported" in said
+
+
 def test_what_is_not_left_is_not_the_next_step(described, say, read):
     said = say("explain", COUNT, "--spend", "5")
-    assert "cost    ε 5 (exceeds what is left: ε 1)" in said.stdout
+    assert "cost    ε 5 (more than is left: ε 1)" in said.stdout
     assert "next:" not in said.stderr
     assert read("explain", COUNT, "--spend", "5")["exceeded"]["epsilon"] == pytest.approx(1)
 
@@ -216,8 +221,8 @@ def test_an_error_that_is_none_is_refused(described, say, wanted, code):
 
 def test_both_a_price_and_an_error_are_one_too_many(described, say, read):
     said = say("ask", COUNT, "--spend", "0.1", "--within", "9", code=1).stderr
-    assert said.startswith("error[DP111]: say how much to spend, or how large the ± may be, not")
-    assert "fix:  leave out one of the two\n" in said
+    assert said.startswith("error[DP111]: an amount to spend and a largest ± were both given")
+    assert "fix:  give --spend or --within, not both\n" in said
     assert "=" not in said
     assert spent(read) == 0
 

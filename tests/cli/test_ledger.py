@@ -99,7 +99,7 @@ def test_a_share_is_reserved_spent_and_shown(described, say, read):
     )
     said = say("ask", COUNT, "--spend", "0.25", "--asker", "ann")
     assert "spent ε 0.25" in said.stdout
-    assert said.stderr.endswith("left: ε 0.25 of ε 0.5, reserved for ann\n")
+    assert said.stderr.endswith("left in ann's share of ε 0.5: ε 0.25\n")
     assert "shares    ann spent ε 0.25 of ε 0.5" in say("ledger").stdout
     assert read("ledger")["left"]["epsilon"] == pytest.approx(0.5)
     assert read("explain", COUNT, "--spend", "0.2", "--asker", "ann")["left"]["epsilon"] < 0.06

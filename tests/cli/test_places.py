@@ -41,7 +41,9 @@ def test_data_may_lie_elsewhere(described, say, tmp_path_factory):
 
 def test_two_files_of_one_table_are_one_too_many(described, say):
     Path("people.csv").write_text("age\n")
-    assert "more than one people.parquet or people.csv" in say("check", code=1).stderr
+    assert (
+        "both people.parquet and people.csv are beside people.toml" in say("check", code=1).stderr
+    )
 
 
 @pytest.mark.parametrize("target", ["", ".", ".income", "people."])

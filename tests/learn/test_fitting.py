@@ -117,7 +117,7 @@ def test_a_person_with_a_thousand_rows_counts_as_much_as_their_limit():
 @pytest.mark.parametrize(
     ("options", "error", "words"),
     [
-        ({}, dp.BadParameter, "needs target"),
+        ({}, dp.BadParameter, "is missing target="),
         ({"target": "age"}, dp.UnknownKeys, "list of classes"),
         ({"target": "nobody"}, dp.UnknownName, "nobody"),
         ({"target": "income", "features": ["income"]}, dp.BadParameter, "cannot be a feature"),

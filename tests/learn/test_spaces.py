@@ -128,7 +128,7 @@ def test_margins_are_exact_at_the_largest_parameters():
     seed=st.integers(0, 10**6),
 )
 def test_blocks_of_columns_give_the_sums_of_single_columns(sizes, rows, classes, seed):
-    """Codes come back; what is no code is the nearest one; margins and totals are by column."""
+    """Codes come back; what is not a code is the nearest one; margins and totals are by column."""
     random = np.random.default_rng(seed)
     space, columns = Cells(sizes=tuple(sizes)), () if classes is None else (classes,)
     wild = [random.integers(-2, size + 2, size=rows) for size in sizes]

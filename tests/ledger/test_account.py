@@ -108,7 +108,7 @@ def test_once_others_have_shares_whoever_has_none_is_told_so(asked):
         ann, eve = (Account(ledger, asker) for asker in ("ann", "eve"))
         ledger.share("ann", amount=dp.epsilon(2.0))
         asked(ann)
-        with pytest.raises(dp.BudgetExceeded, match="eve has no share of this ledger"):
+        with pytest.raises(dp.BudgetExceeded, match="eve has no share in this ledger"):
             asked(eve)
 
 

@@ -56,6 +56,6 @@ def test_no_two_shares_have_names_alike(first, second):
     for one, other in ((first, second), (second, first)):
         ledger = fresh()
         ledger.share(one, amount=dp.epsilon(0.1))
-        with pytest.raises(dp.BadParameter, match="in case or width alone"):
+        with pytest.raises(dp.BadParameter, match="only in case or width"):
             ledger.share(other, amount=dp.epsilon(0.1))
         ledger.share(one, amount=dp.epsilon(0.1))

@@ -181,7 +181,7 @@ def test_fingerprints_are_keyed_to_the_ledger(fresh):
     ledger, other = fresh(), open_ledger(budget=dp.epsilon(1.0), unit=ROWS)
     assert ledger.fingerprint("a") == ledger.fingerprint("a") != ledger.fingerprint("b")
     assert ledger.fingerprint("a") != other.fingerprint("a")
-    assert ledger._key.hex() not in ledger.to_jsonl(), "the key is no part of what is exported"
+    assert ledger._key.hex() not in ledger.to_jsonl(), "the key is not part of what is exported"
 
 
 # ---- shares

@@ -139,7 +139,7 @@ def test_what_nobody_said_is_stated_in_words_and_not_left_blank(certificate):
 
 
 @pytest.mark.parametrize(
-    ("named", "shown"), [({}, "not named by the curator"), ({"version": "2026-11"}, "2026-11")]
+    ("named", "shown"), [({}, "not given"), ({"version": "2026-11"}, "2026-11")]
 )
 def test_it_names_the_version_of_the_data(named, shown):
     session = open_session(pa.table({"age": [1.0]}), unit=dp.rows(), budget=dp.epsilon(3), **named)

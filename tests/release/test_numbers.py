@@ -188,7 +188,7 @@ def test_a_loss_means_odds_by_the_rule_of_bayes(epsilon, shown):
 @pytest.mark.parametrize("epsilon", [14.0, 16.0, 1000.0])
 def test_a_loss_that_tells_nearly_everything_claims_no_upper_bound(epsilon):
     """At ε 16 one may be 99.99999 % sure: "at most 99.9999 %" would be false."""
-    assert meaning(dp.epsilon(epsilon)).endswith(" can become sure, or nearly so")
+    assert meaning(dp.epsilon(epsilon)).endswith(" can become all but certain")
 
 
 @pytest.mark.parametrize("loss", [dp.rho(0.05), dp.mu(0.3)], ids=str)
@@ -203,7 +203,7 @@ def test_a_loss_without_an_epsilon_means_odds_at_a_delta(loss, delta):
 
 def test_what_is_left_of_a_delta_is_for_private_groups():
     assert remaining(dp.epsilon(2.5, delta=2.5e-8), groups=True).endswith(
-        "δ 2.5e-08 for private groups"
+        "plus δ 2.5e-08 for private group selection"
     )
     assert remaining(dp.epsilon(2.5, delta=2.5e-8), groups=False) == "ε 2.5"
     for groups in (True, False):

@@ -19,7 +19,7 @@ def plan(**changes):
         (dp.epsilon(0.25), dp.epsilon(0.75, delta=1e-7), "ε 0.25 (leaves ε 0.75)"),
         (
             dp.epsilon(0.25, delta=1e-8), dp.epsilon(0.75, delta=1e-7),
-            "ε 0.25, δ 1e-08 (leaves ε 0.75, δ 1e-07 for private groups)",
+            "ε 0.25, δ 1e-08 (leaves ε 0.75, plus δ 1e-07 for private group selection)",
         ),
     ],
 )  # fmt: skip

@@ -27,8 +27,8 @@ def test_a_record_is_plain_whatever_it_was_made_of():
 @pytest.mark.parametrize(
     ("version", "said"),
     [
-        ("", "already answered on 2026-11-18; the data may have changed since then"),
-        ("7", "already answered on 2026-11-18 about data version 7"),
+        ("", "stored answer from 2026-11-18, not recomputed; the data may have changed since then"),
+        ("7", "stored answer from 2026-11-18 about data version 7, not recomputed"),
     ],
 )
 def test_a_repeated_answer_says_when_and_about_which_data(version, said):

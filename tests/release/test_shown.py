@@ -73,7 +73,7 @@ def test_an_answer_after_another_claims_both_and_says_what_was_charged_now(first
         assert both.cost == ("free: before" if first_free else "spent ε 0.75")
     else:
         now = "0.5" if first_free else "0.25"
-        assert both.cost == f"spent ε {now} now, ε 0.75 including an earlier payment"
+        assert both.cost == f"spent ε {now} now; ε 0.75 with what was charged earlier"
 
 
 def notes(cells, halves):
@@ -171,7 +171,7 @@ def test_headings_of_a_docstring_run_over_indented_lines():
     [
         (3, "ab", 3),
         (0, "ab", 0),
-        (None, "ab", "found by its hash"),
+        (None, "ab", "look it up by its hash"),
         (None, "", "charged to another asker"),
     ],
 )
@@ -179,7 +179,7 @@ def test_a_certificate_names_the_entry_as_far_as_the_asker_may_know(entry, entry
     where = provenance(question="", entry=entry, entry_hash=entry_hash)
     made = certify(replace(release(), provenance=where))
     assert made.record["ledger"]["entry"] == shown
-    assert made.record["question"]["data_version"] == "not named by the curator"
+    assert made.record["question"]["data_version"] == "not given"
     assert made.record["registry"]["deployment"]["product"]["description"] is None
 
 

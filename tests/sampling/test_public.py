@@ -1,4 +1,4 @@
-"""Public randomness repeats, and is no Source."""
+"""Public randomness repeats, and is not a Source."""
 
 import numpy as np
 import pytest

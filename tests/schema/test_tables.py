@@ -131,8 +131,8 @@ MISTAKES = {
     "nothing stated": ("[columns.a]", "needs a type"),
     "unknown type": ('[columns.a]\ntype = "varchar"', "one of 'int'"),
     "unit without rows": ('[unit]\ncolumn = "id"', "rows must be"),
-    "columns are no table": ("columns = 3", "must be a table"),
-    "a column is no table": ("[columns]\na = 3", "columns.a must be a table"),
+    "columns are not a table": ("columns = 3", "must be a table"),
+    "a column is not a table": ("[columns]\na = 3", "columns.a must be a table"),
     "size of nobody": ("size = 0", "size must be"),
 }
 

@@ -35,7 +35,7 @@ def test_text_is_read_as_the_type_says(text, kind, meant):
     ],
 )  # fmt: skip
 def test_text_of_another_type_is_refused(text, kind):
-    with pytest.raises(BadParameter, match="a value must be"):
+    with pytest.raises(BadParameter, match=r"a value must be|is not a (date|timestamp); write"):
         value(text, kind)
 
 

@@ -111,8 +111,8 @@ def test_a_plan_says_what_is_left_after_it_and_a_plan_of_its_own_says_nothing():
 
 def test_a_round_and_a_party_that_lack_something_are_answered_with_a_call_that_fits():
     lacking = refusal(lambda: secure.Round(parties=3), dp.DeniableError)  # type: ignore[call-arg]
-    assert "Round needs length" in lacking
-    assert "Party needs index" in refusal(
+    assert "Round() is missing length=" in lacking
+    assert "Party() is missing index=" in refusal(
         lambda: secure.Party(secure.Round(parties=3, length=1)),  # type: ignore[call-arg]
         dp.DeniableError,
     )

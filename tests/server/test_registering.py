@@ -169,7 +169,7 @@ def test_every_kind_of_source_is_registered(empty, kind, request):
     if kind == "csv":
         (empty.folder / "seen.csv").write_text("id,age\n1,30\n2,40\n")
         without = empty.browser().post(PATH, data=typed | {"file": "seen.csv"})
-        assert "may be column names or a person" in without.text
+        assert "could be column names or somebody" in without.text
         typed |= {"file": "seen.csv", "header": "yes"}
     elif kind == "duckdb":
         with duckdb.connect(empty.folder / "clinic.duckdb") as connection:

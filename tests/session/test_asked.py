@@ -102,6 +102,7 @@ def test_an_error_after_a_charge_says_what_was_spent(loss, said):
     assert told.value.cost == f"{said} was spent"
 
 
+NOT_CHARGED, CHARGED = "this step was not charged", "this step: ε 0.5 was spent"
 FILTER = SimpleNamespace(filter=SimpleNamespace(spent=lambda price: dp.epsilon(price.epsilon)))
 
 
@@ -109,11 +110,19 @@ FILTER = SimpleNamespace(filter=SimpleNamespace(spent=lambda price: dp.epsilon(p
     ("cost", "prices", "said"),
     [
         (NOTHING_SPENT, [], NOTHING_SPENT),
-        (NOTHING_SPENT, [0.25], "this step: nothing; the step before it: ε 0.25"),
-        (NOTHING_SPENT, [0.25, 0.5], "this step: nothing; the 2 steps before it: ε 0.75"),
+        (NOTHING_SPENT, [0.25], f"{NOT_CHARGED}; the step before it cost ε 0.25"),
+        (
+            NOTHING_SPENT,
+            [0.25, 0.5],
+            "this step was not charged; the 2 steps before it cost ε 0.75",
+        ),
         ("ε 0.5 was spent", [0.5], "ε 0.5 was spent"),
-        ("ε 0.5 was spent", [0.25, 0.5], "this step: ε 0.5 was spent; the step before it: ε 0.25"),
-        (NOTHING_SPENT, [None, 0.5], "this step: nothing; the 2 steps before it: ε 0.5"),
+        (
+            "ε 0.5 was spent",
+            [0.25, 0.5],
+            "this step: ε 0.5 was spent; the step before it cost ε 0.25",
+        ),
+        (NOTHING_SPENT, [None, 0.5], f"{NOT_CHARGED}; the 2 steps before it cost ε 0.5"),
     ],
 )
 def test_an_error_that_ends_an_algorithm_says_what_its_earlier_steps_cost(cost, prices, said):

@@ -56,7 +56,7 @@ def test_what_is_left_of_a_share_can_be_spent_and_no_more(budget, share, spend):
         ann.sum("age", spend=spend(1.001 * left))
     ann.sum("age", spend=spend(left))
     assert getattr(ann.left, name) < 1e-6
-    assert "reserved for ann" in str(ann)
+    assert "(ann's share)" in str(ann)
 
 
 def test_a_share_in_rho_pays_for_gaussian_noise_under_an_epsilon_delta_budget():
@@ -109,7 +109,7 @@ def test_a_part_that_was_paid_before_is_not_said_to_be_spent_again():
     before = s.spent
     release = s.sum("paid", spend=dp.epsilon(1), bounds="auto")  # the same search, stored
     assert s.spent == before + dp.epsilon(0.75)
-    assert "spent ε 0.75 now, ε 1 including an earlier payment" in str(release)
+    assert "spent ε 0.75 now; ε 1 with what was charged earlier" in str(release)
     assert release.charged == dp.epsilon(0.75)
     assert release.loss == dp.epsilon(1)
 
@@ -150,5 +150,6 @@ def test_an_error_tells_what_the_steps_before_it_were_charged_and_no_more(steps,
         assert error.cost == own
     else:
         before = "the step before it" if steps == 1 else f"the {steps} steps before it"
-        assert f"{before}: ε {0.25 * steps:g}" in error.cost
-        assert error.cost.startswith("this step: " + ("ε 0.25" if charged else "nothing"))
+        assert f"{before} cost ε {0.25 * steps:g}" in error.cost
+        this = "this step: ε 0.25" if charged else "this step was not charged"
+        assert error.cost.startswith(this)

@@ -33,7 +33,7 @@ def test_one_column_and_a_mark_of_order_are_read(csv):
 
 def test_a_first_line_is_read_only_if_somebody_says_that_it_names_columns(csv, tmp_path):
     path = csv(b"Secret,Person\n")
-    with pytest.raises(dp.BadParameter, match="may be column names or a person") as refused:
+    with pytest.raises(dp.BadParameter, match="could be column names or somebody") as refused:
         first_look.columns(path, header=False)
     assert "Secret" not in str(refused.value)
     with pytest.raises(dp.BadParameter, match="there is no file"):

@@ -40,7 +40,7 @@ def test_a_delta_that_is_too_large_for_so_many_people():
 def test_nobody_said_whom_to_protect():
     assert told(lambda: opened(unit=None, name="visits")) == (
         "error[DP130]: no privacy unit was given for `visits`\n"
-        "  why:  privacy protects someone, and the data do not say which rows are theirs\n"
+        "  why:  the data do not show which rows belong to the same person\n"
         '  fix:  unit=dp.person("user_id", rows=10)    each person counts for 10 rows at most\n'
         "        unit=dp.rows()                        only if every person has exactly one row\n"
         "  hint: columns: income, user_id"

@@ -132,8 +132,8 @@ def test_an_empty_algorithm_returns_its_result():
     ("steps", "cost"),
     [
         (0, "nothing was spent"),
-        (1, "this step: nothing; the step before it: ε 0.125"),
-        (3, "this step: nothing; the 3 steps before it: ε 0.375"),
+        (1, "this step was not charged; the step before it cost ε 0.125"),
+        (3, "this step was not charged; the 3 steps before it cost ε 0.375"),
     ],
 )
 def test_an_error_says_what_the_steps_before_it_cost_and_not_those_of_earlier_runs(steps, cost):

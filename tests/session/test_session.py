@@ -210,7 +210,7 @@ def test_the_same_question_is_answered_once_and_then_free():
     first, again = (s.release(step, question="count", table="data") for _ in range(2))
     assert first.value == again.value
     assert not first.free
-    assert again.free.startswith("already answered on 20")
+    assert again.free.startswith("stored answer from 20")
     assert again.free.endswith("the data may have changed since then")
     assert s.spent == dp.epsilon(0.125)
     assert again.rows() == first.rows()

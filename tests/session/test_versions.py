@@ -27,9 +27,9 @@ def test_without_a_version_a_stored_answer_says_its_date_and_that_data_may_have_
         again = session.sql(ASKED).release(spend=SPEND)
     assert again.value == first.value
     day = first.provenance.time[:10]
-    said = f"free: already answered on {day}; the data may have changed since then"
+    said = f"free: stored answer from {day}, not recomputed; the data may have changed since then"
     assert said in str(again)
-    assert "already answered" in again._repr_html_()
+    assert "stored answer" in again._repr_html_()
     assert "may have changed" not in str(first)
 
 

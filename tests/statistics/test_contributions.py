@@ -80,7 +80,7 @@ def test_one_row_per_person_is_one_row_whatever_the_unit_allows():
     ):
         plans = [s.sql(text).explain(spend=dp.epsilon(1), size=100) for s in (wide, narrow)]
         assert plans[0].errors == plans[1].errors
-        assert "everyone has one row here" in str(plans[0])
+        assert "each person has one row after this step" in str(plans[0])
         answer = wide.sql(text).release(spend=SURE)
         assert "counts as" not in str(answer.certificate()["estimand"])
 

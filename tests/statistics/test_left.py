@@ -94,6 +94,6 @@ def test_a_plan_that_costs_more_than_is_left_says_so_and_cannot_be_paid(what, bu
     assert plan.left is None
     assert plan.exceeded == s.left
     shown = remaining(s.left, groups=getattr(plan.cost, "delta", 0) > 0)
-    assert f" (exceeds what is left: {shown})\n" in str(plan)
+    assert f" (more than is left: {shown})\n" in str(plan)
     with pytest.raises(dp.BudgetExceeded):
         pay(spend=spend)

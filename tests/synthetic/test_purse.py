@@ -124,7 +124,7 @@ def test_every_step_costs_its_share_and_all_of_them_the_whole(kind, total, steps
 @pytest.mark.parametrize("spend", [dp.epsilon(1e-200), dp.rho(1e-250), dp.mu(1e-120)], ids=repr)
 @pytest.mark.parametrize("method", ["independent", "tree", "adaptive"])
 def test_a_run_that_learns_nothing_is_a_run(spend, method):
-    """With noise of 10²⁰⁰, whose square is no number."""
+    """With noise of 10²⁰⁰, whose square is not a number."""
     s = opened(people(5), spend)
     y = s.synthesize(["sex", "member"], spend=spend, method=method, bins=3)
     assert len(y.rows(4)) == 4

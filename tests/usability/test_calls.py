@@ -156,7 +156,7 @@ def test_a_type_error_from_within_is_left_alone():
     def outer() -> object:
         return add()
 
-    with pytest.raises(BadCall, match="add needs first and second"):
+    with pytest.raises(BadCall, match=r"add\(\) is missing first= and second="):
         outer()
 
 

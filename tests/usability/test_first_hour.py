@@ -137,7 +137,7 @@ def test_an_asker_is_given_to_a_session_and_an_amount_by_name():
     assert 's.for_("bob")' in text
     text = message(lambda: s.ledger.share("bob", dp.epsilon(0.2)))
     assert 's.ledger.share("bob", amount=dp.epsilon(0.5))' in text
-    assert "share takes `asker` by position; give the rest by name" in text
+    assert "share() takes only `asker` by position; give the rest by name" in text
     s.ledger.share("bob", amount=dp.epsilon(0.2))
     text = message(lambda: s.for_("bob").count(spend=dp.epsilon(0.3)))
     assert "ε 0.2 is left of your share" in text

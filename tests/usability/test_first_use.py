@@ -142,9 +142,9 @@ def unfit():
 @pytest.mark.parametrize(
     ("budget", "algorithm", "cost"),
     [
-        (0.25, steps(5), "this step: nothing; the 2 steps before it: ε 0.25"),
-        (1.0, steps(3), "this step: ε 0.125 was spent; the 3 steps before it: ε 0.375"),
-        (1.0, steps(1, then=unfit), "this step: nothing; the step before it: ε 0.125"),
+        (0.25, steps(5), "this step was not charged; the 2 steps before it cost ε 0.25"),
+        (1.0, steps(3), "this step: ε 0.125 was spent; the 3 steps before it cost ε 0.375"),
+        (1.0, steps(1, then=unfit), "this step was not charged; the step before it cost ε 0.125"),
         (0.1, steps(5), "nothing was spent"),
         (1.0, steps(0), "ε 0.125 was spent"),
     ],

@@ -87,7 +87,7 @@ def test_7_a_query_that_cannot_be_bounded():
 
 def test_8_an_unknown_column():
     text = told(lambda: opened().sql("SELECT AVG(incom) FROM people"), dp.UnknownName)
-    assert text.startswith("error[DP320]: no column `incom`; did you mean `income`?")
+    assert text.startswith("error[DP320]: `people` has no column `incom`; did you mean `income`?")
     assert "^^^^^" in text
     text = told(lambda: opened().mean("ag", spend=dp.epsilon(0.1)), dp.UnknownName)
     assert "did you mean `age`?" in text

@@ -155,7 +155,7 @@ def measured(
     *,
     unit: str | None = None,
 ) -> Check:
-    """The same from counted cells: the columns, then how many rows (the last column)."""
+    """Measure a table given as counted cells: the columns, then how many rows (the last column)."""
     firsts, classes = classes_of([encoded(cells, name) for name in quasi])
     crowd = _crowd(cells, classes, unit)
     facts: dict[str, Codes | Floats] = {"size": crowd.sizes}

@@ -80,7 +80,7 @@ def audit_scores(
     guesses: int | None = None,
     confidence: float = 0.999,
 ) -> Verdict:
-    """The same for a run that is over: scores of canaries, and which of them were in.
+    """Audit a run that is over: scores of canaries, and which of them were in.
 
     Each canary must have been in or out by a fair coin of its own. The `guesses` surest canaries
     are guessed: half of them, with the highest scores, as in, and half, with the lowest, as out.

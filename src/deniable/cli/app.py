@@ -80,7 +80,7 @@ def deniable(
 @app.command("demo")
 def demo(
     story: Annotated[
-        str, Argument(help="hospitals, for a sum that nobody sees; empty for the whole demo.")
+        str, Argument(help="hospitals, for a secure sum; empty for the whole demo.")
     ] = "",
 ) -> None:
     """See deniable at work, in under a minute."""

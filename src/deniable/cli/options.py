@@ -8,6 +8,8 @@ from typing import Annotated
 import typer
 from typer import Argument, Option
 
+from deniable.errors import BadParameter
+
 
 def _remember(context: typer.Context, *, value: bool) -> bool:
     """Errors leave by another door than answers, and must know which form was wanted."""
@@ -15,19 +17,40 @@ def _remember(context: typer.Context, *, value: bool) -> bool:
     return value
 
 
+def _typed(sql: str) -> str:
+    """A query as typed; other programs read `-` as standard input."""
+    if sql == "-":
+        raise BadParameter(
+            "reading SQL from standard input is not supported",
+            fix='deniable ask "$(cat query.sql)"',
+        )
+    return sql
+
+
 Json = Annotated[bool, Option("--json", help="Print JSON.", callback=_remember, is_eager=True)]
-Sql = Annotated[str, Argument(help='A query, such as "SELECT COUNT(*) AS n FROM people".')]
+Sql = Annotated[
+    str,
+    Argument(help='A query, such as "SELECT COUNT(*) AS n FROM people".', callback=_typed),
+]
 Target = Annotated[str, Argument(help="A column, such as people.income.")]
 SchemaPath = Annotated[
     Path | None,
     Option("--schema", envvar="DENIABLE_SCHEMA", help="The schema [the only one in this folder]."),
+]
+NewSchemaPath = Annotated[
+    Path | None,
+    Option(
+        "--schema",
+        envvar="DENIABLE_SCHEMA",
+        help="Where to write the schema [beside the data file].",
+    ),
 ]
 DataPath = Annotated[
     list[Path] | None,
     Option(
         "--data",
         envvar="DENIABLE_DATA",
-        help="A data file, if it is not beside the schema; once per table.",
+        help="Data file, if not beside the schema (repeat for each table).",
     ),
 ]
 LedgerPath = Annotated[

@@ -74,9 +74,11 @@ class Place:
         found = [file for file in files if file.exists()]
         if len(found) == 1:
             return found[0]
-        wanted = " or ".join(file.name for file in files)
+        here, names = self.schema.name, [file.name for file in found or files]
         raise BadParameter(
-            f"there is {'more than one' if found else 'no'} {wanted} beside {self.schema.name}",
+            f"both {' and '.join(names)} are beside {here}"
+            if found
+            else f"there is no {' or '.join(names)} beside {here}",
             fix=f"--data PATH    where the rows of `{table}` are",
         )
 

@@ -49,13 +49,13 @@ def open(
     """Open data for private questions.
 
     `source` is a path or glob (.csv, .parquet), a frame, an Ibis table, a connection, or several
-    tables by name. Only column names and types are looked at. `unit` is whom to protect, here or in
-    the schema. `budget` is the ceiling for everything that will ever be released from this ledger;
+    tables by name. Only column names and types are read. `unit` is the privacy unit, here or in the
+    schema. `budget` is the ceiling for everything that will ever be released from this ledger;
     an existing ledger brings its own. A frame is called `data`, a file by its stem, unless `name`
     says otherwise. `version` is your public name for the state of the data: answers stored about
-    one version are not given for another. The budget is one for all versions. `asker` is whom the
-    session is for: it spends from their share, and shows nothing of others. Without it the session
-    is the curator's.
+    one version are not given for another. All versions share one budget. `asker` is the analyst
+    whose share pays; the session shows only their activity. Without it the session is the
+    curator's.
 
     >>> import deniable as dp
     >>> people = dp.load_adult()
@@ -119,7 +119,7 @@ class Curator(Learning, Synthesizing, Workloads):
 
     @called("s.query(table.count())")
     def query(self, expression: object) -> Query:
-        """The same from an Ibis expression."""
+        """A query from an Ibis expression."""
         front = import_module("deniable.query.ibis")
         return Query(session=self, question=front.question_from_ibis(expression, **self._context()))
 
@@ -179,7 +179,7 @@ class Curator(Learning, Synthesizing, Workloads):
 
     @called('s.crosstab("education", "sex", spend=dp.epsilon(0.1))', options=SpendOrWithin)
     def crosstab(self, first: str, second: str, **how: Unpack[SpendOrWithin]) -> Release:
-        """Rows by two columns."""
+        """Counts for each pair of values of two columns."""
         query = statistics.crosstab(self._about(how.get("table"), first, second), first, second)
         return query.release(**_paying(how))
 

@@ -166,7 +166,7 @@ class Read:
         return np.asarray(found + number.centre, dtype=np.float64)
 
     def whole(self, matrix: Matrix, place: int) -> NDArray[np.int64]:
-        """The same, of whole numbers."""
+        """One column of the rows, as whole numbers."""
         return np.rint(self.number(matrix, place)).astype(np.int64)
 
     def values(self, matrix: Matrix, name: str) -> Floats:

@@ -168,6 +168,6 @@ def needed(target: str | None, about: About, *, classes: bool = True) -> str:
         and (column.keys if classes else column.low) is not None
     ]
     raise BadParameter(
-        "s.fit needs target=, the column to predict",
+        "s.fit() is missing target=, the column to predict",
         fix=f'target="{likely[-1]}"' if likely else "a column with keys or bounds in the schema",
     )

@@ -70,8 +70,8 @@ class Account:
             amount = fixes.amount("amount", kind, shown_down(getattr(part, kind)))
             name = shlex.quote(self.asker)
             raise BudgetExceeded(
-                f"{self.asker} has no share of this ledger",
-                why="its budget is divided into shares, and each asker spends from their own",
+                f"{self.asker} has no share in this ledger",
+                why="its budget is divided into shares, and every asker needs one",
                 fix=Fix(
                     f"s.ledger.share({fixes.quoted(self.asker)}, {amount.python})",
                     command=f"deniable ledger share {name} {amount.said('shell')}",

@@ -124,7 +124,7 @@ class Books:
         return found
 
     def waiting(self) -> Failures:
-        """The same, for who is not the curator: it does not count as shown."""
+        """The failures that the curator has not resumed from; looking does not count as shown."""
 
         def look(lines: Lookups) -> Failures:
             last, _ = self._catch_up(lines)
@@ -233,7 +233,7 @@ class Books:
         return show.as_html(self, show.spent(self))
 
     def close(self) -> None:
-        """Let go of the file or connection."""
+        """Close the file or connection."""
         self._store.close()
 
     def __enter__(self) -> Self:

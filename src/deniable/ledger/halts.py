@@ -234,15 +234,15 @@ def named(asker: object) -> str:
 
 
 def named_or_none(asker: object) -> str | None:
-    """The same, where nobody need be named."""
+    """The checked name of an asker, or None for the curator."""
     return None if asker is None else named(asker)
 
 
 def refuse_alike(asker: str, others: list[str]) -> None:
-    """An error if another name differs from this one in case or width alone."""
+    """An error if another name differs from this one only in case or width."""
     if any(other != asker and _folded(other) == _folded(asker) for other in others):
         raise BadParameter(
-            f"another share has a name that differs from {asker!r} in case or width alone",
+            f"another share has a name that differs from {asker!r} only in case or width",
             why="people could confuse the two names",
             fix="a clearly different name",
         )

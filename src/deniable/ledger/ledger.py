@@ -19,6 +19,7 @@ from deniable.losses import Loss
 from deniable.losses.filters import Price
 from deniable.mechanisms import Mechanism
 from deniable.parameters import called
+from deniable.release.numbers import amount as in_words
 from deniable.units import Unit
 
 from . import answers, chain, show
@@ -112,7 +113,7 @@ class Ledger(Stops):
 
     @called('s.ledger.share("ann", amount=dp.epsilon(0.5))')
     def share(self, asker: str, *, amount: Loss) -> Entry:
-        """Reserve an amount for one asker: they spend within it, and nobody else from it."""
+        """Reserve part of the budget for one asker, permanently; calling again adds to it."""
         asked = self.filter.price_of(amount)
         if asked == Price.zero:
             raise BadParameter.of("amount", amount, must="above 0", fix="amount=dp.epsilon(0.1)")
@@ -172,7 +173,7 @@ class Ledger(Stops):
     def recalled(
         self, question: str, *, asker: str | None = None, what: str = ""
     ) -> Recalled | None:
-        """The same, with the charge by which this asker pays for it and whether it is new."""
+        """The stored answer, the charge by which this asker pays, and whether that is new."""
         found, shared = self._found(question, named_or_none(asker))
         if found is None or found.paid or not shared:
             return found
@@ -241,10 +242,9 @@ class Ledger(Stops):
         after = committed + price
         if self.filter.admits(after):
             return after
-        left = show.what_is_left(self.filter.left(committed))
         raise BudgetExceeded(
-            f"this would exceed the budget of {self.budget}",
-            why=f"it costs {self.filter.spent(price)}, and {left} is left",
+            f"this would exceed the budget of {in_words(self.budget)}",
+            why=show.asked_and_left(self.filter.spent(price), self.filter.left(committed)),
             fix="ask for less: a ledger's budget cannot be raised",
         )
 
@@ -255,9 +255,9 @@ class Ledger(Stops):
         raise self._beyond(standing, price)
 
     def _beyond(self, standing: Standing, price: Price) -> BudgetExceeded:
-        left = show.what_is_left(self.filter.rest(standing.reserved, standing.used))
+        rest = self.filter.rest(standing.reserved, standing.used)
         return BudgetExceeded(
             "this would exceed your share",
-            why=f"it costs {self.filter.spent(price)}, and {left} is left of your share",
+            why=f"{show.asked_and_left(self.filter.spent(price), rest)} of your share",
             fix="ask for less, or ask the curator for a larger share",
         )

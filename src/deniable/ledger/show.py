@@ -9,7 +9,7 @@ from deniable.cards import card, facts, table
 from deniable.losses import Approx, Loss, Pure
 from deniable.losses.filters import Price
 from deniable.losses.filters.approx import ApproxFilter
-from deniable.losses.rounding import shown_down, shown_up
+from deniable.losses.rounding import shown_up
 from deniable.release.numbers import amount, probability
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ def left(books: Books) -> dict[str, str]:
     """
     loss, rule = books.left, books.filter
     kept = shares(books)
-    reserved = {"shares": f"{kept} (reserved, so not part of what is left)"} if kept else {}
+    reserved = {"reserved": f'{kept}; not included in "left"'} if kept else {}
     if not isinstance(loss, Approx) or not isinstance(rule, ApproxFilter):
         return {"left": amount(loss, "down")} | reserved
     for_groups, for_noise = loss.delta, rule.budget.delta - rule.reserve
@@ -75,7 +75,7 @@ def left(books: Books) -> dict[str, str]:
 def shares(books: Books) -> str:
     """Each asker's share, and how much of it is used; empty without shares."""
     said = [
-        f"{_reserved(books, each.reserved)} for {asker}, used {_reserved(books, each.used)}"
+        f"{asker} {_reserved(books, each.reserved)} ({_reserved(books, each.used)} spent)"
         for asker, each in books.shares().items()
     ]
     more = [f"{len(said) - _SHARES} more"] if len(said) > _SHARES else []
@@ -87,10 +87,9 @@ def _reserved(books: Books, price: Price) -> str:
     return amount(Pure(loss.epsilon) if isinstance(loss, Approx) and not loss.delta else loss, "up")
 
 
-def what_is_left(loss: Loss) -> str:
-    """What is left, as text, each figure rounded down."""
-    figures = [f"{loss.symbols[name]} = {shown_down(x)}" for name, x in loss.figures().items()]
-    return ", ".join(figures) or str(loss)
+def asked_and_left(asked: Loss, left: Loss) -> str:
+    """What was asked for, a charge or a share, and what is left."""
+    return f"you asked for {amount(asked, 'up')}, and {amount(left, 'down')} is left"
 
 
 def _halts(books: Books | Account) -> str:

@@ -89,7 +89,7 @@ class Stops(Books):
     def passed_over(
         self, asker: str | None = None, *, seen: Failures | None = None
     ) -> tuple[Entry, Failures]:
-        """The same, with the failures whose causes are erased."""
+        """Resume as `resume` does: the new line, and the failures whose causes are erased."""
         record = {"kind": "resume", "asker": named_or_none(asker)}
         shown = self._shown.get(asker) if seen is None else {each.stop for each in seen}
         failures = Failures()

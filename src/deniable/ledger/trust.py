@@ -182,7 +182,7 @@ class State:
             )
 
     def refuse_to_hide(self, *, where: str) -> None:
-        """The same where nothing is charged: no line is added either."""
+        """An error where lines are not known here, when nothing is charged or added either."""
         if self.strange is not None:
             raise LedgerFailure(
                 f"{where} holds {self.strange}, which this version does not know",

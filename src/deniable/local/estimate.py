@@ -159,7 +159,7 @@ class Estimate:
         ]
 
     def to_pandas(self) -> pd.DataFrame:
-        """The same as a pandas frame."""
+        """The estimate as a pandas frame."""
         try:
             import pandas as pd
         except ImportError:

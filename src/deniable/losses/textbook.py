@@ -147,7 +147,7 @@ def renyi_classic(epsilon: float, *, times: int, delta: float, each_delta: float
 
 
 def renyi_improved(epsilon: float, *, times: int, delta: float, each_delta: float = 0.0) -> float:
-    """The same with the better conversion                     [CKS20, Prop 12; BBGHS20, Thm 21]."""
+    """`renyi_classic` with the better conversion              [CKS20, Prop 12; BBGHS20, Thm 21]."""
     checked = _checked(epsilon, times, delta, each_delta)
     return _renyi(*checked, convert.renyi_to_epsilon)
 

@@ -11,6 +11,7 @@ from deniable.ledger import Ledger
 from deniable.ledger.show import shares
 from deniable.losses import Approx, Loss, Pure
 from deniable.losses.rounding import within
+from deniable.query.algebra import Scan, walk
 from deniable.query.allocate import Allocation, allocate
 from deniable.query.allocate.foresight import errors
 from deniable.release import Release
@@ -85,12 +86,15 @@ def _short_of_delta(
     allocation: Allocation, delta: float, *, left: float, fix: str, spent: str
 ) -> BudgetExceeded:
     """Groups also cost δ, and no ε makes up for that."""
-    private = [key.name for key in allocation.plan.question.keys if key.values is None]
+    question = allocation.plan.question
+    private = [key.name for key in question.keys if key.values is None]
+    tables = [each.table for each in walk(question.relation) if isinstance(each, Scan)]
+    table = tables[0] if len(tables) == 1 else "TABLE"
     return BudgetExceeded(
         f"private group selection would cost δ {probability(delta, 'up')}, "
         f"and δ {probability(left, 'down')} is left for that",
         why="a part of the budget's δ covers all such selections together",
-        fix=[fixes.keys(*private, note="public groups need no δ"), fix],
+        fix=[fixes.keys(*private, note="public keys need no δ", table=table), fix],
         cost=spent,
     )
 

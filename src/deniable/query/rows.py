@@ -103,7 +103,7 @@ class Rows:
         )
 
     def in_parts(self, function: Callable[[Each], Any], **declared: Any) -> Sensitive[Any]:
-        """The same for a function that reads some rows at a time, and keeps what it needs of them.
+        """What a function makes of the rows, read some at a time; it keeps what it needs of them.
 
         So all rows are never in memory together. `people` tells apart the rows of one part alone.
         """

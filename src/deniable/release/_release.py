@@ -39,7 +39,7 @@ _SQL: Final = re.compile(r"\s*[(]*(select|with|from|values)\b", re.IGNORECASE)
 
 @dataclass(frozen=True, kw_only=True)
 class Release:
-    """Public keys, noisy answers, and everything needed to defend them."""
+    """A released answer, with its ± and the facts behind its privacy claim."""
 
     keys: Mapping[str, tuple[object, ...]] = field(default_factory=dict)
     answers: Mapping[str, Noisy]
@@ -86,22 +86,22 @@ class Release:
 
     @called("r.to_pandas()")
     def to_pandas(self) -> pd.DataFrame:
-        """The same as a pandas frame."""
+        """The answer as a pandas frame."""
         return self._frame().to_pandas()
 
     @called("r.to_arrow()")
     def to_arrow(self) -> pa.Table:
-        """The same as a PyArrow table."""
+        """The answer as a PyArrow table."""
         return self._frame().to_arrow()
 
     @called("r.to_polars()")
     def to_polars(self) -> pl.DataFrame:
-        """The same as a Polars frame."""
+        """The answer as a Polars frame."""
         return self._frame().to_polars()
 
     @called('r.to_csv("answer.csv")')
     def to_csv(self, path: str | os.PathLike[str] | None = None) -> str:
-        """The same as CSV, also written to a file if one is named."""
+        """The answer as CSV, also written to a file if one is named."""
         return self._frame().to_csv(path)
 
     @called("r.interval()")
@@ -188,7 +188,7 @@ class Release:
 
     @called("r.chart()")
     def chart(self, column: str | None = None) -> LayerChart:
-        """The same chart for a browser or a notebook: point at a mark to read its ±.
+        """A chart of the answer for a browser or a notebook: point at a mark to read its ±.
 
         It is Altair's (`pip install "deniable[charts]"`): `r.chart().save("answer.html")`.
         """
@@ -247,7 +247,7 @@ class Release:
         if self.charged is None:
             return f"spent {amount(self.loss, 'up')}"
         together = amount(self.loss, "up")
-        return f"spent {amount(self.charged, 'up')} now, {together} including an earlier payment"
+        return f"spent {amount(self.charged, 'up')} now; {together} with what was charged earlier"
 
     def after(self, first: Release) -> Release:
         """This answer with the cost of an earlier step included: one claim about both."""

@@ -108,7 +108,7 @@ def certify(release: Release) -> Certificate:
         "question": {
             "asked": where.question,
             "table": where.table,
-            "data_version": where.data_version or "not named by the curator",
+            "data_version": where.data_version or "not given",
             "bounds": dict(where.bounds),
         },
         "answer": _answer(release),
@@ -124,8 +124,8 @@ def certify(release: Release) -> Certificate:
             "resumptions": where.resumptions,
             "failures": where.failures,
             "about_failures": "A failure while rows are read can reveal one fact about one person, "
-            "which the loss claimed above does not cover. It stops the asker until the curator "
-            "has seen the cause and resumes. `resumptions` and `failures` count how often that "
+            "which the loss claimed above does not cover. It blocks the asker until the curator "
+            "reviews the cause and resumes. `resumptions` and `failures` count how often that "
             "happened. " + _counted(where),
             "check": _check(where),
         },
@@ -150,7 +150,7 @@ def _entry(where: Provenance) -> object:
     """The ledger entry of the charge, as far as the asker may know it."""
     if where.entry is not None:
         return where.entry
-    return "found by its hash" if where.entry_hash else "charged to another asker"
+    return "look it up by its hash" if where.entry_hash else "charged to another asker"
 
 
 def _counted(where: Provenance) -> str:

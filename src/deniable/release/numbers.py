@@ -71,18 +71,19 @@ def meaning(loss: Loss, delta: float = 1e-6) -> str:
 
     By Bayes' rule odds grow by e^ε at most: even odds end at e^ε : 1, which is 1/(1 + e^−ε).
 
-    >>> meaning(Pure(1.0))
-    'someone who thinks it 50 % likely that one person is in the data can become at most 74 % sure'
+    >>> meaning(Pure(1.0)).partition(" can ")[2]
+    'become at most 74 % sure'
     """
     tells = isinstance(loss, Pure | Approx)
     epsilon = float(getattr(loss, "epsilon", math.inf)) if tells else loss.epsilon_at(delta)
     slack = getattr(loss, "delta", 0.0) if tells else delta
     sure = 100 / (1 + math.exp(-epsilon))
     shown = f"{math.ceil(sure)}" if sure <= 99 else digits(sure, "up", significant=6)
-    most = f"at most {shown} % sure" if sure < _ALL_BUT else "sure, or nearly so"
+    most = f"at most {shown} % sure" if sure < _ALL_BUT else "all but certain"
     but = f", except with probability {probability(slack, 'up')}" if slack else ""
     return (
-        f"someone who thinks it 50 % likely that one person is in the data can become {most}{but}"
+        "someone who starts out 50 % sure that a given person is in the data can become "
+        f"{most}{but}"
     )
 
 
@@ -110,16 +111,16 @@ def amount(loss: Loss, direction: Direction = "near") -> str:
 
 
 def remaining(loss: Loss, *, groups: bool) -> str:
-    """What is left, rounded down; of a δ that is what may still pay for private groups.
+    """What is left, rounded down; δ is what may still pay for private group selection.
 
     >>> remaining(Approx(2.5, delta=2.5e-8), groups=True)
-    'ε 2.5, δ 2.5e-08 for private groups'
+    'ε 2.5, plus δ 2.5e-08 for private group selection'
     """
     if not isinstance(loss, Approx):
         return amount(loss, "down")
     epsilon = amount(Pure(loss.epsilon), "down")
-    delta = f", δ {probability(loss.delta, 'down')} for private groups"
-    return epsilon + (delta if groups else "")
+    delta = f", plus δ {probability(loss.delta, 'down')}" if loss.delta else "; no δ"
+    return epsilon + (f"{delta} for private group selection" if groups else "")
 
 
 def percent(share: float) -> str:

@@ -67,7 +67,7 @@ class Plan:
         if self.left is not None:
             left = f" (leaves {remaining(self.left, groups=groups)})"
         elif self.exceeded is not None:
-            left = f" (exceeds what is left: {remaining(self.exceeded, groups=groups)})"
+            left = f" (more than is left: {remaining(self.exceeded, groups=groups)})"
         expected = self._expected()
         return {
             "cost": amount(self.cost, "up") + left,

@@ -49,7 +49,7 @@ class Provenance:
         """The remark shown when this stored answer is returned again."""
         about = f" about data version {self.data_version}" if self.data_version else ""
         doubt = "" if self.data_version else "; the data may have changed since then"
-        return f"already answered on {self.time[:10]}{about}{doubt}"
+        return f"stored answer from {self.time[:10]}{about}, not recomputed{doubt}"
 
     def to_dict(self) -> dict[str, object]:
         """A record, for stored answers and certificates: the same before and after JSON."""

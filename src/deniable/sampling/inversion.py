@@ -127,7 +127,7 @@ class Inversion:
         return drawn
 
     def _single(self, words: Integers, source: Source, offsets: Floats | None) -> Integers:
-        """The same for one draw, with floats of Python in place of arrays of one."""
+        """One draw, with floats of Python in place of arrays of one."""
         slope, constant, margin = self._constants
         bits, sign = words & _LOW_63, words.view(np.float64).item() if self.signed else 1.0
         start = (bits + 0.5).item()

@@ -191,7 +191,7 @@ def _number(value: Any) -> float:
 
 
 def _total(read: Callable[[Any], int | None]) -> Callable[[Any], int | None]:
-    """The same, None where a row has no such number of 64 bits."""
+    """A reader of whole numbers that gives None where a row has none of 64 bits."""
 
     def known(value: Any) -> int | None:
         found = None if value is None or isinstance(value, np.ndarray) else read(value)

@@ -259,7 +259,7 @@ def _key_type(value: object) -> str:
         "keys[0]",
         value,
         must="text, a whole number, a truth value or a date",
-        why="two fractions that print alike can differ, and NaN equals nothing"
+        why="decimals that look equal can differ, so a column of them takes bounds, not keys"
         if isinstance(value, Real)
         else "",
     )
@@ -293,7 +293,7 @@ def _check_bounds(column: Column) -> None:
             else Fix(f"dp.bounds({high}, {low})", command=f"--bounds {high} {low}"),
         )
     if isinstance(low, float) and isinstance(high, float) and math.isinf(high - low):
-        raise BadParameter("bounds lie too far apart: their distance is no finite number")
+        raise BadParameter("bounds lie too far apart: their distance is not a finite number")
 
 
 def _check_keys(listed: tuple[Scalar, ...], kind: str) -> None:

@@ -50,8 +50,11 @@ def value(text: str, type_: str, *, free: str | None = None) -> Scalar:
             case "timestamp":
                 return dt.datetime.fromisoformat(text)
     except (ValueError, KeyError, OverflowError):
+        forms = {"date": "YYYY-MM-DD", "timestamp": "YYYY-MM-DD or YYYY-MM-DDTHH:MM:SS"}
+        if type_ in forms:
+            raise BadParameter(f"{text!r} is not a {type_}; write {forms[type_]}") from None
         must = {"int": "a whole number", "float": "a number", "bool": "true or false"}
-        raise BadParameter.of("a value", text, must=must.get(type_, f"a {type_}")) from None
+        raise BadParameter.of("a value", text, must=must[type_]) from None
     return text
 
 

@@ -1,4 +1,4 @@
-"""Sums that nobody sees: parties mask their vectors and add noise; only the sum can be read.
+"""Secure sums: parties mask their vectors and add noise; only the sum can be read.
 
     aggregating   a private sum charged by a session: parties run in one process, or elsewhere
     party         one party: five messages

@@ -82,7 +82,7 @@ def sample_and_aggregate_anywhere(
 
 
 def range_scores(answers: NDArray[np.float64], *, parts: int) -> NDArray[np.float64]:
-    """How well each range holds the answers, 0 at best; NaN is no answer.
+    """How well each range holds the answers, 0 at best; NaN is not an answer.
 
     A range reaches to four times a power of two, 2ᵏ. Its score is minus the largest of: how many
     ranks the median of absolute values is away from [2ᵏ, 2ᵏ⁺¹); the answers on the side that the

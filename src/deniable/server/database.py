@@ -125,7 +125,7 @@ class Database(ABC):
                     run("INSERT INTO migrations VALUES (?)", path.stem)
 
     def close(self) -> None:
-        """Let go of every connection."""
+        """Close every connection."""
         with self._lock:
             opened, self._opened = list(self._opened), weakref.WeakSet()
         self._threads = threading.local()

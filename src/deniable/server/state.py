@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class Record(JSONResponse):
-    """JSON that can always be sent: what is no whole character is escaped."""
+    """JSON that can always be sent: what is not a whole character is escaped."""
 
     def render(self, content: Any) -> bytes:
         return records.text(content, indent=None).encode("utf-8", "backslashreplace")

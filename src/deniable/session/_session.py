@@ -84,14 +84,14 @@ class Session:
 
     @called('s.for_("ann")')
     def for_(self, asker: str) -> Self:
-        """The same data and ledger, opened for an asker; for the curator."""
+        """A session for an asker on the same data and ledger; only the curator can open one."""
         self._refuse_askers("can open sessions for others")
         return type(self)(
             tables=self.tables, schema=self.schema, ledger=self._ledger, asker=named(asker)
         )
 
     def spending(self, amount: object) -> Loss:
-        """The amount, if this session counts in its currency; an error with its fix if not."""
+        """Check that an amount is in the ledger's privacy definition, and return it."""
         return budgets.spend(amount, budget=self.budget, left=lambda: self.left)
 
     # ---- failures
@@ -167,7 +167,7 @@ class Session:
             return release
 
     def fingerprint(self, mechanism: Mechanism, *, question: str, table: str = "") -> str:
-        """By which the ledger finds the answer to a question again."""
+        """The key under which the ledger stores the answer to a question."""
         return self._ledger.fingerprint(self._key(mechanism, question, table))
 
     def _key(self, mechanism: Mechanism, question: str, table: str) -> dict[str, object]:
@@ -374,7 +374,7 @@ class Session:
         return replace(release, free=OPENED)
 
     def close(self) -> None:
-        """Let go of the ledger."""
+        """Close the session's ledger."""
         self._ledger.close()
 
     def __enter__(self) -> Self:

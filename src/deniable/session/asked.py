@@ -287,5 +287,7 @@ def tell_earlier(error: DeniableError, paid: Sequence[Entry], *, ledger: Ledger)
         return
     price = sum((each.price or Price.zero for each in earlier), start=Price.zero)
     steps = "the step before it" if len(earlier) == 1 else f"the {len(earlier)} steps before it"
-    this = error.cost.replace(NOTHING_SPENT, "nothing", 1)
-    error.cost = f"this step: {this}; {steps}: {amount(ledger.filter.spent(price), 'up')}"
+    this = f"this step: {error.cost}"
+    if error.cost.startswith(NOTHING_SPENT):
+        this = error.cost.replace(NOTHING_SPENT, "this step was not charged", 1)
+    error.cost = f"{this}; {steps} cost {amount(ledger.filter.spent(price), 'up')}"

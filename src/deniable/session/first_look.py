@@ -25,7 +25,7 @@ def columns(path: Path, *, header: bool) -> tuple[dict[str, Column], list[str]]:
 
 
 def of_source(source: object, table: str) -> tuple[dict[str, Column], list[str]]:
-    """The same for one table of whatever a session can open."""
+    """The columns of one table of whatever a session can open, and those not supported."""
     looked = sources.tables(source, schema=None, unit=units.rows(), name=None)
     if table not in looked:
         raise BadParameter(f"there is no table `{table}`", fix=", ".join(list(looked)[:20]))
@@ -39,7 +39,7 @@ def _names(path: Path, *, header: bool) -> list[str]:
         raise BadParameter(f"there is no file {path}")
     if not header:
         raise BadParameter(
-            f"the first line of {path.name} may be column names or a person",
+            f"the first line of {path.name} could be column names or somebody's data",
             why="column names are public, but people's values are not",
             fix=Fix("--header", fields={"header": "yes"}, command="--header",
                     note="if the first line contains column names"),

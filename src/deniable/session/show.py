@@ -89,7 +89,7 @@ def ceiling(session: Session) -> str:
     share = session.share
     if share is None:
         return amount(session.budget)
-    return f"{amount(share, 'up')}, reserved for {session.asker}"  # as what is spent of it is
+    return f"{amount(share, 'up')} ({session.asker}'s share)"  # up, as what is spent of it
 
 
 def _spent(session: Session) -> str:

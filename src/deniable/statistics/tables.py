@@ -37,7 +37,7 @@ def histogram(about: About, column: str, *, bins: Bins | None = None) -> Query:
 
 
 def crosstab(about: About, first: str, second: str) -> Query:
-    """Rows by two columns."""
+    """Counts for each pair of values of two columns."""
     keys = [about.key(name) for name in distinct_columns(about, "crosstab", [first, second])]
     return ask(about, COUNT, keys=keys, text=f"count by {first} and {second}")
 

@@ -225,7 +225,7 @@ def _range(name: str, cells: Intervals, ends: tuple[object, ...]) -> tuple[float
 
 
 def _end(name: str, cells: Intervals, end: object, *, up: bool) -> float:
-    """One end as a number: of whole numbers, the nearest one inside; infinity is no limit."""
+    """One end as a number: of whole numbers, the nearest one inside; infinity is not a limit."""
     if cells.type in ("int", "float") and isinstance(end, int | float) and end in _LIMITLESS:
         return float(end)
     if cells.type == "int" and isinstance(end, float) and math.isfinite(end):

@@ -64,7 +64,7 @@ class Hidden:
 
     @property
     def l2(self) -> float:
-        """The same in the Euclidean norm."""
+        """How far one unit moves the vector in the Euclidean norm."""
         bound = self.value.bound("l2")
         assert bound is not None
         return bound

@@ -109,7 +109,7 @@ def test_moments_are_read_in_the_units_of_features_and_targets(target):
 
 @pytest.mark.parametrize(("classes", "square"), [(2, 1), (3, 2)])
 def test_what_a_row_can_move_is_rounded_up(classes, square):
-    """Compared in squares, as √2 is no fraction."""
+    """Compared in squares, as √2 is not a fraction."""
     for clip in np.linspace(0.1, 2.0, 40).tolist():
         found = Fraction(Descent(space=SPACE, classes=classes, steps=4, clip=clip).gradient_l2)
         exact = square * (Fraction(clip) * 2**links.BITS * SPACE.unit) ** 2

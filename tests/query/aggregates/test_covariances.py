@@ -105,7 +105,9 @@ def test_a_wanted_error_is_priced():
 
 def test_the_plan_says_what_a_correlation_may_err():
     text = str(opened(held()).sql("SELECT CORR(x, y) AS r FROM t").explain(spend=dp.epsilon(9)))
-    assert "in a group of 10,000 rows, if both columns spread evenly over their bounds" in text
+    assert (
+        "in a group of 10,000 rows, if both columns are spread evenly across their bounds" in text
+    )
     assert "compute r from the noisy sums and squares of both values" in text
 
 

@@ -19,7 +19,7 @@ def test_whole_values_are_rounded_to_the_nearest_and_halves_up():
 
 @pytest.mark.parametrize("seed", range(3))
 def test_extremes_are_where_counts_rise_above_the_noise(seed):
-    """A single noisy row is no minimum: most cells are empty. Seeded: no alarms."""
+    """A single noisy row is not a minimum: most cells are empty. Seeded: no alarms."""
     held = pa.table({"x": np.random.default_rng(1).integers(400, 601, 5000)})
     schema = dp.Schema(columns={"x": dp.bounds(0, 1000, type="int")})
     with using(SeededSource(seed)):

@@ -204,7 +204,7 @@ def test_counts_and_averages_from_sums_say_so():
     average = named("a", Function.AVG, X.column)
     found = derivations(ROWS, THERE, average)
     assert found == {
-        "n": "from the two noisy sums and the noisy number of remaining rows",
+        "n": "from the two noisy sums and the noisy number of other rows",
         "m": "from the two noisy sums",
         "a": "from the ratio of the two noisy sums",
     }

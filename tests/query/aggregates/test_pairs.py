@@ -193,7 +193,7 @@ def test_the_error_of_a_correlation_is_told_for_values_that_spread_evenly(size):
 
 def test_a_correlation_is_noted_at_the_size_that_is_known_or_at_a_few():
     allocation, part = asked(Function.CORR, ends=FIRST, second=SECOND)
-    rest = "if both columns spread evenly over their bounds"
+    rest = "if both columns are spread evenly across their bounds"
     assert part.note(allocation, None).count("in a group of") == 3
     one = part.note(allocation, 5000.0)
     assert one.count("in a group of") == 1

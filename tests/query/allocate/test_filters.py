@@ -24,7 +24,7 @@ SCHEMA = dp.Schema(
         "code": dp.column("text", missing="drop"),
     }
 )
-SURGERY = "'Surgery' is not a value of ward; did you mean 'surgery'?"
+SURGERY = "'Surgery' is not one of the keys of `ward` (did you mean 'surgery'?)"
 
 
 @pytest.fixture(scope="module")
@@ -37,7 +37,7 @@ def session():
 def notes(session, where, select="COUNT(*) AS n"):
     query = session.sql(f"SELECT {select} FROM visits WHERE {where}")
     told = query.explain(spend=dp.epsilon(0.5)).notes
-    return [n for n in told if "is not a value" in n or "no row can pass" in n]
+    return [n for n in told if " is not one of " in n or "no row can pass" in n]
 
 
 @pytest.mark.parametrize(
@@ -49,8 +49,8 @@ def notes(session, where, select="COUNT(*) AS n"):
         ("ward IN ('Surgery', 'oncology')", [SURGERY]),
         ("ward NOT IN ('Surgery') OR cost > 3", [SURGERY]),
         ("cost > 3 AND (ward = 'Surgery' OR ward = 'medicine')", [SURGERY]),
-        ("ward = 'xyz'", ["'xyz' is not a value of ward"]),
-        ("floor = 4", ["4 is not a value of floor"]),
+        ("ward = 'xyz'", ["'xyz' is not one of the keys of `ward`"]),
+        ("floor = 4", ["4 is not one of the keys of `floor`"]),
         ("floor > 3", ["no row can pass: floor ends at 3"]),
         ("day >= '2030-01-01'", ["no row can pass: day ends at 2025-12-31"]),
         ("cost > 1000", ["no row can pass: cost ends at 1000"]),

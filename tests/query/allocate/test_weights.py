@@ -34,7 +34,7 @@ def test_weights_cost_nothing_more(query):
 
 
 def test_weights_of_no_column_and_nonsense_are_refused(query):
-    with pytest.raises(dp.errors.UnknownName, match="noisy column of the answer"):
+    with pytest.raises(dp.errors.UnknownName, match="the answer has no noisy column"):
         errors(query, weights={"m": 2.0})
     for weight in (0.0, -1.0, float("nan"), float("inf")):
         with pytest.raises(dp.BadParameter):

@@ -33,10 +33,11 @@ def test_joins_and_unions_name_their_tables(session):
         session,
         "SELECT COUNT(*) FROM visits JOIN people USING (u) WHERE zip IN (SELECT zip FROM zips)",
     )
-    assert "inner join on the same person: people" in text
-    assert ': zips (public)\n  4  filter coalesce("in zips.zip", false)' in text
+    assert "inner join with people on the same person" in text
+    assert " with zips (public) on " in text
+    assert '\n  4  filter coalesce("in zips.zip", false)' in text
     both = "(SELECT u, age FROM people UNION ALL SELECT u, cost FROM visits)"
-    assert "and all rows of: visits" in explained(session, f"SELECT COUNT(*) FROM {both}")
+    assert "and all rows of visits" in explained(session, f"SELECT COUNT(*) FROM {both}")
 
 
 def test_answers_that_are_put_together_say_of_what(session):
@@ -48,7 +49,7 @@ def test_answers_that_are_put_together_say_of_what(session):
     text = explained(
         session, "SELECT COUNT(*) AS n, COUNT(*) FILTER (WHERE age > 9) AS m FROM people"
     )
-    assert "the number of rows where age > 9 and to the number of remaining rows" in text
+    assert "the number of rows where age > 9 and to the number of other rows" in text
     assert "compute n from both noisy counts" in text
 
 
@@ -70,7 +71,7 @@ def test_so_they_do_where_noise_is_gaussian():
 def test_a_private_group_says_how_many_people_it_takes(session):
     query = session.sql("SELECT city, COUNT(*) AS n FROM people GROUP BY city")
     text = str(query.explain(spend=dp.epsilon(0.5)))
-    assert "people is shown half of the time, one with" in text
+    assert "people appears half of the time, a group of" in text
     assert "almost always" in text
     release = query.release(spend=dp.epsilon(0.5))
     assert "people are usually suppressed" in str(release.answers["n"].estimand)

@@ -62,7 +62,7 @@ def test_a_csv_is_read_as_the_schema_says_and_nothing_is_guessed(tmp_path):
         encoding="utf-8",
     )
     found = read(path)
-    # "inf" and "nan" are no numbers as text: see moments.FLOAT_TEXT
+    # "inf" and "nan" are not numbers as text: see moments.FLOAT_TEXT
     assert found == [WANTED[0], (2, None, *WANTED[1][2:]), *WANTED[2:]]
 
 

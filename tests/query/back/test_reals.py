@@ -20,7 +20,7 @@ OPERATORS = ("add", "subtract", "multiply", "divide")
 
 
 def wanted(op, x, y):
-    """What IEEE 754 says; None for what is no number."""
+    """What IEEE 754 says; None for what is not a number."""
     match op:
         case "add":
             made = x + y

@@ -236,7 +236,7 @@ REFUSED = [
         "SELECT COUNT(*) FROM people WHERE born > 'yesterday'",
         "DP310",
         "born > 'yesterday'",
-        "no date",
+        "not a date",
     ),
     ("SELECT COUNT(*) FROM people WHERE age", "DP310", "age", "true or false"),
     (
@@ -254,7 +254,7 @@ REFUSED = [
     ),
     ("SELECT COUNT(*) FROM people WHERE age > ?", "DP310", "?", "cannot have parameters"),
     ("SELECT COUNT(*) FROM people ORDER BY 7", "DP310", "7", "no column 7"),
-    ("SELECT COUNT(*) FROM people LIMIT age", "DP310", "", "an integer"),
+    ("SELECT COUNT(*) FROM people LIMIT age", "DP310", "", "a whole number"),
     ("SELECT COUNT(*) FROM people WHERE age > 1e999", "DP310", "1e999", "too large"),
     # not a query
     ("DROP TABLE people", "DP310", "DROP", "not a query"),

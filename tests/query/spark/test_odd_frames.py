@@ -1,4 +1,4 @@
-"""Frames that are no tables are refused when they are opened; odd ones are read all the same."""
+"""Frames that are not tables are refused when they are opened; odd ones are read all the same."""
 
 import datetime as dt
 

@@ -63,7 +63,9 @@ def test_a_second_question_is_told_and_charged_its_own_delta():
     lines = len(session.ledger.entries)
     plan = query.explain(spend=dp.epsilon(0.5))
     assert "(ε 0.25, δ 2.5e-09)" in str(plan)
-    assert "cost    ε 0.5, δ 2.5e-09 (leaves ε 2, δ 1e-08 for private groups)" in str(plan)
+    assert "cost    ε 0.5, δ 2.5e-09 (leaves ε 2, plus δ 1e-08 for private group selection)" in str(
+        plan
+    )
     release = query.release(spend=dp.epsilon(0.5))
     assert charged(session, lines).delta == release.loss.delta == pytest.approx(2.5e-9)
 
@@ -102,7 +104,7 @@ def test_what_is_left_of_delta_is_told_where_it_is_used():
     plain = str(session.sql("SELECT COUNT(*) AS n FROM data").explain(spend=dp.epsilon(0.5)))
     assert "cost    ε 0.5 (leaves ε 2.5)\n" in plain
     private = str(session.sql(BY_CITY).explain(spend=dp.epsilon(0.5)))
-    assert "(leaves ε 2.5, δ 2.25e-08 for private groups)\n" in private
+    assert "(leaves ε 2.5, plus δ 2.25e-08 for private group selection)\n" in private
 
 
 @pytest.mark.parametrize(("rows", "words"), [(1, "1 row"), (2, "2 rows")])

@@ -61,7 +61,7 @@ def test_what_was_foretold_is_what_is_given(session):
 
 def test_a_plan_tells_its_steps_in_words(session):
     text = str(session.sql(BY_EDUCATION).explain(spend=dp.epsilon(0.5)))
-    assert "16 public values, each answered even if empty" in text
+    assert "16 public keys; every group is returned, even if empty" in text
     assert "protect one row" in text
     assert "Laplace noise" in text
 
@@ -105,7 +105,7 @@ def test_an_average_within_needs_a_size(session):
     with pytest.raises(BadParameter, match="not known in advance") as refused:
         query.release(within={"age": 2})
     assert "if it is too low, you pay more than needed" in str(refused.value)
-    assert "--spend 0.1, whose ± deniable explain shows" in written(refused.value.fixes, "shell")
+    assert "--spend 0.1; deniable explain shows its ±" in written(refused.value.fixes, "shell")
     assert query.explain(within={"n": 100, "age": 2}, size=500).errors["age"] <= 2
     with pytest.raises(UnknownName, match="did you mean `age`"):
         query.explain(within={"agee": 2}, size=500)

@@ -205,7 +205,7 @@ print(len(s.sql("SELECT COUNT(*) AS n FROM data").release(spend=dp.epsilon(0.1))
 
 
 def test_a_notebook_without_ipywidgets_is_answered(parquet):
-    """DuckDB refuses to be told of its progress bar there, and this is no reason to fail."""
+    """DuckDB refuses to be told of its progress bar there, and this is not a reason to fail."""
     program = NOTEBOOK.replace("PATH", str(parquet))
     command = [sys.executable, "-c", program]  # __main__ has no file, as there
     ran = subprocess.run(command, capture_output=True, text=True, check=False)

@@ -1,7 +1,7 @@
 """Attribute inference: guess a secret column from what is known of a person [YGFJ18].
 
-A table teaches about everyone, in it or not: that a guess is often right is no breach. The breach
-is the part by which guesses about people *in* the table are better than about a control.
+A table teaches about everyone, in it or not, so a guess that is often right is not a breach. The
+breach is the part by which guesses about people *in* the table are better than about a control.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class AttributeInference(Told):
 
     @property
     def control_accuracy(self) -> float:
-        """The same for people who are not in the table."""
+        """The share of people outside the table whose secret is guessed."""
         return self.controls[0] / self.controls[1]
 
     @property

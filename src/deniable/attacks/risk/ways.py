@@ -43,7 +43,7 @@ class Halves(NamedTuple):
     published: Array
     """Which rows are of the first half."""
     each: tuple[Half, Half]
-    """The same with one row per person: what ε is promised for."""
+    """Both halves with one row per person: what ε is promised for."""
 
 
 def ways(

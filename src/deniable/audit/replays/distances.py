@@ -238,7 +238,7 @@ def _numbers(value: Value) -> NDArray[Any]:
     if array.dtype.kind in "biu":
         return array.astype(object)
     if array.dtype.kind != "f":
-        raise Unlike(f"the value is no number ({type(value).__name__})")
+        raise Unlike(f"the value is not a number ({type(value).__name__})")
     return array
 
 

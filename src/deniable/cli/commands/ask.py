@@ -69,10 +69,15 @@ def ask(
 
 def say_left(session: Curator) -> None:
     """What is left of the budget, on stderr."""
+    from deniable.release.numbers import amount
     from deniable.session.show import ceiling, left
 
     found = left(session)
-    talk.say(f"left: {found.pop('left')} of {ceiling(session)}")
+    share, rest = session.share, found.pop("left")
+    if share is None:
+        talk.say(f"left: {rest} of {ceiling(session)}")
+    else:
+        talk.say(f"left in {session.asker}'s share of {amount(share, 'down')}: {rest}")
     for name, words in found.items():
         talk.say(f"{name}: {words}")
 

@@ -14,7 +14,7 @@ from deniable.errors import BadParameter
 attack = typer.Typer(
     rich_markup_mode=None,
     no_args_is_help=True,
-    help="Attack your own table before somebody else does.\n\n"
+    help="Measure how easily people in a table can be re-identified.\n\n"
     "Reads the rows and answers exactly, without noise: keep the output confidential.",
 )
 

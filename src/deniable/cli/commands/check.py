@@ -49,7 +49,7 @@ def check(
     if facts.unit is None:
         raise MissingUnit(
             f"no privacy unit is given in {place.schema}",
-            why="privacy protects someone, and the data do not say which rows are theirs",
+            why="the data do not show which rows belong to the same person",
             fix=(
                 'unit = {column = "user_id", rows = 10}    at the top of the file',
                 'unit = {relation = "add_remove"}          if every person has exactly one row',

@@ -34,7 +34,7 @@ def init(
     header: Annotated[
         bool, Option("--header", help="The first line of a CSV contains column names.")
     ] = False,
-    schema: options.SchemaPath = None,
+    schema: options.NewSchemaPath = None,
     ledger: options.LedgerPath = None,
     budget: options.Budget = None,
     force: Annotated[bool, Option("--force", help="Replace an existing schema.")] = False,

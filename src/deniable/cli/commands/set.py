@@ -38,9 +38,10 @@ def set_facts(
     data: options.DataPath = None,
     json: options.Json = False,
 ) -> None:
-    """State a public fact about a column.
+    """Declare a column's bounds, keys, type or missing values.
 
-    people.income --bounds 0 200000, people.city --keys Oslo,Bergen, --missing drop.
+    Examples: deniable set people.income --bounds 0 200000, deniable set people.city --keys
+    Oslo,Bergen, deniable set people.income --missing drop.
     """
     table, column = places.split(target)
     place = places.find(schema, data=data, table=table)

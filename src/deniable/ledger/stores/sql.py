@@ -85,7 +85,7 @@ class SqlStore(ABC, Generic[C]):
         return self._transaction(self._writing, lambda connection: act(self._lines(connection)))
 
     def close(self) -> None:
-        """Let go of the connection."""
+        """Close the connection."""
         self._one.close()
 
     @abstractmethod

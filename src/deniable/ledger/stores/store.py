@@ -118,7 +118,7 @@ class Store(Protocol):
         """
 
     def close(self) -> None:
-        """Let go of the file or connection."""
+        """Close the file or connection."""
 
 
 class CommitUnsure(Exception):

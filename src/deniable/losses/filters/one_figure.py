@@ -87,7 +87,7 @@ class GdpFilter(Filter):
 def difference(ceiling: float, spent: float) -> float:
     """What is left under a ceiling, rounded down; nothing where it is passed, or all but reached.
 
-    What rounding leaves of a ceiling is no budget: an answer for it would be noise alone.
+    What rounding leaves of a ceiling is not a budget: an answer for it would be noise alone.
     """
     if math.isinf(ceiling):
         return ceiling

@@ -68,7 +68,7 @@ class UnboundedCounter(Factored):
         return np.asarray(listed * self._noise)
 
     def deviation(self, step: int) -> float:
-        """The same, of the total after so many steps."""
+        """The standard deviation of the noise in one total, or a little more."""
         at = parameters.whole("step", step)
         if at > _LISTED:
             return float(self._later(np.array([float(at)]))[0]) * self._noise

@@ -136,7 +136,7 @@ class RealNoise(Additive):
             return np.clip(points, -_LARGEST, _LARGEST, out=points)
 
     def _near_one(self, value: float) -> Floats:
-        """The same for one number, with floats of Python in place of arrays of one."""
+        """`_near` for one number, with floats of Python in place of arrays of one."""
         width = self.lattice.width
         steps = value * math.ldexp(1.0, -self.lattice.exponent)
         if math.isinf(steps):

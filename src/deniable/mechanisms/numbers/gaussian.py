@@ -34,8 +34,9 @@ class Gaussian(RealNoise):
                (ε, δ)-DP iff Φ(μ/2 − ε/μ) − e^ε·Φ(−μ/2 − ε/μ) ≤ δ, for any ε   [BW18, Thm 8]
     Error      |noise| ≤ σ·Φ⁻¹(1 − β/2) with probability 1 − β, per coordinate
     Assumes    Δ₂ ≥ max ‖f(x) − f(x′)‖₂ over neighbours
-    Numerics   whole numbers stay whole; floats lie on a lattice of width 2ᵏ ≈ 2⁻²⁰·σ. The real law
-               is rounded exactly, so the continuous price holds               [Mir12, CKS20]
+    Numerics   whole numbers stay whole; floats lie on a lattice of width 2ᵏ ≈ 2⁻²⁰·σ. The
+               continuous distribution is rounded exactly, so its privacy guarantee carries
+               over                                                            [Mir12, CKS20]
 
     >>> m = Gaussian.calibrate(epsilon=1.0, delta=1e-6)
     >>> round(m.sigma, 5), m.epsilon_at(1e-6) <= 1.0

@@ -25,12 +25,13 @@ class Laplace(RealNoise):
 
     Releases   f(x) + Lap(b)ᵈ, rounded to a lattice
     Privacy    ε-DP, ε = Δ₁/b                                      [DMNS06; DR14, Thm 3.6]
-               (ε − 1 + e⁻ᵋ)-zCDP: see `zcdp`;
-               one number moved by Δ₁ is the worst case for vectors: see `pairs`
+               (ε − 1 + e⁻ᵋ)-zCDP;
+               for vectors, one number moved by Δ₁ is the worst case
     Error      |noise| ≤ b·ln(1/β) with probability 1 − β, per coordinate
     Assumes    Δ₁ ≥ max ‖f(x) − f(x′)‖₁ over neighbours
-    Numerics   whole numbers stay whole; floats lie on a lattice of width 2ᵏ ≈ 2⁻²⁰·b. The real law
-               is rounded exactly, so the continuous price holds               [Mir12, CKS20]
+    Numerics   whole numbers stay whole; floats lie on a lattice of width 2ᵏ ≈ 2⁻²⁰·b. The
+               continuous distribution is rounded exactly, so its privacy guarantee carries
+               over                                                            [Mir12, CKS20]
 
     >>> Laplace.calibrate(epsilon=0.1, sensitivity=1)
     Laplace(scale=10.0, sensitivity=1.0)

@@ -127,7 +127,7 @@ class Count(Linear):
         first = self.count is part.tallies[0]
         if part.tallies[-1].measure is Measure.COUNT:
             return "from both noisy counts" if first else "from the first noisy count"
-        more = " and the noisy number of remaining rows" if first and len(part.tallies) > 2 else ""
+        more = " and the noisy number of other rows" if first and len(part.tallies) > 2 else ""
         return f"from the two noisy sums{more}"
 
 

@@ -177,16 +177,16 @@ class Correlation(Covariance):
         return Derived(values=pairs.correlation(), whole=False, interval=interval, table=interval)
 
     def note(self, allocation: Allocation, size: float | None) -> str:
-        """The ± at a few sizes if values spread evenly over their bounds, which nobody knows."""
+        """The ± at a few sizes if values are spread evenly across their bounds; they may not be."""
         if allocation.of_many:
             return ""
         known = self.rows or size
         sizes = {} if known is None else {"sizes": (known,)}
         at = self.at_sizes(lambda n: self._evenly(allocation, n), **sizes)
-        return f" {at} rows, if both columns spread evenly over their bounds"
+        return f" {at} rows, if both columns are spread evenly across their bounds"
 
     def _evenly(self, allocation: Allocation, size: float) -> float:
-        """The largest ± for any correlation of values that spread evenly over their bounds."""
+        """The largest ± for any correlation of values spread evenly across their bounds."""
         each = 1 - 0.05 / 3
         x, y = self.first.width**2 / 3, self.second.width**2 / 3
         off = self.error_at(allocation, size, each)

@@ -281,7 +281,7 @@ def _as_moment(arg: Expression, kind: Kind) -> Expression:
     value = evaluate(made, {})
     if value is None:
         raise UnsupportedQuery(
-            f"{arg.value!r} is no {kind.value}",
+            f"{arg.value!r} is not a {kind.value}",
             fix=fixes.sql("DATE '2020-12-31'", 'ibis.date("2020-12-31")'),
         )
     return literal(value, span=arg.span)

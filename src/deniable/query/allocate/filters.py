@@ -10,6 +10,7 @@ from deniable.query.algebra import (
     NUMBERS,
     TIMES,
     Call,
+    Column,
     Expression,
     Filter,
     Literal,
@@ -54,8 +55,9 @@ def _unlisted(condition: Call) -> Iterator[str]:
         if each.value is not None and each.value not in listed:
             folded = {str(key).casefold(): key for key in listed if isinstance(key, str)}
             near = difflib.get_close_matches(str(each.value).casefold(), folded, n=1)
-            guess = f"; did you mean {folded[near[0]]!r}?" if near else ""
-            yield f"{each!r} is not a value of {plain(value)}{guess}"
+            guess = f" (did you mean {folded[near[0]]!r}?)" if near else ""
+            keys = f"one of the keys of `{value!r}`" if isinstance(value, Column) else None
+            yield f"{each!r} is not {keys or f'a value of {plain(value)}'}{guess}"
 
 
 def _beyond(condition: Call) -> Iterator[str]:

@@ -109,9 +109,9 @@ def _targets(within: object, start: Allocation, *, size: float | None) -> dict[s
             fix=(
                 fixes.number("size", 1000, _SIZE),
                 Fix(
-                    "spend=dp.epsilon(0.1), whose ± explain(spend=...) shows",
-                    command="--spend 0.1, whose ± deniable explain shows",
-                    lead="or ",
+                    "spend=dp.epsilon(0.1); s.sql(...).explain(spend=...) shows its ±",
+                    command="--spend 0.1; deniable explain shows its ±",
+                    lead="or use ",
                 ),
             )[start.of_many :],
         )

@@ -73,7 +73,9 @@ def _relation(plan: IntegerPlan) -> Iterator[str]:
         if not line.startswith(" "):
             steps.append(line)
         elif line.startswith("  from "):  # what a join or a union brings in
-            steps[-1] += f": {line.strip().removeprefix('from ')}"
+            other = line.strip().removeprefix("from ")
+            join, on, condition = steps[-1].partition(" on ")
+            steps[-1] = f"{join} with {other}{on}{condition}" if on else f"{join} {other}"
     read, *steps = steps
     yield read
     for name, ends in clipped_first(plan.question, plan.question.aggregates):
@@ -94,14 +96,16 @@ def _joined(plan: IntegerPlan) -> Iterator[str]:
     if any(isinstance(r, Join) and r.multiplies for r in walk(plan.question.relation)):
         one, both = plan.joined
         yield (
-            f"join at most {one:,} rows per person, table and value of the join columns, and "
-            f"{both:,} per table where both have more than {both:,}, chosen at even spacing"
+            f"before joining, keep at most {one:,} rows per person and join key in each table; "
+            f"if both tables have more than {both:,}, keep {both:,} evenly spaced rows of each"
         )
 
 
 def _unit(plan: IntegerPlan) -> str:
     if plan.single:
-        return f"protect {plan.unit}" + "; everyone has one row here" * (plan.weight > 1)
+        return f"protect {plan.unit}" + "; each person has one row after this step" * (
+            plan.weight > 1
+        )
     if not _weighed(plan):
         each = " per group" if plan.question.keys else ""
         return f"protect {plan.unit}: each person counts once{each}"
@@ -126,15 +130,16 @@ def _groups(allocation: Allocation) -> Iterator[str]:
         epsilon, delta = allocation.selection.approx()
         half, sure = (people_needed(allocation.selection, p) for p in (0.5, 0.99))
         yield (
-            f"suppress small groups: one with {half:,} people is shown half of the time, one with "
-            f"{sure:,} people almost always ({amount(Approx(epsilon, delta=delta), 'up')})"
+            f"suppress small groups: a group of {half:,} people appears half of the time, a group "
+            f"of {sure:,} almost always ({amount(Approx(epsilon, delta=delta), 'up')})"
         )
     limits = {name: plan.groups_of(part) for name, part in plan.parts.items()}
     if few := max((limit for limit in limits.values() if limit), default=0):
         which = "" if all(limits.values()) else f" for {', '.join(n for n in limits if limits[n])}"
+        groups = f"{few} group{'s' * (few > 1)}"
         yield (
-            f"count each person in at most {few} group{'s' * (few > 1)}{which} (groups={few}): "
-            "whoever is in more is missing from the rest, so those counts are too low"
+            f"count each person in at most {groups}{which} (groups={few}): people in more than "
+            f"{groups} are left out of the others, so counts are too low"
         )
 
 
@@ -145,8 +150,8 @@ def _group(question: Question, key: Key) -> str:
     if listed(question, key):
         others = "; rows with other values are dropped"
     return (
-        f"group by {key.name}: {len(key.values):,} public values, each answered even if empty"
-        f"{others}"
+        f"group by {key.name}: {len(key.values):,} public keys; every group is returned, even if "
+        f"empty{others}"
     )
 
 
@@ -185,9 +190,9 @@ def _beside(part: Part, spread: float, letter: str) -> str:
 
 def _folded(plan: IntegerPlan, part: Part, scale: float) -> str:
     """What tells several tallies, each with its noise."""
-    last, noise = part.tallies[-1], f"b = {digits(scale)} each"
+    first, last, noise = part.tallies[0], part.tallies[-1], f"b = {digits(scale)} each"
     if last.measure is Measure.COUNT:
-        return f"{last.text} and to the number of remaining rows: {noise}"
+        return f"{last.text} and to the number of other rows: {noise}"
     low, high = _ends(part)
     assert last.value is not None
     value = show.plain(last.value)
@@ -199,8 +204,10 @@ def _folded(plan: IntegerPlan, part: Part, scale: float) -> str:
     together = f"{noise}: {who} the two by a total of {digits(rows * (high - low), 'up')}"
     if len(part.tallies) == 2:
         return f"{sums} ({together})"
-    others = digits(scale / (high - low))
-    return f"{sums} ({together}), and to the number of remaining rows (b = {others})"
+    all_rows = first.value is None and first.where is None and last.where is None
+    others = f"rows where {last.value!r} is missing" if all_rows else "other rows"
+    each = digits(scale / (high - low))
+    return f"{sums} ({together}), and to the number of {others} (b = {each})"
 
 
 def _with_all_rows(part: Part, spread: float) -> str:

@@ -197,14 +197,18 @@ def _cast(argument: Expression, what: str) -> Fix | str:
     """The aggregate of numbers made of text, or of dates."""
     if argument.kind in TIMES:
         return _DAYS
-    function, _, rest = what.partition("(")
-    inner = rest.removesuffix(")") if rest and "," not in rest else "..."
-    number = f"CAST({inner} AS DOUBLE)"
     return fixes.sql(
-        f"{function}({number})" if rest else number,
+        _around(what, "CAST(", " AS DOUBLE)"),
         '.cast("float64")',
         note="if the text contains numbers",
     )
+
+
+def _around(what: str, start: str, end: str) -> str:
+    """The aggregate with a call around its argument: AVG(total) becomes AVG(LEAST(total, HIGH))."""
+    function, _, rest = what.partition("(")
+    inner = rest.removesuffix(")") if rest and "," not in rest else "..."
+    return f"{function}({start}{inner}{end})" if rest else f"{start}{inner}{end}"
 
 
 def _counted(argument: Expression) -> str:
@@ -235,9 +239,9 @@ def check_bounds(argument: Expression, *, what: str, names: Names, snippet: Snip
         f"{what} needs bounds, and none can be derived for this expression",
         why="noise is sized to the most one person can change the answer",
         fix=fixes.sql(
-            f"{'LEAST(..., HIGH)' if half else 'CLAMP(..., LOW, HIGH)'} around it",
+            _around(what, "LEAST(", ", HIGH)") if half else _around(what, "CLAMP(", ", LOW, HIGH)"),
             f"{'.clip(upper=HIGH)' if half else '.clip(LOW, HIGH)'} after it",
-            "(what is plausible; do not look at the data)",
+            "(choose plausible numbers without looking at the data)",
         ),
         snippet=_noted(snippet, "its range cannot be derived from the schema"),
     )

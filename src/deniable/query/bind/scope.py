@@ -64,7 +64,9 @@ class Scope:
         found = [b for b in shown if b.name == name]
         found = found or [b for b in shown if b.name.lower() == name.lower()]
         if not found:
-            raise UnknownName.of("column", name, known={b.name for b in here}, typed=sql_name)
+            known, owners = {b.name for b in here}, {b.table for b in here}
+            only = owners.pop() if len(owners) == 1 else None
+            raise UnknownName.of("column", name, known=known, table=only, typed=sql_name)
         if len(found) > 1:
             tables = " and ".join(f"`{b.table}`" for b in found)
             raise UnsupportedQuery(

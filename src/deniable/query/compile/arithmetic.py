@@ -24,7 +24,7 @@ def reals(dialect: Dialect, call: Call, args: tuple[Node, ...]) -> list[Real]:
 
 
 def floats(dialect: Dialect, call: Call, args: tuple[Node, ...]) -> list[Node]:
-    """The same without what is known of them."""
+    """All arguments as float64, without what is known of them."""
     return [each.node for each in reals(dialect, call, args)]
 
 

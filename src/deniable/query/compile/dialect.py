@@ -129,7 +129,7 @@ class Dialect(ABC):
         return exp.Nullif(this=node, expression=self.real(float("nan")))
 
     def stored_without_nan(self, node: Node, spelling: str) -> Node:
-        """The same for a stored column of a float type, whatever the engine believes about it."""
+        """A stored float column with NaN made missing, whatever the engine believes about it."""
         return exp.Nullif(this=node, expression=sql.typed(sql.text("NaN"), spelling))
 
     def decimal_in_one_way(self, node: Node) -> Node:

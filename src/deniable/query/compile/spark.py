@@ -104,7 +104,7 @@ class Spark(Dialect):
         return sql.add(moment, sql.function("MAKE_DT_INTERVAL", *parts))
 
     def as_text(self, node: Node) -> Node:
-        """Files may hold bytes that are no UTF-8: Python would read different ones as equal."""
+        """Files may hold bytes that are not UTF-8: Python would read different ones as equal."""
         return sql.function("MAKE_VALID_UTF8", self.to(Kind.TEXT, node))
 
 

@@ -31,7 +31,7 @@ _SET: Refusal = (
 )
 _RANDOM: Refusal = (
     "the answer would change from one run to the next",
-    "a query must mean the same whenever it runs",
+    "a query must compute the same result each time it runs",
     'write the date or the number you mean: ibis.date("2026-12-31")',
 )
 _PATTERN: Refusal = (
@@ -90,7 +90,7 @@ _REASONS: Final[dict[Any, Refusal]] = {
     ops.Sample: (
         "sampling is not supported",
         "a random sample drawn by the engine is neither private nor repeatable",
-        "leave it out: bounding keeps what can be kept",
+        "remove .sample(): a person's rows beyond the limit already weigh less",
     ),
     ops.Limit: (
         "limit of rows cannot be bounded",

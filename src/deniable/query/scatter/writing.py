@@ -16,7 +16,7 @@ Why exactly one draw is ever shown, though Spark may run a task several times:
 An attempt that is not shown tells nothing, so it costs nothing; the one that is was paid for before
 the first began. If the job fails, the charge stands, no file can be seen, and asking again is paid
 again. If the driver is lost while it moves the files of a finished job, some may be seen: they are
-part of the one draw. What `_temporary` may still hold then is no part of the answer.
+part of the one draw. What `_temporary` may still hold then is not part of the answer.
 """
 
 from __future__ import annotations

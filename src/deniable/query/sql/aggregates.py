@@ -84,7 +84,7 @@ def _plain(
     if function is Function.COUNT and isinstance(argument, exp.Star | exp.Null | None):
         return Asked(function=function, **_written(node, rows))
     if argument is None:
-        raise UnsupportedQuery(f"{function.value.upper()} needs an argument")
+        raise UnsupportedQuery(f"{function.value.upper()} is missing its argument")
     return _of(function, argument, node, rows)
 
 

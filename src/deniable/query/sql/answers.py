@@ -261,5 +261,6 @@ def _whole(select: exp.Expr, clause: str) -> int | None:
     value = node.expression
     digits = str(value.this) if isinstance(value, exp.Literal) else ""
     if not digits.isascii() or not digits.isdigit() or len(digits) > 9:
-        raise UnsupportedQuery(f"{clause.upper()} takes an integer", fix=f"{clause.upper()} 10")
+        what = f"{clause.upper()} must be a whole number, 0 or more"
+        raise UnsupportedQuery(what, fix=f"{clause.upper()} 10")
     return int(digits)

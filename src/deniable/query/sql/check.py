@@ -87,7 +87,7 @@ def _refused(
     shown = text.written(within or node)[:60] or type(within or node).__name__
     return UnsupportedQuery(
         f"{'this part of ' if within else ''}{shown} is not supported",
-        why="only operations that are bounded, and the same on every engine, run on people's rows",
-        fix="the SQL reference lists every supported function and clause",
+        why="operations on people's rows must be bounded, and the same on every engine",
+        fix="docs/reference/sql.md lists every supported function and clause",
         snippet=text.snippet(span),
     )

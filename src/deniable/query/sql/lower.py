@@ -19,7 +19,7 @@ from .spellings import SPECIAL, choice
 from .text import ONLY_QUESTIONS, Text
 
 Handler = Callable[["SqlLowering", Any, Span | None], Expression]
-_KNOWN: Final = "the SQL reference lists every supported function"
+_KNOWN: Final = "docs/reference/sql.md lists every supported function"
 
 
 class SqlLowering:
@@ -247,7 +247,7 @@ def unknown_function(name: str) -> UnsupportedQuery:
     """Why a function is not run, and what to write instead."""
     usual: Refusal = (
         f"{name[:40]} is not a supported function",
-        "only functions that cannot fail and mean the same on every engine are supported",
+        "supported functions cannot fail, and give the same result on every engine",
         _KNOWN,
     )
     return refused(NAMED_REASONS.get(name.lower(), usual))

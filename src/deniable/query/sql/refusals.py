@@ -44,9 +44,14 @@ _SETS: Refusal = (
         "ask about each table by itself",
     ),
 )
+_READS: Refusal = (
+    "table functions are not supported",
+    "a session reads only the tables it was opened with",
+    "name a table of the session after FROM",
+)
 _RANDOM: Refusal = (
     "the answer would change from one run to the next",
-    "a query must mean the same whenever it runs",
+    "a query must compute the same result each time it runs",
     "write the date or the number you mean: DATE '2026-12-31'",
 )
 _PATTERN: Refusal = (
@@ -87,6 +92,8 @@ _ROWS: Refusal = (
 
 REASONS: Final[dict[type[exp.Expr], Refusal]] = {
     exp.All: _SCALAR,
+    exp.ReadCSV: _READS,
+    exp.ReadParquet: _READS,
     exp.Window: _WINDOW,
     **dict.fromkeys((exp.Intersect, exp.Except), _SETS),
     **dict.fromkeys((exp.Rand, exp.Uuid, exp.CurrentDate), _RANDOM),
@@ -147,7 +154,7 @@ NAMED_REASONS: Final[dict[str, Refusal]] = {
     **dict.fromkeys(("skew", "product", "entropy", "mad", "geomean"), _MOMENTS),
     "age": (
         "AGE depends on the day it runs",
-        "a query must mean the same whenever it runs",
+        "a query must compute the same result each time it runs",
         "DATE_DIFF('day', d, DATE '2026-12-31') / 365.25",
     ),
 }
@@ -160,7 +167,7 @@ CLAUSES: Final[dict[str, Refusal]] = {
     "sample": (
         "sampling is not supported",
         "a random sample drawn by the engine is neither private nor repeatable",
-        "leave it out: bounding keeps what can be kept",
+        "remove TABLESAMPLE: a person's rows beyond the limit already weigh less",
     ),
     "method": ("only plain JOIN and LEFT JOIN can be bounded", OTHERS, "JOIN ... USING (column)"),
     "laterals": ("LATERAL cannot be bounded", OTHERS, ""),

@@ -225,6 +225,8 @@ def _syntax(text: Text, error: ParseError) -> UnsupportedQuery:
     what = str(found.get("description") or "unexpected text").strip().rstrip(".")
     if what.startswith("Required keyword"):
         what = "the query is incomplete here"
+    elif what.startswith("Invalid expression"):
+        what = "unexpected here"
     elif what.startswith("Expecting "):
         what = f"a `{what.removeprefix('Expecting ')}` is missing before this"
     place = found.get("line"), found.get("col")
@@ -238,7 +240,7 @@ def _syntax(text: Text, error: ParseError) -> UnsupportedQuery:
             fix=_respelt(wrong),
         )
     return UnsupportedQuery(
-        "this is not valid SQL",
+        "TOP is not supported; use LIMIT" if top else "this is not valid SQL",
         snippet=text.snippet(at, what[:80]),
         fix="SELECT ... ORDER BY n DESC LIMIT 5" if top else Fix(fixes.EXAMPLE, note="for example"),
     )

@@ -44,7 +44,7 @@ def suppressed(
 def report(
     rows: ArrayLike, *, least: int, limit: int, interpreter: str | None = None
 ) -> dict[str, Any]:
-    """The same, with the seconds that it took and the number of bootstraps."""
+    """The suppressed sums, with the seconds they took and the number of bootstraps."""
     counts = read_whole(np.asarray(rows))
     limit, least = parameters.whole("limit", limit), parameters.whole("least", least)
     if counts.ndim != 2 or len(counts) * limit > _LARGEST:

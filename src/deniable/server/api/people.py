@@ -42,7 +42,7 @@ def signed_in(request: Request) -> Person:
 
 
 def maybe_signed_in(request: Request) -> Person | None:
-    """The same, or None."""
+    """Whoever sent a valid token or has a browser session, or None."""
     house = house_of(request)
     house.refresh()
     accounts = house.accounts

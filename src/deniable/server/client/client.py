@@ -107,7 +107,7 @@ class Client(ByName):
         )
 
     def close(self) -> None:
-        """Let go of the connection."""
+        """Close the connection."""
         self._connection.close()
 
     def __enter__(self) -> Self:

@@ -70,7 +70,7 @@ class Connection:
         raise AssertionError
 
     def close(self) -> None:
-        """Let go of the connection."""
+        """Close the connection."""
         self._http.close()
 
 

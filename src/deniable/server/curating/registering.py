@@ -166,7 +166,7 @@ def _unit(house: House, group: str, found: Mapping[str, Column], fields: Fields)
     if column.removeprefix("column:") not in found or not column.startswith("column:"):
         raise MissingUnit(
             "no privacy unit was chosen",
-            why="privacy protects someone, and the data do not say which rows are theirs",
+            why="the data do not show which rows belong to the same person",
             fix="choose the column that identifies a person",
         )
     if not rows.isdecimal() or (most and not most.isdecimal()):
@@ -220,7 +220,7 @@ def _budget(fields: Fields) -> dict[str, float]:
         record = {name: float(text.replace(",", ".")) for name, text in figures.items() if text}
     except ValueError:
         raise BadParameter("the budget must be numbers, such as 3 and 1e-7") from None
-    amount(record, what="budget")  # refuses what is no loss
+    amount(record, what="budget")  # refuses what is not a loss
     return record
 
 

@@ -3,7 +3,7 @@
 What the engine's own readers fail at, or look at values for, is settled before, column by column:
 
     moments     lose their zone, which is UTC underneath
-    text        whose bytes are no UTF-8 is missing
+    text        whose bytes are not UTF-8 is missing
     objects     are text as Python writes them, equal numbers alike, and True as 1;
                 those that it cannot write are missing
     the rest    that the engine has no type for, or only for some values, is text

@@ -50,7 +50,7 @@ def _from_duckdb(engine: Any, remote: IbisTable) -> Any:
 def _from_sqlite(engine: Any, remote: IbisTable) -> Any:
     """Any column of SQLite can hold anything: what is not of its column's type is missing.
 
-    Text comes as bytes, because the client stops at text that is no Unicode.
+    Text comes as bytes, because the client stops at text that is not Unicode.
     """
     import pyarrow as pa
 
@@ -121,7 +121,7 @@ def _real(value: Any) -> float | None:
 
 
 def _text(value: Any, encoding: str) -> str | None:
-    r"""Text; numbers as they are written; no text that is no Unicode.
+    r"""Text; numbers as they are written; no text that is not Unicode.
 
     >>> [_text(value, "UTF-8") for value in ("é".encode(), 7, 0.1, b"\xff", None)]
     ['é', '7', '0.1', None, None]

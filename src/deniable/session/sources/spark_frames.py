@@ -29,7 +29,7 @@ def look(frame: Any, name: str | None, _schema: Schema | None) -> list[TableOutl
     from pyspark import __version__ as version
 
     if not hasattr(frame, "createGlobalTempView") or "DataFrame" not in type(frame).__name__:
-        raise BadParameter("this Spark object is no DataFrame", fix='spark.table("people")')
+        raise BadParameter("this Spark object is not a DataFrame", fix='spark.table("people")')
     if frame.isStreaming:
         raise BadParameter(
             f"`{name or 'data'}` is a stream: its rows change while they are counted",

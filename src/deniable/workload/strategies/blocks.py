@@ -114,7 +114,7 @@ class Blocks(Strategy):
     def interval_variances(
         self, first: Integers, last: Integers, deviations: Sequence[float]
     ) -> Floats:
-        """The same for sums of consecutive cells: whole blocks, and two that are cut."""
+        """Exact variances for sums of consecutive cells: whole blocks, and two that are cut."""
         lengths = []
         for size in self.sizes:
             left, right = first // size, last // size
@@ -138,7 +138,7 @@ class Blocks(Strategy):
         return float(self._summed(traces, deviations)) / count
 
     def cell_variances(self, deviations: Sequence[float]) -> Floats:
-        """The same for every cell."""
+        """The exact variance for every cell."""
         return np.full(self.cells, self._summed([np.array(1 / m) for m in self.sizes], deviations))
 
 

@@ -82,6 +82,6 @@ def patience(task: Mapping[str, Any]) -> int:
 
 
 def patience_of(question: str) -> int:
-    """The same for a question in the words of `question_of`."""
+    """How much longer the deadline is for a question in the words of `question_of`."""
     kind = KINDS.get(question.partition("(")[0])
     return 1 if kind is None else kind.patience
