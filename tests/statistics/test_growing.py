@@ -267,7 +267,7 @@ def test_totals_are_labelled_by_what_they_are_up_to_and_frames_have_dates(type_)
     s = dp.open(table, unit=dp.rows(), budget=dp.epsilon(9.0), schema=schema)
     found = s.running("at", every="month", spend=dp.epsilon(1.0))
     assert "2023-01 " in str(found)
-    assert "2023-01-01" not in str(found)
+    assert "2023-01-01" not in str(found).partition("at is clipped")[0]
     again = Release.from_dict(found.to_dict())
     assert "2023-01 " in str(again)
     assert again.rows() == found.rows()
@@ -275,4 +275,4 @@ def test_totals_are_labelled_by_what_they_are_up_to_and_frames_have_dates(type_)
     assert str(found.to_polars()["month"].dtype) == "Date"
     assert str(found.to_arrow().column("month").type).startswith("date32")
     days = s.running("at", every="day", spend=dp.epsilon(1.0))
-    assert "00:00" not in str(days)
+    assert "00:00" not in str(days).partition("at is clipped")[0]
