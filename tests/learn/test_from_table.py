@@ -157,7 +157,7 @@ def test_a_target_must_be_said_and_a_likely_one_is_suggested():
     table = about("people")
     assert needed("size", table) == "size"
     for classes, likely in ((True, "label"), (False, "day")):
-        with pytest.raises(dp.BadParameter, match="needs target=") as error:
+        with pytest.raises(dp.BadParameter, match="missing target=") as error:
             needed(None, table, classes=classes)
         assert f'target="{likely}"' in str(error.value)
     whose = about("people", who=dp.keys([1, 2]), label=dp.column("text"))

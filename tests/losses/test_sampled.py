@@ -23,7 +23,7 @@ from deniable.losses.pairs import (
     sampled,
 )
 from deniable.losses.pairs.discrete import ComputedAtoms
-from deniable.losses.pairs.sampled import TrimmedPair, _log_grown
+from deniable.losses.pairs.sampled import TrimmedPair, _unsampled
 
 ULP = 2.0**-53
 GAUSSIAN, LAPLACE, RANGE = GaussianPair(mu=0.9), LaplacePair(ratio=1.2), BoundedRangePair(epsilon=1)
@@ -264,7 +264,7 @@ def test_replaced_units_keep_log_concave_noise_and_turn_the_rest_to_responses(ra
 def test_the_loss_before_sampling_is_right_at_any_size(rate, epsilon):
     with mp.workdps(700):
         exact = mp.log(1 + (mp.exp(mp.mpf(epsilon)) - 1) / mp.mpf(rate))
-    assert _log_grown(epsilon, rate) == pytest.approx(float(exact), rel=1e-14, abs=1e-300)
+    assert _unsampled(epsilon, rate) == pytest.approx(float(exact), rel=1e-14, abs=1e-300)
 
 
 PART = "sampled"

@@ -37,6 +37,6 @@ def test_people_keep_other_groups_next_time(schema):
 
 def test_the_executors_get_a_secret_of_their_own_each_time():
     pytest.importorskip("pyspark")
-    from deniable.query.scatter.writing import _secret
+    from deniable.query.execute import drawn_secret
 
-    assert len({_secret() for _ in range(50)}) == 50
+    assert len({drawn_secret() for _ in range(50)}) == 50
