@@ -251,6 +251,6 @@ def in_a_row(values: Sequence[Scalar], kind: Kind) -> range | None:
     """The range that whole numbers make which follow one another, listed in any order."""
     if kind is not Kind.INT:
         return None
-    numbers = [value for value in values if isinstance(value, int)]
-    run = range(min(numbers), max(numbers) + 1)
-    return run if len(run) == len(numbers) == len(set(numbers)) else None
+    numbers = {value for value in values if isinstance(value, int)}
+    run = range(min(numbers), max(numbers) + 1)  # its len may be more than Python can tell
+    return run if run.stop - run.start == len(numbers) == len(values) else None
