@@ -55,7 +55,7 @@ def charges(session):
 def asked(session, shelf, *, scale=10.0):
     hidden = Sensitive(lambda: pytest.fail("computed here"), l1=1, unit=session.unit)
     steps = [dp.Laplace(scale=scale).on(hidden)]
-    return session.commission(steps, work=shelf, question="how many?")
+    return session.commission(steps, work=shelf, question="how many?", title="")
 
 
 @pytest.fixture
@@ -168,7 +168,7 @@ def test_bounds_are_checked_as_for_any_step(session):
     wide = Sensitive(lambda: 1, l1=5, unit=session.unit)
     with pytest.raises(dp.DeniableError, match="covers values"):
         session.commission(
-            [dp.Laplace(scale=1.0).on(wide)], work=Shelf(session), question="too wide"
+            [dp.Laplace(scale=1.0).on(wide)], work=Shelf(session), question="too wide", title=""
         )
 
 
