@@ -96,9 +96,9 @@ def test_the_error_is_drawn_beside_that_of_a_trusted_curator():
     ("call", "said"),
     [
         (lambda: local.Direct(4, 1.0), "local.Direct(categories=16, epsilon=1.0)"),
-        (lambda: local.Mean(epsilon=1.0), "needs low and high"),
+        (lambda: local.Mean(epsilon=1.0), "is missing low= and high="),
         (lambda: local.choose(categories=4, epsilons=1.0, reports=9), "did you mean `epsilon`"),
-        (lambda: local.Client(local.Direct(categories=4, epsilon=1.0)), "needs memory"),
+        (lambda: local.Client(local.Direct(categories=4, epsilon=1.0)), "is missing memory="),
         (lambda: local.Direct(categories=1, epsilon=1.0), "at least 2"),
         (lambda: local.Direct(categories=["a", "a"], epsilon=1.0), "distinct"),
         (lambda: local.Direct(categories=2**40, epsilon=1.0), "local.HeavyHitters"),
