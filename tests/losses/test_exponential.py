@@ -45,7 +45,7 @@ def test_losses_count_down_from_the_largest(name):
 @pytest.mark.parametrize("name", ["removed", "added"])
 def test_atoms_are_at_both_ends_and_the_law_has_a_mass_of_one(name):
     mixture = EVERY[name]
-    deficits, masses = mixture.atoms()
+    deficits, masses = mixture.point_masses()
     assert deficits == pytest.approx(mixture.deficits(np.array([0.0, 2 * A])))
     inner = [0.5, 0.5 * math.exp(-A)]
     if name == "removed":
@@ -56,8 +56,8 @@ def test_atoms_are_at_both_ends_and_the_law_has_a_mass_of_one(name):
     assert masses.sum() + between == pytest.approx(1, abs=1e-8)
     for kept in ((True, False), (False, True)):
         part = dataclasses.replace(mixture, kept=kept)
-        assert part.atoms()[1] == pytest.approx(masses * kept)
-    assert SMOOTH.atoms() is None
+        assert part.point_masses()[1] == pytest.approx(masses * kept)
+    assert SMOOTH.point_masses() is None
 
 
 @pytest.mark.parametrize("name", EVERY)
@@ -110,7 +110,7 @@ CASES = {
     for name, mixture in EVERY.items()
     for case, compute in {
         "law": lambda m: [m.largest_loss(), m.deficits(X), m.slope(X), m.log_weights(X, 3.0)],
-        "atoms": lambda m: m.atoms(),
+        "atoms": lambda m: m.point_masses(),
         "most": lambda m: m.log_most(LOW, HIGH, ACROSS, 3.0),
         "precision": lambda m: m.precision(X),
         "beyond": lambda m: [m.log_beyond(0.5, 1.5, c) for c in (0.5, 8.0)],
