@@ -31,10 +31,7 @@ from deniable.units import Unit, rows
 if TYPE_CHECKING:
     from deniable.learn.fitting import Prepared
 
-from .accounts import Account
-from .certified import certify
-from .drafts import together
-from .scikit_learn import (
+from deniable.learn.scikit_learn import (
     BaseEstimator,
     ClassifierMixin,
     RegressorMixin,
@@ -43,6 +40,10 @@ from .scikit_learn import (
     check_is_fitted,
     validate_data,
 )
+
+from .accounts import Account
+from .certified import certify
+from .drafts import together
 from .tables import column, table, values
 
 __all__ = [

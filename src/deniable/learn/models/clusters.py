@@ -15,12 +15,12 @@ from deniable.learn.engine.examples import Examples, Held
 from deniable.learn.engine.groups import Groups
 from deniable.learn.engine.moments import noises
 from deniable.learn.engine.spaces import THETA, Floats, Integers
+from deniable.learn.scikit_learn import ClusterMixin
 from deniable.sampling.public import PublicRandom
 
 from ._estimator import check_is_fitted, numbers
 from .preparation import Unlabelled
 from .scaling import Bounds
-from .scikit_learn import ClusterMixin
 
 _MOST: Final = 1_000
 

@@ -14,12 +14,16 @@ from deniable.learn.engine.examples import Held, unlabelled
 from deniable.learn.engine.groups import Groups
 from deniable.learn.engine.moments import measured, parts
 from deniable.learn.from_table import numbered
+from deniable.learn.scikit_learn import (
+    ClassNamePrefixFeaturesOutMixin,
+    OneToOneFeatureMixin,
+    TransformerMixin,
+)
 from deniable.session import Session
 from deniable.statistics.building import About
 
 from ._estimator import PrivateEstimator, at_hand, check_is_fitted, numbers
 from .scaling import INTERCEPT, Bounds, Scaling, scaling
-from .scikit_learn import ClassNamePrefixFeaturesOutMixin, OneToOneFeatureMixin, TransformerMixin
 
 
 class Unlabelled(TransformerMixin, PrivateEstimator):
