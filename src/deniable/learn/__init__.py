@@ -1,7 +1,7 @@
 """Private learning: estimators with scikit-learn's interface, alone or through a session.
 
     models       estimators, one file per family
-    scikit_learn what we use of scikit-learn, with types
+    scikit_learn  what we use of scikit-learn, with types
     engine       what they share: features on a lattice, exact sums, noise, price
     encoding     features from the schema of a session's table
     from_table   examples from columns of a table: in cells, or as numbers
