@@ -201,7 +201,7 @@ class Account:
     # ---- how it looks
 
     def __getattr__(self, name: str) -> NoReturn:
-        """What only the curator's ledger has is named as such."""
+        """An error that says which names only the curator's ledger has."""
         if hasattr(Ledger, name):
             raise AttributeError(
                 f"`{name}` belongs to the curator's ledger; {self.asker} sees only their own lines "

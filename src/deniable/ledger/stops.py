@@ -53,7 +53,7 @@ class Stops(Books):
         self._unwritten.add(charge.asker)
 
     def settle(self, charge: Entry) -> None:
-        """Write the line of a failure that an interrupt kept from that, without its cause."""
+        """Write the stop line that an interrupt prevented, without the cause of the failure."""
         if charge.asker in self._unwritten:
             self.stop(charge, cause="")
 

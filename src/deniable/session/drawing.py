@@ -145,7 +145,7 @@ def answers(parts: Parts, *, failed: Callable[[], object] = lambda: None) -> lis
 
 
 def afresh(run: Callable[[], T], *, settle: Callable[[], object]) -> T:
-    """What it gives; an interrupt is raised anew, after `settle`.
+    """Return what `run` returns; raise an interrupt anew, after `settle`.
 
     Values may be in the frames of the one that was raised, and in the error before it.
     """

@@ -137,7 +137,7 @@ def nothing_there(where: str) -> LedgerFailure:
 
 
 def refuse_reentry(lock: RLock) -> None:
-    """An error if this thread is at work here already, and a signal handler or a finalizer asks.
+    """An error if a signal handler or a finalizer asks while its thread is in the ledger already.
 
     Two writers in one thread would overwrite each other, and its lock does not keep them apart.
     """

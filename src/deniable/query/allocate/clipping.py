@@ -1,7 +1,7 @@
 """Columns that are clipped to their bounds before anything is computed from them.
 
-Told from the schema, so it is free. It matters where a sum per person, an expression or a group is
-made of such a column: what lies beyond its bounds then counts as one of its ends.
+The schema says which, so this costs nothing. It matters where a sum per person, an expression or a
+group is made of such a column: what lies beyond its bounds then counts as one of its ends.
 """
 
 from __future__ import annotations
@@ -35,14 +35,14 @@ def clipped_first(question: Question, aggregates: Iterable[Aggregate]) -> list[t
     for each in aggregates:
         values = () if each.function is Function.COUNT else (each.shown, each.other)
         for value in (value for value in values if value is not None):
-            told = span_of(value.domain) if isinstance(value, Column) else ""
+            own = span_of(value.domain) if isinstance(value, Column) else ""
             reads = _bounded(question, value)
-            found += [read for read in reads if span_of(read.column.domain) != told]
+            found += [read for read in reads if span_of(read.column.domain) != own]
     return list(dict.fromkeys((read.source, span_of(read.column.domain)) for read in found))
 
 
 def estimand_of(question: Question, aggregates: Iterable[Aggregate]) -> list[str]:
-    """The same as clauses of what an answer estimates."""
+    """Those columns, as clauses of what an answer estimates."""
     return [f"{name} is clipped to {ends}" for name, ends in clipped_first(question, aggregates)]
 
 
