@@ -21,7 +21,7 @@ parts to whole programs:
     units         privacy units and neighbouring tables
     schema        what is public about a table
     forms         the declared form of a private value, which it is converted to
-    sensitive     private values that cannot be printed, compared or stored
+    sensitive     private values that cannot be read, compared or stored
     sampling      the only place where randomness is drawn
     losses        bounds on privacy loss: values with +, *, <=
     mechanisms    one file per mechanism: parameters, privacy facts, sampler, error

@@ -369,7 +369,7 @@ def _not_numbers(what: str) -> BadParameter:
 def _keys(keys: object) -> tuple[Hashable, ...]:
     must = "a list of different keys"
     if not isinstance(keys, list | tuple) or not keys:
-        raise BadParameter.of("keys", type(keys), must=must)
+        raise BadParameter(f"keys must be {must}; you gave {parameters.a_kind(keys)}")
     try:
         different = len(set(keys)) == len(keys)
     except TypeError:

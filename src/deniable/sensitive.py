@@ -78,10 +78,9 @@ class Sensitive(Generic[T]):
         ready: Sequence[AbstractContextManager[object]] = (),
     ) -> None:
         if not callable(compute):
-            raise BadParameter.of(
-                "compute",
-                type(compute),
-                must="a function without arguments, run after the charge",
+            raise BadParameter(
+                "compute must be a function without arguments, run after the charge; "
+                f"you gave {parameters.a_kind(compute)}",
                 fix="dp.Sensitive(lambda: table.sum(), l1=...)",
             )
         given = {"l1": l1, "l2": l2, "linf": linf}
@@ -194,7 +193,7 @@ class Sensitive(Generic[T]):
 
     def __refuse(self, *_: object) -> NoReturn:
         raise HiddenValue(
-            "a sensitive value cannot be printed, compared, converted or stored",
+            "a sensitive value cannot be read, compared, converted or stored",
             why="it is computed from people's data and has no noise yet",
             fix="session.release(mechanism.on(value))",
         )

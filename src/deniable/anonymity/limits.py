@@ -188,8 +188,8 @@ def minimality(groups: Sequence[int], *, cases: int, l: int) -> list[Fraction]:
     broken = every - _at(before[-1], number)
     if broken == 0:
         raise BadParameter(
-            "these groups never need to be joined: no way to deal the cases breaks 1/ℓ",
-            why="the attack learns from a joining that was needed",
+            "these groups never need to be merged: no assignment of the cases violates ℓ-diversity",
+            why="the attack works only if the merge was necessary",
         )
     found, after = [Fraction(0)] * len(sizes), [1]
     for i in range(len(sizes) - 1, -1, -1):

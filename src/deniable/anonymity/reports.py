@@ -83,12 +83,13 @@ class Report:
 
     def __str__(self) -> str:
         now = self.measured
-        lines = [f"{now.rows:,} rows in {now.classes:,} classes: k = {now.k}"]
+        classes = f"{now.classes:,} class{'' if now.classes == 1 else 'es'}"
+        lines = [f"{now.rows:,} rows in {classes}: k = {now.k}"]
         if now.unit is not None:
             lines[0] += f" people ({now.unit})"
         if now.l is not None and now.t is not None:
             lines[0] += f", ℓ = {now.l}, t = {now.t:.3g}"
-        lines.append(f"  left out   {self.suppressed:,} rows")
+        lines.append(f"  suppressed {self.suppressed:,} rows")
         if self.levels:
             steps = ", ".join(f"{name} {level}" for name, level in self.levels.items())
             lines.append(f"  levels     {steps}")
@@ -96,7 +97,7 @@ class Report:
         lines.append(f"  lost       {lost}")
         lines.append(f"  promised   {self.guarantee}")
         lines.append("  not promised: k-anonymous tables do not hide what a class has in common,")
-        lines.append("  and two of them together can reveal what neither does alone")
+        lines.append("  and two such tables together can reveal what neither does alone")
         return "\n".join(lines)
 
 

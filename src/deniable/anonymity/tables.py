@@ -162,8 +162,9 @@ def persons(table: pa.Table, name: str) -> Coded:
 
     if pc.any(pc.is_null(table[name], nan_is_null=True)).as_py():
         raise BadParameter(
-            f"`{name}` does not say of all rows whose they are",
-            why="they may be somebody's whom other rows name, so people cannot be counted",
+            f"`{name}` is missing in some rows, so it does not identify everyone",
+            why="such a row may belong to a person who also has other rows, so people cannot "
+            "be counted",
             fix="leave those rows out",
         )
     return encoded(table, name)

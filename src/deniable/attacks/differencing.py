@@ -156,7 +156,9 @@ def search_log(log: Sequence[ArrayLike] | ArrayLike, *, few: int = 1) -> Exposed
     limit = parameters.whole("few", few)
     asked = np.asarray(log, dtype=bool)
     if asked.ndim != 2 or not asked.size:
-        raise BadParameter("a log is a table: a row a question, a truth value a person")
+        raise BadParameter(
+            "a log must be a table with one row per question and one boolean per person"
+        )
     counts = asked.astype(np.float32)
     sizes = counts.sum(axis=1)
     apart = sizes[:, None] + sizes[None, :] - 2 * (counts @ counts.T)

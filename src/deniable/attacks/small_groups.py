@@ -42,7 +42,7 @@ class SmallGroups(Told):
     def _headline(self) -> str:
         return (
             f"{self.alone:,} of {self.groups:,} groups by {' and '.join(self.by)} contain only one "
-            "person: whatever is averaged there is that person's own."
+            "person: an average over such a group is that person's value."
         )
 
     def _facts(self) -> Facts:

@@ -54,8 +54,10 @@ class Timing(Told):
     def _headline(self) -> str:
         lower = self.epsilon_lower()
         if lower > 0:
-            return f"Time tells the two apart: ε is at least {lower:.3g}, with 95 % confidence."
-        return "Time does not tell the two apart, as far as these calls show."
+            return (
+                f"The run time distinguishes the two: ε is at least {lower:.3g} (95 % confidence)."
+            )
+        return "The run time does not distinguish the two in these calls."
 
     def _facts(self) -> Facts:
         medians = [1e6 * float(np.median(times)) for times in (self.first, self.second)]

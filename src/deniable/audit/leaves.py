@@ -141,8 +141,8 @@ def parts_of(answer: object) -> Parts | None:
     if isinstance(answer, (Iterator, *_CODE)):
         raise BadParameter(
             f"the auditor cannot look into a {type_name(answer)}",
-            why="reading an iterator uses it up, and what a function knows does not show",
-            fix="answer with list(...), or with what the function returns",
+            why="reading an iterator uses it up, and a function's state cannot be inspected",
+            fix="return list(...), or the result of calling the function",
         )
     for base in type(answer).__mro__:
         library = LIBRARIES.get(base.__module__.partition(".")[0])

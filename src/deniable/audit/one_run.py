@@ -171,12 +171,12 @@ def _checked(scores: ArrayLike, included: ArrayLike) -> tuple[FloatArray, BoolAr
     score, truth = np.asarray(scores, dtype=np.float64), np.asarray(included)
     if score.ndim != 1 or truth.shape != score.shape or score.size == 0:
         raise BadParameter(
-            f"one score and one truth value a canary are needed; the shapes are "
+            f"scores and included must have one entry per canary; their shapes are "
             f"{score.shape} and {truth.shape}",
             fix="audit_scores(scores, included, epsilon=1.0)",
         )
     if truth.dtype.kind != "b":
-        raise BadParameter.of("included", included, must="truth values, one a canary")
+        raise BadParameter.of("included", included, must="one boolean per canary")
     return np.nan_to_num(score), truth
 
 

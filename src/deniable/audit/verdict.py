@@ -82,10 +82,12 @@ class Verdict:
         return ax
 
     def _headline(self) -> str:
-        proved = f"at least {self._proved()} is proved at {percent(self.confidence)} confidence"
+        proved = (
+            f"the audit proves at least {self._proved()} ({percent(self.confidence)} confidence)"
+        )
         if self.violated:
-            return f"Violated: {self.claim} is claimed, {proved}."
-        return f"No violation found: {self.claim} is claimed, {proved}."
+            return f"Violated: the claim is {self.claim}; {proved}."
+        return f"No violation found: the claim is {self.claim}; {proved}."
 
     def _proved(self) -> str:
         if self.mu_lower is not None:

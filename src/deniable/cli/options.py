@@ -69,7 +69,7 @@ Budget = Annotated[
 ]
 Asker = Annotated[
     str | None,
-    Option("--asker", envvar="DENIABLE_ASKER", help="The analyst whose share pays [the curator]."),
+    Option("--asker", envvar="DENIABLE_ASKER", help="The analyst to act as [the curator]."),
 ]
 Server = Annotated[
     str | None,

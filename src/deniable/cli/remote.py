@@ -20,7 +20,7 @@ def connected(server: str) -> Client:
     token = os.environ.get("DENIABLE_TOKEN", "")
     if not token:
         raise BadParameter(
-            "there is no token to show to the server",
+            "DENIABLE_TOKEN is not set, and the server needs a token",
             fix="export DENIABLE_TOKEN=...    the text that the curator gave you",
         )
     return connect(server, token=token)

@@ -275,7 +275,7 @@ class Curator(Learning, Synthesizing, Workloads):
             return ask(about).release(**paying)
         if str(bounds) != "auto":
             pair = isinstance(bounds, Sequence) and len(bounds) == 2 and not isinstance(bounds, str)
-            ends = ", ".join(map(repr, bounds)) if pair else "0, 100"
+            ends = ", ".join(map(repr, sorted(bounds))) if pair else "0, 100"
             raise BadParameter(
                 'bounds= accepts only "auto"; state known bounds in the schema',
                 fix=f'schema=dp.Schema(columns={{"{column}": dp.bounds({ends})}})',

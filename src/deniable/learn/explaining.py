@@ -60,7 +60,7 @@ def _noises(plan: Mechanism) -> list[str]:
             return [_noise(part, times) for part, times in plan.parts]
         case DisjointBatches():
             sums = f"{plan.epochs} × {plan.batches} sums over disjoint batches"
-            return [f"{sums}, noise {_multiple(plan.of):.3g} times what one unit changes"]
+            return [_drawn(sums, plan.of)]
     return [_noise(plan, 1)]
 
 
@@ -68,14 +68,18 @@ def _noise(part: Mechanism, times: int) -> str:
     if isinstance(part, ObjectivePerturbation):
         ratio = part.sigma / part.sensitivity
         return (
-            f"one minimum with penalty {part.ridge:.3g}, and in its objective noise {ratio:.3g} "
-            "times what one unit changes"
+            f"minimise the loss plus a penalty ({part.ridge:.3g}) and a random linear term: "
+            f"σ is {ratio:.3g} times the sensitivity"
         )
     inner, of = part, ""
     if isinstance(part, Sampled):
         inner, of = part.of, f" over Poisson samples at rate {part.rate:g}"
-    sums = "one answer" if times == 1 else f"{times} answers"
-    return f"{sums}{of}, noise {_multiple(inner):.3g} times what one unit changes"
+    sums = "one vector of sums" if times == 1 else f"{times} vectors of sums, one after the other,"
+    return _drawn(f"{sums}{of}", inner)
+
+
+def _drawn(sums: str, of: Mechanism) -> str:
+    return f"release {sums} with Gaussian noise: σ is {_multiple(of):.3g} times the sensitivity"
 
 
 def _multiple(noise: object) -> float:

@@ -138,7 +138,7 @@ class Failures(list[Failure]):
 
     def __str__(self) -> str:
         if not self:
-            return "no failures: nobody is stopped"
+            return "no failures"
         note = f"{_failures(len(self))}, for the curator only: causes may contain people's values"
         return "\n\n".join([note, *map(str, self)])
 

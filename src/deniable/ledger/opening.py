@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+from deniable import parameters
 from deniable.errors import BadParameter, MissingUnit
 from deniable.losses import Loss
 from deniable.losses.filters import filter_for
@@ -86,7 +87,9 @@ def _store(where: str | Path | None, *, create: bool, patience: float) -> Store:
             if not create and not resolved(path).exists():
                 raise nothing_there(str(path))
             return SqliteStore(path, create=create, patience=patience)
-    raise BadParameter.of("ledger", type(where), must="None, a path, or postgresql://...")
+    raise BadParameter(
+        f"ledger must be None, a path, or postgresql://...; you gave {parameters.a_kind(where)}"
+    )
 
 
 def _not_understood() -> BadParameter:

@@ -191,7 +191,7 @@ class Client:
         if not stat.S_ISREG(found.st_mode) or stat.S_IMODE(found.st_mode) & 0o077:
             raise NotReady(
                 f"{self._path.name} must be a file that only its owner can read",
-                why="a permanent report is what a client's reports have in common",
+                why="anyone who can read the permanent report can link this client's reports",
                 fix=f"chmod 600 {self._path.name}",
             )
         with self._connected("BEGIN IMMEDIATE") as file:

@@ -28,7 +28,7 @@ def each_row(
     added = plan.tallies and all(tally.measure in _ADDED for tally in plan.tallies)
     if len(plan.sets) > 1 or not added:
         raise UnsupportedQuery(
-            "rows one by one are given for counts, sums, averages and variances of one grouping"
+            "q.rows() works only for counts, sums, averages and variances with a single grouping"
         )
     return _EachRow(plan, plan.tallies, dialect=dialect, tables=tables, secret=secret).statement()
 

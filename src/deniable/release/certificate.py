@@ -124,8 +124,8 @@ def certify(release: Release) -> Certificate:
             "resumptions": where.resumptions,
             "failures": where.failures,
             "about_failures": "A failure while rows are read can reveal one fact about one person, "
-            "which the loss claimed above does not cover. It blocks the asker until the curator "
-            "reviews the cause and resumes. `resumptions` and `failures` count how often that "
+            "which the loss claimed above does not cover. It stops the asker until the curator "
+            "has seen the cause and resumes. `resumptions` and `failures` count how often that "
             "happened. " + _counted(where),
             "check": _check(where),
         },

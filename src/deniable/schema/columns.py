@@ -312,13 +312,13 @@ def _check_missing(column: Column) -> None:
     if column.keys is not None and missing not in column.keys:
         raise BadParameter(
             f"missing={missing!r} is not among the keys",
-            why="rows without a listed value would get a group nobody announced",
+            why="rows without a listed value would form a group that is not on the list",
             fix=f"dp.keys([..., {missing!r}], missing={missing!r})",
         )
     if column.low is not None and not _increasing(column.low, missing, column.high):
         raise BadParameter(
             f"missing={missing!r} lies outside the bounds {column.low} to {column.high}",
-            why="what stands in for a missing value is clipped like any other",
+            why="the replacement for a missing value is clipped like any other value",
         )
 
 

@@ -160,11 +160,11 @@ def explain(
         errors={"value": noise.error()},
         steps=[
             f"each party adds Skellam noise of variance {noise.share.variance:.4g} to its vector",
-            f"it masks the result with {shape.degree} others and shares its secrets among them",
-            f"any {shape.threshold} of them lift its masks if it drops out; fewer learn nothing",
-            f"the sum carries noise of variance {noise.of.variance:.4g} that no coalition knows",
+            f"it masks the result with {shape.degree} others, and splits its secrets among them",
+            f"any {shape.threshold} of them can unmask it if it drops out; fewer learn nothing",
+            f"the sum has noise of variance {noise.of.variance:.4g} that no coalition knows",
         ],
-        notes=(f"holds if at most {dropouts} parties drop out and {colluding} collude",),
+        notes=(f"this holds if dropouts ≤ {dropouts} and colluding parties ≤ {colluding}",),
         **(
             {"left": None, "exceeded": None}
             if session is None
@@ -293,7 +293,7 @@ def _by_party(vectors: object) -> list[ArrayLike | None]:
         raise BadParameter("no party has a vector")
     if any(isinstance(each, Number) for each in listed):
         raise BadParameter(
-            "each party must have a list of numbers, also if it is a single number",
+            "each party needs a list of numbers, even for a single number",
             fix="[[each] for each in vectors]",
         )
     return listed
@@ -305,8 +305,8 @@ def _described(vectors: Sequence[ArrayLike | None], *, dropouts: int) -> tuple[i
     if len(lengths) != 1:
         raise BadParameter(
             "all parties must have vectors of the same length",
-            why="numbers are added by their place",
-            fix="0 in the place of what a party has none of",
+            why="numbers are added position by position",
+            fix="put 0 where a party has nothing to count",
         )
     missing = frozenset(i for i, v in enumerate(vectors) if v is None)
     if len(missing) > parameters.whole("dropouts", dropouts, least=0):

@@ -109,7 +109,7 @@ class Coordinator(Turns):
         near = [i for i in self._near(party) if i in self._keys]
         bound, letters = wire.read_shares(payload, known=near)
         if len(letters) != len(near):
-            raise MessageRejected("secrets were not shared out among all neighbours")
+            raise MessageRejected("the party did not share its secrets with all neighbours")
         self._commitments[party], self._letters[party] = bound, letters
 
     @step
@@ -152,7 +152,7 @@ class Coordinator(Turns):
         near = [i for i in self._taking_part(party) if i in self._arrived]
         codes = wire.read_table(payload, size=CODE_BYTES, known=near)
         if len(codes) != len(near):
-            raise MessageRejected("codes must be for all neighbours that are left")
+            raise MessageRejected("a code is missing for a neighbour that is still taking part")
         self._codes[party] = codes
 
     @step

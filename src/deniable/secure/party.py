@@ -214,7 +214,7 @@ class Party(Turns):
         if pair is None:
             raise MessageRejected(
                 f"the letter from party {who} cannot be opened",
-                why="it was changed on its way, or that party was told other keys than this one",
+                why="it was changed on the way, or the two parties received different keys",
                 fix="start another round",
             )
         return pair
@@ -232,14 +232,18 @@ class Party(Turns):
         payload = self._addressed(survivors, Kind.SURVIVORS)
         there = wire.read_bitmap(payload, count=self.round.parties)
         if self.index not in there:
-            raise MessageRejected("this party's vector is said to be missing, and it was sent")
+            raise MessageRejected(
+                "the coordinator says that this party's vector is missing, but it was sent"
+            )
         if len(there) < self.round.least:
             raise MessageRejected(
                 f"{len(there)} vectors arrived, and {self.round.least} are needed",
                 why="with fewer, the sum would carry less noise than was promised",
             )
         if any(who in there and who not in self._pairs for who in self._near):
-            raise MessageRejected("a party is said to have sent a vector without shared secrets")
+            raise MessageRejected(
+                "the coordinator lists a party that sent a vector but did not share its secrets"
+            )
         codes = {
             who: self._code(payload, sender=self.index, receiver=who)
             for who in self._pairs
@@ -272,7 +276,7 @@ class Party(Turns):
         for who, given in codes.items():
             if not same(given, self._code(self._told, sender=who, receiver=self.index)):
                 raise MessageRejected(
-                    f"party {who} was told something else about whose vectors arrived",
+                    f"party {who} received a different list of survivors",
                     why="a coordinator that tells parties different things could unmask parts",
                 )
         self._enough(len(codes))
@@ -297,7 +301,7 @@ class Party(Turns):
         if self._next != kind:
             raise MessageRejected(
                 f"party {self.index} cannot do that now: each step is taken once, in order",
-                why="two answers to one step could reveal what each hides by itself",
+                why="two answers to the same step could together reveal what each hides",
                 fix=f"it sends {self._next.name} next" if self._next else "start another round",
             )
 
@@ -310,7 +314,7 @@ class Party(Turns):
     def _enough(self, count: int) -> None:
         if count < self.round.shape.threshold:
             raise MessageRejected(
-                f"{count} neighbours are too few: {self.round.shape.threshold} must hold shares",
+                f"only {count} neighbours hold shares; {self.round.shape.threshold} are needed",
                 why="fewer masks could be lifted by parties who pool what they know",
             )
 
@@ -321,7 +325,7 @@ def _checked_directory(given: object) -> Mapping[int, bytes] | None:
     if isinstance(given, Mapping) and all(isinstance(x, bytes) for x in given.values()):
         return given
     raise BadParameter(
-        "a directory is a dict of the public bytes of identities, by the number of their party",
+        "directory must be a dict from party number to the public bytes of that party's identity",
         fix="directory={i: each.public for i, each in enumerate(identities)}",
     )
 
@@ -330,7 +334,7 @@ def _check_noise(round_: Round, least: float) -> None:
     if round_.noise is None or round_.noise.of.variance < least:
         raise MessageRejected(
             f"the round does not promise noise of variance {least:g} or more",
-            why="the coordinator chooses the noise; this party said how much it needs",
+            why="the coordinator chooses the noise, and this party accepts no less than least=",
             fix="ask the coordinator for a round with more noise",
         )
 

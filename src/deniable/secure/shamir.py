@@ -43,7 +43,7 @@ def joined(shares: Mapping[int, bytes], *, threshold: int) -> bytes | None:
     """
     if len(shares) < threshold:
         raise MessageRejected(
-            f"{len(shares)} shares do not tell a secret that takes {threshold}",
+            f"{len(shares)} shares cannot reconstruct the secret; {threshold} are needed",
             why="too many parties dropped out before they sent their shares",
             fix="wait for more shares, or pay for another round",
         )

@@ -60,7 +60,7 @@ def step(
 def _not_now(where: str) -> MessageRejected:
     return MessageRejected(
         f"a step cannot be taken {where}",
-        why="it could be taken twice, and two answers could reveal what each hides by itself",
+        why="it could be taken twice, and two answers could together reveal what each hides",
         fix="take each step once, in the process that began the round",
     )
 

@@ -75,7 +75,9 @@ class Server(Turns):
         """Take one party's share; what is malformed, repeated or of another round is rejected."""
         _, party, payload = wire.read(message, self.round, kind=self.kind)
         if self._closed:
-            raise MessageRejected("the share came too late: this server has said whom it heard")
+            raise MessageRejected(
+                "the share came too late: this server has already announced whose shares arrived"
+            )
         if party in self._shares:
             raise MessageRejected(f"party {party} has already sent its share")
         size = self.round.length * self.round.bits // 8
@@ -93,12 +95,15 @@ class Server(Turns):
         """The sum of the shares of those whom both servers heard: uniform by itself."""
         _, sender, payload = wire.read(heard, self.round, kind=Kind.HEARD)
         if not self._closed or sender != 1 - self._number:
-            raise MessageRejected("each server says whom it heard, to the other one")
+            raise MessageRejected(
+                "each server must first tell the other whose shares arrived (heard())"
+            )
         chosen = frozenset(wire.read_bitmap(payload, count=self.round.parties) & set(self._shares))
         if self._summed not in (None, chosen):
             raise MessageRejected(
-                "this server has given its sum, over another set of parties",
-                why="two sums tell the shares of those who are in one set only",
+                "this server has already released its sum over a different set of parties",
+                why="the difference of two sums reveals the shares of parties that are in only "
+                "one of them",
                 fix="start another round",
                 cost=SPENT,
             )

@@ -78,7 +78,7 @@ def read(message: object, round_: Round, *, kind: Kind | None = None) -> tuple[K
     if round_id != round_.id:
         raise MessageRejected(
             "the message belongs to another round",
-            why="a replayed message, or a party that was told other public facts",
+            why="the message was replayed, or its sender received a different announcement",
         )
     if party >= round_.parties:
         raise MessageRejected(f"there is no party {party}: they are numbered from 0")
@@ -95,13 +95,15 @@ def read_table(payload: bytes, *, size: int, known: Iterable[int]) -> dict[int, 
     """The entries of a table, all of known parties, each once and in rising order."""
     step = _COUNT.size + size
     if len(payload) < _COUNT.size or len(payload) != _COUNT.size + step * _first(payload):
-        raise MessageRejected("the message does not have the length that its table says")
+        raise MessageRejected("the length of the message does not match its table")
     entries: dict[int, bytes] = {}
     allowed, last = set(known), -1
     for start in range(_COUNT.size, len(payload), step):
         party = _COUNT.unpack_from(payload, start)[0]
         if party <= last or party not in allowed:
-            raise MessageRejected("the table names a stranger, or a party twice or out of order")
+            raise MessageRejected(
+                "the table names an unknown party, or names a party twice or out of order"
+            )
         entries[party] = payload[start + _COUNT.size : start + step]
         last = party
     return entries
@@ -114,9 +116,7 @@ def _first(payload: bytes) -> int:
 def exactly(payload: bytes, size: int) -> bytes:
     """The payload, if it has that many bytes."""
     if len(payload) != size:
-        raise MessageRejected(
-            f"the message must carry {size:,} bytes, and carries {len(payload):,}"
-        )
+        raise MessageRejected(f"the payload must be {size:,} bytes long, but is {len(payload):,}")
     return payload
 
 

@@ -202,7 +202,8 @@ def _unit(people: Iterable[Hashable] | None, unit: Unit | None) -> Unit:
         return unit or units.rows()
     if people is None:
         raise BadParameter(
-            f"the unit is {unit}, and whom each row belongs to is not given",
+            f"the unit is {unit}, but people= is missing, so it is unknown which person each "
+            "row belongs to",
             why="rows of one person that are placed by coins of their own touch several parts",
             fix=f"people=table[{unit.column!r}]" if unit is not None else "",
         )

@@ -126,7 +126,8 @@ def check_entries(step: Step[Any], unit: Unit) -> None:
     sampled = [part for part in step.mechanism.within() if part.draws_units]
     if step.value.form.statistic is not None and not sampled:
         raise BadParameter(
-            f"{type(step.mechanism).__name__} draws no sample that the statistic could be asked of",
+            f"statistic= needs a sampled mechanism, and {type(step.mechanism).__name__} does "
+            "not sample",
             fix="dp.Sensitive(lambda: statistic(rows), ...) without statistic=",
         )
     entries = step.value.entries
@@ -134,7 +135,8 @@ def check_entries(step: Step[Any], unit: Unit) -> None:
         raise SensitivityMismatch(
             f"{type(sampled[0]).__name__} draws units, and {unit}, may have "
             f"{entries or 'several'} of the rows",
-            why="a unit whose rows are drawn by coins of their own is in the sample more often",
+            why="if each row is sampled separately, a unit with several rows is more likely to "
+            "be in the sample",
             fix="dp.Sensitive(..., entries=1), with one row for each unit: the sum of its rows",
         )
 

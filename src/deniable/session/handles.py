@@ -67,7 +67,8 @@ class Handles:
             answering = opened.interaction.answering()
             if answering is None:
                 raise BadParameter(
-                    f"{type(step.mechanism).__name__} has given all the answers you paid for",
+                    f"{type(step.mechanism).__name__} has no answers left: you have used all "
+                    "that you paid for",
                     fix="open it again, which charges again",
                 )
             admit(opened.entry.asker)

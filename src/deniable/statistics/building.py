@@ -76,7 +76,7 @@ class About:
                 f"no table has all of these columns: {columns}", fix="join the tables in SQL: s.sql"
             )
         return BadParameter(
-            "this session has several tables: say which",
+            "this session has several tables; name one with table=",
             fix=f"table={next((t.name for t in able), 'people')!r}",
         )
 

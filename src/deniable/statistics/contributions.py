@@ -54,7 +54,7 @@ class Contributions:
         limits = ", ".join(f"{name}={limit}" for name, limit in self.recommended.items())
         kept = ", ".join(
             f"about {100 * _share(self._releases[name], self._steps(name), limit):.0f} % of people "
-            f"have at most {_few(limit, name)}"
+            f"{'have' if name == 'rows' else 'are in'} at most {_few(limit, name)}"
             for name, limit in self.recommended.items()
         )
         return f'unit=dp.person("{self.person}", {limits})    {kept}'
@@ -97,7 +97,7 @@ def question(about: About, by: str | None) -> str:
     person = about.session.unit.column
     if person is None:
         raise MissingUnit(
-            "each row is a person of its own here, so nobody has several",
+            "in this session every row is a person, so nobody has several rows",
             why=f"the session protects {about.session.unit}",
             fix='unit=dp.person("user_id", rows=10)',
         )

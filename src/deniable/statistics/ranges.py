@@ -83,9 +83,9 @@ def _threshold(release: Release) -> float:
 def _nothing_found(release: Release) -> str:
     """At which cost nothing was found, and how many rows it takes."""
     return (
-        f"no bounds were found at {amount(release.loss, 'up')}: between two powers of two, noise "
-        f"hides fewer than about {digits(_threshold(release), 'up')} rows; spend more, or state "
-        "plausible bounds"
+        f"no bounds were found at {amount(release.loss, 'up')}: a range between two powers of two "
+        f"is found only if it has about {digits(_threshold(release), 'up')} rows or more; spend "
+        "more, or state plausible bounds"
     )
 
 

@@ -85,14 +85,14 @@ class Sampled:
             errors={"value": None},
             steps=[
                 f"put each unit into one of {parts:,} parts, and evaluate the function on each",
-                f"find the order of magnitude of the answers with {search!r}",
+                f"find the order of magnitude of the answers privately (ε {search.epsilon:.3g})",
                 "average the answers, clipped to four times that magnitude, with noise",
             ],
             **balance(self.about.session.ledger, self._price(search, rest)),
             notes=(
-                f"± {shown_error(100 * share)} % of the answers' magnitude, a power of two",
-                "± twice that where answers lie on both sides of 0",
-                f"needs many more units than {parts:,}: a part without rows has no answer",
+                f"the ± is {shown_error(100 * share)} % of the magnitude found, a power of two",
+                "the ± is twice that where answers lie on both sides of 0",
+                f"this needs many more than {parts:,} units: a part without rows has no answer",
                 self._few(search, parts),
                 _COVERS,
             ),

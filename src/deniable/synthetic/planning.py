@@ -84,7 +84,7 @@ def _steps(run: Run, method: str, cliques: Sequence[Clique]) -> list[str]:
     if method == "adaptive":
         return [
             f"count {columns} columns with {noise} noise",
-            f"choose what the model gets most wrong, among {counted} and their parts",
+            f"choose the marginal that the model gets most wrong, among {counted} and their parts",
             f"count it with {noise} noise, fit the model, and repeat until the spend is used up",
         ]
     return [f"count {counted} with {noise} noise, fit a model"]

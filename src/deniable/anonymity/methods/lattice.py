@@ -115,7 +115,8 @@ def search(problem: Problem) -> BestNode:
     if looking.best is None:
         raise BadParameter(
             "no generalisation meets the demands within the suppression limit",
-            why="even with every quasi-identifier hidden, too many rows would be left out",
+            why="even with every quasi-identifier fully generalised, too many rows would be "
+            "suppressed",
             fix="a smaller k or l, a larger t, or more suppression",
         )
     return BestNode(best=_lowest(problem, looking.best), counted=looking.counted, nodes=nodes)

@@ -45,7 +45,8 @@ def from_correlations(
     size = inside.shape[1]
     if told.shape != (size, size) or not outside.shape[1] == usual.shape[1] == size:
         raise BadParameter(
-            "published is a square matrix with a row and a column for each column of the people",
+            "published must be a square matrix with one row and one column per column of the "
+            "tables",
             fix="from_correlations(numpy.corrcoef(table.T), members=table, controls=others)",
         )
     if size < 2 or not np.all(np.isfinite(told)) or usual.shape[0] < 3:

@@ -81,7 +81,7 @@ def _log_odds(model: Classifier, people: Labelled) -> Floats:
     given = np.asarray(labels).reshape(-1)
     chances = np.asarray(model.predict_proba(rows), dtype=np.float64)
     if chances.ndim != 2 or chances.shape[0] != given.size:
-        raise BadParameter("predict_proba gives a row a person and a column a class")
+        raise BadParameter("predict_proba must return one row per person and one column per class")
     classes = getattr(model, "classes_", None)
     if classes is None:
         place = given.astype(np.int64)

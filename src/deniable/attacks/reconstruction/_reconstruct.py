@@ -172,11 +172,16 @@ def _noise(
 
 def _matrix(queries: ArrayLike | None, answers: Floats) -> NDArray[np.float32]:
     if queries is None:
-        raise BadParameter("queries say who was counted in each answer", fix="a row a question")
+        raise BadParameter(
+            "queries is missing: it states who was counted in each answer",
+            fix="queries=..., one row per question",
+        )
     matrix = np.asarray(queries, dtype=np.float32)
     if matrix.ndim != 2 or matrix.shape[0] != answers.size or matrix.shape[1] == 0:
         raise BadParameter.of(
-            "queries", np.shape(matrix), must=f"a table of {answers.size} rows, a column a person"
+            "queries",
+            np.shape(matrix),
+            must=f"a table with {answers.size} rows and one column per person",
         )
     if not np.all(np.isfinite(matrix @ np.ones(matrix.shape[1], dtype=np.float32))):
         raise BadParameter("queries are finite numbers")

@@ -14,6 +14,7 @@ from deniable.attacks.tables import columns_of, frame_of, persons, row_count
 from deniable.attacks.telling import Facts, Told, people, percent
 from deniable.attacks.uniqueness import Selectivity, Uniqueness, selectivity, uniqueness
 from deniable.errors import BadParameter
+from deniable.fixes import Fix
 from deniable.plots import Axes
 from deniable.progress import Progress, say
 from deniable.records import plain
@@ -226,6 +227,6 @@ def _linked(
 
 def _too_little() -> BadParameter:
     return BadParameter(
-        "a report needs columns that others may know, and at least four rows",
-        fix='report(table, quasi=["age", "zip", "sex"], sensitive="income")',
+        "a report needs at least one quasi-identifier and at least four rows",
+        fix=Fix('report(table, quasi=["age", "zip", "sex"])', command="--quasi age,zip,sex"),
     )

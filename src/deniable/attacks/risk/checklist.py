@@ -62,7 +62,7 @@ PROPERTIES = (
         "undetectability",
         "Can anyone tell whether a person is in the data at all?",
         "No: their row is there or it is not",
-        "No: a class that fits nobody else shows it",
+        "No: a class that only one known person fits reveals it",
         "Yes, up to ε: odds move by a factor of at most e^ε",
         "Yes, up to ε",
     ),
@@ -101,8 +101,8 @@ REQUIREMENTS = (
     item(
         "no obscurity",
         "Does it hold when the method and its parameters are public?",
-        "No: nothing protects but not knowing",
-        "Partly: that the least generalisation was chosen tells about the rows",
+        "No: the only protection is secrecy",
+        "Partly: choosing the least generalisation reveals something about the rows",
         "Yes: only the random bits are secret",
         "Yes",
     ),
@@ -135,7 +135,7 @@ BESIDE = (
     ),
     item(
         "unobservability",
-        "Can nobody, not even those who run the system, see that a person took part?",
+        "Is it hidden from everyone, even from those who run the system, that a person took part?",
         *("No: whoever holds the table sees it",) * 2,
         *("No: the curator sees it; the local model and secure sums change that",) * 2,
     ),

@@ -156,7 +156,7 @@ def _stranger(kind: str, known: list[Any]) -> object:
         numbers = [who for who in known if who is not None and math.isfinite(who)]
         return next(n for n in itertools.count(len(numbers)) if n not in numbers)
     if kind != "text":
-        raise BadParameter("people must be told apart by text or by numbers")
+        raise BadParameter("the column that identifies people must hold text or numbers")
     return "somebody new"
 
 

@@ -44,7 +44,7 @@ def search(
         if tried >= parameters.whole("most", most):
             break
     if nearest is None:
-        raise BadParameter("there is nobody to replace in these data")
+        raise BadParameter("these data have no rows, so no row can be replaced")
     if not nearest.steps:
         raise released_nothing(nearest)
     return replace(nearest, tried=tried)

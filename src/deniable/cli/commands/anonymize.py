@@ -109,7 +109,7 @@ def _needs(
     if not columns:
         raise BadParameter(
             "no quasi-identifiers were given",
-            why="people are hidden in groups of equal values in these columns",
+            why="the rows are grouped so that each shares its values in these columns with others",
             fix="--quasi age,zip,sex",
         )
     if sensitive is None and (l is not None or t is not None):

@@ -44,7 +44,7 @@ def synth(
 ) -> None:
     """Write synthetic rows, and spend budget.
 
-    Without --spend, list what there is to decide first.
+    Without --spend, suggest an amount and stop.
     """
     rows.fresh(out, suffixes=(".csv", ".parquet", ".synthetic"), force=force)
     if count is not None:
@@ -56,7 +56,7 @@ def synth(
     with place.open(budget=amounts.maybe("budget", budget), asker=asker) as session:
         if paid is None:
             share = amounts.typed(session.left.share(0.25))
-            said = f"--spend {share}    besides what you typed: a quarter of what is left"
+            said = f"--spend {share}    a quarter of what is left; add it to your command"
             raise BadParameter("say what to spend", fix=said)
         wanted = session.synthesis(named, method=method, bins=bins, table=table)
         if not json:

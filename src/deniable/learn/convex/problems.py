@@ -109,7 +109,7 @@ class Problem:
         ):
             raise BadParameter(
                 f'method="{self.method}" cannot be paid for with {self.spend}',
-                why="a sampler with a certified error has a δ, and normal noise has one too",
+                why="a sampler with a certified error has a δ, and Gaussian noise has one too",
                 fix="spend=dp.epsilon(1.0, delta=1e-6)",
             )
         if self.method == "stochastic" and self.size is None:

@@ -101,8 +101,8 @@ def gaussian(loss: Loss) -> float:
         return mu if isinstance(loss, Gdp) else mu * (1 - 2.0**-40)
     raise MixedLosses(
         "learning adds Gaussian noise, which needs a δ",
-        why="normal noise is never ε-DP with δ = 0",
-        fix="spend=dp.epsilon(1.0, delta=1e-6), in a session whose budget has a delta",
+        why="Gaussian noise is never ε-DP with δ = 0",
+        fix="spend=dp.epsilon(1.0, delta=1e-6), in a session whose budget has a δ",
     )
 
 
@@ -188,7 +188,7 @@ def _blocked(session: Session, spend: Loss) -> tuple[Loss, float | None]:
     if not kept.delta >= wanted * (1 - _ROUNDING) > 0:
         raise BudgetExceeded(
             f"this fit needs a δ of {wanted:.3g}, and {kept.delta:.3g} is left for blocks",
-            why="a list of noises is charged as one block, and a part of the budget's δ, as a rule "
+            why="a fit is charged as one block, and only a part of the budget's δ, usually "
             "a quarter, is kept for blocks",
             fix="open the session with a larger delta, or a budget in mu or rho",
         )

@@ -75,7 +75,7 @@ class Gaussian(RealNoise):
         if given not in ({"epsilon", "delta"}, {"rho"}, {"mu"}):
             raise BadParameter(
                 "Gaussian.calibrate takes epsilon and delta, or rho, or mu",
-                why="normal noise is never ε-DP with δ = 0",
+                why="Gaussian noise is never ε-DP with δ = 0",
                 fix="dp.Gaussian.calibrate(epsilon=1, delta=1e-6, sensitivity=1)",
             )
         if mu is not None:

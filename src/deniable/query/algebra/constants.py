@@ -46,12 +46,12 @@ def check_constants(op: str, args: Sequence[Any]) -> None:
         case "width_bucket", _, low, high, buckets:
             _check_buckets(low, high, buckets)
         case "substr", _, start, *_ if start < 1:
-            raise UnsupportedQuery("SUBSTR counts from 1", fix="SUBSTR(x, 1, 3)")
+            raise UnsupportedQuery("SUBSTR positions start at 1", fix="SUBSTR(x, 1, 3)")
         case "substr", _, _, int(count) if count < 0:
             raise UnsupportedQuery("SUBSTR cannot take a negative number of letters")
         case "like" | "ilike", _, str(pattern) if "\\" in pattern:
             raise UnsupportedQuery(
-                "patterns have no escape here",
+                "escape characters in patterns are not supported",
                 fix=fixes.sql(
                     "contains, starts_with or ends_with", ".contains, .startswith or .endswith"
                 ),

@@ -147,7 +147,7 @@ def alike(args: tuple[Expression, ...]) -> tuple[Expression, ...]:
     if len(kinds) > 1 and not kinds <= NUMBERS:
         names = " and ".join(sorted(kind.value for kind in kinds))
         raise UnsupportedQuery(
-            f"{names} values cannot be mixed",
+            f"{names} values cannot be combined in one expression",
             why="each engine would convert them in its own way, or fail on a row",
             fix=_conversion(args, kinds),
         )
@@ -247,9 +247,9 @@ def _check(operator: Operator, position: int, arg: Expression, *, count: int) ->
         accepted = operator.accepts[0] if is_condition else operator.accepts[1]
     if arg.kind not in accepted:
         wanted = " or ".join(sorted(kind.value for kind in accepted))
-        raise UnsupportedQuery(f"{operator.name} takes {wanted} here, not {arg.kind.value}")
+        raise UnsupportedQuery(f"`{operator.name}` needs {wanted} here, not {arg.kind.value}")
     if position in operator.constants and not (isinstance(arg, Literal) and arg.value is not None):
-        raise UnsupportedQuery(f"{operator.name} needs a constant here")
+        raise UnsupportedQuery(f"`{operator.name}` needs a constant here")
 
 
 # ---- one kind
@@ -274,7 +274,7 @@ def _as_moment(arg: Expression, kind: Kind) -> Expression:
     if not isinstance(arg, Literal):
         if arg.kind is Kind.TEXT:
             raise UnsupportedQuery(
-                "text and dates cannot be mixed",
+                "text and dates cannot be combined in one expression",
                 fix=fixes.sql(f"CAST(... AS {kind})", f".cast({kind})"),
             )
         return made

@@ -64,7 +64,7 @@ def least(
         )
     except BadParameter:
         raise BadParameter(
-            "that ± is met by any loss, however small",
+            "any spend, however small, achieves that ±",
             why="the δ of this session alone buys it" if isinstance(budget, Approx) else "",
             fix="within= a smaller ±, or spend=",
         ) from None
@@ -135,7 +135,7 @@ def _that_ask_something(wanted: dict[str, float], plan: IntegerPlan) -> dict[str
     if not asking:
         name, most = next((n, most) for n, most in largest.items() if most)
         raise BadParameter(
-            f"within={wanted[name]:g} asks nothing of `{name}`: its ± is never above {most:g}",
+            f"within={wanted[name]:g} has no effect: the ± of `{name}` is never above {most:g}",
             why="it lies between bounds that are public",
             fix=f"within={most / 10:g}",
         )

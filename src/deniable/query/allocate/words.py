@@ -97,7 +97,8 @@ def _joined(plan: IntegerPlan) -> Iterator[str]:
         one, both = plan.joined
         yield (
             f"before joining, keep at most {one:,} rows per person and join key in each table; "
-            f"if both tables have more than {both:,}, keep {both:,} evenly spaced rows of each"
+            f"if a person has more than {both:,} in both tables, keep {both:,} evenly spaced "
+            "rows of each"
         )
 
 

@@ -73,7 +73,7 @@ def _of_public(
     held = other.value()
     if negated and held.domain.nullable and not _filled(relation, held):
         raise UnsupportedQuery(
-            f"`{other.name}` may be missing, and then nothing is known not to be among it",
+            f"NOT IN needs a column without missing values, and `{other.name}` may be missing",
             why="a comparison with a missing value is never true",
             fix=fixes.sql(
                 f"add WHERE ... IS NOT NULL there, for `{other.name}`",

@@ -68,5 +68,7 @@ def _share(node: Node) -> float:
         return 0.5
     value = node.quantile.value if type(node.quantile) is ops.Literal else None
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
-        raise UnsupportedQuery("a quantile is a number from 0 to 1", fix=".quantile(0.9)")
+        raise UnsupportedQuery(
+            "the level of a quantile must be a number from 0 to 1", fix=".quantile(0.9)"
+        )
     return float(value)

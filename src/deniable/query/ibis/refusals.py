@@ -90,7 +90,7 @@ _REASONS: Final[dict[Any, Refusal]] = {
     ops.Sample: (
         "sampling is not supported",
         "a random sample drawn by the engine is neither private nor repeatable",
-        "remove .sample(): a person's rows beyond the limit already weigh less",
+        "remove .sample()",
     ),
     ops.Limit: (
         "limit of rows cannot be bounded",

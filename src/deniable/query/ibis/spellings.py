@@ -117,7 +117,8 @@ def _like(op: str) -> Callable[[IbisLowering, Node], Expression]:
     def lowered(rows: IbisLowering, node: Node) -> Expression:
         if node.escape is not None:
             raise UnsupportedQuery(
-                "patterns have no escape here", fix=".contains, .startswith or .endswith"
+                "escape characters in patterns are not supported",
+                fix=".contains, .startswith or .endswith",
             )
         return fold(op, rows.lower(node.arg), rows.lower(node.pattern))
 

@@ -75,7 +75,7 @@ def _plain(
             argument = argument.expressions[0]
         elif function is not Function.COUNT or len(argument.expressions) != 1:
             raise UnsupportedQuery(
-                "DISTINCT counts the values of one column; it cannot be used otherwise",
+                "DISTINCT is supported only in COUNT, MIN and MAX of one column",
                 why="which of two equal values counts would depend on other people's rows",
                 fix="COUNT(DISTINCT column)",
             )
@@ -135,7 +135,7 @@ def _share(node: exp.Expr | None, rows: SqlLowering) -> float:
     value = None if node is None else _number(node, rows)
     if value is None or not 0 <= value <= 1:
         raise UnsupportedQuery(
-            "a quantile is a number from 0 to 1",
+            "the level of a quantile must be a number from 0 to 1",
             fix="QUANTILE(x, 0.9)",
             snippet=None if node is None else rows.text.at(node),
         )

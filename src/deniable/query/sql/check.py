@@ -86,7 +86,7 @@ def _refused(
         return refused(refusal, text.snippet(span))
     shown = text.written(within or node)[:60] or type(within or node).__name__
     return UnsupportedQuery(
-        f"{'this part of ' if within else ''}{shown} is not supported",
+        f"{'part of ' if within else ''}`{shown}` is not supported",
         why="operations on people's rows must be bounded, and the same on every engine",
         fix="docs/reference/sql.md lists every supported function and clause",
         snippet=text.snippet(span),

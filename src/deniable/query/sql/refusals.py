@@ -85,7 +85,7 @@ _TOP: Refusal = (
     "SELECT x, COUNT(*) AS n FROM ... GROUP BY x ORDER BY n DESC LIMIT 1",
 )
 _ROWS: Refusal = (
-    "this would publish rows; only aggregates can be private",
+    "this function would publish people's values; only statistics can be private",
     "a row is about one person",
     "COUNT, SUM, AVG, MEDIAN, ... with GROUP BY",
 )
@@ -167,7 +167,7 @@ CLAUSES: Final[dict[str, Refusal]] = {
     "sample": (
         "sampling is not supported",
         "a random sample drawn by the engine is neither private nor repeatable",
-        "remove TABLESAMPLE: a person's rows beyond the limit already weigh less",
+        "remove TABLESAMPLE",
     ),
     "method": ("only plain JOIN and LEFT JOIN can be bounded", OTHERS, "JOIN ... USING (column)"),
     "laterals": ("LATERAL cannot be bounded", OTHERS, ""),

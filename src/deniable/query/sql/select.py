@@ -109,7 +109,7 @@ def _listed(select: exp.Expr, asking: Asking) -> list[Listed]:
             check_kind(part)
             if part.args.get("side") == "RIGHT" and any(map(is_comma, joins)):
                 raise UnsupportedQuery(
-                    "RIGHT JOIN after a comma is ambiguous",
+                    "a RIGHT JOIN cannot follow a comma in FROM",
                     fix="write JOIN ... ON in place of the comma",
                 )
             node, left = found[-1]

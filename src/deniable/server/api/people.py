@@ -17,10 +17,14 @@ from deniable.server.state import app_of, house_of
 from .models import NewPerson
 
 COOKIE = "deniable"
-UNKNOWN = "this token is not known here: it was replaced by a newer one, or is of another server"
+UNKNOWN = (
+    "this server does not know this token: it was replaced by a newer one, or belongs to another "
+    "server"
+)
 KNOWN = (
-    "There was an account of this name already. It has the new share beside its earlier ones, and "
-    "this token opens that account. If this is somebody else, choose another name for them."
+    "An account with this name already existed. It now has the new share in addition to its "
+    "earlier ones, and this token opens that account. If this is somebody else, choose another "
+    "name for them."
 )
 
 
@@ -131,7 +135,9 @@ def added(house: House, name: str, people: str | None, share: dict[str, Any] | N
         ledger.check(ledger.filter.price_of(amount))  # before anything is written
     person = house.accounts.find(name) or house.accounts.add(name)
     if person.role == "curator":
-        raise BadParameter("a curator spends what is not reserved, and needs no share")
+        raise BadParameter(
+            "a curator spends the unreserved part of the budget and does not need a share"
+        )
     if amount is not None:
         house.ledgers[group].share(person.name, amount=amount)
         house.anchor(group)

@@ -103,8 +103,8 @@ def _stranger(response: Any) -> NotReady:
     """For what answers at an address in other words than a curator's server."""
     elsewhere = response.headers.get("location")
     return NotReady(
-        f"what answers at {response.url.scheme}://{response.url.netloc.decode()} does not answer "
-        f"as a deniable server ({response.status_code})",
+        f"{response.url.scheme}://{response.url.netloc.decode()} is not a deniable server "
+        f"(status {response.status_code})",
         fix="check the address" if elsewhere is None else f"it points to {elsewhere}",
         cost="unknown until the server answers",
     )

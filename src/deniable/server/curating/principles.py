@@ -31,7 +31,7 @@ def checklist(group: Group, resumptions: int) -> list[dict[str, Any]]:
          "tables, unit and budget are published; questions are not"),
         ("Individual participation", bool(group.contact),
          f"people ask {group.contact} about their rows",
-         "the curator names nobody whom people can ask about their rows"),
+         "the curator gives no contact for people to ask about their rows"),
         ("Accountability", True,
          f"every answer is a line of a hash-chained ledger; {resumed}", ""),
     ]  # fmt: skip

@@ -170,7 +170,7 @@ def _unit(house: House, group: str, found: Mapping[str, Column], fields: Fields)
             fix="choose the column that identifies a person",
         )
     if not rows.isdecimal() or (most and not most.isdecimal()):
-        raise BadParameter("the most rows, and groups, of one person are whole numbers")
+        raise BadParameter("the limits on rows and groups per person must be whole numbers")
     person = column.removeprefix("column:")
     return units.person(person, rows=int(rows), groups=int(most) if most else None)
 

@@ -164,4 +164,6 @@ def raised(outcome: Outcome) -> Outcome:
 
 
 def _opaque() -> DeniableError:
-    return NotReady("the server cannot answer this now", fix="tell the curator, who sees why")
+    return NotReady(
+        "the server cannot answer this now", fix="ask the curator, who can see the cause"
+    )

@@ -59,7 +59,7 @@ def lost_answer() -> Outcome:
 
 def another() -> NotReady:
     """For who waited long enough for their own earlier questions."""
-    return NotReady("another question of yours is being answered", fix="ask again later")
+    return NotReady("your previous question is still being answered", fix="ask again later")
 
 
 class Crowded(NotReady):

@@ -63,7 +63,9 @@ def tables(
     if isinstance(source, Mapping):
         found = [each for key, part in source.items() for each in _of_mapping(key, part)]
         if name is not None:
-            raise BadParameter("tables given by name have their names: name= is for one table")
+            raise BadParameter(
+                "name= is for a single table; the keys of this dictionary already name the tables"
+            )
     else:
         found = _found(source, name, schema)
     wanted = _wanted(found, schema)
@@ -128,7 +130,7 @@ def look_by_class(source: object, name: str | None, schema: Schema | None) -> li
         if package in _HOMES:
             return _look(package, source, name, schema)
     raise BadParameter(
-        f"cannot open {parameters.a_kind(source)} as tables",
+        f"cannot open {parameters.a_kind(source)}",
         fix=KINDS,
         hint="pandas.DataFrame(...)" if isinstance(source, list | tuple) else "",
     )

@@ -114,7 +114,7 @@ def _place(connection: Any) -> tuple[str, str]:
     except duckdb.Error:
         raise BadParameter(
             "this DuckDB connection is busy or closed",
-            why="which schema it is in cannot be asked before its last result is fetched",
+            why="its current schema cannot be read until the last result has been fetched",
             fix="connection.fetchall(), and then open it",
         ) from None
     return (str(place[0]), str(place[1]))

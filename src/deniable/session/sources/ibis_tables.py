@@ -241,7 +241,7 @@ def _engine(expression: Any, node: Any) -> Any:
     unbound = node.find(UnboundTable)
     if unbound:
         raise BadParameter(
-            f"`{unbound[0].name}` is a table without rows: it is bound to no connection",
+            f"`{unbound[0].name}` has no rows: it is not bound to a connection",
             why="ibis.table(...) only says which columns a table has",
             fix=f'connection.table("{unbound[0].name}")',
         )
@@ -249,7 +249,7 @@ def _engine(expression: Any, node: Any) -> Any:
         return expression.get_backend()
     except IbisError:
         raise BadParameter(
-            "this Ibis expression is about several connections",
+            "this Ibis expression uses several connections",
             fix='{"people": first.table("people"), "visits": second.table("visits")}',
         ) from None
 
@@ -316,7 +316,7 @@ def _affinity(declared: str) -> str | None:
 def _refused(engine: str) -> BadParameter:
     if engine == "postgres":
         return BadParameter(
-            "an Ibis expression on Postgres is asked as a view",
+            "an Ibis expression on Postgres must be opened as a view",
             why="its rows then stay where they are",
             fix='connection.create_view("adults", expression), then connection.table("adults")',
         )
@@ -326,7 +326,7 @@ def _refused(engine: str) -> BadParameter:
             fix="spark.createDataFrame(frame).createOrReplaceTempView(...)",
         )
     return BadParameter(
-        f"rows do not come from {engine} through Ibis without fail",
+        f"{engine} is not supported through Ibis, because its client can fail on a single row",
         why="its client stops at a value that does not fit the type of its column: a single odd "
         "row could be noticed by that",
         fix=('expression.to_parquet("people.parquet")', "a DuckDB connection that attaches it"),

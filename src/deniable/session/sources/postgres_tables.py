@@ -73,7 +73,9 @@ def _connected(address: str) -> Any:
     try:
         return psycopg.connect(address)
     except psycopg.Error:
-        raise BadParameter("no Postgres server answers at that address, or not to you") from None
+        raise BadParameter(
+            "cannot connect to Postgres at that address: no server answers, or it refuses your role"
+        ) from None
 
 
 def address(connection: Any, *, schema: str | None = None) -> str:

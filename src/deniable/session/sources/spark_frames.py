@@ -37,7 +37,7 @@ def look(frame: Any, name: str | None, _schema: Schema | None) -> list[TableOutl
         )
     if is_remote(frame) and tuple(map(int, version.split(".")[:2])) < (4, 3):
         raise BadParameter(
-            "Spark Connect has sessions that can be had for one question from pyspark 4.3 on",
+            "Spark Connect needs pyspark 4.3 or later",
             fix='pip install "pyspark>=4.3"',
         )
     return [outline(SparkFrame(held=frame), name, frame.dtypes)]

@@ -148,13 +148,18 @@ class Following:
         """What is counted, and on which condition the bound holds."""
         unit = self.about.session.unit
         clipped = f"values of {self.steps.of} are clipped to their bounds" if self.steps.of else ""
-        most = f"of each person the first {unit.rows} rows in time count, over the whole stream"
+        most = (
+            f"only the first {unit.rows} rows of each person, by date, count over the whole stream"
+        )
+        only_added = (
+            "the bound holds if rows are only ever added: no row may be deleted, moved to another "
+            f"{self.steps.every}, or lose its consent"
+        )
         stated = (
             most if unit.column is not None else "",
             clipped,
-            f"a row that comes after its {self.steps.every} was counted is not counted",
-            "the bound holds for the whole stream if rows are only ever added",
-            f"so none is deleted, moved to another {self.steps.every} or no longer consented to",
+            f"a row that arrives after its {self.steps.every} has been counted is never counted",
+            only_added,
         )
         return tuple(filter(None, stated))
 
@@ -301,8 +306,9 @@ def _after(before: NDArray[np.float64], counter: Counter) -> NDArray[np.float64]
 
 def _cut_off() -> BadParameter:
     return BadParameter(
-        "an interrupt has cut this stream off",
-        why="a step was read whose total was lost; to read it twice would count people twice",
+        "this stream ended when a step was interrupted",
+        why="the rows of a step were read but its total was lost, and reading them again would "
+        "count people twice",
         fix="s.follow(...).open(spend=...)    which charges again",
     )
 
