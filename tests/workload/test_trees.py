@@ -6,9 +6,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests import goodness
 
-from deniable.workload.trees import Ranks, Tree, spread, tree_for
+from deniable.workload.trees import Ranks, Tree, branching_for, spread, tree_for
 
 SHAPES = st.sampled_from([1, 2, 7, 10, 126, 1000, 1024])
+
+
+# The least of h³·(B − 1) for Laplace and of h²·(B − 1) for Gaussian noise, worked out by hand.
+LEVELS = {16: (1, 2), 256: (2, 4), 4096: (3, 5), 65536: (4, 7), 2**20: (5, 9)}
+
+
+@pytest.mark.parametrize(("cells", "levels"), LEVELS.items(), ids=str)
+def test_trees_under_gaussian_noise_are_higher_as_their_levels_cost_less(cells, levels):
+    assert tuple(len(branching_for(cells, law=law)) for law in ("laplace", "gaussian")) == levels
 
 
 @given(cells=SHAPES, law=st.sampled_from(["laplace", "gaussian"]), seed=st.integers(0, 99))
