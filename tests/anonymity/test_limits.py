@@ -100,7 +100,7 @@ def test_minimality_counts_the_deals_that_forced_the_joining(groups, cases, l):
             broken += 1
             hit = [h + x for h, x in zip(hit, dealt, strict=True)]
     if not broken:
-        with pytest.raises(BadParameter, match="never need to be joined"):
+        with pytest.raises(BadParameter, match="never need to be merged"):
             limits.minimality(groups, cases=cases, l=l)
         return
     expected = [Fraction(h, broken * size) for h, size in zip(hit, groups, strict=True)]

@@ -120,5 +120,5 @@ def test_nothing_is_not_averaged(answers):
 
 
 def test_a_log_that_is_no_table_is_refused():
-    with pytest.raises(dp.BadParameter, match="a row a question"):
+    with pytest.raises(dp.BadParameter, match="one row per question"):
         search_log([True, False])

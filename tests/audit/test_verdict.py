@@ -27,7 +27,9 @@ FOUND = Verdict(
 
 def test_a_violation_reads_as_a_sentence_with_its_evidence():
     text = str(FOUND)
-    assert text.startswith("Violated: ε = 1 is claimed, at least ε = 1.23 is proved at 99.9 %")
+    assert text.startswith(
+        "Violated: the claim is ε = 1; the audit proves at least ε = 1.23 (99.9 %"
+    )
     assert "the answer is at most <3>" in text
     assert "noise 4.12 % too small would be caught 9 times in 10" in text
     assert "200,000" in text

@@ -282,7 +282,9 @@ def test_anonymize_counts_people_where_a_column_identifies_them(clinic, say, rea
     assert record["levels"] != {"age": 0}
     assert read(*by_people, "3")["levels"] == {"age": 0}
     assert read(*run, "--k", "30")["levels"] == {"age": 0}  # 60 rows of 3 people
-    assert "even with every quasi-identifier hidden" in say(*by_people, "13", code=1).stderr
+    assert (
+        "even with every quasi-identifier fully generalised" in say(*by_people, "13", code=1).stderr
+    )
 
 
 def test_without_a_unit_the_reader_learns_that_rows_are_counted(clinic, say):

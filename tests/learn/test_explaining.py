@@ -40,18 +40,22 @@ def pull(theta, X, y):
 
 
 MODELS = {
-    "descent": (LogisticRegression(), {"target": "t"}, "60 answers"),
-    "objective": (LogisticRegression(solver="objective"), {"target": "t"}, "one minimum with"),
-    "output": (LogisticRegression(solver="output"), {"target": "t"}, "one answer"),
-    "boosting": (GradientBoosting(), {"target": "t"}, "40 answers"),
-    "ridge": (Ridge(), {"target": "a", "features": ["b"]}, "one answer"),
-    "bayes": (GaussianNB(), {"target": "t"}, "one answer"),
-    "means": (KMeans(), {"features": ["a", "b"]}, "6 answers"),
-    "components": (PCA(), {"features": ["a", "b"]}, "one answer"),
+    "descent": (LogisticRegression(), {"target": "t"}, "60 vectors"),
+    "objective": (
+        LogisticRegression(solver="objective"),
+        {"target": "t"},
+        "and a random linear term",
+    ),
+    "output": (LogisticRegression(solver="output"), {"target": "t"}, "one vector of sums"),
+    "boosting": (GradientBoosting(), {"target": "t"}, "40 vectors"),
+    "ridge": (Ridge(), {"target": "a", "features": ["b"]}, "one vector of sums"),
+    "bayes": (GaussianNB(), {"target": "t"}, "one vector of sums"),
+    "means": (KMeans(), {"features": ["a", "b"]}, "6 vectors"),
+    "components": (PCA(), {"features": ["a", "b"]}, "one vector of sums"),
     "samples": (
         GradientDescent(gradient=pull, dimension=2, clip=1.0, size=10, sample_rate=0.1),
         {"features": ["a", "b"]},
-        "100 answers over Poisson samples at rate 0.1",
+        "100 vectors of sums, one after the other, over Poisson samples at rate 0.1",
     ),
     "batches": (
         GradientDescent(gradient=pull, dimension=2, clip=1.0, size=10, batches=20),
@@ -141,7 +145,8 @@ def test_a_plan_without_a_schema_knows_no_size():
     assert "read a as 3 features" in str(plan)
 
 
-TIMES = "times what one unit changes"
+TIMES = "times the sensitivity"
+NOISE = "with Gaussian noise: σ is"
 THREE = dp.Gaussian(sigma=6.0, sensitivity=2.0)
 INSIDE = ObjectivePerturbation(
     coordinates=2, sensitivity=4.0, smoothness=1.0, ridge=7.0, sigma=10.0, tolerance=1.0,
@@ -152,27 +157,30 @@ INSIDE = ObjectivePerturbation(
 @pytest.mark.parametrize(
     ("plan", "words"),
     [
-        (THREE, ["one answer, noise 3 times what one unit changes"]),
+        (THREE, [f"release one vector of sums {NOISE} 3 {TIMES}"]),
         (
             Composed.of((THREE, 1), (dp.Gaussian(sigma=1.0, sensitivity=4.0), 5)),
             [
-                "one answer, noise 3 times what one unit changes",
-                "5 answers, noise 0.25 times what one unit changes",
+                f"release one vector of sums {NOISE} 3 {TIMES}",
+                f"release 5 vectors of sums, one after the other, {NOISE} 0.25 {TIMES}",
             ],
         ),
         (
             DisjointBatches(of=THREE, batches=8, epochs=4),
-            ["4 × 8 sums over disjoint batches, noise 3 times what one unit changes"],
+            [f"release 4 × 8 sums over disjoint batches {NOISE} 3 {TIMES}"],
         ),
         (
             Composed.of((THREE.sampled(rate=0.1), 7)),
-            ["7 answers over Poisson samples at rate 0.1, noise 3 times what one unit changes"],
+            [
+                f"release 7 vectors of sums, one after the other, over Poisson samples at rate 0.1 "
+                f"{NOISE} 3 {TIMES}",
+            ],
         ),
         (
             Composed.of((INSIDE, 1)),
-            [f"one minimum with penalty 7, and in its objective noise 2.5 {TIMES}"],
+            [f"minimise the loss plus a penalty (7) and a random linear term: σ is 2.5 {TIMES}"],
         ),
-        (dp.Laplace(scale=1.0), ["one answer, noise nan times what one unit changes"]),
+        (dp.Laplace(scale=1.0), [f"release one vector of sums {NOISE} nan {TIMES}"]),
     ],
     ids=range(6),
 )

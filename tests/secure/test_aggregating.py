@@ -230,7 +230,7 @@ def test_parties_add_whole_numbers_a_row_for_each(form):
 
 @pytest.mark.parametrize("vectors", [[1, 2], [1, None, 2], [[1], 2]], ids=str)
 def test_a_number_is_no_vector_of_a_party(vectors):
-    with pytest.raises(dp.BadParameter, match="each party must have a list of numbers"):
+    with pytest.raises(dp.BadParameter, match="each party needs a list of numbers"):
         secure.aggregate(vectors, spend=dp.rho(0.1), l1=1, dropouts=1)
 
 
@@ -250,7 +250,7 @@ def test_the_plan_says_what_the_release_then_does():
     r = secure.aggregate([[1]] * 5, **facts)
     assert plan.errors["value"] == r.answers["value"].errors()[0]
     assert plan.cost == r.loss
-    assert "drop out" in str(plan)
+    assert "drops out" in str(plan)
 
 
 def test_an_answer_says_whom_it_is_about():

@@ -25,7 +25,7 @@ def test_a_party_does_not_mask_with_fewer_neighbours_than_the_threshold():
     letters = p.coordinator.deliveries()[0]
     entries = wire.read_table(letters[26:], size=wire.LETTER_BYTES, known=range(7))
     few = dict(list(entries.items())[: p.round.shape.threshold - 1])
-    with pytest.raises(MessageRejected, match="too few"):
+    with pytest.raises(MessageRejected, match="neighbours hold shares"):
         p.parties[0].mask(again(letters, wire.table(few)), SEVEN[0])
     p.parties[0].mask(letters, SEVEN[0])
 
@@ -34,7 +34,7 @@ def test_nobody_can_have_sent_a_vector_without_having_shared_secrets():
     p = play()
     p.coordinator.receive(*p.to(3, ((), (5,), (), (), ())))
     told = wire.written(Kind.SURVIVORS, p.round, 0, wire.bitmap(range(7), count=7))
-    with pytest.raises(MessageRejected, match="without shared secrets"):
+    with pytest.raises(MessageRejected, match="did not share its secrets"):
         p.parties[0].confirm(told)
 
 
@@ -46,7 +46,7 @@ def test_an_entry_for_every_neighbour_is_needed(step):
     payload = messages[3][26:]
     entries = wire.read_table(payload[head:], size=size, known=range(7))
     del entries[6]
-    with pytest.raises(MessageRejected, match="all neighbours"):
+    with pytest.raises(MessageRejected, match=r"a code is missing|with all neighbours"):
         p.coordinator.receive(again(messages[3], payload[:head] + wire.table(entries)))
     p.coordinator.receive(*messages)
 

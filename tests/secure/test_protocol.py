@@ -94,7 +94,7 @@ def test_a_party_refuses_to_unmask_a_sum_with_less_noise_than_promised():
     with pytest.raises(MessageRejected, match="less noise"):
         play.parties[0].confirm(said)
     missing = wire.written(Kind.SURVIVORS, play.round, 0, wire.bitmap(range(1, 7), count=7))
-    with pytest.raises(MessageRejected, match="said to be missing"):
+    with pytest.raises(MessageRejected, match="vector is missing"):
         play.parties[0].confirm(missing)
 
 

@@ -123,7 +123,7 @@ def test_a_server_answers_for_one_set_of_parties_and_takes_no_late_shares(first)
     for message in sent[:3]:
         server.receive(message)
     other = 1 if first else 0
-    with pytest.raises(MessageRejected, match="says whom it heard"):
+    with pytest.raises(MessageRejected, match="must first tell the other whose shares arrived"):
         server.total(saying(round_, other, range(4)))  # before it has said so itself
     own = server.heard()
     with pytest.raises(MessageRejected, match="too late"):
@@ -135,7 +135,7 @@ def test_a_server_answers_for_one_set_of_parties_and_takes_no_late_shares(first)
         server.total(saying(round_, other, {0, 1}))
     told = server.total(saying(round_, other, {0, 1, 2}))
     for others in ({0, 1, 3}, {0, 1}, set()):
-        with pytest.raises(MessageRejected, match="another set"):
+        with pytest.raises(MessageRejected, match="a different set"):
             server.total(saying(round_, other, others))
     assert server.total(saying(round_, other, range(4))) == told  # the same set
     assert server.heard() == own

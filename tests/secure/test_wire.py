@@ -67,7 +67,7 @@ def test_shares_come_with_their_commitment():
 def test_a_payload_has_exactly_its_size():
     assert wire.exactly(b"abc", 3) == b"abc"
     for wrong in (2, 4):
-        with pytest.raises(MessageRejected, match="must carry"):
+        with pytest.raises(MessageRejected, match="bytes long, but is"):
             wire.exactly(b"abc", wrong)
 
 

@@ -221,7 +221,7 @@ def test_a_unit_of_several_rows_is_refused_where_nobody_says_whose_they_are(run,
     """Placed row by row, a person with 100 rows touches every part, and is priced for one."""
     unit = dp.person("id", rows=100, relation=relation)
     s = dp.open(pa.table({"id": [1]}), unit=unit, budget=dp.epsilon(9.0))
-    with pytest.raises(dp.BadParameter, match="whom each row belongs to") as seen:
+    with pytest.raises(dp.BadParameter, match="which person each row belongs to") as seen:
         s.run(run([1.0] * 100, max, parts=8, low=0, high=1, epsilon=1.0, unit=unit))
     assert seen.value.fix == "people=table['id']"
     assert s.spent == dp.epsilon(0)

@@ -64,7 +64,7 @@ def test_without_people_every_row_is_a_unit_and_with_people_the_unit_is_theirs()
     assert _unit(None, None) == ROWS
     assert _unit(None, REPLACED) == REPLACED
     assert _unit(["a"], PERSON) == PERSON
-    with pytest.raises(BadParameter, match="is not given"):
+    with pytest.raises(BadParameter, match="people= is missing"):
         _unit(None, PERSON)
     for unit in (None, ROWS, REPLACED):
         with pytest.raises(MissingUnit):

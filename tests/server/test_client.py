@@ -100,7 +100,7 @@ def test_made_up_rows_cost_nothing_and_say_so(site):
 def test_a_token_that_is_not_known_is_refused(site):
     with (
         dp.connect(site.url, token="0" * 64) as c,
-        pytest.raises(dp.DeniableError, match="not known here"),
+        pytest.raises(dp.DeniableError, match="does not know this token"),
     ):
         c.tables  # noqa: B018
 
@@ -144,7 +144,7 @@ def test_what_is_not_a_server_of_ours_is_said_without_a_trace(answer):
     c = Client(Connection("http://example.org/x", "a1", transport=transport))
     asks = (lambda: c.tables, lambda: c.left, lambda: c.sql(SQL).release(spend=dp.epsilon(0.1)))
     for ask in asks:
-        with pytest.raises(dp.NotReady, match="does not answer as a deniable server") as found:
+        with pytest.raises(dp.NotReady, match="is not a deniable server") as found:
             ask()
         assert ("elsewhere.example" in str(found.value)) == (answer.status_code == 301)
 

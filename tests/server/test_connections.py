@@ -99,7 +99,7 @@ def test_a_name_that_has_an_account_is_said(site):
     curator = site.browser()
     for known in (False, True):
         page = curator.post("/curator/people", data={"name": "twice", "share": "0.1"}).text
-        assert ("an account of this name already" in page) == known
+        assert ("An account with this name already" in page) == known
     token = site.house.accounts.issue(site.house.accounts.curator(), "token")
     added = site.api(token).post("/api/people", json={"name": "twice", "share": {"epsilon": 0.1}})
-    assert "an account of this name already" in added.json()["note"]
+    assert "An account with this name already" in added.json()["note"]

@@ -21,9 +21,9 @@ def test_each_person_has_one_turn_at_a_time_and_others_have_theirs():
     turns = Turns(most=3)
     with turns.of("ann", patience=0):
         assert turns._present["ann"] == 1
-        with pytest.raises(dp.NotReady, match="another question"), turns.of("ann", patience=0):
+        with pytest.raises(dp.NotReady, match="still being answered"), turns.of("ann", patience=0):
             pytest.fail("ann has her turn")
-        with pytest.raises(dp.NotReady, match="another question"), turns.of("ann", patience=-2):
+        with pytest.raises(dp.NotReady, match="still being answered"), turns.of("ann", patience=-2):
             pytest.fail("her patience is at an end")
         with turns.of("bob", patience=-1):
             pass

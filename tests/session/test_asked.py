@@ -247,5 +247,5 @@ def test_a_statistic_is_asked_of_a_sample(draws):
     if draws:
         asked.check_entries(asking, ADD)
     else:
-        with pytest.raises(dp.BadParameter, match="draws no sample"):
+        with pytest.raises(dp.BadParameter, match="needs a sampled mechanism"):
             asked.check_entries(asking, ADD)

@@ -84,7 +84,7 @@ def test_a_statistic_needs_a_sample_and_nothing_is_charged_without_one(opened):
     mechanism = dp.Laplace(scale=1.0)
     asked = s.open(2 * mechanism) if opened else mechanism
     spent = s.spent
-    with pytest.raises(dp.BadParameter, match="draws no sample"):
+    with pytest.raises(dp.BadParameter, match="needs a sampled mechanism"):
         s.release(asked.on(dp.Sensitive(lambda: [1, 2, 3], l1=1, statistic=max)))
     assert s.spent == spent
 

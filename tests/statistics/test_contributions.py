@@ -128,7 +128,7 @@ def test_nobody_is_in_more_groups_than_the_schema_lists(keys, labels, spend):
 
 
 def test_contributions_need_persons_and_one_column():
-    with pytest.raises(MissingUnit, match="each row is a person"):
+    with pytest.raises(MissingUnit, match="every row is a person"):
         opened(dp.rows()).contributions(spend=SURE)
     s = opened(dp.person("who", rows=2))
     with pytest.raises(dp.BadParameter, match="by"):

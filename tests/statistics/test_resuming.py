@@ -109,7 +109,7 @@ def test_a_process_that_ends_while_steps_are_read_ends_the_stream(lost, tmp_path
         if lost == "noted":  # the totals are in the ledger, though nobody was shown them
             assert len(s.follow("day").resume()._totals) == 6
             return
-        with pytest.raises(BadParameter, match="cut this stream off"):
+        with pytest.raises(BadParameter, match="ended when a step was interrupted"):
             s.follow("day").resume()
 
 

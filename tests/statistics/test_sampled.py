@@ -61,9 +61,9 @@ def test_what_is_explained_is_what_is_released():
     asked = s.sample_and_aggregate(np.median, "pay", parts=100)
     plan = asked.explain(spend=dp.epsilon(3.0))
     assert not s.ledger.entries
-    (note,) = [n for n in plan.notes if "of the answers' magnitude" in n]
+    (note,) = [n for n in plan.notes if "of the magnitude found" in n]
     (row,) = asked.release(spend=dp.epsilon(3.0)).rows()
-    share = float(note.split("±")[1].split("%")[0]) / 100
+    share = float(note.split("the ± is")[1].split("%")[0]) / 100
     assert row["value_error"] == pytest.approx(16 * share, rel=0.01)  # the median is about 20
     assert s.spent.epsilon == pytest.approx(3.0)
     asked.release(spend=dp.epsilon(3.0)).plot()

@@ -181,9 +181,7 @@ def reconstruct(bits: ArrayLike, *, queries: ArrayLike, epsilon: float = 1.0) ->
     secret = np.asarray(bits, dtype=np.float64).reshape(-1)
     asked = np.asarray(queries, dtype=np.float32)
     if asked.ndim != 2 or asked.shape[1] != secret.size or not _zeros_and_ones(asked, secret):
-        raise BadParameter(
-            "queries must be a table of 0 and 1 with one row per question and one column per person"
-        )
+        raise BadParameter("queries must be 0 or 1: one row per question, one column per person")
     most = max(1.0, float(asked.sum(axis=0).max()))
     noisy = _noisy(
         lambda: (asked @ secret.astype(np.float32)).astype(np.float64),

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
-from deniable import parameters
 from deniable.errors import BadParameter
 from deniable.losses import Loss
 from deniable.mechanisms import Mechanism
@@ -80,8 +79,7 @@ def check_estimator(estimator: object, target: str | None) -> None:
         raise BadParameter(
             f"{kind.__name__} is a class; s.fit needs an instance"
             if ours
-            else f"{parameters.a_kind(estimator)} ({kind.__module__}) is not an estimator of "
-            "deniable.learn",
+            else f"{kind.__module__}.{kind.__name__} is not an estimator of deniable.learn",
             why="" if ours else "it would fit without noise",
             fix=f"s.fit({kind.__name__}(), ...)" if ours else _import_of(kind.__name__),
         )

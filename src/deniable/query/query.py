@@ -17,7 +17,7 @@ from deniable.errors import (
     UnknownKeys,
     UnsupportedQuery,
 )
-from deniable.losses import Loss
+from deniable.losses import Approx, Loss, Pure
 from deniable.losses.filters import Price
 from deniable.mechanisms import Step
 from deniable.query.algebra import Question, Scan
@@ -37,6 +37,7 @@ from deniable.query.public import public_answer
 from deniable.query.refuse import paid_before, too_much
 from deniable.query.vectors import Vector, vectors
 from deniable.release import Plan, Release
+from deniable.release.numbers import digits
 from deniable.release.plan import Balance, balance
 from deniable.schema import Schema
 from deniable.sensitive import Sensitive
@@ -90,7 +91,22 @@ class Query:
         plan = explained(
             allocation, cost=cost, balance=self._balance(allocation), size=self._size(size)
         )
-        return replace(plan, data_version=self.session.version)
+        notes = (*plan.notes, self._taken(plan))
+        return replace(plan, data_version=self.session.version, notes=notes)
+
+    def _taken(self, plan: Plan) -> str:
+        """Why a first answer with Gaussian noise leaves less than its cost suggests."""
+        left, cost = self.session.left, plan.cost
+        if not isinstance(cost, Approx) or not isinstance(plan.left, Approx) or cost.delta == 0:
+            return ""
+        taken = getattr(left, "epsilon", 0.0) - plan.left.epsilon
+        if taken <= 2 * cost.epsilon:
+            return ""
+        return (
+            f"what is left falls by ε {digits(taken, 'up')}, more than the cost: from the first "
+            "Gaussian noise on, the budget is counted in Rényi divergence, where one large answer "
+            "takes more and many small ones take less"
+        )
 
     @parameters.called("q.release(spend=dp.epsilon(0.1))")
     def release(
@@ -122,13 +138,17 @@ class Query:
 
         Nothing, if the answer is stored.
         """
-        allocation, session = self._allocate(spend, within, size), self.session
+        allocation = self._allocate(spend, within, size)
+        if allocation.selection is None and not allocation.free:
+            self._check_size()
+        return self._due(allocation)
+
+    def _due(self, allocation: Allocation) -> Price:
         if allocation.free:
             return Price.zero
+        mechanism, session = allocation.mechanism, self.session
         if allocation.selection is not None:
-            return session.ledger.price(allocation.mechanism)
-        self._check_size()
-        mechanism = allocation.mechanism
+            return session.ledger.price(mechanism)
         found = session.fingerprint(mechanism, question=self._numbers_asked(allocation))
         return session.ledger.due(mechanism, question=found)
 
@@ -239,9 +259,8 @@ class Query:
         weights: Mapping[str, float] | None = None,
     ) -> Allocation:
         parameters.spend_or_within(spend, within)
-        known, filter_ = self._size(size), self.session.ledger.filter
         if spend is not None:
-            paid = self.session.spending(spend)
+            paid, filter_ = self.session.spending(spend), self.session.ledger.filter
             by = None if weights is None else emphasis(self.integers, weights)
             return allocate(self.integers, spend=paid, filter=filter_, emphasis=by)
         if weights is not None:
@@ -249,9 +268,18 @@ class Query:
                 "within= says how good each column must be, which leaves nothing to weigh",
                 fix='within={"n": 100, "age": 2}    or spend= with weights=',
             )
-        _, found = least(
-            self.integers, within=within, budget=self.session.budget, filter=filter_, size=known
-        )
+        return self._least(within, size=self._size(size))
+
+    def _least(self, within: Within | None, *, size: float | None) -> Allocation:
+        """The cheapest noise; pure noise where that does not fit, as into a share in ε."""
+        budget, ledger = self.session.budget, self.session.ledger
+
+        def priced_in(kind: Loss) -> Allocation:
+            return least(self.integers, within=within, budget=kind, filter=ledger.filter, size=size)
+
+        found = priced_in(budget)
+        if isinstance(budget, Approx) and ledger.left_after(self._due(found)) is None:
+            return priced_in(Pure(budget.epsilon))
         return found
 
     def _size(self, size: float | None) -> float | None:

@@ -389,6 +389,6 @@ def test_data_without_neighbours_are_refused():
         search(RIGHT["mean"], AGES, unit="rows")
     with pytest.raises(dp.UnknownName):
         search(RIGHT["mean"], AGES, dp.person("who", rows=1))
-    with pytest.raises(dp.BadParameter, match="nobody to replace"):
+    with pytest.raises(dp.BadParameter, match="no row can be replaced"):
         search(RIGHT["mean"], [], dp.rows(relation="replace"))
     assert math.isfinite(search(RIGHT["mean"], AGES, most=1).moved)

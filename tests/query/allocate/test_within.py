@@ -132,11 +132,11 @@ def test_an_average_needs_a_size_and_a_group_that_noise_picks_has_none():
 @pytest.mark.parametrize(
     ("within", "said"),
     [
-        ({"m": 8}, "asks nothing of `m`: its ± is never above 8"),
+        ({"m": 8}, "has no effect: the ± of `m` is never above 8"),
         ({"m": 7.99}, None),
         ({"n": 3}, "`n` is public and has no noise"),
-        ({"n": 3, "m": 9}, "asks nothing of `m`"),
-        ({"m": 9, "n": 3}, "asks nothing of `m`"),
+        ({"n": 3, "m": 9}, "has no effect: the ± of `m`"),
+        ({"m": 9, "n": 3}, "has no effect: the ± of `m`"),
         ({"n": 3, "m": 2}, None),
         ({"m": 2, "n": 3}, None),
     ],

@@ -84,7 +84,7 @@ def test_whole_numbers_beside_fractions_are_fractions(left, right, kind):
 
 
 def test_other_kinds_are_not_mixed():
-    with pytest.raises(UnsupportedQuery, match="cannot be mixed"):
+    with pytest.raises(UnsupportedQuery, match="cannot be combined"):
         made(scope("a", [INT]), scope("b", [TEXT]))
 
 

@@ -179,7 +179,7 @@ REFUSED = {
     "SELECT date_format(at, 'yyyy-MM') AS m, COUNT(*) FROM visits GROUP BY m": "DATE_TRUNC('month', d), YEAR(d), M",
     "SELECT trunc(at, 'MM') AS m, COUNT(*) FROM visits GROUP BY m": "FLOOR(x), ROUND(x, digits), or DAT",
     "SELECT monthname(at) AS m, COUNT(*) FROM visits GROUP BY m": "DATE_TRUNC('month', d), YEAR(d), M",
-    "SELECT COUNT(*) FROM people TABLESAMPLE 10%": "remove TABLESAMPLE: a person's rows",
+    "SELECT COUNT(*) FROM people TABLESAMPLE 10%": "remove TABLESAMPLE",
     "SELECT SUM(DISTINCT wage) FROM people": "COUNT(DISTINCT column)",
     "SELECT COUNT(*) FROM people a JOIN people b ON a.city = b.city": "JOIN ... USING (user_id)",
     "SELECT COUNT(*), COUNT(*) FROM people": "COUNT(*) AS another_name",

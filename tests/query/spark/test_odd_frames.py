@@ -43,7 +43,7 @@ def test_two_columns_of_one_name_are_refused(session):
 
 def test_what_is_no_frame_is_refused(session):
     for other in (session, session.range(3).id, session.range(3).groupBy("id")):
-        with pytest.raises(BadParameter, match="no DataFrame"):
+        with pytest.raises(BadParameter, match="not a DataFrame"):
             dp.open(other, unit=dp.rows(), budget=dp.epsilon(1.0))
 
 

@@ -224,11 +224,11 @@ def test_whole_numbers_at_the_end_of_64_bits_can_be_averaged():
 def test_asking_for_an_error_that_is_never_passed_is_refused_with_a_fix(budget):
     session = adult(budget=budget)
     query = session.sql("SELECT COUNT(*) AS n, AVG(age) AS a FROM adult")
-    with pytest.raises(BadParameter, match="its ± is never above 126"):
+    with pytest.raises(BadParameter, match="the ± of `a` is never above 126"):
         query.explain(within={"a": 500}, size=1000)
     assert query.explain(within={"n": 100, "a": 500}, size=1000).errors["n"] <= 100
     if isinstance(budget, dp.Approx):
-        with pytest.raises(BadParameter, match="met by any loss, however small"):
+        with pytest.raises(BadParameter, match="any spend, however small"):
             query.explain(within=1e12, size=1000)
     else:
         assert query.explain(within=1e12, size=1000).errors["n"] <= 1e12

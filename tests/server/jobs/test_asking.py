@@ -165,7 +165,10 @@ def test_a_turn_waits_for_ones_own_questions_until_patience_ends(clock, busy, en
     stub._turns = module.Turns(most=3)
     stub._under_way = lambda asker: looks.append(asker) or len(looks) <= busy
     if busy > end:
-        with pytest.raises(dp.NotReady, match="another question"), stub._turn(ask_of(), NOW + 1.5):
+        with (
+            pytest.raises(dp.NotReady, match="still being answered"),
+            stub._turn(ask_of(), NOW + 1.5),
+        ):
             pytest.fail("her time is over")
         return
     patient = []

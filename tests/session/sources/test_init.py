@@ -44,7 +44,7 @@ def test_a_name_is_for_one_table_and_names_in_a_mapping_are_enough():
     assert list(tables(TABLE, name="people")) == ["people"]
     assert list(tables(TABLE)) == ["data"]
     assert list(tables({"a": TABLE, "b": TABLE})) == ["a", "b"]
-    with pytest.raises(dp.BadParameter, match="name= is for one table"):
+    with pytest.raises(dp.BadParameter, match="name= is for a single table"):
         tables({"a": TABLE}, name="b")
 
 

@@ -31,11 +31,11 @@ def least(
     budget: Loss,
     filter: Filter,
     size: float | None,
-) -> tuple[Loss, Allocation]:
-    """The smallest amount found, in the ledger's currency, and how it is spent."""
+) -> Allocation:
+    """How the smallest amount found, of the budget's kind, is spent."""
     amount = _currency(budget)
     if not plan.tallies:
-        return 0 * budget, allocate(plan, spend=budget, filter=filter)
+        return allocate(plan, spend=budget, filter=filter)
 
     def at(loss: float, balance: Balance) -> Allocation:
         weights, fold = balance.weights, balance.fold
@@ -68,7 +68,7 @@ def least(
             why="the δ of this session alone buys it" if isinstance(budget, Approx) else "",
             fix="within= a smaller ±, or spend=",
         ) from None
-    return amount(spent), at(spent, best)
+    return at(spent, best)
 
 
 def _refuse_exact(

@@ -27,7 +27,7 @@ from deniable.query.algebra import (
 )
 from deniable.query.integers import IntegerPlan, limited
 from deniable.release import Plan
-from deniable.release.numbers import amount, digits, shown_error
+from deniable.release.numbers import amount, digits, probability, shown_error
 from deniable.release.plan import Balance
 from deniable.workload.split import spread_of
 from deniable.workload.trees import Tree
@@ -359,4 +359,7 @@ def _shown(allocation: Allocation, name: str) -> str:
 def _twice(cost: Loss) -> str:
     """What half the ± would cost: about twice ε, twice μ, four times ρ."""
     times, about = 4 if isinstance(cost, Zcdp) else 2, "about " * (cost.figure == "epsilon")
-    return f"spend {about}{cost.symbol} {digits(times * cost.figures()[cost.figure], 'up')}"
+    figure = digits(times * cost.figures()[cost.figure], "up")
+    delta = getattr(cost, "delta", 0.0)
+    same = f" with δ {probability(delta)}" if delta else ""
+    return f"spend {about}{cost.symbol} {figure}{same}"
