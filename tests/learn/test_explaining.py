@@ -147,6 +147,7 @@ def test_a_plan_without_a_schema_knows_no_size():
 
 TIMES = "times the sensitivity"
 NOISE = "with Gaussian noise: σ is"
+ROUNDS = "of sums, one after the other,"
 THREE = dp.Gaussian(sigma=6.0, sensitivity=2.0)
 INSIDE = ObjectivePerturbation(
     coordinates=2, sensitivity=4.0, smoothness=1.0, ridge=7.0, sigma=10.0, tolerance=1.0,
@@ -162,7 +163,7 @@ INSIDE = ObjectivePerturbation(
             Composed.of((THREE, 1), (dp.Gaussian(sigma=1.0, sensitivity=4.0), 5)),
             [
                 f"release one vector of sums {NOISE} 3 {TIMES}",
-                f"release 5 vectors of sums, one after the other, {NOISE} 0.25 {TIMES}",
+                f"release 5 vectors {ROUNDS} {NOISE} 0.25 {TIMES}",
             ],
         ),
         (
@@ -171,10 +172,7 @@ INSIDE = ObjectivePerturbation(
         ),
         (
             Composed.of((THREE.sampled(rate=0.1), 7)),
-            [
-                f"release 7 vectors of sums, one after the other, over Poisson samples at rate 0.1 "
-                f"{NOISE} 3 {TIMES}",
-            ],
+            [f"release 7 vectors {ROUNDS} over Poisson samples at rate 0.1 {NOISE} 3 {TIMES}"],
         ),
         (
             Composed.of((INSIDE, 1)),

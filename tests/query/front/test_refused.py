@@ -17,12 +17,7 @@ REFUSED = [
     ("SELECT age + 1 AS x FROM people", "DP310", "age + 1", "would publish rows"),
     ("SELECT DISTINCT sex, COUNT(*) FROM people GROUP BY sex", "DP310", "sex", "DISTINCT"),
     ("SELECT LIST(age) FROM people", "DP310", "LIST(age)", "publish people's values"),
-    (
-        "SELECT STRING_AGG(city, ',') FROM people",
-        "DP310",
-        "STRING_AGG(city, ',')",
-        "people's values",
-    ),
+    ("SELECT STRING_AGG(city, ',') FROM people", "DP310", "STRING_AGG(city, ',')", "publish peop"),
     ("SELECT sex FROM people GROUP BY sex", "DP310", "sex", "computes nothing"),
     ("SELECT age, COUNT(*) FROM people GROUP BY sex", "DP310", "age", "neither in GROUP BY"),
     ("SELECT sex, COUNT(*) FROM people", "DP310", "sex", "neither in GROUP BY"),
@@ -212,12 +207,7 @@ REFUSED = [
         "AVG(age)",
         "cannot take an aggregate",
     ),
-    (
-        "SELECT SUM(DISTINCT age) FROM people",
-        "DP310",
-        "SUM(DISTINCT age)",
-        "DISTINCT is supported only",
-    ),
+    ("SELECT SUM(DISTINCT age) FROM people", "DP310", "SUM(DISTINCT age)", "DISTINCT is support"),
     (
         "SELECT COUNT(DISTINCT age, sex) FROM people",
         "DP310",
