@@ -55,13 +55,7 @@ class Walk:
     header on, or once the `state` is known. `whole.WholeWalk` checks more.
     """
 
-    def __init__(
-        self,
-        start: Row,
-        *,
-        filter: Filter,
-        where: str,
-    ) -> None:
+    def __init__(self, start: Row, *, filter: Filter, where: str) -> None:
         self._filter, self._where = filter, where
         self._paid: dict[bytes, Price] = {}
         self._strange = False

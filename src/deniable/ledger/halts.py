@@ -23,7 +23,7 @@ import re
 import shlex
 import unicodedata
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from deniable.errors import AskerStopped, BadParameter, DataFailure
@@ -66,11 +66,7 @@ class Halts:
     def stop(self, asker: str | None) -> Halts:
         """After one more failure of this asker's questions."""
         count = self.stopped.get(asker, 0) + 1
-        return Halts(
-            stopped={**self.stopped, asker: count},
-            resumptions=self.resumptions,
-            failures=self.failures,
-        )
+        return replace(self, stopped={**self.stopped, asker: count})
 
     def resume(self, asker: str | None) -> Halts:
         """After the curator let this asker go on."""

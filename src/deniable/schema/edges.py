@@ -64,13 +64,7 @@ def binning_of(
     return made
 
 
-def between(
-    low: float,
-    high: float,
-    *,
-    type: str,
-    bins: object,
-) -> Intervals:
+def between(low: float, high: float, *, type: str, bins: object) -> Intervals:
     """Cells between two bounds, as `Bins` says; dates and timestamps as numbers."""
     if isinstance(bins, str):
         parameters.one_of("bins", bins, (HALF_OCTAVES,))
