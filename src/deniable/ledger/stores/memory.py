@@ -85,7 +85,7 @@ class _Kept(NamedTuple):
     key: str
 
 
-class _Lines:
+class _Lines(Writing):
     """The lines as they were when a transaction began, and what it adds."""
 
     def __init__(self, rows: list[Row], of: dict[tuple[str, str], set[int]], kept: _Kept) -> None:

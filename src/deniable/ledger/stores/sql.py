@@ -169,7 +169,7 @@ class SqlStore(ABC, Generic[C]):
             self.close()
 
 
-class SqlLines:
+class SqlLines(Writing):
     """The lines of a ledger in a table, through a function that runs one statement."""
 
     def __init__(
@@ -182,14 +182,12 @@ class SqlLines:
         self._run, self._tables, self._where = run, tables, where
 
     def last(self) -> Row | None:
-        """The newest line; None in an empty ledger."""
         row = self._one("ORDER BY sequence DESC LIMIT 1")
         if row is not None and type(row.sequence) is not int:  # a damaged file may hold anything
             raise broken("last", "was changed after it was written", where=self._where)
         return row
 
     def since(self, sequence: int, *, limit: int) -> list[Row]:
-        """The lines from this one on, in order."""
         return self._rows("WHERE sequence >= ? ORDER BY sequence LIMIT ?", sequence, limit)
 
     def written(self) -> int:
@@ -197,39 +195,31 @@ class SqlLines:
         return 0
 
     def latest_of(self, asker: str) -> Row | None:
-        """The newest line of this asker."""
         return self._one("WHERE asker = ? ORDER BY sequence DESC LIMIT 1", asker)
 
     def asked(self, question: str) -> list[Row]:
-        """Every line about this question, oldest first."""
         return self._rows("WHERE question = ? ORDER BY sequence", question)
 
     def sharers(self) -> list[str]:
-        """Everyone who was ever given a share."""
         sql = "SELECT DISTINCT asker FROM entries WHERE kind = 'share' ORDER BY asker"
         return [str(asker) for (asker,) in self._run(sql, ())]
 
     def kinds(self) -> list[str]:
-        """Every kind of line there is."""
         return self._different("kind")
 
     def mechanisms(self) -> list[str]:
-        """Every set of mechanisms that was ever charged together."""
         return self._different("mechanisms")
 
     def stops(self) -> list[Row]:
-        """Every line that stops an asker, oldest first."""
         return self._rows("WHERE kind = 'stop' ORDER BY sequence")
 
     def cause(self, sequence: int) -> str:
-        """Why the line of this number stops its asker; empty if that was not kept."""
         if not self._has_causes():
             return ""
         found = self._run("SELECT cause FROM causes WHERE sequence = ?", (sequence,))
         return str(found[0][0]) if found else ""
 
     def key(self) -> str:
-        """The secret under which questions are hashed."""
         found = self._run("SELECT key FROM secret", ())
         return str(found[0][0]) if len(found) == 1 else ""
 
@@ -238,7 +228,6 @@ class SqlLines:
         self._run("INSERT INTO entries VALUES (?, ?, ?, ?, ?, ?, ?)", row)
 
     def keep(self, key: str) -> None:
-        """Write the secret under which questions are hashed."""
         self._run("INSERT INTO secret VALUES (?)", (key,))
 
     def keep_cause(self, sequence: int, cause: str) -> None:
@@ -248,7 +237,6 @@ class SqlLines:
         self._run("INSERT INTO causes VALUES (?, ?)", (sequence, cause))
 
     def forget_cause(self, sequence: int) -> None:
-        """Erase what `keep_cause` wrote."""
         if self._has_causes():
             self._run("DELETE FROM causes WHERE sequence = ?", (sequence,))
 
