@@ -13,9 +13,10 @@ from deniable import fixes, session, statistics
 from deniable.errors import BadParameter
 from deniable.fixes import Fix
 from deniable.ledger import Ledger
-from deniable.losses import Approx, Loss
+from deniable.losses import Loss
 from deniable.losses.filters import Price
 from deniable.parameters import called
+from deniable.query.bind.scope import surroundings
 from deniable.query.query import Query
 from deniable.release import Release
 from deniable.schema import Schema
@@ -115,13 +116,14 @@ class Curator(Learning, Synthesizing, Workloads):
         # The parser is half of a cold start; a session that asks nothing in SQL need not load it.
         from deniable.query.sql.select import question_from_sql
 
-        return Query(session=self, question=question_from_sql(text, **self._context()))
+        return Query(session=self, question=question_from_sql(text, **surroundings(self)))
 
     @called("s.query(table.count())")
     def query(self, expression: object) -> Query:
         """A query from an Ibis expression."""
         front = import_module("deniable.query.ibis")
-        return Query(session=self, question=front.question_from_ibis(expression, **self._context()))
+        asked = front.question_from_ibis(expression, **surroundings(self))
+        return Query(session=self, question=asked)
 
     # ---- statistics
 
@@ -249,15 +251,6 @@ class Curator(Learning, Synthesizing, Workloads):
         )
 
     # ---- parts
-
-    def _context(self) -> dict[str, Any]:
-        """What a front end needs to read a question."""
-        return {
-            "tables": self.tables,
-            "unit": self.unit,
-            "private_keys": isinstance(self.budget, Approx),
-            "epsilon": getattr(self.budget, "epsilon", None),
-        }
 
     def _statistic(self, name: str, column: str, how: Mapping[str, Any]) -> Release:
         by = how.get("by")

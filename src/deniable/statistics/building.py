@@ -9,12 +9,11 @@ from functools import cached_property
 from itertools import chain
 
 from deniable.errors import BadParameter, DeniableError, UnknownName, UnsupportedQuery
-from deniable.losses import Approx
 from deniable.query.algebra import Aggregate, Expression, Function, Key, Order, Output
 from deniable.query.bind.aggregates import summable
 from deniable.query.bind.builder import question
 from deniable.query.bind.keys import group_key
-from deniable.query.bind.scope import Asking, Scope
+from deniable.query.bind.scope import Asking, Scope, surroundings
 from deniable.query.query import Query
 from deniable.schema import Column as Facts
 from deniable.session import Session, Table
@@ -83,13 +82,7 @@ class About:
     @cached_property
     def asking(self) -> Asking:
         """What is known of the session, and where each name comes from."""
-        session = self.session
-        return Asking(
-            tables=session.tables,
-            unit=session.unit,
-            private_keys=isinstance(session.budget, Approx),
-            epsilon=getattr(session.budget, "epsilon", None),
-        )
+        return Asking(**surroundings(self.session))
 
     @cached_property
     def scope(self) -> Scope:

@@ -6,10 +6,11 @@ import dataclasses
 import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Any, Final
 
 from deniable.errors import UnknownName, UnsupportedQuery
 from deniable.fixes import sql_name
+from deniable.losses import Approx
 from deniable.query.algebra import (
     Expression,
     Filter,
@@ -20,7 +21,7 @@ from deniable.query.algebra import (
     Span,
     both,
 )
-from deniable.session.tables import Table
+from deniable.session import Session, Table
 from deniable.units import Unit
 
 _MOST_TABLES: Final = 32
@@ -187,6 +188,16 @@ class Asking:
         scope = Scope(relation=relation, bindings=tuple(bindings))
         agreed = [read.column for read in reads if read.source == table.consent]
         return scope.where(agreed[0]) if agreed else scope
+
+
+def surroundings(session: Session) -> dict[str, Any]:
+    """What an `Asking` takes from a session, whichever front end reads the question."""
+    return {
+        "tables": session.tables,
+        "unit": session.unit,
+        "private_keys": isinstance(session.budget, Approx),
+        "epsilon": getattr(session.budget, "epsilon", None),
+    }
 
 
 def _exact_size(table: Table, unit: Unit) -> int | None:
