@@ -61,7 +61,7 @@ def _modulo(dialect: Dialect, _call: Call, x: Node, y: Node) -> Node:
 
 
 def _negate(dialect: Dialect, call: Call, x: Node) -> Node:
-    return exp.Paren(this=exp.Neg(this=_in_kind(dialect, call, x)))
+    return sql.minus(_in_kind(dialect, call, x))
 
 
 def _absolute(dialect: Dialect, call: Call, x: Node) -> Node:
@@ -108,7 +108,7 @@ def _round(dialect: Dialect, call: Call, x: Node, *given: Node) -> Node:
     up = scaled.plus(Real.constant(0.5, dialect=dialect)).floor()
     back = (up.over(scale.copy()) if digits >= 0 else up.times(scale.copy())).node
     below = sql.lt(sql.copy(number.node), dialect.real(0.0))
-    near = sql.case((below, exp.Paren(this=exp.Neg(this=back))), default=sql.copy(back))
+    near = sql.case((below, sql.minus(back)), default=sql.copy(back))
     if most > LARGEST_ROUNDED:
         large = sql.gt(sql.copy(size.node), dialect.real(LARGEST_ROUNDED))
         near = sql.case((large, sql.copy(number.node)), default=near)
@@ -117,7 +117,7 @@ def _round(dialect: Dialect, call: Call, x: Node, *given: Node) -> Node:
 
 def _sqrt(dialect: Dialect, call: Call, *args: Node) -> Node:
     (x,) = floats(dialect, call, args)
-    return sql.case((sql.binary(exp.GTE, x, dialect.real(0.0)), _of("SQRT", x)))
+    return sql.case((sql.ge(x, dialect.real(0.0)), _of("SQRT", x)))
 
 
 def _ln(dialect: Dialect, call: Call, *args: Node) -> Node:
@@ -203,10 +203,7 @@ def _width_bucket(dialect: Dialect, call: Call, *args: Node) -> Node:
     inside = sql.function("LEAST", place.node, sql.copy(count.node))
     return sql.case(
         (sql.lt(x.node, low.node), dialect.whole(0)),
-        (
-            sql.binary(exp.GTE, x.copy().node, high.node),
-            dialect.whole(int(call.args[3].domain.ends[0]) + 1),
-        ),
+        (sql.ge(x.copy().node, high.node), dialect.whole(int(call.args[3].domain.ends[0]) + 1)),
         (sql.present(x.copy().node), dialect.to(Kind.INT, inside)),
     )
 

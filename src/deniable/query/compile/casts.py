@@ -51,16 +51,12 @@ def _whole(dialect: Dialect, x: Node) -> Node:
 
 def rounded(dialect: Dialect, x: Node) -> Node:
     """A float to the nearest whole number, halves away from zero; missing beyond 64 bits."""
-    inside = sql.both(
-        [
-            sql.binary(exp.GTE, sql.copy(x), dialect.real(-(2.0**63))),
-            sql.lt(sql.copy(x), dialect.real(2.0**63)),
-        ]
-    )
+    least, most = dialect.real(-(2.0**63)), dialect.real(2.0**63)
+    inside = sql.both([sql.ge(sql.copy(x), least), sql.lt(sql.copy(x), most)])
     size = sql.add(sql.function("ABS", sql.copy(x)), dialect.real(0.5))
     up = dialect.step("FLOOR", size)
     below = sql.lt(sql.copy(x), dialect.real(0.0))
-    near = sql.case((below, exp.Paren(this=exp.Neg(this=up))), default=sql.copy(up))
+    near = sql.case((below, sql.minus(up)), default=sql.copy(up))
     return sql.case((inside, dialect.to(Kind.INT, near)))
 
 
@@ -72,7 +68,8 @@ def _to_float(dialect: Dialect, call: Call, x: Node) -> Node:
             return dialect.to(Kind.FLOAT, x)
         case Kind.BOOL:
             return _number(x, dialect.real(1.0), dialect.real(0.0))
-    return _shaped(dialect, x, FLOAT_TEXT, Kind.FLOAT)
+    words = dialect.parsed(dialect.trimmed(sql.copy(x)), Kind.FLOAT)
+    return sql.case((dialect.matches(x, _bare(FLOAT_TEXT)), words))
 
 
 def _number(x: Node, yes: Node, no: Node) -> Node:
@@ -130,11 +127,6 @@ def _dated(dialect: Dialect, x: Node, shape: str, kind: Kind) -> Node:
     zero = dialect.starts(dialect.trimmed(sql.copy(x)), sql.text("0000"))
     fits = dialect.matches(x, _bare(shape))
     return sql.case((fits, sql.case((sql.negated(zero), dialect.parsed(words, kind)))))
-
-
-def _shaped(dialect: Dialect, x: Node, shape: str, kind: Kind) -> Node:
-    words = dialect.trimmed(sql.copy(x))
-    return sql.case((dialect.matches(x, _bare(shape)), dialect.parsed(words, kind)))
 
 
 def _bare(shape: str) -> str:

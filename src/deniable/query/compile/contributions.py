@@ -50,8 +50,7 @@ class Base:
         asked = [self.plan.question.keys[i].expression for i in everywhere]
         listed = frozenset(each.name for each in asked if isinstance(each, Column))
         rows = self.relations.rows(self.plan.question.relation, listed=listed)
-        alias = self.relations.alias()
-        source, read = rows.named(alias)
+        alias, source, read = self.relations.named(rows)
         value = self.relations.value
         made = [(f"k{i}", self._key(i, read)) for i in self.keys]
         made += [(called, value(each, read)) for each, called in self.columns.items()]

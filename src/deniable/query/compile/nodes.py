@@ -38,7 +38,12 @@ def text(value: str) -> Node:
 
 def plain(value: int) -> Node:
     """A small whole number as it is."""
-    return exp.Literal.number(value) if value >= 0 else exp.Paren(this=exp.Neg(this=plain(-value)))
+    return exp.Literal.number(value) if value >= 0 else minus(plain(-value))
+
+
+def minus(node: Node) -> Node:
+    """The SQL `-node`, in parentheses."""
+    return exp.Paren(this=exp.Neg(this=node))
 
 
 def null() -> Node:
@@ -51,15 +56,19 @@ def function(called: str, *args: Node) -> Node:
     return exp.Anonymous(this=called, expressions=list(args))
 
 
+def distinct(node: Node) -> Node:
+    """The SQL `COUNT(DISTINCT node)`."""
+    return exp.Count(this=exp.Distinct(expressions=[node]))
+
+
 def binary(kind: type[exp.Binary], left: Node, right: Node) -> Node:
     """An operator between two values, in parentheses."""
     options = {"typed": True, "safe": False} if kind is exp.Div else {}
     return exp.Paren(this=kind(this=left, expression=right, **options))
 
 
-eq, lt, gt, le, add, subtract, times = (
-    partial(binary, kind) for kind in (exp.EQ, exp.LT, exp.GT, exp.LTE, exp.Add, exp.Sub, exp.Mul)
-)
+eq, lt, gt, le, ge = (partial(binary, kind) for kind in (exp.EQ, exp.LT, exp.GT, exp.LTE, exp.GTE))
+add, subtract, times = (partial(binary, kind) for kind in (exp.Add, exp.Sub, exp.Mul))
 
 
 def concat(*parts: Node) -> Node:

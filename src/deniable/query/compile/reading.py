@@ -229,10 +229,6 @@ def _kept(value: Node, facts: Facts, kind: Kind, dialect: Dialect) -> Node:
         value = clipped(value, low, high, nullable=True)
     if facts.keys is not None:
         value = sql.case((listed(sql.copy(value), facts.keys, kind, dialect=dialect), value))
-    return _imputed(value, facts, kind, dialect)
-
-
-def _imputed(value: Node, facts: Facts, kind: Kind, dialect: Dialect) -> Node:
     if facts.missing is None or facts.missing == DROP:
         return value
     return exp.Coalesce(this=value, expressions=[dialect.constant(facts.missing, kind)])

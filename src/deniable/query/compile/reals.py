@@ -206,7 +206,7 @@ class Guarded:
         parts = []
         for each in (self.x, self.y):
             size = sql.function("ABS", sql.copy(each.node))
-            parts.append(sql.binary(exp.GTE, size, self.real(_SMALL)))
+            parts.append(sql.ge(size, self.real(_SMALL)))
             if _most(each.facts) > _LARGE:
                 parts.append(sql.le(sql.copy(size), self.real(_LARGE)))
         return sql.both(parts)

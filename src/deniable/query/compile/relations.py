@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from sqlglot import exp
@@ -121,6 +121,11 @@ class Relations:
         self._count += 1
         return f"r{self._count}"
 
+    def named(self, rows: Subselect) -> tuple[str, Node, dict[str, Node]]:
+        """A fresh alias for rows, their subquery under it, and how its columns are read."""
+        alias = self.alias()
+        return alias, *rows.named(alias)
+
     def _scan(self, scan: Scan, listed: frozenset[str]) -> Subselect:
         table = self.tables[scan.table]
         made: list[tuple[str, Node]] = []
@@ -158,17 +163,15 @@ class Relations:
 
     def _filter(self, relation: Filter, listed: frozenset[str]) -> Subselect:
         below = self.rows(relation.source, listed=listed)
-        alias = self.alias()
-        source, read = below.named(alias)
+        alias, source, read = self.named(below)
         select = selected(_through(below, alias), source).where(
             self.value(relation.where, read), copy=False
         )
-        return Subselect(select=select, columns=below.columns, person=below.person)
+        return replace(below, select=select)
 
     def _project(self, relation: Project) -> Subselect:
         below = self.rows(relation.source)
-        alias = self.alias()
-        source, read = below.named(alias)
+        alias, source, read = self.named(below)
         made = [(f"c{i}", self.value(e, read)) for i, (_, e) in enumerate(relation.named)]
         columns = {called: f"c{i}" for i, (called, _) in enumerate(relation.named)}
         select = selected(made + _person(below, alias), source)
@@ -182,8 +185,7 @@ class Relations:
         if relation.multiplies:
             left = self._few(left, [a for a, _ in pairs])
             right = self._few(right, [b for _, b in pairs])
-        near, far = self.alias(), self.alias()
-        (source, reads), (other, others) = left.named(near), right.named(far)
+        (near, source, reads), (far, other, others) = self.named(left), self.named(right)
         equal = [sql.eq(self.value(a, reads), self.value(b, others)) for a, b in pairs]
         if relation.same_person:
             own, theirs = sql.name(PERSON, table=near), sql.name(PERSON, table=far)
@@ -205,20 +207,18 @@ class Relations:
 
     def _first(self, rows: Subselect, on: Sequence[Expression]) -> Subselect:
         """Of rows with equal `on` the first in the order of all columns."""
-        alias = self.alias()
-        source, read = rows.named(alias)
+        alias, source, read = self.named(rows)
         window = exp.Window(
             this=sql.function("ROW_NUMBER"),
             partition_by=[self.value(each, read) for each in on],
             order=exp.Order(expressions=self._ordered(rows, read)),
         )
         numbered = selected([*_through(rows, alias), ("n", window)], source)
-        outer = self.alias()
-        held = Subselect(select=numbered, columns=rows.columns, person=rows.person)
-        below, _ = held.named(outer)
+        held = replace(rows, select=numbered)
+        outer, below, _ = self.named(held)
         first = sql.eq(sql.name("n", table=outer), sql.plain(1))
         select = selected(_through(held, outer), below).where(first, copy=False)
-        return Subselect(select=select, columns=rows.columns, person=rows.person)
+        return replace(rows, select=select)
 
     def _few(self, rows: Subselect, on: Sequence[Expression]) -> Subselect:
         """Of each person's rows with equal `on` at most `joined`, evenly spaced in their order.
@@ -226,8 +226,7 @@ class Relations:
         Which are kept depends on nobody else's rows; rows that tie are the same in all columns.
         `beyond` is 1 for rows that only meet rows with `room`: 1 where the person has few.
         """
-        alias = self.alias()
-        source, read = rows.named(alias)
+        alias, source, read = self.named(rows)
         by = [sql.name(PERSON, table=alias), *(self.value(each, read) for each in on)]
         # Spark wants an order, also where all of a person's rows are the same.
         ordered = self._ordered(rows, read) or [exp.Ordered(this=sql.copy(by[0]))]
@@ -240,9 +239,8 @@ class Relations:
             for called, window in ((_PLACE, ranked), (_TOTAL, counted))
         ]
         numbered = selected([*_through(rows, alias), *whole], source)
-        held = Subselect(select=numbered, columns=rows.columns, person=rows.person)
-        outer = self.alias()
-        below, _ = held.named(outer)
+        held = replace(rows, select=numbered)
+        outer, below, _ = self.named(held)
         of_one, of_both = self._joined
         one, zero = sql.plain(1), sql.plain(0)
         few = sql.le(sql.name(_TOTAL, table=outer), self.dialect.whole(of_both))
@@ -252,7 +250,7 @@ class Relations:
         ]
         kept = sql.either([self._spaced(of_one, outer), self._spaced(of_both, outer)])
         select = selected([*_through(held, outer), *flags], below).where(kept, copy=False)
-        return Subselect(select=select, columns=rows.columns, person=rows.person)
+        return replace(rows, select=select)
 
     def _spaced(self, most: int, alias: str) -> Node:
         """Whether row i of n is kept: n ≤ c, or ⌊(ic + ⌊n/2⌋)/n⌋ grows at i, which it does c times.
@@ -281,8 +279,7 @@ class Relations:
         selects = []
         person = self._met(*sides)
         for side in sides:
-            alias = self.alias()
-            source, read = side.named(alias)
+            alias, source, read = self.named(side)
             made: list[tuple[str, Node]] = [(names[ours], read[ours]) for ours in names]
             if side.person is not None:
                 own = sql.name(PERSON, table=alias)
@@ -322,8 +319,7 @@ class Relations:
 
     def _per_person(self, relation: PerPerson) -> Subselect:
         below = self.rows(relation.source)
-        alias = self.alias()
-        source, read = below.named(alias)
+        alias, source, read = self.named(below)
         person = sql.name(PERSON, table=alias)
         keys = [(f"c{i}", self.value(key, read)) for i, (_, key) in enumerate(relation.keys)]
         sums = [
@@ -349,8 +345,7 @@ class Relations:
             case Summary.COUNT:
                 return self.dialect.to(Kind.INT, sql.function("COUNT", value))
             case Summary.COUNT_DISTINCT:
-                counted = exp.Count(this=exp.Distinct(expressions=[value]))
-                return self.dialect.to(Kind.INT, counted)
+                return self.dialect.to(Kind.INT, sql.distinct(value))
             case Summary.SUM:
                 total = sql.function("SUM", self.dialect.widened(value))
                 return self.dialect.to(Kind.FLOAT, total)

@@ -134,7 +134,7 @@ class Writer:
         if self.plan.private_keys or (measure is Measure.PERSONS and self.keys):
             return self._capped
         if measure is Measure.PERSONS:
-            return lambda: self._final([_persons()], "rows")
+            return lambda: self._final([sql.distinct(sql.name(PERSON))], "rows")
         if not self._key_names():
             return self._by_person
         return self._joined_weights if self.dialect.joins_weights else self._weighted
@@ -213,7 +213,7 @@ class Writer:
         for j, tally in enumerate(self.tallies):
             value = sql.name(f"v{j}") if self._has_value(j) else exp.Star()
             if tally.measure is Measure.DISTINCT:
-                columns.append(exp.Count(this=exp.Distinct(expressions=[value])))
+                columns.append(sql.distinct(value))
             elif tally.measure in (Measure.SUM, Measure.SQUARES):
                 columns.append(self.dialect.summed(value))
             else:
@@ -274,7 +274,7 @@ class Writer:
 
     def _capped(self) -> exp.Select:
         names = self._added_up([PERSON, *self._key_names()], called="pairs")
-        self._keep_groups("pairs", names)
+        self._keep_groups(names)
         if self.tallies[0].measure is Measure.PERSONS and len(self.tallies) == 1:
             return self._final([self._presence(0)], "kept")
         self._weigh("kept", names, total=sql.function("SUM", sql.name("n")))
@@ -313,15 +313,15 @@ class Writer:
             return sql.function("COUNT", held)
         person = sql.name(PERSON)
         held = sql.case((there, person)) if self._has_value(position) else person
-        return exp.Count(this=exp.Distinct(expressions=[held]))
+        return sql.distinct(held)
 
-    def _keep_groups(self, source: str, names: Sequence[str]) -> None:
+    def _keep_groups(self, names: Sequence[str]) -> None:
         """At most `groups` different keys a person: the first by a keyed hash."""
         keys = [sql.name(f"k{i}") for i in self.keys]
         place = sql.over(
             sql.function("DENSE_RANK"), PERSON, order=[self._hash("groups", *keys), *keys]
         )
-        self.parts.append(("ranked", _picked(names, source, ("place", place))))
+        self.parts.append(("ranked", _picked(names, "pairs", ("place", place))))
         few = sql.le(sql.name("place"), sql.plain(self.plan.groups))
         self.parts.append(("kept", _picked(names, "ranked").where(few, copy=False)))
 
@@ -338,7 +338,7 @@ class Writer:
         names = [PERSON, *self._key_names(), "v0"]
         self.parts.append(("pairs", _picked(names, "rows").distinct(copy=False)))
         if self.plan.private_keys:
-            self._keep_groups("pairs", names)
+            self._keep_groups(names)
         source = "kept" if self.plan.private_keys else "pairs"
         order = [sql.name(n) for n in names[1:]]
         place = sql.over(
@@ -348,7 +348,7 @@ class Writer:
         self.parts.append(("spots", spots.where(sql.present(sql.name("v0")), copy=False)))
         few = sql.le(sql.name("spot"), sql.plain(self.plan.rows))
         self.parts.append(("few", _picked(names, "spots").where(few, copy=False)))
-        return self._final([exp.Count(this=exp.Distinct(expressions=[sql.name("v0")]))], "few")
+        return self._final([sql.distinct(sql.name("v0"))], "few")
 
     def _final(self, columns: Sequence[Node], source: str) -> exp.Select:
         """Grouped by keys, or by each grouping set in turn."""
@@ -388,7 +388,3 @@ def _picked(names: Sequence[str], source: str, *more: tuple[str, Node]) -> exp.S
 def count() -> Node:
     """How many rows there are."""
     return sql.function("COUNT", exp.Star())
-
-
-def _persons() -> Node:
-    return exp.Count(this=exp.Distinct(expressions=[sql.name(PERSON)]))
