@@ -4,9 +4,9 @@ import pyarrow as pa
 import pytest
 
 import deniable as dp
-from deniable.errors import DeniableError
+from deniable.errors import DeniableError, MissingRule
 from deniable.mechanisms.numbers import Laplace
-from deniable.schema import Schema, bounds, column
+from deniable.schema import Schema, bounds
 from deniable.session import open as open_session
 
 DATA = pa.table({"income": [1.0], "user_id": [1]})
@@ -53,8 +53,7 @@ def test_a_column_that_is_not_there():
 
 
 def test_missing_values_without_a_rule():
-    table = opened(schema=Schema(columns={"income": column("float")})).tables["data"]
-    text = told(lambda: table.column("income").rule("income", table="data"))
+    text = str(MissingRule.of("income", table="data", type="float"))
     assert 'fix:  schema=dp.Schema(columns={"income": dp.column("float", missing="drop")})' in text
     assert "deniable set data.income --missing drop" in text
     assert "the data were not read" in text

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 from deniable import cards, parameters
 from deniable.errors import (
-    NOTHING_SPENT,
     BadParameter,
     BudgetExceeded,
     DeniableError,
@@ -125,7 +124,8 @@ class Query:
         try:
             return self._shown(self._released(allocation), allocation)
         except BudgetExceeded as error:
-            raise self._too_much(allocation, spent=error.cost) from None
+            size = self._size(None)
+            raise too_much(self.session, allocation, size=size, spent=error.cost) from None
 
     def due(
         self,
@@ -174,7 +174,7 @@ class Query:
         try:
             return write(self.session, allocation, path=path)
         except BudgetExceeded:
-            raise self._too_much(allocation) from None
+            raise too_much(self.session, allocation, size=self._size(None)) from None
 
     def vectors(self) -> list[Vector]:
         """What the answer would be made of, exact and hidden: for mechanisms and algorithms.
@@ -297,9 +297,6 @@ class Query:
         if allocation.free:
             return {"left": ledger.left, "exceeded": None}
         return balance(ledger, ledger.price(allocation.mechanism))
-
-    def _too_much(self, allocation: Allocation, *, spent: str = NOTHING_SPENT) -> BudgetExceeded:
-        return too_much(self.session, allocation, size=self._size(None), spent=spent)
 
     # ---- charge, compute, draw
 

@@ -24,7 +24,7 @@ from numbers import Integral, Real
 from typing import Any, Final, TypeGuard, cast
 
 from deniable import parameters
-from deniable.errors import BadParameter, MissingRule
+from deniable.errors import BadParameter
 from deniable.fixes import Fix
 
 Scalar = bool | int | float | str | dt.date | dt.datetime
@@ -84,12 +84,6 @@ class Column:
         if isinstance(self.low, int | float) and isinstance(self.high, int | float):
             return self.low, self.high
         return None
-
-    def rule(self, name: str, *, table: str) -> Scalar:
-        """What to do with missing values; MissingRule if nobody said."""
-        if self.missing is None:
-            raise MissingRule.of(name, table=table, type=self.type)
-        return self.missing
 
     def __repr__(self) -> str:
         return self.shown(most=3)

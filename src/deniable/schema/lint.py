@@ -8,7 +8,7 @@ had been read from the rows. Only the schema is looked at, never the data.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Final
 
@@ -174,13 +174,12 @@ def _bounding(low: str, high: str, *, moment: str = "", options: str = "", **fie
     )
 
 
-def _rounded(number: float, to: object = round) -> float:
+def _rounded(number: float, to: Callable[[float], float] = round) -> float:
     """The number with three significant digits, away from zero for the ends of bounds.
 
     >>> _rounded(48842), _rounded(17.25, math.floor), _rounded(125)
     (48800.0, 17.2, 125.0)
     """
-    assert callable(to)
     if number == 0:
         return 0.0
     power = math.floor(math.log10(abs(number))) - _DIGITS + 1

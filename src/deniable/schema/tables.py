@@ -137,17 +137,9 @@ class Schema:
 
     def to_dict(self) -> dict[str, object]:
         """A nested record of what was stated; nothing else is written."""
-        record: dict[str, object] = {}
-        if self.version is not None:
-            record["version"] = self.version
-        if self.file is not None:
-            record["file"] = self.file
-        if self.size is not None:
-            record["size"] = self.size
-        if self.public:
-            record["public"] = True
-        if self.consent is not None:
-            record["consent"] = self.consent
+        names = ("version", "file", "size", "public", "consent")
+        facts: dict[str, object] = {name: getattr(self, name) for name in names}
+        record = {name: fact for name, fact in facts.items() if fact not in (None, False)}
         if self.unit is not None:
             record["unit"] = self.unit.to_dict()
         if self.columns:

@@ -40,7 +40,7 @@ def identifies(spelling: str) -> bool:
     [False, False, False, False]
     """
     collated = _COLLATED.fullmatch(spelling)
-    if collated is not None and not spelling.endswith(")"):
+    if collated is not None:
         return collated[2].lower() in _COLLATIONS and identifies(collated[1])
     held = _HOLDS.fullmatch(spelling)
     if held is not None:

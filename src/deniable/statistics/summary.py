@@ -22,7 +22,6 @@ _ASKED: Final = {
     "q75": (Function.QUANTILE, 0.75),
 }
 _CONFIDENCES: Final = (0.5, 0.8, 0.9, 0.95, 0.99)
-ROWS: Final = tuple(_ASKED)
 
 
 def describe(about: About, columns: Sequence[str] | None = None) -> Query:
@@ -53,7 +52,7 @@ def reshaped(release: Release) -> Release:
     """One row per column, instead of one row for all of them."""
     columns = list(dict.fromkeys(name.rpartition("·")[0] for name in release.answers))
     answers = {}
-    for row in ROWS:
+    for row in _ASKED:
         parts = [release.answers[f"{column}·{row}"] for column in columns]
         answers[row] = replace(stacked(parts), estimand=_estimands(columns, parts))
     return replace(release, keys={"column": tuple(columns)}, answers=answers)

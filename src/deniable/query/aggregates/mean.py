@@ -104,10 +104,10 @@ class Mean(Estimator):
 
     def sums(self, allocation: Allocation, noisy: Mapping[str, Floats]) -> Sums:
         """The noisy numbers and how they err."""
-        total = noisy[self.sum.name]
+        total, count = noisy[self.sum.name], self.count
         return Sums(
             law=allocation.law,
-            count=counts(self.count, self.rows, noisy, like=total),
+            count=np.full_like(total, self.rows) if count is None else noisy[count.name],
             total=total,
             squares=None,
             mixture=mixture(allocation, (self.count, self.sum)),
@@ -124,10 +124,3 @@ class Mean(Estimator):
         if allocation.part_of(self.sum).basis.turned:
             return "from the ratio of the two noisy sums"
         return f"as {centre} + {total} / {self.count.text}"
-
-
-def counts(
-    count: Tally | None, rows: int | None, noisy: Mapping[str, Floats], *, like: Floats
-) -> Floats:
-    """The noisy number of rows, or the public one."""
-    return np.full_like(like, rows) if count is None else noisy[count.name]

@@ -137,13 +137,15 @@ class Relations:
                 value, on_list = reading_listed(read, spelling=stored, dialect=self.dialect)
                 conditions.append(on_list)
             made.append((f"c{i}", value))
+        person = None
         if scan.id is not None:
             made.append((PERSON, self._read_id(scan.id, table)))
+            person = id_type(scan.id, spelling=table.types[scan.id.source], dialect=self.dialect)
         select = selected(made, sql.copy(table.source))
         return Subselect(
             select=select.where(sql.both(conditions), copy=False) if conditions else select,
             columns={read.name: f"c{i}" for i, read in enumerate(scan.reads)},
-            person=None if scan.id is None else self._id_type(scan.id, table),
+            person=person,
         )
 
     def _read_id(self, read: Read, table: Stored) -> Node:
@@ -157,9 +159,6 @@ class Relations:
             return person
         doubtful = self.dialect.contains(sql.copy(person), sql.text(table.replaced))
         return sql.case((sql.negated(doubtful), person))
-
-    def _id_type(self, read: Read, table: Stored) -> str:
-        return id_type(read, spelling=table.types[read.source], dialect=self.dialect)
 
     def _filter(self, relation: Filter, listed: frozenset[str]) -> Subselect:
         below = self.rows(relation.source, listed=listed)
