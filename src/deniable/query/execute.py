@@ -51,7 +51,7 @@ class Execution:
 
     def __enter__(self) -> Self:
         engine = engine_for(tables_of(self._plan.question.relation, self._tables))
-        before_charge(lambda: self._prepare(engine), engine=engine.name)
+        before_charge(lambda: self._prepare(engine), engine=engine)
         return self
 
     def _prepare(self, kind: type[Engine]) -> None:

@@ -72,6 +72,7 @@ class DuckDB(Engine):
     """A connection of our own, or a cursor of the user's."""
 
     name: ClassVar = "DuckDB"
+    advice: ClassVar = "the files and tables are still there and readable"
     dialect: ClassVar[Dialect] = DuckDBDialect()
 
     @_interruptible

@@ -44,6 +44,8 @@ class Engine(ABC):
     """A connection with everything pinned that could change what our SQL means."""
 
     name: ClassVar[str]
+    advice: ClassVar[str]
+    """What people check if it is not ready for a question: "check that …"."""
     dialect: ClassVar[Dialect]
     apart: ClassVar[bool] = False
     """Whether rows are spread over other processes, and better added up where they are."""
@@ -156,7 +158,7 @@ def added(sums: Iterable[Integers]) -> Integers | None:
     return total
 
 
-def before_charge(prepare: Callable[[], T], *, engine: str) -> T:
+def before_charge(prepare: Callable[[], T], *, engine: type[Engine]) -> T:
     """What `prepare` returns; if it fails, that is refused in words that hold public facts only."""
     try:
         return prepare()
@@ -165,17 +167,10 @@ def before_charge(prepare: Callable[[], T], *, engine: str) -> T:
     except Exception as error:  # noqa: BLE001  (whatever an engine or a driver raises)
         reason = _reason(error)
     raise NotReady(  # out here, so that the engine's own words do not travel with it
-        f"{engine} is not ready for this question: {reason}",
+        f"{engine.name} is not ready for this question: {reason}",
         why="it was found before any row was read",
-        fix=_FIXES.get(engine, ""),
+        fix=f"check that {engine.advice}; then ask again",
     )
-
-
-_FIXES: Final = {
-    "DuckDB": "check that the files and tables are still there and readable; then ask again",
-    "Postgres": "check that the server is running and that this role may read; then ask again",
-    "Spark": "check that the cluster is running and the tables are still there; then ask again",
-}
 
 
 def _reason(error: Exception) -> str:

@@ -27,6 +27,7 @@ class Postgres(Engine):
     """A read-only transaction on one snapshot."""
 
     name: ClassVar = "Postgres"
+    advice: ClassVar = "the server is running and that this role may read"
     dialect: ClassVar[Dialect] = PostgresDialect()
 
     def __init__(self, tables: Sequence[Table]) -> None:

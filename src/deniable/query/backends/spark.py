@@ -44,6 +44,7 @@ class Spark(Engine):
     """A new session on the user's cluster, with the user's settings but for those that we pin."""
 
     name: ClassVar = "Spark"
+    advice: ClassVar = "the cluster is running and the tables are still there"
     dialect: ClassVar[Dialect] = SparkDialect()
     apart: ClassVar = True
 

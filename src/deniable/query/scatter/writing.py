@@ -123,7 +123,7 @@ class Scattered:
             )
         _check_executors(self.spark)
         with ExitStack() as held:
-            before_charge(lambda: self._prepare(held), engine=Spark.name)
+            before_charge(lambda: self._prepare(held), engine=Spark)
             yield
 
     def _prepare(self, held: ExitStack) -> None:
