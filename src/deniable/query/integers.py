@@ -88,6 +88,11 @@ class IntegerPlan:
         return self.question.unit
 
     @property
+    def most(self) -> int:
+        """What the weights of one unit's rows add up to at most, on each side of a replacement."""
+        return self.rows * self.weight
+
+    @property
     def joined(self) -> tuple[int, int]:
         """How many of a person's rows with equal join columns a table keeps: of one, of both.
 

@@ -76,7 +76,7 @@ class Rows:
         plan = reading.plan
         self._reading, self._parts = reading, reading.another()
         self.unit: Unit = plan.unit
-        self.weight, self.most = plan.weight, plan.rows * plan.weight
+        self.weight, self.most = plan.weight, plan.most
         """1 in `weights` is a `weight`-th of a row; one unit's add up to at most `most`."""
         self.keys = {key.name: key.values for key in plan.question.keys}
         self.numbers = tuple(

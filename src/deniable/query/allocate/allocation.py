@@ -286,7 +286,7 @@ def touched(plan: IntegerPlan) -> int:
     if plan.selection is not None:
         return plan.selection.moves.l1
     assert plan.cells is not None
-    return min(plan.cells, plan.unit.sides * len(plan.sets) * plan.rows * plan.weight)
+    return min(plan.cells, plan.unit.sides * len(plan.sets) * plan.most)
 
 
 def _tree(plan: IntegerPlan, tally: Tally, law: Law) -> Tree | Search | None:

@@ -141,7 +141,7 @@ def with_all_rows(plan: IntegerPlan) -> Iterator[Basis]:
         return
     d, one = len(some), _FINE
     k = round(one * d**0.25)
-    most, sets = plan.rows * plan.weight, len(plan.sets)
+    most, sets = plan.most, len(plan.sets)
     own = [[int(i == j) for i in range(d)] for j in range(d)]
     yield Basis(
         tallies=(*some, total),
@@ -178,7 +178,7 @@ def _beside(count: Tally, total: Tally, plan: IntegerPlan, law: Law) -> Basis:
     2·far ≥ span; in L∞ it always is, as k < 2·span.
     """
     low, high = _ends(total)
-    span, far, most = high - low, max(-low, high), plan.rows * plan.weight
+    span, far, most = high - low, max(-low, high), plan.most
     groups = 1 if plan.sets == ((),) else 2
     k = math.isqrt(3 * span * span) if law == "gaussian" and groups == 1 else span
     sets = len(plan.sets)
@@ -245,6 +245,6 @@ def _moves(span: int, plan: IntegerPlan) -> Moves:
 
     So it moves them by at most W·span in L1; if another takes its place, by both.
     """
-    most = plan.rows * plan.weight * span
+    most = plan.most * span
     l1 = plan.unit.sides * len(plan.sets) * most
     return Moves(l1=l1, l2_squared=l1 * l1, linf=most)

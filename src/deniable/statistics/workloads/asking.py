@@ -74,7 +74,7 @@ class Asked(Generic[T_co]):
             errors={self.name: float(halves.max())},
             steps=[
                 f"{self.exactly}, in one pass over the rows",
-                f"{_noise(measured)} (strategy: {plan.strategy})",
+                f"{_added(measured)} (strategy: {plan.strategy})",
                 "compute every answer from the least-squares fit",
             ],
             **balance(session.ledger, session.ledger.price(mechanism)),
@@ -92,7 +92,7 @@ class Asked(Generic[T_co]):
         scales = sorted({spread * self.worth for spread in measured.noise.spreads})
         shown = " to ".join(digits(scale) for scale in dict.fromkeys([scales[0], scales[-1]]))
         letter = "b" if plan.law == "laplace" else "σ"
-        return f"{_noise(measured)}: {letter} = {shown} (strategy: {plan.strategy})"
+        return f"{_added(measured)}: {letter} = {shown} (strategy: {plan.strategy})"
 
     @called('s.ranges("age").release(spend=dp.epsilon(0.5))')
     def release(self, *, spend: Loss) -> T_co:
@@ -148,7 +148,7 @@ def answer_name(name: str, columns: Iterable[str]) -> str:
     return name
 
 
-def _noise(measured: Measurement[Estimates]) -> str:
+def _added(measured: Measurement[Estimates]) -> str:
     law = "Laplace" if measured.plan.law == "laplace" else "Gaussian"
     count = len(measured.steps)
     parts = "one vector" if count == 1 else f"{count} vectors"
