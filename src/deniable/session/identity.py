@@ -25,7 +25,8 @@ _EXACT: Final = re.compile(
     re.IGNORECASE,
 )
 _HOLDS: Final = re.compile(r"(?:dictionary<values=|Sparse\[)([^,]+),.*", re.IGNORECASE)
-_COLLATED: Final = re.compile(r"(.+?) collate (\w+)", re.IGNORECASE)
+COLLATED: Final = re.compile(r"(.+?) collate (\w+)", re.IGNORECASE)
+"""A type with the collation that it names."""
 EXACT_COLLATION: Final = "exact"
 """How backends spell a collation under which texts are equal letter by letter only."""
 _COLLATIONS: Final = frozenset({EXACT_COLLATION, "utf8_binary"})
@@ -39,7 +40,7 @@ def identifies(spelling: str) -> bool:
     >>> [identifies(kind) for kind in ("citext", "jsonb", "INTERVAL", "STRUCT(a DOUBLE)")]
     [False, False, False, False]
     """
-    collated = _COLLATED.fullmatch(spelling)
+    collated = COLLATED.fullmatch(spelling)
     if collated is not None:
         return collated[2].lower() in _COLLATIONS and identifies(collated[1])
     held = _HOLDS.fullmatch(spelling)

@@ -28,6 +28,11 @@ def floats(dialect: Dialect, call: Call, args: tuple[Node, ...]) -> list[Node]:
     return [each.node for each in reals(dialect, call, args)]
 
 
+def as_result(dialect: Dialect, call: Call, args: tuple[Node, ...]) -> list[Node]:
+    """All arguments in the kind of the result: as float64, if it is one."""
+    return floats(dialect, call, args) if call.kind is Kind.FLOAT else list(args)
+
+
 def without_sign_of_zero(node: Node, dialect: Dialect) -> Node:
     """A float with 0 for -0. They are equal, and of equal values in a group an engine shows any.
 
@@ -152,7 +157,7 @@ def _extreme(called: str) -> Callable[..., Node]:
     """Engines skip missing values there; ours does not."""
 
     def rule(dialect: Dialect, call: Call, *args: Node) -> Node:
-        parts = floats(dialect, call, args) if call.kind is Kind.FLOAT else list(args)
+        parts = as_result(dialect, call, args)
         if call.kind is Kind.TEXT:
             parts = [dialect.ordered(part) for part in parts]
         known = [
@@ -169,8 +174,8 @@ def _extreme(called: str) -> Callable[..., Node]:
 
 def _clip(dialect: Dialect, call: Call, *args: Node) -> Node:
     """Of whole numbers, where all three are."""
-    parts = floats(dialect, call, args) if call.kind is Kind.FLOAT else list(args)
-    return clipped(parts[0], parts[1], parts[2], nullable=call.args[0].domain.nullable)
+    x, low, high = as_result(dialect, call, args)
+    return clipped(x, low, high, nullable=call.args[0].domain.nullable)
 
 
 def _bin(dialect: Dialect, call: Call, *args: Node) -> Node:

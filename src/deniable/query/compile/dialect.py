@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, ClassVar, Final
 from sqlglot import exp
 
 from deniable.query.algebra import Domain, Kind, Scalar
+from deniable.session.identity import COLLATED
 
 from . import nodes as sql
 from .nodes import Node
@@ -28,7 +29,6 @@ CALENDAR: Final = (
 )
 """The first and the last moment that is read: the calendars of engines are longer."""
 _PARTS: Final = {"dow": "DAYOFWEEK", "doy": "DAYOFYEAR"}
-_COLLATED: Final = re.compile(r"(.+) collate \w+", re.IGNORECASE)
 
 
 def uncollated(spelling: str) -> str:
@@ -37,7 +37,7 @@ def uncollated(spelling: str) -> str:
     >>> uncollated("string collate UTF8_LCASE"), uncollated("ENUM('a collate b')")
     ('string', "ENUM('a collate b')")
     """
-    found = _COLLATED.fullmatch(spelling)
+    found = COLLATED.fullmatch(spelling)
     return spelling if found is None else found[1]
 
 

@@ -61,18 +61,13 @@ def _in(dialect: Dialect, call: Call, *args: Node) -> Node:
     return sql.case((sql.either(unsure), nothing), default=found) if unsure else found
 
 
-def _as_result(dialect: Dialect, call: Call, args: tuple[Node, ...]) -> list[Node]:
-    """Branches in the kind of the result."""
-    return arithmetic.floats(dialect, call, args) if call.kind is Kind.FLOAT else list(args)
-
-
 def _case(dialect: Dialect, call: Call, *args: Node) -> Node:
-    *pairs, default = _as_result(dialect, call, args)
+    *pairs, default = arithmetic.as_result(dialect, call, args)
     return sql.case(*zip(pairs[::2], pairs[1::2], strict=True), default=default)
 
 
 def _coalesce(dialect: Dialect, call: Call, *args: Node) -> Node:
-    first, *rest = _as_result(dialect, call, args)
+    first, *rest = arithmetic.as_result(dialect, call, args)
     return exp.Coalesce(this=first, expressions=rest)
 
 
