@@ -70,7 +70,7 @@ class Entry:
 
     @property
     def asker(self) -> str | None:
-        """Who asked, if it was said."""
+        """The asker, if the line names one."""
         return self._text("asker")
 
     @property

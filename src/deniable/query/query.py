@@ -323,7 +323,7 @@ class Query:
         return f"groups of\n{self.asked}"
 
     def _numbers_asked(self, allocation: Allocation) -> str:
-        return f"{self.asked}{allocation.told}"
+        return f"{self.asked}{allocation.shared}"
 
     @property
     def asked(self) -> str:

@@ -24,7 +24,7 @@ _FIXED = "ask for less: a ledger's budget cannot be raised"
 def too_much(
     session: Session, allocation: Allocation, *, size: float | None, spent: str = NOTHING_SPENT
 ) -> BudgetExceeded:
-    """What is asked, what is left, and what could be had for that.
+    """What it would cost, what is left, and what that would still buy.
 
     Where the ledger is closed for another reason than its budget, that is the error.
     """
@@ -102,7 +102,7 @@ def _short_of_delta(
 def _offer(
     session: Session, allocation: Allocation, rest: Loss, why: str, *, size: float | None
 ) -> Fix | None:
-    """A spend that can be had, as one would type it, and how good that is; else nothing."""
+    """A spend that still fits, as one types it, and the ± it buys; None where nothing fits."""
     plan, ledger = allocation.plan, session.ledger
     try:
         if isinstance(rest, Approx):  # choosing groups takes a quarter of a δ

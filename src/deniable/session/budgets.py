@@ -85,8 +85,8 @@ def alone(mechanism: Mechanism, *, budget: Loss) -> Loss:
     """What one use of a mechanism loses by itself, in the session's definition.
 
     Under an (ε, δ) ceiling: what has a δ of its own, as the private choice of groups has, loses its
-    own ε and δ, as they are charged. Else it is told as tight as known at the ceiling's δ; the
-    ledger counts in finer units, so that these do not add up to `spent`.
+    own ε and δ, as they are charged. Otherwise the tightest known ε at the ceiling's δ is stated;
+    the ledger counts in finer units, so that these do not add up to `spent`.
     """
     if not isinstance(budget, Approx):
         return mechanism.loss(type(budget))

@@ -105,7 +105,7 @@ def test_errors_of_the_same_noise_are_added_before_their_size_is_taken():
     assert made.errors((n, 3.0), (None, 5.0), (n, -1.0)) == pytest.approx((2 * one,))
     assert made.of(total) is made.noise[1]
     assert made.part_of(total) is made.parts[1]
-    assert made.told == ""
+    assert made.shared == ""
     scale = made.noise[0]
     assert math.isclose(one, made.parts[0].worth * _scale(scale))
 
@@ -120,4 +120,4 @@ def test_vectors_told_together_are_named_in_what_is_released():
     made = allocate(plan(private=False, sums=1), spend=Pure(1.0), filter=FILTER)
     assert [part.basis.folded for part in made.parts] == [True]
     names = ", ".join(t.name for t in made.parts[0].tallies)
-    assert made.told == f"\ntogether {names}"
+    assert made.shared == f"\ntogether {names}"

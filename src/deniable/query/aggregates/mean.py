@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from deniable.query.allocate import Allocation
     from deniable.query.integers import Book
 
-# An average that may be anything within its bounds, with this confidence, is told as their middle.
+# An average that may be anything within its bounds, with this confidence, is given as their middle.
 _DROWNED: Final = 0.95
 
 

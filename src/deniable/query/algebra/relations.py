@@ -180,7 +180,7 @@ class Union(Relation):
 
 
 class Summary(enum.StrEnum):
-    """What can be said exactly of one person's own rows."""
+    """An exact summary of one person's own rows."""
 
     COUNT = "count"
     COUNT_DISTINCT = "count_distinct"

@@ -71,14 +71,14 @@ class Allocation:
         return of_each(confidence, self.among)
 
     @property
-    def told(self) -> str:
-        """Which tallies are told by one vector, where some are: part of what is released."""
-        told = [
+    def shared(self) -> str:
+        """Which tallies share a vector, where some do: part of what is released."""
+        shared = [
             ("together" if p.basis.turned else "side by side", ", ".join(t.name for t in p.tallies))
             for p in self.parts
             if p.basis.folded
         ]
-        return "".join(f"\n{how} {names}" for how, names in told)
+        return "".join(f"\n{how} {names}" for how, names in shared)
 
     @property
     def law(self) -> Law:
@@ -98,7 +98,7 @@ class Allocation:
         return {tally.name: i for i, part in enumerate(self.parts) for tally in part.tallies}
 
     def of(self, tally: Tally) -> Noise:
-        """The noise on the vector that tells a tally."""
+        """The noise on the vector from which a tally follows."""
         return self.noise[self._by_name[tally.name]]
 
     def part_of(self, tally: Tally) -> Part:
@@ -131,8 +131,8 @@ def allocate(
 ) -> Allocation:
     """The noise that answers a question best for an amount, in a ledger with this filter.
 
-    `emphasis` multiplies how much the error of an aggregate matters, by its name; `fold` lets one
-    vector tell several tallies.
+    `emphasis` multiplies how much the error of an aggregate matters, by its name; `fold` lets
+    several tallies share a vector.
     """
     if not plan.tallies:
         return Allocation(plan=plan, parts=(), noise=())
@@ -239,7 +239,7 @@ def _forms(plan: IntegerPlan, emphasis: Mapping[str, float]) -> Forms:
 
 
 def _bases(plan: IntegerPlan, forms: Forms, law: Law, *, fold: bool) -> list[Basis]:
-    """Which tallies are told together: those where that errs less.
+    """Which tallies share a vector: those that err less by it.
 
     The least Σ wⱼ/εⱼ² is (Σ wⱼ^⅓)³/ε², and the least Σ wⱼ/μⱼ² is (Σ wⱼ^½)²/μ²: the better basis has
     the smaller sum of roots. Weights are in units of L1; Gaussian noise is in those of L2.

@@ -6,7 +6,7 @@ needs noise as if it were alone with half the loss. It moves
     above = Σ w·(q − low)      and      below = Σ w·(high − q)
 
 by q − low and high − q: both at least 0, and together D = high − low whatever q is. One vector then
-has all the loss, and tells both tallies:
+has all the loss, and both tallies follow from it:
 
     count = (above + below)/D            sum = (high·above + low·below)/D
 
@@ -14,7 +14,7 @@ What rows can add spans the parallelogram with corners ±(1, low), ±(1, high). 
 the K-norm mechanism's [HT10], and in these coordinates it is that of an L1 ball: Laplace. Where
 more rows are counted than have the value, they add D to a third number, *others*, and nothing to
 the two: a row still moves all three by D. Where only counts are asked, one of some rows and one of
-more, they are told by those rows and the others. Gaussian noise gains nothing by turning a vector:
+more, both follow from those rows and the others. Gaussian noise gains nothing by turning a vector:
 its L2 norm is the same.
 
 Gaussian noise gains by one more number. A row moves d counts c₁, …, c_d of some rows by 0 or 1
@@ -83,7 +83,7 @@ class Basis:
 
     @property
     def folded(self) -> bool:
-        """Whether several tallies are told by one vector."""
+        """Whether several tallies share this vector."""
         return len(self.tallies) > 1
 
     @property
@@ -117,7 +117,7 @@ class Basis:
 
 
 def foldings(tallies: Sequence[Tally], plan: IntegerPlan) -> Iterator[Basis]:
-    """Every way to tell two or three of these tallies by one vector."""
+    """Every way for two or three of these tallies to share a vector."""
     counts = [t for t in tallies if t.measure is Measure.COUNT and t.moves.l1]
     sums = [t for t in tallies if t.measure is Measure.SUM and t.moves.l1]
     nested = [pair for pair in permutations(counts, 2) if _within(pair[1], pair[0])]

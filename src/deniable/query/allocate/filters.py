@@ -1,4 +1,4 @@
-"""Conditions that no row can meet, told from the schema: a misspelt value, a date too late."""
+"""Conditions that the schema shows no row can meet: a misspelt value, a date that is too late."""
 
 from __future__ import annotations
 

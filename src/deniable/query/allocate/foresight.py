@@ -2,7 +2,7 @@
 
 An average errs by noise over the group's size, which is private unless rows are replaced. Where a
 size is known (the schema states it, or the analyst offers a guess) the ± is that of a group so
-large; else it is not told.
+large; otherwise it is not stated.
 """
 
 from __future__ import annotations

@@ -190,7 +190,7 @@ def _beside(part: Part, spread: float, letter: str) -> str:
 
 
 def _folded(plan: IntegerPlan, part: Part, scale: float) -> str:
-    """What tells several tallies, each with its noise."""
+    """The sums from which several tallies follow, each with its noise."""
     first, last, noise = part.tallies[0], part.tallies[-1], f"b = {digits(scale)} each"
     if last.measure is Measure.COUNT:
         return f"{last.text} and to the number of other rows: {noise}"
@@ -222,7 +222,7 @@ def _with_all_rows(part: Part, spread: float) -> str:
 
 
 def _ends(part: Part) -> tuple[float, float]:
-    """Between which values the sums of a basis are told."""
+    """The lowest and the highest value in the two sums of a basis."""
     last, (above, below) = part.tallies[-1], part.basis.forth[-2:]
     width = last.lattice.width
     return last.centre - above[-2] * width, last.centre + below[-2] * width

@@ -263,7 +263,7 @@ def _has_range(column: Expression) -> bool:
 
 
 def check_rule(argument: Expression, *, names: Names, snippet: Snippet | None) -> None:
-    """MissingRule where a value may be missing and nobody said what that counts as."""
+    """MissingRule where a value may be missing and the schema does not say what it counts as."""
     if argument.domain.ruled:
         return
     for column in columns_of(argument).values():

@@ -33,7 +33,7 @@ def bucket(
     """In which of the intervals between edges a number lies; the last holds its end, too.
 
     Halves of the list are told apart first, so a row is compared a few times, however many there
-    are. What is missing is in none, or in the one that is said.
+    are. A missing value is in none, or in the one given as `missing`.
     """
     gone = literal(missing, kind=Kind.INT)
     return call("case", call("is_null", number), gone, _half(number, edges))

@@ -233,7 +233,7 @@ class Dialect(ABC):
     # ---- text that is known to look right
 
     def parsed(self, node: Node, kind: Kind) -> Node:
-        """Text of the right shape as a number, date or timestamp; missing if there is no such."""
+        """Text of the right shape as a number, date or timestamp; missing if there is none."""
         return sql.tried(node, self.types[kind])
 
     # ---- reading columns as they are stored

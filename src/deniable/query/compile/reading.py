@@ -73,7 +73,7 @@ def _identity(stored: Node, spelling: str, stated: Kind | None, dialect: Dialect
     """A person id as it is: merging two ids would let one person change another's weight.
 
     The same number written in two ways is one id. A float that other whole numbers are rounded to
-    is nobody's.
+    identifies nobody.
     """
     kind = dialect.stored(spelling)
     if kind is Kind.TEXT and stated not in (None, Kind.TEXT):
@@ -93,7 +93,7 @@ def _identity(stored: Node, spelling: str, stated: Kind | None, dialect: Dialect
 
 
 def _exact_float(value: Node, dialect: Dialect) -> Node:
-    """A float below 2⁵³, to which no other whole number is rounded; others are nobody's."""
+    """A float below 2⁵³, to which no other whole number is rounded; others identify nobody."""
     small = sql.lt(sql.function("ABS", sql.copy(value)), dialect.real(2.0**53))
     return sql.case((small, without_sign_of_zero(value, dialect)))
 

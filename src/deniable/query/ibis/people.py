@@ -1,6 +1,6 @@
 """Aggregates inside a question: one row for each person (and key), summed up exactly.
 
-Why they are sound is said in `bind.summaries`.
+`bind.summaries` says why they are sound.
 """
 
 from __future__ import annotations

@@ -57,10 +57,11 @@ def write(session: Session, allocation: Allocation, *, path: object) -> Written:
     _check(allocation)
     work = Scattered(allocation=allocation, path=places.checked(path), tables=tables)
     columns = fields(allocation)
+    asked = f"{question!r}\n({question.fingerprint}){allocation.shared}"
     release = session.commission(
         work.steps,
         work=work,
-        question=f"{question!r}\n({question.fingerprint}){allocation.told} written to {work.path}",
+        question=f"{asked} written to {work.path}",
         title=title(question),
     )
     shown = replace(release.provenance, question=title(question))

@@ -19,7 +19,7 @@ from .text import Text
 _BINARY: Final = ("this", "expression")
 _SELECT: Final = ("expressions", "distinct", "from_", "joins", "where", "group", "having")
 
-# Each part of a question, and what may be said about it.
+# Each part of a question, and the clauses that it may have.
 _SHAPES: Final[dict[type[exp.Expr], tuple[str, ...]]] = {
     **dict.fromkeys((exp.Star, exp.Null), ()),
     **dict.fromkeys(

@@ -1,6 +1,6 @@
 """Subqueries that sum up each person's own rows: GROUP BY the person, or SELECT DISTINCT with them.
 
-Why they are sound is said in `bind.summaries`.
+`bind.summaries` says why they are sound.
 """
 
 from __future__ import annotations

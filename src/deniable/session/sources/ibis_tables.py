@@ -89,7 +89,7 @@ def look(given: Any, name: str | None, schema: Schema | None) -> list[TableOutli
     """What leads to an engine that we speak is looked at as such; the rest by Ibis's types."""
     from ibis.backends import BaseBackend
 
-    if isinstance(given, BaseBackend):  # it holds tables by name, and is none itself
+    if isinstance(given, BaseBackend):  # it holds tables by name
         client = _client(given)
         if client is not None:
             return _of_client(client, name, schema)
@@ -281,7 +281,7 @@ def _exact_in_sqlite(engine: Any, expression: Any, column: str) -> bool:
 
 
 def _types(expression: Any, node: Any, engine: Any) -> dict[str, str | None]:
-    """Ibis's word on the types; nobody's, where Ibis guessed one of them from rows."""
+    """The types that Ibis states; none at all where it guessed one of them from rows."""
     from ibis.expr import operations as ops
 
     frames = [leaf.data.obj for leaf in node.find(ops.InMemoryTable)]
