@@ -1,7 +1,6 @@
 """A stored answer is shown only with its own charge; a stream goes on only from its last note."""
 
 import datetime as dt
-import os
 from types import SimpleNamespace
 
 import pytest
@@ -11,6 +10,7 @@ from deniable.errors import LedgerFailure
 from deniable.ledger import answers, open_ledger
 from deniable.ledger.answers import Once, asking, find, newest
 from deniable.ledger.trust import intact
+from deniable.sampling.source import this_process
 
 ROWS, TENTH = dp.rows(), dp.Laplace(scale=10.0)
 
@@ -121,7 +121,7 @@ def test_ones_own_charge_is_not_waited_for_until_it_has_its_answer(ledger, monke
     monkeypatch.setattr(answers, "_ours", set())
     asked = once(ledger)
     charge = asked.pay(lambda: paid(ledger, "q"))
-    assert answers._ours == {(os.getpid(), charge.hash)}
+    assert answers._ours == {(this_process(), charge.hash)}
     assert not asked._waits(charge)
     answers.forget(charge)
     assert answers._ours == set()

@@ -12,7 +12,7 @@ from deniable.ledger.export import exported
 
 def test_a_file_is_new_its_owners_and_replaced_as_a_whole(tmp_path):
     path = tmp_path / "ledger.jsonl"
-    path.write_text("old")
+    path.write_text("{old}")
     path.chmod(0o644)
     exported(path, ["a\n", "b\n"])
     assert path.read_bytes() == b"a\nb\n"
@@ -22,7 +22,7 @@ def test_a_file_is_new_its_owners_and_replaced_as_a_whole(tmp_path):
 
 def test_if_a_line_cannot_be_had_nothing_changes(tmp_path):
     path = tmp_path / "ledger.jsonl"
-    path.write_text("old")
+    path.write_text("{old}")
 
     def lines():
         yield "a\n"
@@ -30,7 +30,7 @@ def test_if_a_line_cannot_be_had_nothing_changes(tmp_path):
 
     with pytest.raises(KeyError):
         exported(path, lines())
-    assert path.read_text() == "old"
+    assert path.read_text() == "{old}"
     assert os.listdir(tmp_path) == ["ledger.jsonl"]  # noqa: PTH208
 
 
@@ -39,12 +39,32 @@ def test_a_database_and_what_is_beside_it_are_refused(tmp_path, beside):
     path = tmp_path / "held.db"
     path.write_bytes(b"SQLite format 3\0 and more")
     for name in (path, tmp_path / f"held.db{beside}"):
-        with pytest.raises(dp.BadParameter, match="belongs to a database"):
+        with pytest.raises(dp.BadParameter, match="may be a database"):
             exported(name, ["a\n"])
     assert path.read_bytes() == b"SQLite format 3\0 and more"
-    path.write_bytes(b"SQLite format 3")  # as it does not begin
-    exported(path, ["a\n"])
-    assert path.read_text() == "a\n"
+
+
+def test_only_nothing_or_an_earlier_export_is_written_over(tmp_path):
+    path = tmp_path / "there"
+    for kept in (b"DUCK", b"a,b\n1,2\n", b"\0{", b"[{}]"):
+        path.write_bytes(kept)
+        with pytest.raises(dp.BadParameter, match="not an export of a ledger"):
+            exported(path, ["a\n"])
+        assert path.read_bytes() == kept
+    for gone in (b"", b'{"budget":{}}\n'):
+        path.write_bytes(gone)
+        exported(path, ["a\n"])
+        assert path.read_text() == "a\n"
+
+
+def test_the_ledgers_own_file_is_refused_without_being_opened(tmp_path, monkeypatch):
+    own = tmp_path / "ledger.db"
+    own.write_bytes(b"{")
+    (tmp_path / "link").symlink_to(own)
+    monkeypatch.setattr("pathlib.Path.open", lambda *_: pytest.fail("opened"))
+    for name in ("ledger.db", "link"):
+        with pytest.raises(dp.BadParameter, match="may be a database"):
+            exported(tmp_path / name, ["a\n"], own=own)
 
 
 def test_a_pipe_is_written_to_and_stays_one(tmp_path):

@@ -141,8 +141,11 @@ def test_only_stated_bounds_and_keys_are_in_a_certificate():
 @pytest.mark.parametrize("asker", [None, "ann"])
 def test_an_asker_sees_a_name_for_the_line_and_the_curator_its_number(asker):
     halts = SimpleNamespace(resumptions=2, failures=3)
-    ledger = SimpleNamespace(halts=lambda: halts, where="here", alias=lambda entry: "alias")
-    session = SimpleNamespace(ledger=ledger, budget=dp.epsilon(1.0), tables={}, asker=asker)
+    ledger = SimpleNamespace(halts=lambda: halts, where="here")
+    whole = SimpleNamespace(alias=lambda entry: "alias")
+    session = SimpleNamespace(
+        ledger=ledger, _ledger=whole, budget=dp.epsilon(1.0), tables={}, asker=asker
+    )
     paid = SimpleNamespace(time=dt.datetime(2026, 1, 2, tzinfo=dt.UTC), sequence=7, hash="hash")
     facts = asked.facts_of(session, paid)
     assert (facts["resumptions"], facts["failures"], facts["ledger"]) == (2, 3, "here")

@@ -141,10 +141,6 @@ class Account:
         """
         return tuple(self._own().values())
 
-    def alias(self, entry: Entry) -> str:
-        """What this asker calls a line of their own: a keyed hash."""
-        return self.__ledger.alias(entry)
-
     def halts(self) -> Halts:
         """Whether this asker is stopped after a failure, and how often they were resumed."""
         halts = Halts()

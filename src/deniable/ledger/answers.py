@@ -11,9 +11,10 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from deniable.errors import BadParameter
+from deniable.errors import BadParameter, NotReady
 from deniable.losses.filters import Price
 from deniable.progress import Progress
+from deniable.sampling.source import this_process
 
 from .entry import Entry
 from .stores.store import Lookups, Store
@@ -60,6 +61,8 @@ class _Turns:
         self._open.clear()
 
 
+_NESTED = 10.0  # seconds: two threads could wait for each other's question without end
+_mine = threading.local()
 _turns = _Turns()
 os.register_at_fork(after_in_child=_turns.forked)
 
@@ -75,8 +78,19 @@ def asking(question: str | None) -> Iterator[None]:
         yield
         return
     turn = _turns.of(question)  # held by its name: nothing else keeps it
-    with turn.lock:
+    nested = getattr(_mine, "nested", 0)
+    if not turn.lock.acquire(timeout=_NESTED if nested else -1):
+        raise NotReady(
+            "another thread is answering this question, and may be waiting for this one",
+            why="a question was asked while another one was being answered",
+            fix="ask the one before or after the other, not in present= or ready=",
+        )
+    _mine.nested = nested + 1
+    try:
         yield
+    finally:
+        _mine.nested = nested
+        turn.lock.release()
 
 
 class Once:
@@ -102,7 +116,7 @@ class Once:
             except _Pending as other:
                 self._wait(other.charge)
             else:
-                _ours.add((os.getpid(), paid.hash))
+                _ours.add((this_process(), paid.hash))
                 return paid
 
     def check(self, lines: Lookups, newest: Entry) -> None:
@@ -126,13 +140,18 @@ class Once:
         return paid[-1] if paid else None
 
     def _waits(self, charge: Entry) -> bool:
-        ours = (os.getpid(), charge.hash) in _ours  # left by an interrupt: this thread has the turn
+        ours = (
+            this_process(),
+            charge.hash,
+        ) in _ours  # left by an interrupt: this thread has the turn
         age = (dt.datetime.now(dt.UTC) - charge.time).total_seconds()
         return not ours and charge.hash not in self._given_up and abs(age) < self._store.patience
 
     def _wait(self, charge: Entry) -> None:
         end = time.monotonic() + self._store.patience
-        with Progress("waiting for another process that asks the same question"):
+        # An asker is not told what others ask.
+        other = "waiting for another process that asks the same question"
+        with Progress("computing" if self._asker else other):
             while (now := self._store.read(self._pending)) is not None and now.hash == charge.hash:
                 if time.monotonic() > end:
                     self._given_up.add(charge.hash)
@@ -140,13 +159,13 @@ class Once:
 
 
 _POLL = 0.05  # seconds
-_ours: set[tuple[int, str]] = set()
+_ours: set[tuple[tuple[int, int], str]] = set()
 """Charges of this process (a fork is another) that have no answer yet."""
 
 
 def forget(charge: Entry) -> None:
     """Forget a charge of this process that has its answer."""
-    _ours.discard((os.getpid(), charge.hash))
+    _ours.discard((this_process(), charge.hash))
 
 
 class Recalled(NamedTuple):

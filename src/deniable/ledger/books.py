@@ -143,8 +143,10 @@ class Books:
         return newest[::-1]
 
     def _failure(self, lines: Lookups, last: Entry, stop: Entry) -> Failure:
-        (row,) = lines.since(stop.charge or 0, limit=1)
-        paid = in_place(lines, row, newest=last, where=self.where)
+        rows = lines.since(stop.charge or 0, limit=1)
+        if not rows or rows[0].kind != "charge":
+            raise broken(stop.sequence, "stops an asker without a charge", where=self.where)
+        paid = in_place(lines, rows[0], newest=last, where=self.where)
         return Failure(
             time=stop.time.isoformat(),
             entry=paid.sequence,
@@ -216,12 +218,12 @@ class Books:
     def to_jsonl(self, path: str | Path | None = None) -> str | None:
         """Every line as it is hashed; the SHA-256 of a line is `previous` in the next.
 
-        A file is replaced once all lines are written; one that belongs to a database is refused.
+        A file is replaced once all lines are written; one that is no earlier export is refused.
         """
         lines = (_line(row, self.where) for row in rows(self._store))
         if path is None:
             return "".join(lines)
-        exported(Path(path), lines)
+        exported(Path(path), lines, own=self._store.file)
         return None
 
     # ---- how it looks, and its end

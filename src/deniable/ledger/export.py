@@ -11,16 +11,19 @@ from typing import Final
 from deniable import parameters
 from deniable.errors import BadParameter
 
-_SQLITE: Final = b"SQLite format 3\0"
-_BESIDE: Final = ("-journal", "-wal", "-shm")  # what SQLite keeps beside its file
+BESIDE: Final = ("-journal", "-wal", "-shm")
+"""Endings of what SQLite keeps beside its file, and removes."""
 
 
-def exported(path: Path, lines: Iterable[str]) -> None:
-    """Write the lines to a file for its owner alone: they hold the questions that were asked."""
+def exported(path: Path, lines: Iterable[str], *, own: Path | None = None) -> None:
+    """Write the lines to a file for its owner alone: they hold the questions that were asked.
+
+    The ledger's own file is recognised without opening it: to close it would give up its locks.
+    """
     target = parameters.target(path).resolve()
-    if _is_database(target):
+    if target.name.endswith(BESIDE) or _same(target, own) or not _may_go(target):
         raise BadParameter(
-            f"{path} belongs to a database, perhaps to this ledger",
+            f"{path} is not an export of a ledger, and may be a database",
             why="an export would destroy it",
             fix='ledger.to_jsonl("ledger.jsonl")',
         )
@@ -41,13 +44,16 @@ def exported(path: Path, lines: Iterable[str]) -> None:
         raise
 
 
-def _is_database(path: Path) -> bool:
-    if path.name.endswith(_BESIDE):
-        return True
+def _same(path: Path, own: Path | None) -> bool:
+    return own is not None and path.exists() and own.exists() and path.samefile(own)
+
+
+def _may_go(path: Path) -> bool:
+    """Whether nothing is lost by writing there: nothing, a pipe, or lines of JSON."""
     try:
         if not stat.S_ISREG(path.stat().st_mode):
-            return False
+            return True
         with path.open("rb") as file:
-            return file.read(len(_SQLITE)) == _SQLITE
+            return file.read(1) in b"{"
     except FileNotFoundError:
-        return False
+        return True

@@ -202,7 +202,8 @@ class Ledger(Stops):
         record = {
             "kind": "charge", "asker": asker, "question": found.charge.question,
             "what": what or None, "mechanisms": found.charge.mechanisms,
-            "price": price.to_dict(), "repeats": found.answer.sequence,
+            "delta": found.charge.record.get("delta"), "price": price.to_dict(),
+            "repeats": found.answer.sequence,
         }  # fmt: skip
 
         def compose(lines: Writing, last: Entry, state: State) -> dict[str, object]:

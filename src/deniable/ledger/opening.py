@@ -54,7 +54,7 @@ def open_ledger(
     >>> ledger
     <Ledger 'ledger' in memory: spent ε = 0.25 of ε = 1, lines: 1, protects rows()>
     """
-    create = budget is not None
+    create, patience = budget is not None, parameters.non_negative("patience", patience)
     if create and unit is None:
         raise MissingUnit.of(name)
     store = _store(where, create=create, patience=patience)

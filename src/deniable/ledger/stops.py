@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import suppress
 
-from deniable.errors import LedgerFailure
+from deniable.errors import BadParameter, LedgerFailure
 
 from . import chain
 from .books import Books
 from .entry import Entry, opened, sealed
 from .halts import Failures, Halts, named_or_none, not_shown, not_stopped, refused, storable
 from .stores.store import CommitUnsure, Row, Store, Writing, reached
-from .trust import State, broken
+from .trust import State, broken, refuse_unreadable
 
 Compose = Callable[[Writing, Entry, State], dict[str, object]]
 
@@ -37,6 +37,7 @@ class Stops(Books):
         written without it; if no line can be written, the asker is stopped in this process.
         """
         try:
+            self._check_stop(charge, cause)
             self.mark(charge)
             entry = self._stop_with(charge, cause)
         finally:
@@ -47,6 +48,19 @@ class Stops(Books):
             raise entry
         self._unwritten.discard(charge.asker)
         return entry
+
+    def _check_stop(self, charge: Entry, cause: object) -> None:
+        """Raise BadParameter unless this is a charge of this ledger, as the curator sees it."""
+        if not isinstance(cause, str):
+            raise BadParameter("the cause of a failure must be text", fix='cause="it died"')
+        with suppress(LedgerFailure):  # then the asker is stopped in this process at least
+            rows = self._store.read(lambda lines: lines.since(charge.sequence, limit=1))
+            if charge.kind != "charge" or not rows or rows[0].hash != charge.hash:
+                raise BadParameter(
+                    "this is not a charge of this ledger",
+                    why="a line that stops an asker names the charge that failed",
+                    fix="ledger.stop(s.ledger.entries[...], cause=...)    in the curator's session",
+                )
 
     def mark(self, charge: Entry) -> None:
         """Stop the asker of a charge in this process, until `stop` has written its line."""
@@ -128,6 +142,7 @@ class Stops(Books):
             record = Halts.of(last).to_record() | compose(lines, last, state)
             state.refuse_to_hide(where=self.where)
             row = sealed(record | {"state": state.digest_after(record)}, after=last)
+            refuse_unreadable(row)
             reached("checked")
             lines.append(row)
             if lines.last() != row:

@@ -80,6 +80,17 @@ def read(row: Row, *, where: str) -> dict[str, Any]:
     raise broken(sequence, "was changed after it was written", where=where)
 
 
+def refuse_unreadable(row: Row) -> None:
+    """An error for a line that no reader would accept: what it should say as text is no text."""
+    try:
+        read(row, where="")
+    except LedgerFailure:
+        raise BadParameter(
+            "a ledger holds questions, titles and notes as text",
+            fix='ledger.note("the schema was revised")',
+        ) from None
+
+
 def in_place(lines: Lookups, row: Row, *, newest: Entry, where: str) -> Entry:
     """The entry, if it is also a link of the chain whose newest line is already proved."""
     entry = intact(row, where=where)

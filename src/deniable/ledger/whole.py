@@ -61,8 +61,13 @@ class WholeWalk(Walk):
 
     def _check(self, record: Record, row: Row) -> None:
         super()._check(record, row)
-        if row.kind == "charge" and "repeats" not in record:
-            self._unanswered[row.sequence] = row.question
+        if row.kind == "charge":
+            if "repeats" in record:
+                self._price(record)
+            else:
+                self._unanswered[row.sequence] = row.question
+        elif row.kind == "share" and row.asker is None:
+            raise self._broken(row.sequence, "is a share of nobody")
         elif row.kind == "answer":
             paid = self._unanswered.pop(Entry(record, "").charge or 0, None)
             if paid is None or paid != row.question:

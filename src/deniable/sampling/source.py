@@ -57,7 +57,7 @@ class SystemSource(Source):
         """Fresh words from this thread's block, or straight from OpenSSL when many are wanted."""
         if count >= BLOCK:
             return _fresh(count)
-        life = (_forks[0], os.getpid())
+        life = this_process()
         kept: tuple[Words, tuple[int, int]] | None = self._thread.__dict__.pop("kept", None)
         if kept is not None and kept[1] == life and kept[0].size >= count:
             block = kept[0]
@@ -65,6 +65,11 @@ class SystemSource(Source):
             block = _fresh(BLOCK)
         self._thread.kept = (block[count:], life)
         return block[:count]
+
+
+def this_process() -> tuple[int, int]:
+    """This process, told from its forks: a number alone may be another's in another namespace."""
+    return (_forks[0], os.getpid())
 
 
 def current() -> Source:

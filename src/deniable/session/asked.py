@@ -12,6 +12,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
+from deniable import parameters
 from deniable.errors import (
     NOTHING_SPENT,
     BadParameter,
@@ -226,12 +227,20 @@ def given_again(session: Session, stored: Recalled) -> Release:
     )
 
 
+def check_texts(**given: object) -> None:
+    """Raise unless what names a question is text, by which its answer is found again."""
+    for name, text in given.items():
+        if not isinstance(text, str):
+            raise BadParameter(f"{name} must be text; you gave {parameters.a_kind(text)}")
+
+
 def facts_of(session: Session, paid: Entry | None) -> dict[str, Any]:
     """What is public about an answer whoever first asked, and where it was paid for.
 
     The number of a line shows how many were written before it: that is the curator's to know.
     """
     halts = session.ledger.halts()
+    alias = session._ledger.alias  # noqa: SLF001  (an asker's ledger must not hash guessed lines)
     facts = {
         "ledger": session.ledger.where,
         "budget": session.budget.to_dict(),
@@ -244,7 +253,7 @@ def facts_of(session: Session, paid: Entry | None) -> dict[str, Any]:
     return facts | {
         "time": paid.time.isoformat(timespec="seconds"),
         "entry": paid.sequence if session.asker is None else None,
-        "entry_hash": paid.hash if session.asker is None else session.ledger.alias(paid),
+        "entry_hash": paid.hash if session.asker is None else alias(paid),
     }
 
 

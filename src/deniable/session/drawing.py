@@ -24,6 +24,7 @@ from typing import Any, Protocol, TypeAlias, TypeVar
 from deniable import sensitive
 from deniable.errors import BadParameter, DeniableError
 from deniable.ledger import Entry, Ledger
+from deniable.sampling.source import this_process
 from deniable.sensitive import Sensitive
 
 Parts: TypeAlias = Sequence[tuple[Callable[[Any], object], Sensitive[Any]]]
@@ -136,9 +137,12 @@ def answers(parts: Parts, *, failed: Callable[[], object] = lambda: None) -> lis
     own, so that nothing need be put back.
     """
     _watch_threads()
-    outcome = _Outcome()
+    outcome, process = _Outcome(), this_process()
     try:
-        return copy_context().run(_answers, parts, failed, outcome)
+        drawn = copy_context().run(_answers, parts, failed, outcome)
+        if this_process() != process:  # the answer is the parent's: one charge, one draw
+            return Broken(detail="a computation returned in a process that it had forked")
+        return drawn
     finally:
         if outcome.failed:
             failed()

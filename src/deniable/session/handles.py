@@ -6,7 +6,6 @@ and nothing ever failed under it.
 
 from __future__ import annotations
 
-import os
 import threading
 import weakref
 from collections.abc import Callable, Iterator
@@ -18,6 +17,7 @@ from deniable.errors import BadParameter, LedgerFailure
 from deniable.ledger import Entry
 from deniable.mechanisms import Mechanism, Step
 from deniable.mechanisms.interactive import Handle, Interaction
+from deniable.sampling.source import this_process
 from deniable.sensitive import Sensitive
 
 
@@ -27,7 +27,7 @@ class Opened:
 
     interaction: Interaction = field(repr=False)
     entry: Entry
-    process: int = field(default_factory=os.getpid)
+    process: tuple[int, int] = field(default_factory=this_process)
     lock: threading.Lock = field(default_factory=threading.Lock)
 
     def read(self, value: Sensitive[Any]) -> Sensitive[Any]:
@@ -56,7 +56,7 @@ class Handles:
         """
         assert step.handle is not None
         opened = self._find(step.handle)
-        if opened.process != os.getpid():
+        if opened.process != this_process():
             raise LedgerFailure(
                 "another process cannot use an opened mechanism",
                 why="parent and child would reuse the same noise",

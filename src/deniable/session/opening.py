@@ -125,5 +125,13 @@ def _ledger(
 ) -> Ledger:
     if isinstance(ledger, Ledger):
         ledger.header.agree(unit=unit, budget=budget, where=ledger.where)
-        return ledger
-    return open_ledger(ledger, budget=budget, unit=unit, name=name)
+        opened = ledger
+    else:
+        opened = open_ledger(ledger, budget=budget, unit=unit, name=name)
+    if not opened.budget.figure:
+        raise BadParameter(
+            f"a session cannot spend from a budget of the kind {opened.budget.symbol}",
+            why="what an answer costs is stated as one figure: ε, ρ or μ",
+            fix=fixes.amount("budget", "rho", 0.5, note="in a ledger of its own"),
+        )
+    return opened

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import NamedTuple, TypeVar
 
 from deniable.errors import LedgerFailure
+from deniable.sampling.source import this_process
 
 from .store import Lookups, Row, Writing, refuse_reentry
 
@@ -21,6 +22,7 @@ class MemoryStore:
 
     where = "memory"
     durable = False
+    file = None
     patience = 0.0  # there are no other processes
 
     def __init__(self) -> None:
@@ -28,7 +30,7 @@ class MemoryStore:
         self._of: dict[tuple[str, str], set[int]] = defaultdict(set)
         self._kept = _Kept(lines=0, causes={}, key="")
         self._lock = threading.RLock()
-        self._process = os.getpid()
+        self._process = this_process()
         _all.add(self)
 
     def read(self, look: Callable[[Lookups], T]) -> T:
@@ -43,7 +45,7 @@ class MemoryStore:
         Rows and indexes are filled first and count only once `_kept` says so, in one assignment:
         what an interrupted writer left in them is overwritten by the next, and never seen.
         """
-        if os.getpid() != self._process:
+        if this_process() != self._process:
             raise LedgerFailure(
                 "a ledger in memory cannot be shared with another process",
                 why="parent and child would each spend the whole ceiling on the same people",

@@ -8,6 +8,7 @@ import weakref
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from pathlib import Path
 from typing import Generic, Protocol, TypeVar
 
 from deniable.errors import DeniableError, LedgerFailure
@@ -76,6 +77,11 @@ class SqlStore(ABC, Generic[C]):
         self.patience = patience
         self._one = OneConnection(self._connect)
 
+    @property
+    def file(self) -> Path | None:
+        """None: the lines are on a server."""
+        return None
+
     def read(self, look: Callable[[Lookups], T]) -> T:
         """One consistent view."""
         return self._settled(self._reading, lambda connection: look(self._lines(connection)))
@@ -138,23 +144,35 @@ class SqlStore(ABC, Generic[C]):
         refuse_reentry(self._one.lock)
         with self._one.lock:
             try:
-                connection = self._begin(how)
-                result = work(connection)
-            except self._errors as error:
-                self._forget()
-                raise self._failure(error) from error
-            except DeniableError:  # a refusal: the connection is as good as before
-                self._roll_back()
+                result = self._done(how, work)
+                self._ended()
+            except BaseException:  # also an interrupt in the line above
+                self._ended()
                 raise
-            except BaseException:
-                self._forget()
-                raise
-            try:
-                connection.execute("COMMIT")
-            except self._errors as error:
-                self._forget()
-                raise CommitUnsure(self._failure(error)) from error
-            return result
+        return result
+
+    def _done(self, how: str, work: Callable[[C], T]) -> T:
+        try:
+            connection = self._begin(how)
+            result = work(connection)
+        except self._errors as error:
+            self._forget()
+            raise self._failure(error) from error
+        except DeniableError:  # a refusal: the connection is as good as before
+            self._roll_back()
+            raise
+        except BaseException:
+            self._forget()
+            raise
+        try:
+            connection.execute("COMMIT")
+        except self._errors as error:
+            self._forget()
+            raise CommitUnsure(self._failure(error)) from error
+        return result
+
+    def _ended(self) -> None:
+        """Let go of what `_begin` took besides the transaction."""
 
     def _roll_back(self) -> None:
         if self._one.now is not None:

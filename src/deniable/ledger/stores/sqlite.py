@@ -6,7 +6,8 @@ was shown survives a power cut. The faster write-ahead log would keep the newest
 file, and whoever copies or restores the first alone would get their budget back; it also cannot be
 read from read-only or network disks. `fullfsync` asks macOS for a real flush.
 
-One writer. BEGIN IMMEDIATE takes the write lock before the total is read; other writers wait.
+One writer. BEGIN IMMEDIATE takes the write lock before the total is read; other writers wait, also
+where this process opens and closes the file by other means meanwhile (see `turns`).
 
 One file. The path is resolved once, when the ledger is opened. Each transaction makes sure that the
 path still names the same file: SQLite would go on writing into one that was deleted or replaced,
@@ -29,10 +30,12 @@ from typing import cast
 from urllib.parse import quote
 
 from deniable.errors import LedgerFailure
+from deniable.ledger.export import BESIDE
 from deniable.ledger.trust import NOT_TRUSTED
 
 from .sql import TABLES, SqlLines, SqlStore
 from .store import Row
+from .turns import FileTurn
 
 APPLICATION = int.from_bytes(b"DPLG", "big")  # tells a ledger from any other SQLite file
 
@@ -74,7 +77,17 @@ _CAUSES = {
 }
 
 
-class SqliteStore(SqlStore[sqlite3.Connection]):
+class _Connection(sqlite3.Connection):
+    """A connection, and the ledger's own lock on the file."""
+
+    turn: FileTurn
+
+    def close(self) -> None:
+        super().close()
+        self.turn.close()
+
+
+class SqliteStore(SqlStore[_Connection]):
     """One ledger in one file; a charge waits `patience` seconds for others to finish."""
 
     _errors = (sqlite3.Error, UnicodeDecodeError)  # a message that quotes damaged text
@@ -84,21 +97,35 @@ class SqliteStore(SqlStore[sqlite3.Connection]):
     def __init__(self, path: Path, *, create: bool, patience: float = 60.0) -> None:
         super().__init__(patience=patience)
         self.where, self._path = str(path), resolved(path)
-        self._file: tuple[int, int] | None = None
+        if self._path.name.endswith(BESIDE):
+            raise LedgerFailure(
+                f"{self.where} cannot be a ledger: SQLite removes files whose names end like this",
+                fix='ledger="ledger.db"',
+            )
+        self._identity: tuple[int, int] | None = None
         try:
             if create and not self._path.exists():
                 self._create()
-            self._file = self._named()
+            self._identity = self._named()
             self._prepare(create=create)
         except BaseException:
             self.close()
             raise
 
-    def _begin(self, how: str) -> sqlite3.Connection:
+    @property
+    def file(self) -> Path:
+        """The file that was opened."""
+        return self._path
+
+    def _begin(self, how: str) -> _Connection:
         connection = self._one.get()
         if connection.in_transaction:  # left by an interrupt
             connection.rollback()
+        self._take(connection.turn, alone=how == self._writing)
         connection.execute(how)
+        if how == self._reading:  # SQLite has looked for what a writer left, and others may write
+            connection.execute("SELECT 1 FROM sqlite_master").fetchone()
+            connection.turn.leave()
         self._check_file()
         self._check_journal(connection)
         return connection
@@ -110,10 +137,20 @@ class SqliteStore(SqlStore[sqlite3.Connection]):
                 self._one.now.rollback()
         super()._forget()
 
+    def _ended(self) -> None:
+        if self._one.now is not None:
+            self._one.now.turn.leave()
+
+    def _take(self, turn: FileTurn, *, alone: bool) -> None:
+        if not turn.take(alone=alone, patience=self.patience):
+            raise self._cannot("SQLITE_BUSY")
+
     def _create(self) -> None:
         """Make the file, for its owner alone; SQLite gives its journal the same permissions."""
         try:
-            os.close(os.open(self._path, os.O_RDWR | os.O_CREAT, 0o600))
+            os.close(os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
+        except FileExistsError:  # somebody else was faster
+            return
         except OSError as error:
             raise self._cannot("SQLITE_CANTOPEN", why=error.strerror or "") from None
 
@@ -137,10 +174,10 @@ class SqliteStore(SqlStore[sqlite3.Connection]):
         return found.st_dev, found.st_ino
 
     def _check_file(self) -> None:
-        if self._named() != self._file:
+        if self._named() != self._identity:
             raise self._lost("was replaced by another file since it was opened")
 
-    def _check_journal(self, connection: sqlite3.Connection) -> None:
+    def _check_journal(self, connection: _Connection) -> None:
         """Any program that has the file open can change how it is written, at any time."""
         if connection.execute("PRAGMA journal_mode").fetchone() != ("delete",):
             self._forget()  # the next connection turns it off again
@@ -158,28 +195,35 @@ class SqliteStore(SqlStore[sqlite3.Connection]):
             cost=NOT_TRUSTED,
         )
 
-    def _connect(self) -> sqlite3.Connection:
+    def _connect(self) -> _Connection:
         self._check_file()
-        connection = sqlite3.connect(
-            f"file:{quote(str(self._path))}?mode=rw",
-            uri=True,
-            timeout=self.patience,
-            isolation_level=None,
-            check_same_thread=False,
-        )
+        turn, connection = FileTurn(self._path), None
         try:
+            self._take(turn, alone=False)
+            connection = sqlite3.connect(
+                f"file:{quote(str(self._path))}?mode=rw",
+                uri=True,
+                timeout=self.patience,
+                isolation_level=None,
+                check_same_thread=False,
+                factory=_Connection,
+            )
+            connection.turn = turn
             self._refuse_foreign(connection)  # before a setting could change a file not ours
             for setting in _SETTINGS:
                 connection.execute(f"PRAGMA {setting}")
+            turn.leave()
         except BaseException:
-            connection.close()
+            turn.close()
+            if connection is not None:
+                sqlite3.Connection.close(connection)
             raise
         return connection
 
-    def _is_ledger(self, connection: sqlite3.Connection) -> bool:
+    def _is_ledger(self, connection: _Connection) -> bool:
         return bool(connection.execute("PRAGMA application_id").fetchone()[0] == APPLICATION)
 
-    def _lay_out(self, connection: sqlite3.Connection) -> None:
+    def _lay_out(self, connection: _Connection) -> None:
         for statement in (*TABLES, *_GUARDS):
             connection.execute(statement)
         connection.execute(f"PRAGMA application_id = {APPLICATION}")
@@ -187,7 +231,7 @@ class SqliteStore(SqlStore[sqlite3.Connection]):
     def _missing(self) -> LedgerFailure:
         return self._cannot("SQLITE_NOTADB")
 
-    def _refuse_foreign(self, connection: sqlite3.Connection) -> None:
+    def _refuse_foreign(self, connection: _Connection) -> None:
         something = connection.execute("SELECT 1 FROM sqlite_master").fetchone()
         if something is not None and not self._is_ledger(connection):
             raise self._missing()
@@ -205,7 +249,7 @@ class SqliteStore(SqlStore[sqlite3.Connection]):
         what, fix = _CAUSES[cause]
         return LedgerFailure(f"{self.where} cannot be used: {what}", why=why, fix=fix)
 
-    def _lines(self, connection: sqlite3.Connection) -> _Lines:
+    def _lines(self, connection: _Connection) -> _Lines:
         def run(sql: str, values: Sequence[object]) -> list[tuple[object, ...]]:
             return connection.execute(sql, tuple(values)).fetchall()
 

@@ -16,6 +16,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from pathlib import Path
 from threading import RLock
 from typing import NamedTuple, Protocol, TypeVar
 
@@ -107,6 +108,10 @@ class Store(Protocol):
     """Do the lines outlive this process?"""
     patience: float
     """How many seconds to wait for others."""
+
+    @property
+    def file(self) -> Path | None:
+        """The file that holds the lines, if one does."""
 
     def read(self, look: Callable[[Lookups], T]) -> T:
         """Look things up in one consistent view, waiting for no other asker."""
