@@ -314,3 +314,13 @@ def test_lines_list_the_stopped_in_one_order_whoever_came_first(order):
     }  # fmt: skip
     assert Halts().to_record() == {}
     assert Halts(resumptions=1).to_record() != {} != Halts(failures=1).to_record()
+
+
+def test_a_look_that_showed_no_failure_is_a_look(fresh):
+    ledger = fresh()
+    assert not ledger.failures()
+    failed(ledger, "ann")
+    with pytest.raises(BadParameter, match="failed after the causes were shown"):
+        ledger.resume("ann")
+    assert ledger.failures()
+    ledger.resume("ann")

@@ -40,6 +40,7 @@ class Books:
         self._seen: Entry | None = None
         """The newest line ever seen: it must still be there whenever a check starts anew."""
         self._shown: dict[str | None, set[int]] = {}
+        self._looked = False
         """The stop lines, by asker, whose causes the curator has seen here."""
         self.header, kept = store.read(self._first_look)
         self.name, self.unit = self.header.name, self.header.unit
@@ -119,6 +120,7 @@ class Books:
         What is shown here is what `resume` may pass over.
         """
         found = self.waiting()
+        self._looked = True
         for each in found:
             self._shown.setdefault(each.asker, set()).add(each.stop)
         return found

@@ -95,7 +95,7 @@ class Stops(Books):
         """Let a stopped asker go on, and erase the causes: the curator's to call, after a look.
 
         It passes over the failures in `seen`, or else those that `failures()` has shown, and is
-        refused if there are newer ones. The line counts in the asker's later certificates, and in
+        refused if there are newer ones; all, if nobody has looked at `failures()` here. The line counts in the asker's later certificates, and in
         the curator's.
         """
         return self.passed_over(asker, seen=seen)[0]
@@ -105,7 +105,8 @@ class Stops(Books):
     ) -> tuple[Entry, Failures]:
         """Resume as `resume` does: the new line, and the failures whose causes are erased."""
         record = {"kind": "resume", "asker": named_or_none(asker)}
-        shown = self._shown.get(asker) if seen is None else {each.stop for each in seen}
+        unseen = set() if self._looked else None
+        shown = self._shown.get(asker, unseen) if seen is None else {each.stop for each in seen}
         failures = Failures()
 
         def compose(lines: Writing, last: Entry, now: State) -> dict[str, object]:
