@@ -1,4 +1,4 @@
-"""A repeated answer is charged to a share at its price: whoever rewrites the chain cannot lower it."""
+"""A repeated answer is charged to a share at its price, which a rewritten chain cannot lower."""
 
 import hashlib
 import json

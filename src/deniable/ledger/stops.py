@@ -95,8 +95,8 @@ class Stops(Books):
         """Let a stopped asker go on, and erase the causes: the curator's to call, after a look.
 
         It passes over the failures in `seen`, or else those that `failures()` has shown, and is
-        refused if there are newer ones; all, if nobody has looked at `failures()` here. The line counts in the asker's later certificates, and in
-        the curator's.
+        refused if there are newer ones; all, if nobody has looked at `failures()` here. The line
+        counts in the asker's later certificates, and in the curator's.
         """
         return self.passed_over(asker, seen=seen)[0]
 
