@@ -111,7 +111,8 @@ def test_the_fixes_of_errors_can_be_pasted(people, say):
             ["explain", "SELECT city, COUNT(*) FROM people GROUP BY city"],
             (
                 "fix:  deniable set people.city --keys A,B,C\n"
-                "        or suppress small groups: create the ledger with --budget 1,1e-7\n"
+                "        or suppress small groups: create the ledger with --budget 1,1e-7    "
+                "this needs a new ledger, and its losses add to those of this one\n"
             ),
         ),
         (

@@ -269,9 +269,10 @@ class Curator(Learning, Synthesizing, Workloads):
         if str(bounds) != "auto":
             pair = isinstance(bounds, Sequence) and len(bounds) == 2 and not isinstance(bounds, str)
             ends = ", ".join(map(repr, sorted(bounds))) if pair else "0, 100"
+            among = about.source.name if len(self.tables) > 1 else ""
             raise BadParameter(
                 'bounds= accepts only "auto"; state known bounds in the schema',
-                fix=f'schema=dp.Schema(columns={{"{column}": dp.bounds({ends})}})',
+                fix=fixes.schema({column: f"dp.bounds({ends})"}, among=among),
             )
         if paying["spend"] is None:
             raise BadParameter(

@@ -74,9 +74,9 @@ class Table:
             raise BadParameter(
                 f"the type of `{name}` in `{self.name}` is unknown",
                 why="its stored type does not determine it, and the rows are not inspected",
-                fix=(
-                    fixes.python(f'schema=dp.Schema(columns={{"{name}": dp.column("{kind}")}})'),
-                    f"deniable set {shlex.quote(f'{self.name}.{name}')} --type {kind}",
+                fix=Fix(
+                    fixes.schema({name: f'dp.column("{kind}")'}),
+                    command=f"deniable set {shlex.quote(f'{self.name}.{name}')} --type {kind}",
                 ),
             )
         raise UnknownName.of("column", name, known=self.columns)
