@@ -65,6 +65,44 @@ def test_a_share_in_another_currency_is_answered_with_one_that_can_be_reserved(b
 
 
 @pytest.mark.parametrize("budget", BUDGETS, ids=str)
+def test_what_can_still_be_reserved_is_offered_and_fits(budget):
+    s = opened(budget=budget)
+    s.ledger.share("ann", amount=budget.share(0.4))
+    with pytest.raises(dp.BudgetExceeded, match="neither spent nor reserved") as caught:
+        s.ledger.share("bob", amount=budget.share(0.7))
+    s.ledger.share("bob", **pasted(caught.value))
+
+
+def test_where_nothing_is_left_stored_answers_are_what_can_be_asked():
+    s = opened()
+    s.count(spend=dp.epsilon(1))
+    for refused in (
+        lambda: s.count(spend=dp.epsilon(0.5)),
+        lambda: s.release(dp.Laplace(scale=1).on(dp.Sensitive(lambda: 3, l1=1))),
+    ):
+        with pytest.raises(dp.BudgetExceeded, match="nothing is left") as caught:
+            refused()
+        (fix,) = caught.value.fixes
+        assert "stored answers stay free" in fix.python
+    assert s.count(spend=dp.epsilon(1)).free
+    with pytest.raises(dp.BudgetExceeded, match="all of it is spent or reserved") as caught:
+        s.ledger.share("bob", amount=dp.epsilon(0.1))
+    assert not caught.value.fixes
+
+
+@pytest.mark.parametrize("budget", BUDGETS, ids=str)
+def test_an_asker_who_reserves_a_share_is_told_who_can(budget):
+    s = opened(budget=budget)
+    own = s.for_("ann")
+    with pytest.raises(dp.BadParameter, match="only the curator can reserve shares") as caught:
+        own.ledger.share("ann", amount=budget.share(0.1))
+    shown, reserved = caught.value.fixes
+    assert eval(shown.python, {"s": own}) is None
+    eval(reserved.python, {"s": s, "dp": dp})
+    assert eval(shown.python, {"s": s.for_("ann")}) is not None
+
+
+@pytest.mark.parametrize("budget", BUDGETS, ids=str)
 @pytest.mark.parametrize("name", ["eve", 'e"ve', "Eve of Oslo"])
 def test_who_has_no_share_is_told_what_the_curator_types(budget, name):
     s = opened(budget=budget)
