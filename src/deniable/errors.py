@@ -176,10 +176,10 @@ class DeltaTooLarge(BadParameter, code="DP110"):
 
     @classmethod
     def at(cls, delta: float, *, fix: str = "delta=1e-7") -> DeltaTooLarge:
-        """δ = 0.01 allows publishing about 1 in 100 people's rows."""
+        """With δ = 0.01, publishing 1 in 100 people's rows would count as private."""
         return cls(
-            f"δ = {delta:g} allows publishing about 1 in {max(1, round(1 / delta)):,} "
-            'people\'s rows outright and still counts as "private"',
+            f"with δ = {delta:g}, publishing 1 in {max(1, round(1 / delta)):,} people's rows "
+            'outright would still count as "private"',
             why="δ is the chance that the promise fails: keep it far below 1 / (number of people)",
             fix=fix,
         )
@@ -246,7 +246,7 @@ class MissingUnit(DeniableError, code="DP130"):
             f"no privacy unit was given for `{table}`",
             why="the data do not show which rows belong to the same person",
             fix=(
-                fixes.person(column, 10, note="each person counts for 10 rows at most"),
+                fixes.person(column, 10, note="each person counts as at most 10 rows"),
                 fixes.rows("only if every person has exactly one row"),
             ),
             hint=f"columns: {', '.join(names)}" if names else "",

@@ -58,7 +58,7 @@ def test_3_unknown_group_keys():
 
 def test_4_delta_too_large():
     text = told(lambda: opened(budget=dp.epsilon(1, delta=0.01)), dp.DeltaTooLarge, opened=False)
-    assert text.startswith("error[DP110]: δ = 0.01 allows publishing about 1 in 100 people's rows")
+    assert text.startswith("error[DP110]: with δ = 0.01, publishing 1 in 100 people's rows")
 
 
 def test_5_missing_values_without_a_rule():

@@ -212,8 +212,7 @@ def check_unit(unit: Unit, tables: Mapping[str, Table]) -> None:
             advice = advice[1:] if len(tables) == 1 else advice
             advice = [fixes.person(folded[found], unit.rows), *advice]
         raise MissingUnit(
-            f"`{table.name}` has no column `{unit.column}`, "
-            "so it does not say which person each row belongs to",
+            f"`{table.name}` has no column `{unit.column}`, so rows cannot be assigned to people",
             why="every private table needs that column: it identifies the people to protect",
             fix=advice,
             hint=f"columns of `{table.name}`: {', '.join(sorted(names))}",
