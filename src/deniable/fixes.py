@@ -157,7 +157,7 @@ def keys(
 def bounds(column: str, *, table: str, type: str, among: str = "") -> list[Fix]:
     """Plausible bounds of a column, stated or estimated privately."""
     target, name = shlex.quote(f"{table}.{column}"), quoted(column)
-    stated, said = _PLAUSIBLE.get(type, _PLAUSIBLE["float"])
+    stated, said = PLAUSIBLE.get(type, PLAUSIBLE["float"])
     known = [
         Fix(
             schema({column: f"dp.bounds({stated})"}, among=among),
@@ -190,8 +190,7 @@ def people(column: str, *, table: str) -> Fix:
     )
 
 
-# Bounds to be replaced by what is plausible, in Python and in a shell.
-_PLAUSIBLE: Final = {
+PLAUSIBLE: Final = {
     "float": ("0, 100", "0 100"),
     "int": ('0, 100, type="int"', "0 100"),
     "date": (
@@ -203,6 +202,7 @@ _PLAUSIBLE: Final = {
         "2000-01-01 2030-01-01",
     ),
 }
+"""Bounds to be replaced by what is plausible, by type: in Python and in a shell."""
 
 
 def python(text: str, note: str = "") -> Fix:

@@ -177,6 +177,12 @@ def test_advice_about_a_persons_rows_names_their_column_and_is_given_only_where_
         assert '"the id"' in caught.value.fix
 
 
+ARROW = {
+    "int": pa.int64(),
+    "float": pa.float64(),
+    "date": pa.date32(),
+    "timestamp": pa.timestamp("us"),
+}
 COLUMNS = {"text": ["A", "B"], "int": [1, 2]}
 
 
@@ -216,6 +222,23 @@ def test_facts_of_one_of_several_tables_are_stated_for_it(several):
             dp.open(source, **given).sql(question)
         pasted = eval(f"dict({refused.value.fixes[0].python})", {"dp": dp})
         dp.open(source, **given | pasted).sql(question)
+
+
+@pytest.mark.parametrize("kind", ["int", "float", "date", "timestamp"])
+def test_bounds_that_cells_lack_can_be_stated_as_offered(kind):
+    table = pa.table({"x": [1], "y": pa.array([0]).cast(pa.int32())})
+    table = table.set_column(
+        0, "x", table["y"].cast(pa.int64() if kind == "timestamp" else pa.int32()).cast(ARROW[kind])
+    )
+    given = {"unit": dp.rows(), "budget": dp.epsilon(1)}
+    with pytest.raises(dp.MissingBounds) as refused:
+        dp.open(table, **given).marginals(["x"], ways=1)
+    column = eval(refused.value.fixes[0].python, {"dp": dp})
+    dp.open(table, **given, schema=dp.Schema(columns={"x": column})).marginals(["x"], ways=1)
+    with pytest.raises(dp.MissingBounds) as refused:
+        dp.open(table, **given).synthesis(["x"])
+    pasted = eval(f"dict({refused.value.fixes[0].python})", {"dp": dp})
+    dp.open(table, **given | pasted).synthesis(["x"])
 
 
 @pytest.mark.parametrize("budget", BUDGETS, ids=str)

@@ -36,7 +36,7 @@ def too_much(
             rest = replace(left, epsilon=min(left.epsilon, cost.epsilon))
             offer = _offer(session, allocation, rest, "groups then need more people", size=size)
             fix = instead(left) if share is None else "ask the curator for a share with more delta"
-            short = _short_of_delta(allocation, delta, left=left.delta, fix=fix, spent=spent)
+            short = _short_of_delta(session, allocation, delta, left.delta, fix=fix, spent=spent)
             return _with(short, offer)
     rests = [_without_delta(left), left] if groups else [_without_delta(left)]
     found = (_offer(session, allocation, rest, "what is left", size=size) for rest in rests)
@@ -81,18 +81,19 @@ def paid_before(error: DeniableError, release: Release, what: str) -> None:
 
 
 def _short_of_delta(
-    allocation: Allocation, delta: float, *, left: float, fix: str, spent: str
+    session: Session, allocation: Allocation, delta: float, left: float, *, fix: str, spent: str
 ) -> BudgetExceeded:
     """Groups also cost δ, and no ε makes up for that."""
     question = allocation.plan.question
     private = [key.name for key in question.keys if key.values is None]
     tables = [each.table for each in walk(question.relation) if isinstance(each, Scan)]
     table = tables[0] if len(tables) == 1 else "TABLE"
+    among = table if len(session.tables) > 1 else ""
     return BudgetExceeded(
         f"private group selection would cost δ {probability(delta, 'up')}, "
         f"and δ {probability(left, 'down')} is left for that",
         why="a part of the budget's δ covers all such selections together",
-        fix=[fixes.keys(*private, note="public keys need no δ", table=table), fix],
+        fix=[fixes.keys(*private, note="public keys need no δ", table=table, among=among), fix],
         cost=spent,
     )
 
