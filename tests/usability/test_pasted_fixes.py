@@ -236,9 +236,9 @@ def test_bounds_that_cells_lack_can_be_stated_as_offered(kind):
     column = eval(refused.value.fixes[0].python, {"dp": dp})
     dp.open(table, **given, schema=dp.Schema(columns={"x": column})).marginals(["x"], ways=1)
     with pytest.raises(dp.MissingBounds) as refused:
-        dp.open(table, **given).synthesis(["x"])
+        dp.open(table, **given).synthesis(["x"]).explain(spend=dp.epsilon(0.5))
     pasted = eval(f"dict({refused.value.fixes[0].python})", {"dp": dp})
-    dp.open(table, **given | pasted).synthesis(["x"])
+    dp.open(table, **given | pasted).synthesis(["x"]).explain(spend=dp.epsilon(0.5))
 
 
 @pytest.mark.parametrize("budget", BUDGETS, ids=str)
