@@ -67,6 +67,15 @@ def test_the_steps_of_a_join_are_in_the_order_in_which_they_are_done():
     assert first.startswith("before the join, each table keeps at most 10,000 rows per person")
     assert second == "inner join with b on the same person"
     assert third.startswith("filter ")
+    codes = dp.Schema(columns={"x": dp.column("int")}, public=True)
+    sources = {"codes": pa.table({"x": [1]}), "a": table, "b": table}
+    q = dp.open(sources, **given, schema={"codes": codes}).sql(
+        "SELECT COUNT(*) AS n FROM a JOIN codes USING (x) JOIN b USING (id)"
+    )
+    _, public, limits, private, *_ = q.explain(spend=dp.epsilon(0.5)).steps
+    assert "with codes" in public
+    assert limits == first
+    assert private == second
 
 
 def test_only_biases_that_there_can_be_are_named_below_an_answer():

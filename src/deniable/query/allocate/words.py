@@ -18,7 +18,6 @@ from deniable.query.algebra import (
     Call,
     Function,
     Join,
-    JoinKind,
     Key,
     Kind,
     Question,
@@ -41,7 +40,7 @@ from .foresight import errors, people_needed
 from .part import Part
 
 _MANY_GROUPS: Final = 1_000
-_JOINS: Final = re.compile(rf"({'|'.join(kind.value for kind in JoinKind)}) join with ")
+_JOINS: Final = re.compile(r"\w+ join with .* on the same person(?!.*, once a row$)")
 
 
 def explained(allocation: Allocation, *, cost: Loss, balance: Balance, size: float | None) -> Plan:
@@ -84,10 +83,11 @@ def _relation(plan: IntegerPlan) -> Iterator[str]:
     for name, ends in clipped_first(plan.question, plan.question.aggregates):
         yield f"clip {name} to {ends}"
     for step in steps:
-        if _JOINS.match(step):  # once, before the first join
+        if _JOINS.match(step):  # once, before the first that they are for
             yield from limits
             limits = []
         yield step
+    yield from limits
     texts = {_computed(each.aggregate): each.clips for each in plan.parts.values()}
     for text, clips in texts.items():
         yield f"compute {text}{'; values outside are clipped' if clips else ''}"
