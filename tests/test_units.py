@@ -33,13 +33,13 @@ def test_neighbours_differ_by_adding_or_removing_unless_said_otherwise():
 
 def test_it_reads_aloud():
     assert str(dp.person("user_id", rows=10, groups=3)) == (
-        "one person (user_id, at most 10 rows in 3 groups), added or removed"
+        "any one person (user_id; counted as at most 10 rows in 3 groups), added or removed"
     )
 
 
 def test_one_row_and_one_group_are_singular():
     assert str(dp.person("user_id", rows=1, groups=1)) == (
-        "one person (user_id, at most 1 row in 1 group), added or removed"
+        "any one person (user_id; counted as at most 1 row in 1 group), added or removed"
     )
 
 

@@ -128,6 +128,14 @@ class DeniableError(Exception):
         return (_rebuild, (type(self), self.__dict__))
 
 
+def _replacing(these: str, others: str) -> str:
+    """What to put in place of the example that a fix gives, and where."""
+    return (
+        f"replace these {these} with {others}, without looking at the data, and add them to "
+        "the schema you have"
+    )
+
+
 def _rebuild(kind: type[DeniableError], state: dict[str, object]) -> DeniableError:
     error = kind.__new__(kind)
     Exception.__init__(error, state["what"])
@@ -168,10 +176,10 @@ class DeltaTooLarge(BadParameter, code="DP110"):
 
     @classmethod
     def at(cls, delta: float, *, fix: str = "delta=1e-7") -> DeltaTooLarge:
-        """δ = 0.01 allows publishing about 1 in 100 people's rows."""
+        """With δ = 0.01, publishing 1 in 100 people's rows would count as private."""
         return cls(
-            f"δ = {delta:g} allows publishing about 1 in {max(1, round(1 / delta)):,} "
-            'people\'s rows outright and still counts as "private"',
+            f"with δ = {delta:g}, publishing 1 in {max(1, round(1 / delta)):,} people's rows "
+            'outright would still count as "private"',
             why="δ is the chance that the promise fails: keep it far below 1 / (number of people)",
             fix=fix,
         )
@@ -192,15 +200,15 @@ class MissingBounds(DeniableError, code="DP102"):
         *,
         table: str,
         type: str = "float",
+        several: bool = False,
         snippet: Snippet | None = None,
     ) -> MissingBounds:
         """AVG(income) needs bounds, because one person's income could be anything."""
         return cls(
             f"{what} needs bounds, because one person's {column} could be anything",
             why="noise is sized to the most one person can change the answer",
-            fix=fixes.bounds(column, table=table, type=type),
-            hint="replace these bounds with plausible ones, without looking at the data, and add "
-            "them to the schema you have",
+            fix=fixes.bounds(column, table=table, type=type, among=table if several else ""),
+            hint=_replacing("bounds", "plausible ones"),
             snippet=snippet,
         )
 
@@ -209,16 +217,18 @@ class MissingRule(DeniableError, code="DP120"):
     """What to do with NULL and NaN is not stated."""
 
     @classmethod
-    def of(cls, column: str, *, table: str, type: str = "float") -> MissingRule:
+    def of(
+        cls, column: str, *, table: str, type: str = "float", several: bool = False
+    ) -> MissingRule:
         """`income` may contain NULL or NaN, and the schema does not say what to do."""
-        stated = f'dp.column("{type}", missing="drop")'
+        facts = {column: f'dp.column("{type}", missing="drop")'}
         return cls(
             f"`{column}` may contain NULL or NaN, and the schema of `{table}` does not say "
             "what to do with them",
             why="an answer that becomes NaN reveals that someone's value is missing",
-            fix=(
-                fixes.python(f"schema=dp.Schema(columns={{{fixes.quoted(column)}: {stated}}})"),
-                f"deniable set {shlex.quote(f'{table}.{column}')} --missing drop",
+            fix=Fix(
+                fixes.schema(facts, among=table if several else ""),
+                command=f"deniable set {shlex.quote(f'{table}.{column}')} --missing drop",
             ),
             hint="decided from the schema; the data were not read",
         )
@@ -236,7 +246,7 @@ class MissingUnit(DeniableError, code="DP130"):
             f"no privacy unit was given for `{table}`",
             why="the data do not show which rows belong to the same person",
             fix=(
-                fixes.person(column, 10, note="each person counts for 10 rows at most"),
+                fixes.person(column, 10, note="each person counts as at most 10 rows"),
                 fixes.rows("only if every person has exactly one row"),
             ),
             hint=f"columns: {', '.join(names)}" if names else "",
@@ -289,6 +299,7 @@ class UnknownKeys(DeniableError, code="DP301"):
             f"the list of values of `{named}` is itself private: a rare one could reveal a person",
             why="a group that appears only because of one person reveals that person",
             fix=fixes.keys(*columns),
+            hint=_replacing("values", "all that can occur"),
             snippet=snippet,
         )
 

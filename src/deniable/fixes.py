@@ -128,32 +128,47 @@ def rows(note: str = "") -> Fix:
     return Fix("unit=dp.rows()", command="--unit row", fields={"unit": "row"}, note=note)
 
 
-def keys(*columns: str, numbers: bool = False, note: str = "", table: str = "TABLE") -> Fix:
+def schema(facts: Mapping[str, str], *, among: str = "") -> str:
+    """The option that states facts about columns: of the table `among` several, if it is named.
+
+    >>> print(schema({"age": "dp.bounds(0, 125)"}, among="people"))
+    schema={"people": dp.Schema(columns={"age": dp.bounds(0, 125)})}
+    """
+    columns = ", ".join(f"{quoted(column)}: {fact}" for column, fact in facts.items())
+    one = f"dp.Schema(columns={{{columns}}})"
+    return f"schema={{{quoted(among)}: {one}}}" if among else f"schema={one}"
+
+
+def keys(
+    *columns: str, numbers: bool = False, note: str = "", table: str = "TABLE", among: str = ""
+) -> Fix:
     """The public list of the values of columns, to be replaced by those there can be."""
-    values = "1, 2, 3" if numbers else '"A", "B", "C"'
-    python = ", ".join(f"{quoted(column)}: dp.keys([{values}])" for column in columns)
+    values, typed = ("1, 2, 3", "1,2,3") if numbers else ('"A", "B", "C"', "A,B,C")
     shell = " and ".join(
-        f"deniable set {shlex.quote(f'{table}.{column}')} --keys A,B,C" for column in columns
+        f"deniable set {shlex.quote(f'{table}.{column}')} --keys {typed}" for column in columns
     )
     return Fix(
-        f"schema=dp.Schema(columns={{{python}}})",
+        schema(dict.fromkeys(columns, f"dp.keys([{values}])"), among=among),
         command=shell,
         note=note,
-        lead="give the list: ",
     )
 
 
-def bounds(column: str, *, table: str, type: str) -> list[Fix]:
+def bounds(column: str, *, table: str, type: str, among: str = "") -> list[Fix]:
     """Plausible bounds of a column, stated or estimated privately."""
     target, name = shlex.quote(f"{table}.{column}"), quoted(column)
-    stated, said = _PLAUSIBLE.get(type, _PLAUSIBLE["float"])
+    stated, said = PLAUSIBLE.get(type, PLAUSIBLE["float"])
     known = [
-        python(f"schema=dp.Schema(columns={{{name}: dp.bounds({stated})}})"),
-        python(f"s.bounds({name}, spend=dp.epsilon(0.1))", "# estimates them privately"),
-        Fix(f"deniable set {target} --bounds {said}"),
-        Fix(f"deniable bounds {target} --spend 0.1"),
+        Fix(
+            schema({column: f"dp.bounds({stated})"}, among=among),
+            command=f"deniable set {target} --bounds {said}",
+        ),
+        Fix(
+            f"s.bounds({name}, spend=dp.epsilon(0.1))    # estimates them privately",
+            command=f"deniable bounds {target} --spend 0.1",
+        ),
     ]
-    return known if type in ("int", "float") else known[::2]
+    return known if type in ("int", "float") else known[:1]
 
 
 def people(column: str, *, table: str) -> Fix:
@@ -175,19 +190,19 @@ def people(column: str, *, table: str) -> Fix:
     )
 
 
-# Bounds to be replaced by what is plausible, in Python and in a shell.
-_PLAUSIBLE: Final = {
+PLAUSIBLE: Final = {
     "float": ("0, 100", "0 100"),
     "int": ('0, 100, type="int"', "0 100"),
     "date": (
-        'datetime.date(2000, 1, 1), datetime.date(2030, 1, 1), type="date"',
+        '"2000-01-01", "2030-01-01", type="date"',
         "2000-01-01 2030-01-01",
     ),
     "timestamp": (
-        'datetime.datetime(2000, 1, 1), datetime.datetime(2030, 1, 1), type="timestamp"',
+        '"2000-01-01", "2030-01-01", type="timestamp"',
         "2000-01-01 2030-01-01",
     ),
 }
+"""Bounds to be replaced by what is plausible, by type: in Python and in a shell."""
 
 
 def python(text: str, note: str = "") -> Fix:
@@ -213,6 +228,16 @@ def for_tables(fixes: Iterable[Fix], tables: Iterable[str]) -> tuple[Fix, ...]:
     name = next(iter(tables), "data")
     example = EXAMPLE.replace("data", sql_name(name))
     return tuple(replace(each, python=each.python.replace(EXAMPLE, example)) for each in fixes)
+
+
+def for_asker(fixes: Iterable[Fix], what: str) -> tuple[Fix, ...]:
+    """The fixes, where the first are the curator's to follow: an asker changes no schema or unit.
+
+    >>> for_asker([Fix("schema=...")], "state bounds: ")[0].said("python")
+    'the curator can state bounds: schema=...'
+    """
+    first, *others = fixes
+    return replace(first, lead=f"the curator can {what}{first.lead}"), *others
 
 
 def own_rows(text: str, ibis: str | None = None) -> Fix:

@@ -68,7 +68,7 @@ class Unit:
         if self.column is None:
             who = "one row"
         else:
-            who = f"one person ({self.column}, at most {_counted(self.rows, 'row')}"
+            who = f"any one person ({self.column}; counted as at most {_counted(self.rows, 'row')}"
             who += f" in {_counted(self.groups, 'group')})" if self.groups is not None else ")"
         return f"{who}, {self.relation.words}"
 
@@ -129,7 +129,10 @@ def person(
     groups: object = None,
     relation: object = Relation.ADD_REMOVE,
 ) -> Unit:
-    """All rows with the same value in `column` are one person's; at most `rows` of them count."""
+    """All rows with the same value in `column` are one person's.
+
+    Together they count as at most `rows` rows: each weighs less if there are more. None is dropped.
+    """
     if not isinstance(column, str) or not column:
         raise BadParameter.of(
             "column", column, must="the name of the column that identifies people"

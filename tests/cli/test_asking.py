@@ -2,6 +2,7 @@
 
 import json
 import shlex
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -70,8 +71,31 @@ def test_the_next_step_is_a_command_that_works(described, say, read):
     for sql in (COUNT, quoted):
         for flags in ([], ["--spend", "0.1"], ["--within", "50"]):
             step = say("explain", sql, *flags).stderr.removeprefix("next: deniable ")
-            say(*shlex.split(step.removesuffix("\n      spends\n")))
+            command, _, what = step.partition("\n      ")
+            assert what.startswith("spends ε ")
+            say(*shlex.split(command))
     assert spent(read) > 0.1
+
+
+def test_a_decimal_comma_is_answered_with_a_point(described, say):
+    for flag, text in (("--spend", "0,1"), ("--spend", "1,05"), ("--budget", "0,5")):
+        said = say("ask", COUNT, flag, text, code=2).stderr
+        assert f"fix:  {flag} {text.replace(',', '.')}    with a decimal point" in said
+
+
+def test_a_unit_that_is_not_the_ledgers_is_mended_in_the_schema_file(people, say):
+    say("init", "people.parquet", "--unit", "user_id", "--rows", "3", "--budget", "2")
+    say("ask", COUNT, "--spend", "0.1")
+    schema = Path("people.toml")
+    stated = schema.read_text()
+    schema.write_text(stated.replace("rows = 3", "rows = 3\ngroups = 3"))
+    said = say("ask", COUNT, "--spend", "0.1", code=1).stderr
+    assert "--unit" not in said
+    fix = said.partition("fix:  ")[2].partition("    in the schema file")[0]
+    assert tomllib.loads(fix) == {k: v for k, v in tomllib.loads(stated).items() if k == "unit"}
+    rest = schema.read_text().partition("[unit]")[2].partition("\n\n")[2]
+    schema.write_text(f"{fix}\n{rest}")
+    say("ask", COUNT, "--spend", "0.1")
 
 
 def test_what_is_not_left_is_refused_with_a_fix_to_type(described, say, read):

@@ -78,7 +78,8 @@ def test_check_lists_what_is_still_to_be_said_with_its_fix(known, say, read):
     codes = {w["target"]: w["code"] for w in read("check")["warnings"]}
     assert codes == {"people.age": "DP102", "people.income": "DP102", "people.city": "DP301"}
     said = say("check").stdout
-    assert "fix:  deniable set people.age --bounds 0 100\n" in said
+    assert "fix:  one of these\n        deniable set people.age --bounds 0 100\n" in said
+    assert "fix:  deniable set people.city --keys A,B,C\n" in said + "\n"
 
 
 def test_check_is_silent_when_all_is_said(known, say, read):

@@ -42,12 +42,12 @@ def test_an_account_that_is_held_is_the_account_as_it_was(shares):
         kept = []
         for turn in range(5):
             live, cost = Account(ledger, "ann"), ledger.price(price)
-            was = seen(live), live.share, live.spent, live.left, live.left_after(cost)
+            was = seen(live), live.reserved, live.spent, live.left, live.left_after(cost)
             kept.append((ledger.head().sequence, was))
             ledger.charge(TENTH, unit=ROWS, asker=("ann", "bob")[turn % 2])
         for line, was in kept:
             held = Account(ledger, "ann").hold(line)
-            now = seen(held), held.share, held.spent, held.left, held.left_after(cost)
+            now = seen(held), held.reserved, held.spent, held.left, held.left_after(cost)
             assert now == was
     assert len({spent.epsilon for _, (_, _, spent, *_) in kept}) == (3 if shares else 5)
 

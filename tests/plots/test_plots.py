@@ -109,7 +109,7 @@ def test_infinite_figures_do_not_break_a_picture():
 
 
 def test_a_caption_fits_the_picture_and_keeps_epsilon_with_its_number():
-    unit = "one person (patient_id, at most 10 rows in 3 groups), added or removed"
+    unit = "any one person (patient_id; counted as at most 10 rows in 3 groups), added or removed"
     for spare in range(40):
         caption = f"protects {unit}{'x' * spare}; ε 0.5, δ 1e-07; 95 % confidence"
         name, *lines = style.captioned("n", caption).split("\n")

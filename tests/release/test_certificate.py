@@ -48,7 +48,10 @@ def certificate(made):
 
 def test_it_states_the_claim_and_how_to_check_it(certificate):
     claim, loss = certificate["claim"], certificate["loss"]
-    assert claim["protects"] == "one person (id, at most 10 rows in 3 groups), added or removed"
+    assert (
+        claim["protects"]
+        == "any one person (id; counted as at most 10 rows in 3 groups), added or removed"
+    )
     assert "all rows of one person" in claim["neighbours"]
     assert claim["all_releases_together"].startswith("at most ε 3, δ 1e-07")
     assert "1e-07" in loss["epsilon_at_delta"]

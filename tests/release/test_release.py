@@ -178,7 +178,7 @@ def test_a_noise_scale_that_depends_on_data_shows_no_error():
 def test_text_is_a_box_with_errors_and_says_what_they_cover():
     text = str(release())
     assert "│ Oslo   │ 41 ± 30 │ 38.50 ± 1    │" in text
-    assert "spent ε 0.1 · protects one person (id, at most 10 rows)" in text
+    assert "spent ε 0.1 · protects any one person (id; counted as at most 10 rows)" in text
     assert "not the bias from clipping" in text
     assert "age: the mean of ages clipped" in text
     assert "free: answered before" in str(release(free="answered before"))
@@ -201,7 +201,7 @@ def test_html_is_a_card_without_scripts_and_escapes_what_users_wrote():
 def test_a_plot_has_whiskers_and_a_caption():
     axes = release().plot()
     assert [text.get_text() for text in axes.get_yticklabels()] == ["Oslo", "Bergen"]
-    assert "protects one person" in axes.get_xlabel()
+    assert "protects any one person" in axes.get_xlabel()
     assert release().plot(ax=axes) is axes
     with pytest.raises(BadParameter, match="not a numeric column"):
         single("Oslo").plot()

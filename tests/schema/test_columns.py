@@ -80,9 +80,9 @@ def test_what_is_missing_may_stand_for_a_key_or_a_number():
 def test_a_rule_that_nobody_stated_is_an_error_with_its_fix():
     assert bounds(0, 1).missing == "drop"
     assert column("float").missing is None
-    python, shell = MissingRule.of("income", table="people", type="float").fix.splitlines()
-    assert python == 'schema=dp.Schema(columns={"income": dp.column("float", missing="drop")})'
-    assert shell == "deniable set people.income --missing drop"
+    (fix,) = MissingRule.of("income", table="people", type="float").fixes
+    assert fix.python == 'schema=dp.Schema(columns={"income": dp.column("float", missing="drop")})'
+    assert fix.command == "deniable set people.income --missing drop"
 
 
 @pytest.mark.parametrize(

@@ -142,7 +142,7 @@ def test_the_table_ends_one_row_after_the_last_that_is_told_from_noise():
     found = opened(dp.person("who", rows=5)).contributions(spend=SURE)
     assert len(found.rows.rows()) == 14  # in the release, nothing is left out
     shown, page = str(found), found._repr_html_()
-    note = "larger numbers are not shown where counts cannot be distinguished from noise"
+    note = "cells beyond the last count that stands out from the noise are not shown"
     for text in (shown, page):
         assert "33 to 64" in text  # person 0 has 45 rows
         assert "65 to 128" in text

@@ -109,10 +109,13 @@ def test_groups_of_dates_ask_for_bounds_and_the_fix_works(key):
     with pytest.raises(dp.UnknownKeys) as caught:
         dated().sql(question)
     column = "at" if "at)" in key else "day"
-    assert f"deniable set visits.{column} --bounds 2000-01-01 2030-01-01" in caught.value.fix
-    typed = caught.value.fix.partition("schema=")[2].partition("\n")[0]
-    schema = eval(typed, {"dp": dp, "datetime": dt})
-    dated(schema=schema).sql(question).explain(spend=dp.epsilon(0.1))
+    assert f"`{column}` " in caught.value.what or key == column
+    assert caught.value.what.endswith("has no bounds")
+    assert caught.value.hint.startswith("replace these bounds")
+    bounds = caught.value.fixes[0]
+    assert bounds.command == f"deniable set visits.{column} --bounds 2000-01-01 2030-01-01"
+    schema = eval(f"dict({bounds.python})", {"dp": dp})
+    dated(**schema).sql(question).explain(spend=dp.epsilon(0.1))
 
 
 @pytest.mark.parametrize("bounded", [False, True])

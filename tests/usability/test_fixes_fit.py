@@ -136,7 +136,9 @@ def test_a_number_in_quotes_is_compared_without_them(column, number):
 
 def test_numbers_are_not_to_be_converted_to_text_where_that_is_refused():
     s, asked = opened(), "SELECT COUNT(*) AS n FROM visits WHERE "
-    assert not refusal(lambda: s.sql(f"{asked}cost > 'many'")).fixes
+    for column, said in (("cost", "`cost` is a float"), ("days", "`days` is an int")):
+        (fix,) = refusal(lambda column=column: s.sql(f"{asked}{column} > 'many'")).fixes
+        assert fix.python == f"{said}: compare it with a number"
     for other in ("ward", "new"):
         fix = refusal(lambda other=other: s.sql(f"{asked}cost = {other}")).fix
         assert "CAST(x AS DOUBLE)" in fix

@@ -65,6 +65,44 @@ def test_a_share_in_another_currency_is_answered_with_one_that_can_be_reserved(b
 
 
 @pytest.mark.parametrize("budget", BUDGETS, ids=str)
+def test_what_can_still_be_reserved_is_offered_and_fits(budget):
+    s = opened(budget=budget)
+    s.ledger.share("ann", amount=budget.share(0.4))
+    with pytest.raises(dp.BudgetExceeded, match="neither spent nor reserved") as caught:
+        s.ledger.share("bob", amount=budget.share(0.7))
+    s.ledger.share("bob", **pasted(caught.value))
+
+
+def test_where_nothing_is_left_stored_answers_are_what_can_be_asked():
+    s = opened()
+    s.count(spend=dp.epsilon(1))
+    for refused in (
+        lambda: s.count(spend=dp.epsilon(0.5)),
+        lambda: s.release(dp.Laplace(scale=1).on(dp.Sensitive(lambda: 3, l1=1))),
+    ):
+        with pytest.raises(dp.BudgetExceeded, match="nothing is left") as caught:
+            refused()
+        (fix,) = caught.value.fixes
+        assert "stored answers stay free" in fix.python
+    assert s.count(spend=dp.epsilon(1)).free
+    with pytest.raises(dp.BudgetExceeded, match="all of it is spent or reserved") as caught:
+        s.ledger.share("bob", amount=dp.epsilon(0.1))
+    assert not caught.value.fixes
+
+
+@pytest.mark.parametrize("budget", BUDGETS, ids=str)
+def test_an_asker_who_reserves_a_share_is_told_who_can(budget):
+    s = opened(budget=budget)
+    own = s.for_("ann")
+    with pytest.raises(dp.BadParameter, match="only the curator can reserve shares") as caught:
+        own.ledger.share("ann", amount=budget.share(0.1))
+    shown, reserved = caught.value.fixes
+    assert eval(shown.python, {"s": own}) is None
+    eval(reserved.python, {"s": s, "dp": dp})
+    assert eval(shown.python, {"s": s.for_("ann")}) is not None
+
+
+@pytest.mark.parametrize("budget", BUDGETS, ids=str)
 @pytest.mark.parametrize("name", ["eve", 'e"ve', "Eve of Oslo"])
 def test_who_has_no_share_is_told_what_the_curator_types(budget, name):
     s = opened(budget=budget)
@@ -139,10 +177,16 @@ def test_advice_about_a_persons_rows_names_their_column_and_is_given_only_where_
         assert '"the id"' in caught.value.fix
 
 
-COLUMNS = {"text": ["A", "B"], "int": [1, 2], "float": [1.0, 2.0]}
+ARROW = {
+    "int": pa.int64(),
+    "float": pa.float64(),
+    "date": pa.date32(),
+    "timestamp": pa.timestamp("us"),
+}
+COLUMNS = {"text": ["A", "B"], "int": [1, 2]}
 
 
-@pytest.mark.parametrize("kind", ["text", "int", "float"])
+@pytest.mark.parametrize("kind", ["text", "int"])
 @pytest.mark.parametrize("column", ["c", "the city", 'a"b'])
 @pytest.mark.parametrize("budget", BUDGETS, ids=str)
 @pytest.mark.parametrize("unit", [dp.rows(), dp.person("who", rows=2)], ids=str)
@@ -155,18 +199,94 @@ def test_groups_without_a_list_are_answered_with_options_to_open_the_session_wit
     given = {"unit": unit, "budget": budget, "schema": facts}
     name = column.replace('"', '""')
     question = f'SELECT "{name}", COUNT(*) AS n FROM data GROUP BY 1'
-    try:
-        dp.open(table, **given).sql(question)
-    except dp.UnknownKeys as error:
-        for fix in error.fixes:
-            if fix.python.startswith("deniable "):
-                continue
-            again = given | eval(f"dict({fix.python})", {"dp": dp})
-            if kind == "float" and "schema" not in fix.python:
-                continue  # every row would be its own group: the next error says so
-            dp.open(table, **again).sql(question)
-    except dp.UnsupportedQuery:
-        assert kind == "float"
+    for source in (table, {"data": table, "other": table}):
+        try:
+            dp.open(source, **given | {"schema": facts if source is table else None}).sql(question)
+        except dp.UnknownKeys as error:
+            for fix in error.fixes:
+                again = given | {"schema": None} | eval(f"dict({fix.python})", {"dp": dp})
+                dp.open(source, **again).sql(question)
+
+
+@pytest.mark.parametrize("several", [False, True])
+def test_facts_of_one_of_several_tables_are_stated_for_it(several):
+    table = pa.table({"x": [1], "at": pa.array([1], pa.timestamp("us"))})
+    given = {"unit": dp.rows(), "budget": dp.epsilon(1)}
+    source = {"a": table, "b": table} if several else {"b": table}
+    for question in (
+        "SELECT SUM(x) AS n FROM b",
+        "SELECT SUM(CLAMP(x, 0, 9)) AS n FROM b",
+        "SELECT DATE_TRUNC('month', at) AS m, COUNT(*) AS n FROM b GROUP BY 1",
+    ):
+        with pytest.raises(dp.DeniableError) as refused:
+            dp.open(source, **given).sql(question)
+        pasted = eval(f"dict({refused.value.fixes[0].python})", {"dp": dp})
+        dp.open(source, **given | pasted).sql(question)
+
+
+@pytest.mark.parametrize("kind", ["int", "float", "date", "timestamp"])
+def test_bounds_that_cells_lack_can_be_stated_as_offered(kind):
+    table = pa.table({"x": [1], "y": pa.array([0]).cast(pa.int32())})
+    table = table.set_column(
+        0, "x", table["y"].cast(pa.int64() if kind == "timestamp" else pa.int32()).cast(ARROW[kind])
+    )
+    given = {"unit": dp.rows(), "budget": dp.epsilon(1)}
+    with pytest.raises(dp.MissingBounds) as refused:
+        dp.open(table, **given).marginals(["x"], ways=1)
+    column = eval(refused.value.fixes[0].python, {"dp": dp})
+    dp.open(table, **given, schema=dp.Schema(columns={"x": column})).marginals(["x"], ways=1)
+    with pytest.raises(dp.MissingBounds) as refused:
+        dp.open(table, **given).synthesis(["x"]).explain(spend=dp.epsilon(0.5))
+    pasted = eval(f"dict({refused.value.fixes[0].python})", {"dp": dp})
+    dp.open(table, **given | pasted).synthesis(["x"]).explain(spend=dp.epsilon(0.5))
+
+
+@pytest.mark.parametrize("budget", BUDGETS, ids=str)
+def test_a_real_number_is_grouped_in_bins(budget):
+    facts = dp.Schema(columns={"x": dp.bounds(0, 9), "the y": dp.bounds(0, 9)})
+    table = pa.table({"x": [1.0, 2.0], "the y": [1.0, 2.0]})
+    s = dp.open(table, unit=dp.rows(), budget=budget, schema=facts)
+    for column in ("x", '"the y"'):
+        question = "SELECT {0} AS k, COUNT(*) AS n FROM data GROUP BY {0}".format
+        with pytest.raises(dp.UnsupportedQuery) as refused:
+            s.sql(question(column))
+        (fix,) = refused.value.fixes
+        s.sql(question(fix.python.replace("k", column)))
+        with pytest.raises(dp.UnsupportedQuery) as refused:
+            s.count(by=column.strip('"'), spend=budget.share(0.1))
+        (fix,) = refused.value.fixes
+        eval(fix.python, {"s": s}).release(spend=budget.share(0.1))
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "kind"),
+    [
+        (9, 0, "float"),
+        (9, 0, "int"),
+        ("2024-02-01", "2020-01-01", "date"),
+        ("2024-02-01T05:00", "2020-01-01", "timestamp"),
+    ],
+)
+def test_swapped_bounds_are_put_in_order_and_keep_their_type(low, high, kind):
+    with pytest.raises(dp.BadParameter, match="low must be below high") as refused:
+        dp.bounds(low, high, type=kind)
+    (fix,) = refused.value.fixes
+    assert eval(fix.python, {"dp": dp}) == dp.bounds(high, low, type=kind)
+
+
+def test_what_only_the_curator_can_do_is_said_to_an_asker(tmp_path):
+    table = pa.table({"city": ["A"], "x": [1]})
+    given = {"unit": dp.person("x", rows=2), "budget": dp.epsilon(1, delta=1e-6)}
+    question = "SELECT city, COUNT(*) AS n FROM data GROUP BY city"
+    for asker in ("ann", None):
+        for ledger in (None, tmp_path / "ledger.db"):
+            s = dp.open(table, **given, ledger=ledger, asker=asker)
+            with pytest.raises(dp.UnknownKeys) as refused:
+                s.sql(question)
+            listed, suppressed = refused.value.fixes
+            assert listed.lead == ("the curator can give the list: " if asker else "")
+            new = "needs a new ledger, and its losses add to those of this one"
+            assert (new in suppressed.note) is (asker is None and ledger is not None)
 
 
 @pytest.mark.parametrize("where", ["kind = 'a'", "\"kind\" = 'a' AND age > 3"])

@@ -40,7 +40,60 @@ def test_one_marginal_is_singular():
 
 def test_a_rank_is_off_by_at_most_so_many_rows():
     plan = str(opened().sql("SELECT MEDIAN(x) AS m FROM data").explain(spend=dp.epsilon(0.5)))
-    assert "m: its rank is off by at most" in plan
+    assert "m: noise can move the answer by up to" in plan
+    assert "100 %" not in plan.partition("m: noise")[2]
+
+
+def test_what_is_true_of_a_whole_answer_is_said_once():
+    s = dp.open(
+        pa.table({"x": [1, 2], "id": [1, 2]}),
+        unit=dp.person("id", rows=2),
+        budget=dp.epsilon(1),
+        schema=dp.Schema(columns={"x": dp.bounds(1, 9)}),
+    )
+    q = s.sql("SELECT SUM(x) / COUNT(*) AS a FROM data")
+    assert str(q.explain(spend=dp.epsilon(0.5))).count("compute a from") == 1
+    said = q.release(spend=dp.epsilon(0.5)).answers["a"].estimand
+    assert said.count("counts as 2 rows") == 1
+
+
+def test_the_steps_of_a_join_are_in_the_order_in_which_they_are_done():
+    table = pa.table({"x": [1], "id": [1]})
+    given = {"unit": dp.person("id", rows=2), "budget": dp.epsilon(1)}
+    q = dp.open({"a": table, "b": table}, **given).sql(
+        "SELECT COUNT(*) AS n FROM a JOIN b USING (id) WHERE a.x > 0"
+    )
+    _, first, second, third, *_ = q.explain(spend=dp.epsilon(0.5)).steps
+    assert first.startswith("before the join, each table keeps at most 10,000 rows per person")
+    assert second == "inner join with b on the same person"
+    assert third.startswith("filter ")
+    codes = dp.Schema(columns={"x": dp.column("int")}, public=True)
+    sources = {"codes": pa.table({"x": [1]}), "a": table, "b": table}
+    q = dp.open(sources, **given, schema={"codes": codes}).sql(
+        "SELECT COUNT(*) AS n FROM a JOIN codes USING (x) JOIN b USING (id)"
+    )
+    _, public, limits, private, *_ = q.explain(spend=dp.epsilon(0.5)).steps
+    assert "with codes" in public
+    assert limits == first
+    assert private == second
+
+
+def test_only_biases_that_there_can_be_are_named_below_an_answer():
+    covered = "± covers the noise (95 % confidence)"
+    s, spend = opened(), dp.epsilon(0.1)
+    assert s.count(spend=spend).provenance.note == covered
+    clipped = f"{covered}, not the bias from clipping values"
+    assert s.mean("x", spend=spend).provenance.note == clipped
+    assert s.sql("SELECT MAX(x) AS m FROM data").release(spend=spend).provenance.note == clipped
+    table = pa.table({"x": [1, 2], "id": [1, 2]})
+    s = dp.open(table, unit=dp.person("id", rows=2), budget=dp.epsilon(1), schema=dp.Schema(
+        columns={"x": dp.bounds(1, 9)}))  # fmt: skip
+    limited = "not the bias from limiting a person's rows"
+    assert s.count(spend=spend).provenance.note == f"{covered}, {limited}"
+    both = "not the bias from clipping values or limiting a person's rows"
+    assert s.mean("x", spend=spend).provenance.note == f"{covered}, {both}"
+    people = s.sql("SELECT COUNT(DISTINCT id) AS n FROM data").release(spend=spend)
+    assert people.provenance.note == covered
 
 
 @pytest.mark.parametrize(

@@ -33,8 +33,7 @@ def test_1_no_bounds():
         "           ^^^^^^^^^^^ `income` has no bounds"
     )
     assert 'fix:  schema=dp.Schema(columns={"income": dp.bounds(0, 100)})\n' in text
-    assert "deniable set people.income --bounds 0 100\n" in text
-    assert "deniable bounds people.income --spend 0.1\n" in text
+    assert "deniable" not in text  # a frame has no schema file
     schema = eval(text.partition("schema=")[2].partition("\n")[0], {"dp": dp})
     opened(schema=schema).sql("SELECT AVG(income) FROM people").explain(spend=dp.epsilon(0.1))
 
@@ -53,20 +52,18 @@ def test_3_unknown_group_keys():
     )
     assert text.startswith("error[DP301]: the list of values of `city` is itself private")
     assert "^^^^" in text
-    assert (
-        'fix:  give the list: schema=dp.Schema(columns={"city": dp.keys(["A", "B", "C"])})' in text
-    )
+    assert 'fix:  schema=dp.Schema(columns={"city": dp.keys(["A", "B", "C"])})' in text
+    assert "hint: replace these values with all that can occur" in text
 
 
 def test_4_delta_too_large():
     text = told(lambda: opened(budget=dp.epsilon(1, delta=0.01)), dp.DeltaTooLarge, opened=False)
-    assert text.startswith("error[DP110]: δ = 0.01 allows publishing about 1 in 100 people's rows")
+    assert text.startswith("error[DP110]: with δ = 0.01, publishing 1 in 100 people's rows")
 
 
 def test_5_missing_values_without_a_rule():
     text = told(lambda: opened().sql("SELECT SUM(CLAMP(income, 0, 9)) FROM people"), dp.MissingRule)
     assert text.startswith("error[DP120]: `income` may contain NULL or NaN")
-    assert "deniable set people.income --missing drop\n" in text
     schema = eval(text.partition("schema=")[2].partition("\n")[0], {"dp": dp})
     question = "SELECT SUM(CLAMP(income, 0, 9)) FROM people"
     opened(schema=schema).sql(question).explain(spend=dp.epsilon(0.1))

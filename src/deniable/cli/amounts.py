@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from deniable.errors import BadParameter
+from deniable.fixes import Fix
 
 if TYPE_CHECKING:
     from deniable.losses import Loss
@@ -33,6 +34,9 @@ def loss(name: str, text: str) -> Loss:
     match (kind.strip() if equals else "epsilon", *numbers):
         case "epsilon", float(epsilon):
             return losses.epsilon(epsilon)
+        case "epsilon", _, float(delta) if delta >= 1:  # 0,5 is meant for 0.5
+            point = Fix(f"--{name} {figures.replace(',', '.')}", note="with a decimal point")
+            raise NotUnderstood.of(name, text, must=SYNTAX, fix=point)
         case "epsilon", float(epsilon), float(delta):
             return losses.epsilon(epsilon, delta=delta)
         case "rho", float(rho):

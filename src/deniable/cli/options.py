@@ -86,11 +86,12 @@ Spend = Annotated[
     str | None, Option("--spend", help="What to spend: 0.25 (ε), 0.25,1e-8, rho=0.1.")
 ]
 Size = Annotated[
-    float | None, Option("--size", help="Rows per group, if public; determines the ± of averages.")
+    float | None,
+    Option("--size", help="Rows per group, if public; used to predict the ± of averages."),
 ]
 Within = Annotated[
     list[str] | None,
-    Option("--within", help="Or the ± you want (95 % confidence): 100, or n=100 per column."),
+    Option("--within", help="Or the ± you want (95 % confidence): 100, or one per column: n=100."),
 ]
 Rows = Annotated[
     Path, Argument(help="people.parquet, or a .csv with column names in its first line.")

@@ -52,10 +52,10 @@ def open(
     `source` is a path or glob (.csv, .parquet), a frame, an Ibis table, a connection, or several
     tables by name. Only column names and types are read. `unit` is the privacy unit, here or in the
     schema. `budget` is the ceiling for everything that will ever be released from this ledger;
-    an existing ledger brings its own. A frame is called `data`, a file by its stem, unless `name`
-    says otherwise. `version` is your public name for the state of the data: answers stored about
-    one version are not given for another. All versions share one budget. `asker` is the analyst
-    whose share pays; the session shows only their activity. Without it the session is the
+    an existing ledger brings its own. A frame is named `data`; a file takes its stem as its name;
+    `name` overrides both. `version` is your public name for the state of the data: answers stored
+    about one version are not given for another. All versions share one budget. `asker` is the
+    analyst whose share pays; the session shows only their activity. Without it the session is the
     curator's.
 
     >>> import deniable as dp
@@ -90,7 +90,7 @@ def open(
 class Curator(Learning, Synthesizing, Workloads):
     """Data with a privacy unit and a budget: query them in SQL, in Ibis, or by one-line statistics.
 
-    Every statistic takes `spend=` (a loss) or `within=` (a ±, 95 % confidence), and `by=`.
+    Every statistic takes `spend=` (a loss), most also `within=` (a ±, 95 % confidence) and `by=`.
     `bounds="auto"` finds the bounds of a column privately first, for a quarter of the spend.
     The same question asked again is free. `dp.open` makes one, and shows its first steps.
 
@@ -269,9 +269,10 @@ class Curator(Learning, Synthesizing, Workloads):
         if str(bounds) != "auto":
             pair = isinstance(bounds, Sequence) and len(bounds) == 2 and not isinstance(bounds, str)
             ends = ", ".join(map(repr, sorted(bounds))) if pair else "0, 100"
+            among = about.source.name if len(self.tables) > 1 else ""
             raise BadParameter(
                 'bounds= accepts only "auto"; state known bounds in the schema',
-                fix=f'schema=dp.Schema(columns={{"{column}": dp.bounds({ends})}})',
+                fix=fixes.schema({column: f"dp.bounds({ends})"}, among=among),
             )
         if paying["spend"] is None:
             raise BadParameter(

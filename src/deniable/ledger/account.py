@@ -20,7 +20,7 @@ from dataclasses import replace
 from typing import Final, NoReturn, Self
 
 from deniable import fixes
-from deniable.errors import BudgetExceeded
+from deniable.errors import BadParameter, BudgetExceeded
 from deniable.fixes import Fix
 from deniable.losses import Loss
 from deniable.losses.filters import Filter, Price
@@ -83,10 +83,24 @@ class Account:
     # ---- how much
 
     @property
-    def share(self) -> Loss | None:
+    def reserved(self) -> Loss | None:
         """All that was ever reserved for this asker; None where nobody has a share."""
         standing = self.admit()
         return None if standing is None else self.filter.spent(standing.reserved)
+
+    def share(self, asker: str, *, amount: Loss) -> NoReturn:
+        """Only the curator reserves shares; an asker's own is `session.share`."""
+        raise BadParameter(
+            f"this session is {self.asker}'s; only the curator can reserve shares",
+            fix=(
+                Fix("s.share", command="", note="your own share"),
+                Fix(
+                    f"s.ledger.share({fixes.quoted(asker)}, amount=dp.{amount!r})",
+                    command="",
+                    lead="the curator can reserve one, in their own session: ",
+                ),
+            ),
+        )
 
     @property
     def spent(self) -> Loss:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -133,14 +134,11 @@ def units_differ(ledger: Unit, given: Unit, *, where: str) -> UnitMismatch:
     return UnitMismatch(
         f"{where} was opened with unit=dp.{ledger!r}; you gave unit=dp.{given!r}",
         why="losses add up only if they protect the same privacy unit",
-        fix=(_unit(ledger), "or use a separate ledger"),
+        fix=(_unit(ledger), "or use a separate ledger; the losses of both then add up"),
     )
 
 
 def _unit(unit: Unit) -> Fix:
-    """The unit as one types it."""
-    if unit.sides > 1:
-        return Fix(f"unit=dp.{unit!r}")
-    if unit.column is None:
-        return fixes.rows()
-    return fixes.person(unit.column, unit.rows, unit.groups)
+    """The unit as one types it: commands read it from the schema file."""
+    stated = ", ".join(f"{n} = {json.dumps(v)}" for n, v in unit.to_dict().items())
+    return Fix(f"unit=dp.{unit!r}", command=f"unit = {{{stated}}}    in the schema file")

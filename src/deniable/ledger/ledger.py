@@ -125,7 +125,8 @@ class Ledger(Stops):
             total, committed = chain.totals(last)
             standing = state.standings.get(asker, Standing.none())
             price = self.filter.enlarging(standing.reserved, asked)
-            sums = stated(total, self._admitted(committed, price), standing.reserve(price))
+            admitted = self._admitted(committed, price, reserving=True)
+            sums = stated(total, admitted, standing.reserve(price))
             return record | {"price": price.to_dict()} | sums
 
         return self._write(compose)
@@ -239,14 +240,15 @@ class Ledger(Stops):
             raise self._beyond(standing, price)  # never, by the proof above: checked again
         return total + price, committed, after
 
-    def _admitted(self, committed: Price, price: Price) -> Price:
+    def _admitted(self, committed: Price, price: Price, *, reserving: bool = False) -> Price:
         after = committed + price
         if self.filter.admits(after):
             return after
+        asked, left = self.filter.spent(price), self.filter.left(committed)
         raise BudgetExceeded(
             f"this would exceed the budget of {in_words(self.budget)}",
-            why=show.asked_and_left(self.filter.spent(price), self.filter.left(committed)),
-            fix="ask for less: a ledger's budget cannot be raised",
+            why=show.asked_and_left(asked, left, reserving=reserving),
+            fix=show.reservable(left) if reserving else show.instead(left),
         )
 
     def _used(self, standing: Standing, price: Price) -> Standing:

@@ -5,11 +5,13 @@ from __future__ import annotations
 from itertools import islice
 from typing import TYPE_CHECKING
 
+from deniable import fixes
 from deniable.cards import card, facts, table
+from deniable.fixes import Fix
 from deniable.losses import Approx, Loss, Pure
 from deniable.losses.filters import Price
 from deniable.losses.filters.approx import ApproxFilter
-from deniable.losses.rounding import shown_up
+from deniable.losses.rounding import shown_down, shown_up
 from deniable.release.numbers import amount, probability
 
 if TYPE_CHECKING:
@@ -46,7 +48,7 @@ def spent(books: Books) -> str:
 
 def spent_by(account: Account) -> str:
     """What an asker spent of their share, if they have one."""
-    share = account.share
+    share = account.reserved
     if share is None:
         return f"spent {account.spent} of {account.budget}, asked by {account.asker}"
     return f"{account.asker} spent {account.spent} of a share of {share}"
@@ -87,9 +89,34 @@ def _reserved(books: Books, price: Price) -> str:
     return amount(Pure(loss.epsilon) if isinstance(loss, Approx) and not loss.delta else loss, "up")
 
 
-def asked_and_left(asked: Loss, left: Loss) -> str:
+def asked_and_left(asked: Loss, left: Loss, *, reserving: bool = False) -> str:
     """What was asked for, a charge or a share, and what is left."""
-    return f"you asked for {amount(asked, 'up')}, and {amount(left, 'down')} is left"
+    if reserving and is_spent(left):
+        rest = "all of it is spent or reserved"
+    elif reserving:
+        rest = f"{amount(left, 'down')} is neither spent nor reserved"
+    else:
+        rest = f"{'nothing' if is_spent(left) else amount(left, 'down')} is left"
+    return f"you asked for {amount(asked, 'up')}, and {rest}"
+
+
+def reservable(left: Loss) -> list[Fix]:
+    """The largest share that can still be reserved."""
+    if not left.figure or is_spent(left):
+        return []
+    return [fixes.amount("amount", left.figure, shown_down(getattr(left, left.figure)))]
+
+
+def is_spent(left: Loss) -> bool:
+    """Whether nothing is left, where that is one figure."""
+    return bool(left.figure) and not getattr(left, left.figure) > 0
+
+
+def instead(left: Loss) -> str:
+    """What can be asked where so much is left of a ledger's budget."""
+    if is_spent(left):
+        return "ask an earlier question again: stored answers stay free, but no new ones can be had"
+    return "ask for less: a ledger's budget cannot be raised"
 
 
 def _halts(books: Books | Account) -> str:

@@ -140,7 +140,8 @@ class Table:
         if spread is None:
             spread = self._tabulated(made, rows, places)
         names = self._used(made)
-        notes = dict.fromkeys(filter(None, (self.estimands.get(name, "") for name in names)))
+        clauses = (each for name in names for each in self.estimands.get(name, "").split("; "))
+        notes = dict.fromkeys(filter(None, clauses))
         return Noisy(cells=cells, spread=spread, estimand="; ".join(notes))
 
     def _tabulated(self, made: Expression, rows: list[Row], places: list[int]) -> Tabulated | None:

@@ -8,7 +8,7 @@ from deniable import fixes
 from deniable.errors import NOTHING_SPENT, BadParameter, BudgetExceeded, DeniableError
 from deniable.fixes import Fix
 from deniable.ledger import Ledger
-from deniable.ledger.show import shares
+from deniable.ledger.show import instead, is_spent, shares
 from deniable.losses import Approx, Loss, Pure
 from deniable.losses.rounding import within
 from deniable.query.algebra import Scan, walk
@@ -17,8 +17,6 @@ from deniable.query.allocate.foresight import errors
 from deniable.release import Release
 from deniable.release.numbers import amount, probability, remaining, shown_error
 from deniable.session import Session, budgets, offers
-
-_FIXED = "ask for less: a ledger's budget cannot be raised"
 
 
 def too_much(
@@ -37,13 +35,13 @@ def too_much(
         if not within(delta, left.delta):
             rest = replace(left, epsilon=min(left.epsilon, cost.epsilon))
             offer = _offer(session, allocation, rest, "groups then need more people", size=size)
-            fix = _FIXED if share is None else "ask the curator for a share with more delta"
-            short = _short_of_delta(allocation, delta, left=left.delta, fix=fix, spent=spent)
+            fix = instead(left) if share is None else "ask the curator for a share with more delta"
+            short = _short_of_delta(session, allocation, delta, left.delta, fix=fix, spent=spent)
             return _with(short, offer)
     rests = [_without_delta(left), left] if groups else [_without_delta(left)]
     found = (_offer(session, allocation, rest, "what is left", size=size) for rest in rests)
     offer = next((each for each in found if each is not None), None)
-    still = remaining(left, groups=groups)
+    still = "nothing" if is_spent(left) else remaining(left, groups=groups)
     if share is not None:
         error = BudgetExceeded(
             f"this would cost {amount(cost, 'up')}, and {still} is left of your share",
@@ -56,7 +54,7 @@ def too_much(
         error = BudgetExceeded(
             f"this would cost {amount(cost, 'up')}, and {still} is left",
             why=total + _reserved(session),
-            fix=_FIXED,
+            fix=instead(left),
             cost=spent,
         )
     return _with(error, offer)
@@ -83,18 +81,19 @@ def paid_before(error: DeniableError, release: Release, what: str) -> None:
 
 
 def _short_of_delta(
-    allocation: Allocation, delta: float, *, left: float, fix: str, spent: str
+    session: Session, allocation: Allocation, delta: float, left: float, *, fix: str, spent: str
 ) -> BudgetExceeded:
     """Groups also cost δ, and no ε makes up for that."""
     question = allocation.plan.question
     private = [key.name for key in question.keys if key.values is None]
     tables = [each.table for each in walk(question.relation) if isinstance(each, Scan)]
     table = tables[0] if len(tables) == 1 else "TABLE"
+    among = table if len(session.tables) > 1 else ""
     return BudgetExceeded(
         f"private group selection would cost δ {probability(delta, 'up')}, "
         f"and δ {probability(left, 'down')} is left for that",
         why="a part of the budget's δ covers all such selections together",
-        fix=[fixes.keys(*private, note="public keys need no δ", table=table), fix],
+        fix=[fixes.keys(*private, note="public keys need no δ", table=table, among=among), fix],
         cost=spent,
     )
 

@@ -125,8 +125,8 @@ def certify(release: Release) -> Certificate:
             "failures": where.failures,
             "about_failures": "A failure while rows are read can reveal one fact about one person, "
             "which the loss claimed above does not cover. It stops the asker until the curator "
-            "has seen the cause and resumes. `resumptions` and `failures` count how often that "
-            "happened. " + _counted(where),
+            "has seen the cause and lets the asker continue. `resumptions` and `failures` count "
+            "how often that happened. " + _counted(where),
             "check": _check(where),
         },
         "software": {"deniable": where.version},

@@ -278,13 +278,18 @@ def _check_bounds(column: Column) -> None:
     if column.keys is not None:
         raise BadParameter("a column has bounds or keys, not both")
     low, high = _of_type("low", low, column.type), _of_type("high", high, column.type)
-    if low == high or not _increasing(low, high):
+    if low == high:
+        raise BadParameter(f"low must be below high; you gave {low} and {high}")
+    if not _increasing(low, high):
+        ends = [each.isoformat() if isinstance(each, dt.date) else each for each in (high, low)]
+        kind = "" if column.type == "float" else f', type="{column.type}"'
         raise BadParameter(
             f"low must be below high; you gave {low} and {high}",
-            why="" if low == high else "they look swapped",
-            fix=""
-            if low == high
-            else Fix(f"dp.bounds({high}, {low})", command=f"--bounds {high} {low}"),
+            why="they look swapped",
+            fix=Fix(
+                f"dp.bounds({_end_shown(high)}, {_end_shown(low)}{kind})",
+                command="--bounds " + " ".join(map(str, ends)),
+            ),
         )
     if isinstance(low, float) and isinstance(high, float) and math.isinf(high - low):
         raise BadParameter("bounds lie too far apart: their distance is not a finite number")

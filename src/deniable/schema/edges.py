@@ -20,6 +20,7 @@ from typing import Final, Literal, cast
 
 from deniable import parameters
 from deniable.errors import BadParameter, MissingBounds
+from deniable.fixes import PLAUSIBLE
 
 from .arrays import MOMENTS, step_of
 from .binning import Intervals, Listed
@@ -117,14 +118,7 @@ def stating(kind: str) -> str:
     >>> stating("text"), stating("float")
     ('dp.keys([...])', 'dp.bounds(0, 100)')
     """
-    if kind == "text":
-        return "dp.keys([...])"
-    ends = {
-        "date": "date(2000, 1, 1), date(2030, 1, 1), type='date'",
-        "timestamp": "datetime(2000, 1, 1), datetime(2030, 1, 1), type='timestamp'",
-        "int": "0, 100, type='int'",
-    }
-    return f"dp.bounds({ends.get(kind, '0, 100')})"
+    return "dp.keys([...])" if kind == "text" else f"dp.bounds({PLAUSIBLE[kind][0]})"
 
 
 def _several_magnitudes(low: float, high: float, kind: str) -> bool:

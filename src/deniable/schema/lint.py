@@ -130,16 +130,17 @@ def _no_days(name: str, type_: str) -> Finding:
 
 
 def _no_keys(name: str, *, typed: bool) -> Finding:
-    """Text without a list of keys; in a CSV it may be a number without bounds."""
+    """Text without a list of keys; in a CSV it may be something else."""
     listed = Fix('dp.keys(["A", "B", "C"])', command="--keys A,B,C", fields={"keys": "A\nB\nC"})
+    truth = Fix('dp.column("bool")', command="--type bool", fields={"type": "bool", "keys": ""})
     bounds = _bounding(*_PLAUSIBLE["float"], type="float")
     dates = _bounding(*_PLAUSIBLE["date"], moment="date", options="--type date ", type="date")
     return Finding(
         code=UnknownKeys.code,
         column=name,
         what="no public list of values, so its groups must be selected privately"
-        + ("" if typed else "; if it is a number or a date, state its bounds"),
-        fixes=(listed,) if typed else (listed, bounds, dates),
+        + ("" if typed else "; if it is a number or a date, state its bounds; or its type"),
+        fixes=(listed,) if typed else (listed, bounds, dates, truth),
     )
 
 

@@ -80,11 +80,11 @@ class Session:
     @property
     def share(self) -> Loss | None:
         """The share reserved for this session's asker; None without shares."""
-        return self.ledger.share if isinstance(self.ledger, Account) else None
+        return self.ledger.reserved if isinstance(self.ledger, Account) else None
 
     @called('s.for_("ann")')
     def for_(self, asker: str) -> Self:
-        """A session for an asker on the same data and ledger; only the curator can open one."""
+        """A session for an asker on the same data; only a curator's session can call this."""
         self._refuse_askers("can open sessions for others")
         return type(self)(
             tables=self.tables, schema=self.schema, ledger=self._ledger, asker=named(asker)

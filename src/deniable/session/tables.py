@@ -74,9 +74,9 @@ class Table:
             raise BadParameter(
                 f"the type of `{name}` in `{self.name}` is unknown",
                 why="its stored type does not determine it, and the rows are not inspected",
-                fix=(
-                    fixes.python(f'schema=dp.Schema(columns={{"{name}": dp.column("{kind}")}})'),
-                    f"deniable set {shlex.quote(f'{self.name}.{name}')} --type {kind}",
+                fix=Fix(
+                    fixes.schema({name: f'dp.column("{kind}")'}),
+                    command=f"deniable set {shlex.quote(f'{self.name}.{name}')} --type {kind}",
                 ),
             )
         raise UnknownName.of("column", name, known=self.columns)
@@ -212,8 +212,7 @@ def check_unit(unit: Unit, tables: Mapping[str, Table]) -> None:
             advice = advice[1:] if len(tables) == 1 else advice
             advice = [fixes.person(folded[found], unit.rows), *advice]
         raise MissingUnit(
-            f"`{table.name}` has no column `{unit.column}`, "
-            "so it does not say which person each row belongs to",
+            f"`{table.name}` has no column `{unit.column}`, so rows cannot be assigned to people",
             why="every private table needs that column: it identifies the people to protect",
             fix=advice,
             hint=f"columns of `{table.name}`: {', '.join(sorted(names))}",

@@ -87,7 +87,7 @@ class Contributions:
     def _notes(self) -> list[str]:
         """What holds for both tables."""
         return [
-            "larger numbers are not shown where counts cannot be distinguished from noise",
+            "cells beyond the last count that stands out from the noise are not shown",
             "± covers the noise (95 % confidence); everyone counts once, whatever the limits are",
         ]
 

@@ -144,18 +144,22 @@ def test_the_note_tells_the_rank_at_the_size_that_is_known_or_at_a_few():
     allocation, part = read_off(Function.QUANTILE, 0.3, spend=Pure(0.002))
     rank = part.rank_error(allocation)
     assert 1_000 < rank < 10_000
-    shares = ["100 % of 100", "100 % of 1,000", f"{100 * rank / 10_000:.3g}"[:2]]
     told = part.note(allocation, None)
-    assert all(share in told for share in shares)
-    assert told.count(" % of ") == 3
-    assert part.note(allocation, 10.0).endswith("(95 % confidence): 100 % of 10 rows")
+    assert "any value in a group of 1,000 rows or fewer, " in told
+    assert told.count(" % of ") == told.count(" % of 10,000 rows") == 1
+    assert f"{100 * rank / 10_000:.3g}"[:2] in told
+    lost = part.note(allocation, 10.0)
+    assert lost.endswith("(95 % confidence): any value in a group of 10 rows or fewer")
+    assert " % of " not in lost
 
 
 def test_extremes_are_said_to_be_those_that_stand_out():
     for function, q, _ in CASES:
         _, part = read_off(function, q)
-        said = "stand out from the noise" in part.estimand
+        said = "reached by enough rows to be distinguished from noise" in part.estimand
         assert said == (function is not Function.QUANTILE)
-        assert ("clipped to [0, 9]" in part.estimand) == (not said)
+        assert ("the largest value" in part.estimand) == (function is Function.MAX)
+        assert ("the smallest value" in part.estimand) == (function is Function.MIN)
+        assert "clipped to [0, 9]" in part.estimand
     assert [[t is part.histogram for t, _ in form] for form in part.forms()] == [[True]]
     assert [factor for ((_, factor),) in part.forms()] == [1.0]

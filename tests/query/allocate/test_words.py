@@ -35,7 +35,7 @@ def test_joins_and_unions_name_their_tables(session):
     )
     assert "inner join with people on the same person" in text
     assert " with zips (public) on " in text
-    assert '\n  4  filter coalesce("in zips.zip", false)' in text
+    assert '\n  5  filter coalesce("in zips.zip", false)' in text
     both = "(SELECT u, age FROM people UNION ALL SELECT u, cost FROM visits)"
     assert "and all rows of visits" in explained(session, f"SELECT COUNT(*) FROM {both}")
 
@@ -79,9 +79,9 @@ def test_a_private_group_says_how_many_people_it_takes(session):
 
 def test_a_quantile_tells_its_rank_in_rows_and_in_percent(session):
     text = explained(session, "SELECT MEDIAN(cost) AS m FROM visits")
-    assert "cells of the histogram of cost by the exponential mechanism" in text
+    assert "cells of the histogram of cost with the exponential mechanism" in text
     assert "% of 1,000" in text
-    assert "rows (95 % confidence): " in explained(
+    assert "rows in sorted order (95 % confidence): " in explained(
         session, "SELECT MEDIAN(cost) AS m FROM visits", size=5000
     )
 

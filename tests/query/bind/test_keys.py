@@ -91,16 +91,25 @@ def test_a_key_is_called_by_its_label_or_its_name(label, said):
 def fixes(expression, **given):
     """What would make the groups public: in Python and in the shell."""
     found = [fix for fix in refused(expression, **given).fixes if "small groups" not in fix.lead]
-    return " | ".join(f"{fix.lead}{fix.python}" for fix in found)
+    return " | ".join(f"{fix.lead}{fix.python} | {fix.command}" for fix in found)
 
 
-@pytest.mark.parametrize("name", ["city", "code", "pay"])
+@pytest.mark.parametrize("name", ["city", "code"])
 def test_a_column_is_given_a_list(name):
     said = fixes(COLUMN[name])
-    assert said.startswith("give the list: ")
-    values = "1,2,3" if name in ("code", "pay") else "A,B,C"
+    assert said.startswith("schema=dp.Schema(columns={")
+    values = "1,2,3" if name == "code" else "A,B,C"
     assert said.endswith(f"deniable set people.{name} --keys {values}")
-    assert "deniable set" not in fixes(COLUMN[name], origin=False)
+    assert "replace these values" in refused(COLUMN[name]).hint
+
+
+@pytest.mark.parametrize("unit", UNITS)
+@pytest.mark.parametrize("private", [False, True])
+def test_a_real_number_has_no_list_and_is_grouped_in_bins(unit, private):
+    with pytest.raises(UnsupportedQuery, match="`k` is a real number") as caught:
+        key(COLUMN["pay"], unit=unit, private=private)
+    assert "bin(k, 10)" in caught.value.fix
+    assert "keys" not in caught.value.fix
 
 
 def test_days_and_what_is_computed_of_numbers_and_moments_are_given_bounds():

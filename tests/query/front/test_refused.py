@@ -34,7 +34,7 @@ REFUSED = [
         "lower(city)",
         "x",
     ),
-    ("SELECT income, COUNT(*) FROM people GROUP BY income", "DP301", "income", "itself private"),
+    ("SELECT income, COUNT(*) FROM people GROUP BY income", "DP310", "income", "bin(income, 10)"),
     (
         "SELECT user_id, COUNT(*) FROM people GROUP BY user_id",
         "DP310",

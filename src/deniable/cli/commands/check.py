@@ -26,8 +26,9 @@ class Warned:
 
     def __str__(self) -> str:
         line = f"warning[{self.code}]: {self.target}: {self.what}"
-        first, *rest = self.fix.split("\n")
-        fixes = [f"  fix:  {first}", *(f"{'':8}{each}" for each in rest)]
+        commands = self.fix.split("\n") if self.fix else []
+        first, *rest = ["one of these", *commands] if len(commands) > 1 else [*commands, ""]
+        fixes = [f"  fix:  {first}", *(f"{'':8}{each}" for each in rest if each)]
         return "\n".join([line, *(fixes if first else ())])
 
 

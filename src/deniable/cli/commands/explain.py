@@ -86,6 +86,8 @@ def _wanted(within: Wanted) -> str:
 
 def show(plan: Plan, sql: str, said: str, *, json: bool) -> None:
     """Show the plan and the command that would spend."""
+    from deniable.release.numbers import amount
+
     plan = replace(plan, notes=tuple(map(_in_a_shell, plan.notes)))
     record = {
         "question": plan.question,
@@ -99,7 +101,7 @@ def show(plan: Plan, sql: str, said: str, *, json: bool) -> None:
     talk.answer(plan, record, json=json)
     quoted = shlex.quote(sql) if set(sql) & set('"\\$`!') else f'"{sql}"'
     if plan.exceeded is None:
-        talk.next_step(f"deniable ask {quoted} {said}", "spends")
+        talk.next_step(f"deniable ask {quoted} {said}", f"spends {amount(plan.cost, 'up')}")
 
 
 def _in_a_shell(note: str) -> str:

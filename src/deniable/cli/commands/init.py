@@ -26,7 +26,8 @@ def init(
     files: Annotated[list[Path], Argument(help="people.parquet, or several tables.")],
     *,
     unit: Annotated[
-        str | None, Option(help="The privacy unit: a column that identifies people, or row.")
+        str | None,
+        Option(help="The privacy unit: a column that identifies people, or the word `row`."),
     ] = None,
     rows: Annotated[int | None, Option(help="Maximum rows per person.")] = None,
     groups: Annotated[int | None, Option(help="Maximum groups per person.")] = None,
@@ -122,7 +123,7 @@ def _unit(
         raise MissingUnit(
             f"no limit was given for the rows of one {unit}",
             why="noise must cover all rows of one person; without a limit it would be infinite",
-            fix=f"--unit {unit} --rows 10    a person with more rows counts for 10",
+            fix=f"--unit {unit} --rows 10    a person with more rows counts as 10",
         )
     return units.person(unit, rows=rows, groups=groups)
 

@@ -172,7 +172,7 @@ def _show_own(account: Account, *, last: int, json: bool) -> None:
     """What one asker sees: their own lines, and what they spent."""
     from deniable.release.numbers import amount, remaining
 
-    lines, whole = account.entries, account.share
+    lines, whole = account.entries, account.reserved
     shown = [*lines[max(0, len(lines) - last) :]]
     of = amount(account.budget) if whole is None else f"{amount(whole, 'up')}, reserved"
     facts = {

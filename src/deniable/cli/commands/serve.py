@@ -32,7 +32,10 @@ def serve(
     ] = False,
     steps: Annotated[
         str,
-        Option(help="Send answers only at these seconds; the last is the time limit."),
+        Option(
+            help="Send answers only this many seconds after a question's turn came; the last is "
+            "the time limit."
+        ),
     ] = "0.5,2,8,30",
     workers: Annotated[int, Option(min=1, help="Processes that compute answers.")] = 2,
     link: Annotated[

@@ -124,12 +124,17 @@ class Rank(Estimator):
     def note(self, allocation: Allocation, size: float | None) -> str:
         rank = self.rank_error(allocation)
         sizes = SIZES if size is None else (size,)
-        shares = (f"{digits(min(100.0, 100 * rank / n), 'up')} % of {n:,g} rows" for n in sizes)
-        listed = ", ".join(shares)
-        return f": its rank is off by at most {digits(rank, 'up')} rows (95 % confidence): {listed}"
+        lost = [f"any value in a group of {n:,g} rows or fewer" for n in sizes if rank >= n]
+        kept = [f"{digits(100 * rank / n, 'up')} % of {n:,g} rows" for n in sizes if rank < n]
+        return (
+            f": noise can move the answer by up to {digits(rank, 'up')} rows in sorted order "
+            f"(95 % confidence): {', '.join([*lost[-1:], *kept])}"
+        )
 
     @property
     def estimand(self) -> str:
         if self.aggregate.function in _OUTERMOST:
-            return "the most extreme value that enough rows reach to stand out from the noise"
+            which = "largest" if self.q else "smallest"
+            reached = f"the {which} value reached by enough rows to be distinguished from noise"
+            return f"{super().estimand}; {reached}"
         return super().estimand

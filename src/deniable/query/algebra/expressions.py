@@ -159,8 +159,11 @@ def _conversion(args: tuple[Expression, ...], kinds: set[Kind]) -> Fixes:
     """What makes values of these kinds comparable."""
     texts = [a.value for a in args if isinstance(a, Literal) and isinstance(a.value, str)]
     if texts and kinds - {Kind.TEXT} <= NUMBERS:
-        number = next(filter(_is_number, texts), "")
-        return number and Fix(number, note="without quotes")
+        if number := next(filter(_is_number, texts), ""):
+            return Fix(number, note="without quotes")
+        kind = {Kind.INT: "an int", Kind.FLOAT: "a float"}
+        numbers = [a for a in args if isinstance(a, Column) and a.kind in kind]
+        return [f"`{a.name}` is {kind[a.kind]}: compare it with a number" for a in numbers]
     if Kind.FLOAT in kinds:  # floats are not written as text alike by all engines
         return fixes.sql(
             "convert the other: CAST(x AS DOUBLE)", 'convert the other: .cast("float64")'

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 import textwrap
 from collections.abc import Iterator
 from dataclasses import replace
@@ -39,6 +40,7 @@ from .foresight import errors, people_needed
 from .part import Part
 
 _MANY_GROUPS: Final = 1_000
+_JOINS: Final = re.compile(r"\w+ join with .* on the same person(?!.*, once a row$)")
 
 
 def explained(allocation: Allocation, *, cost: Loss, balance: Balance, size: float | None) -> Plan:
@@ -76,12 +78,16 @@ def _relation(plan: IntegerPlan) -> Iterator[str]:
             other = line.strip().removeprefix("from ")
             join, on, condition = steps[-1].partition(" on ")
             steps[-1] = f"{join} with {other}{on}{condition}" if on else f"{join} {other}"
-    read, *steps = steps
+    (read, *steps), limits = steps, [*_joined(plan)]
     yield read
     for name, ends in clipped_first(plan.question, plan.question.aggregates):
         yield f"clip {name} to {ends}"
-    yield from steps
-    yield from _joined(plan)
+    for step in steps:
+        if _JOINS.match(step):  # once, before the first that they are for
+            yield from limits
+            limits = []
+        yield step
+    yield from limits
     texts = {_computed(each.aggregate): each.clips for each in plan.parts.values()}
     for text, clips in texts.items():
         yield f"compute {text}{'; values outside are clipped' if clips else ''}"
@@ -96,9 +102,9 @@ def _joined(plan: IntegerPlan) -> Iterator[str]:
     if any(isinstance(r, Join) and r.multiplies for r in walk(plan.question.relation)):
         one, both = plan.joined
         yield (
-            f"before joining, keep at most {one:,} rows per person and join key in each table; "
-            f"if a person has more than {both:,} in both tables, keep {both:,} evenly spaced "
-            "rows of each"
+            f"before the join, each table keeps at most {one:,} rows per person and join key; "
+            f"where a person has more than {both:,} in both tables, each keeps {both:,}, evenly "
+            "spaced"
         )
 
 
@@ -241,17 +247,16 @@ def _searched(allocation: Allocation, part: Part, noise: QuantileSearch) -> str:
     scale, tally = noise.block_noise.scale * part.worth, part.tallies[0]
     of = _ranked(allocation, tally) or tally.text
     return (
-        f"choose the cell of the quantile among {part.tree.cells:,} cells of {of} by the "
-        f"exponential mechanism; count around it with Laplace noise: b = {digits(scale)}"
+        f"choose one of {part.tree.cells:,} cells of {of} with the exponential mechanism; "
+        f"then estimate the counts around it with Laplace noise: b = {digits(scale)}"
     )
 
 
 def _assembled(allocation: Allocation) -> Iterator[str]:
     """How answers are put together that are made of several noisy numbers."""
-    for name, each in allocation.plan.parts.items():
-        made = each.derivation(allocation)
-        if made:
-            yield f"compute {_shown(allocation, name)} {made}"
+    parts = allocation.plan.parts.items()
+    made = ((_shown(allocation, name), each.derivation(allocation)) for name, each in parts)
+    yield from dict.fromkeys(f"compute {name} {how}" for name, how in made if how)
 
 
 def _after(plan: IntegerPlan) -> Iterator[str]:

@@ -227,13 +227,17 @@ def check_bounds(argument: Expression, *, what: str, names: Names, snippet: Snip
         table, column = names.origin[known.name]
         if known.name in names.persons:
             raise _identifies(what, column, table=table, snippet=snippet)
-        raise MissingBounds.of(
+        error = MissingBounds.of(
             what,
             column,
             table=table,
             type=known.kind.value,
+            several=names.several,
             snippet=_noted(snippet, f"`{column}` has no bounds in the schema of `{table}`"),
         )
+        if names.asker:
+            error.fix = fixes.for_asker(error.fixes, "state bounds: ")
+        raise error
     half = argument.domain.low is not None
     raise MissingBounds(
         f"{what} needs bounds, and none can be derived for this expression",
@@ -269,7 +273,8 @@ def check_rule(argument: Expression, *, names: Names, snippet: Snippet | None) -
     for column in columns_of(argument).values():
         if column.domain.nullable and not column.domain.ruled:
             table, name = names.origin.get(column.name, ("the table", column.name))
-            error = MissingRule.of(name, table=table, type=column.kind.value)
+            kind, several = column.kind.value, names.several
+            error = MissingRule.of(name, table=table, type=kind, several=several)
             error.snippet = snippet
             raise error
 

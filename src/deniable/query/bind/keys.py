@@ -73,26 +73,56 @@ def _values(
         )
     if values is not None:
         return values
-    capped = unit.column is None or unit.groups is not None
-    if not (capped and asking.private_keys):
-        error = UnknownKeys.of(name, snippet=snippet)
-        listed, *typed = _listing(expression, name, asking.names)
-        error.fix = listed, _suppressing(asking), *typed
-        if not capped and isinstance(expression, Column):
-            error.hint = (
-                f"to choose groups=, ask s.contributions(by={fixes.quoted(name)}, spend=...)"
-            )
-        raise error
-    if expression.kind is Kind.FLOAT:
-        raise UnsupportedQuery(
-            f"`{name}` is a real number, so almost every row would be its own group",
-            fix=fixes.sql(
-                f"bin({name}, 10), with bounds for it in the schema",
-                f"{name} // 10, with bounds for it in the schema",
-            ),
-            snippet=snippet,
-        )
+    capped, real = unit.column is None or unit.groups is not None, expression.kind is Kind.FLOAT
+    chosen, plain = capped and asking.private_keys, isinstance(expression, Column)
+    if real and (plain or (chosen and _loose(expression, asking.names) is None)):
+        raise _real(expression, name, asking.names, snippet)
+    if real or not chosen:
+        raise _unlisted(expression, name, asking, snippet, capped=capped)
     return None
+
+
+def _real(
+    expression: Expression, name: str, names: Names, snippet: Snippet | None
+) -> UnsupportedQuery:
+    """A real number has no list of values; what is asked in one line is asked in SQL instead."""
+    bins, table = f"bin({fixes.sql_name(name)}, 10)", names.origin.get(name, ("data", ""))[0]
+    query = fixes.select([f"{bins} AS bin", "COUNT(*) AS n"], fixes.sql_name(table))
+    loose = "" if expression.domain.bounded else "needs bounds for it in the schema"
+    return UnsupportedQuery(
+        f"`{name}` is a real number, so almost every row would be its own group",
+        fix=fixes.sql(
+            f"s.sql({fixes.quoted(query + ' GROUP BY 1')})" if snippet is None else bins,
+            f"{name} // 10",
+            loose,
+        ),
+        snippet=snippet,
+    )
+
+
+def _unlisted(
+    expression: Expression, name: str, asking: Asking, snippet: Snippet | None, *, capped: bool
+) -> UnknownKeys:
+    """The list of values is private, and groups cannot be chosen privately either."""
+    error = UnknownKeys.of(name, snippet=snippet)
+    loose, listed = _loose(expression, asking.names), _listing(expression, name, asking.names)
+    if loose is not None:
+        table, column = asking.names.origin[loose.name]
+        kind, several = loose.kind.value, asking.names.several
+        lacking = MissingBounds.of(name, column, table=table, type=kind, several=several)
+        listed, error.hint = lacking.fixes[0], lacking.hint
+        loosely = "it" if column == name else f"`{column}`"
+        error.what = f"the values of `{name}` are not public: {loosely} has no bounds"
+    elif listed.lead:
+        error.hint = ""
+    if not capped and isinstance(expression, Column):
+        choose = f"to choose groups=, ask s.contributions(by={fixes.quoted(name)}, spend=...)"
+        error.hint = "\n".join(filter(None, (error.hint, choose)))
+    real = expression.kind is Kind.FLOAT  # then almost every group would be small
+    error.fix = (listed,) if real else (listed, _suppressing(asking))
+    if asking.asker and not listed.lead:
+        error.fix = fixes.for_asker(error.fixes, "state bounds: " if loose else "give the list: ")
+    return error
 
 
 def _suppressing(asking: Asking) -> Fix:
@@ -107,6 +137,9 @@ def _suppressing(asking: Asking) -> Fix:
         lacking.append(f"unit=dp.{replace(unit, groups=_FEW)!r}")
         typed.append(f"groups = {_FEW} in the schema's unit")
         note = f"a person in more than {_FEW} groups counts in only {_FEW}"
+    if asking.durable:
+        new = "this needs a new ledger, and its losses add to those of this one"
+        note = f"{note}; {new}" if note else new
     lead = "or suppress small groups: "
     return Fix(", ".join(lacking), command=" and ".join(typed), lead=lead, note=note)
 
@@ -131,38 +164,34 @@ def check_cells(keys: Sequence[Key], sets: Sequence[tuple[int, ...]]) -> None:
         )
 
 
-def _listing(expression: Expression, name: str, names: Names) -> list[Fix]:
-    """What would make the groups public: bounds where they are enough, else a list."""
-    plain = expression if isinstance(expression, Column) else None
+def _loose(expression: Expression, names: Names) -> Column | None:
+    """The column whose bounds would make the groups public, if there is one."""
+    plain = isinstance(expression, Column)
     for column in columns_of(expression).values():
-        ranged = column.kind is Kind.DATE or (plain is None and column.kind in NUMBERS | TIMES)
+        ranged = column.kind is Kind.DATE or (not plain and column.kind in NUMBERS | TIMES)
         if ranged and not column.domain.bounded and column.name in names.origin:
-            table, called = names.origin[column.name]
-            kind = column.kind.value
-            lacking = MissingBounds.of(repr(expression), called, table=table, type=kind)
-            return [fix for fix in lacking.fixes if "spend" not in fix.python]
+            return column
+    return None
+
+
+def _listing(expression: Expression, name: str, names: Names) -> Fix:
+    """What would make the groups public without bounds: a list, or something coarser."""
+    plain = expression if isinstance(expression, Column) else None
     if plain is None:
-        return [
-            Fix(
-                "FLOOR(...), bin(x, width), CASE, month(d)",
-                ibis="x // 10, .bucket([0, 10]), .month()",
-                lead="group by something with a public list: ",
-            )
-        ]
+        return Fix(
+            "FLOOR(...), bin(x, width), CASE, month(d)",
+            ibis="x // 10, .bucket([0, 10]), .month()",
+            lead="group by something with a public list: ",
+        )
     if plain.kind is Kind.TIMESTAMP:
-        return [
-            Fix(
-                f"date_trunc('day', {plain.name}), with bounds for it in the schema",
-                ibis=f'.truncate("D") of {plain.name}, with bounds for it in the schema',
-                lead="group by something with a public list: ",
-            )
-        ]
+        return Fix(
+            f"date_trunc('day', {plain.name}), with bounds for it in the schema",
+            ibis=f'.truncate("D") of {plain.name}, with bounds for it in the schema',
+            lead="group by something with a public list: ",
+        )
     numbers = plain.kind in NUMBERS
     if plain.name not in names.origin:
-        return [fixes.keys(name, numbers=numbers)]
+        return fixes.keys(name, numbers=numbers)
     table, called = names.origin[plain.name]
-    import shlex
-
-    target, values = shlex.quote(f"{table}.{called}"), "1,2,3" if numbers else "A,B,C"
-    given = replace(fixes.keys(called, numbers=numbers), command="")
-    return [given, Fix(f"deniable set {target} --keys {values}")]
+    among = table if names.several else ""
+    return fixes.keys(called, numbers=numbers, table=table, among=among)

@@ -6,10 +6,11 @@ import dataclasses
 import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Final, Required, TypedDict
 
 from deniable.errors import UnknownName, UnsupportedQuery
 from deniable.fixes import sql_name
+from deniable.ledger import Ledger
 from deniable.losses import Approx
 from deniable.query.algebra import (
     Expression,
@@ -113,6 +114,10 @@ class Names:
     persons: set[str] = field(default_factory=set)
     """The names of columns that identify people."""
     taken: set[str] = field(default_factory=set)
+    several: bool = False
+    """Whether the session has several tables, so that facts about columns name theirs."""
+    asker: bool = False
+    """Whether an asker asks, who cannot change the schema or the unit."""
 
     def fresh(self, *wishes: str) -> str:
         """The first wish that nobody has, engines' disregard of case included; else numbered."""
@@ -123,20 +128,37 @@ class Names:
         return name
 
 
+class Known(TypedDict, total=False):
+    """What a session lets a front end know, for messages too.
+
+    `private_keys`: groups whose list is not public may be chosen privately, which takes a budget
+    with a δ. `epsilon` is that of the budget, if it has one. `durable`: the ledger outlasts the
+    session. `asker`: the session is an asker's.
+    """
+
+    tables: Required[Mapping[str, Table]]
+    unit: Required[Unit]
+    private_keys: bool
+    epsilon: float | None
+    durable: bool
+    asker: bool
+
+
 @dataclass(frozen=True, kw_only=True)
 class Asking:
-    """What is known while a question is read: the tables, the unit, the names taken.
-
-    `private_keys`: groups whose list is not public may be chosen privately. `epsilon` is that of
-    the budget, if it has one.
-    """
+    """What is known while a question is read: see `Known`; and the names taken."""
 
     tables: Mapping[str, Table]
     unit: Unit
-    private_keys: bool
+    private_keys: bool = False
     epsilon: float | None = None
+    durable: bool = False
+    asker: bool = False
     names: Names = field(default_factory=Names)
     used: list[str] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.names.several, self.names.asker = len(self.tables) > 1, self.asker
 
     def table(self, name: str) -> Table:
         """A table of the session: spelled exactly, else ignoring case."""
@@ -190,13 +212,15 @@ class Asking:
         return scope.where(agreed[0]) if agreed else scope
 
 
-def surroundings(session: Session) -> dict[str, Any]:
+def surroundings(session: Session) -> Known:
     """What an `Asking` takes from a session, whichever front end reads the question."""
     return {
         "tables": session.tables,
         "unit": session.unit,
         "private_keys": isinstance(session.budget, Approx),
         "epsilon": getattr(session.budget, "epsilon", None),
+        "durable": isinstance(session.ledger, Ledger) and session.ledger.durable,
+        "asker": session.asker is not None,
     }
 
 

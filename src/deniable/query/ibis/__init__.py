@@ -18,28 +18,18 @@ Ibis is loaded only when an expression is asked about.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from typing import Unpack
 
 from deniable.errors import BadParameter, DeniableError, UnsupportedQuery
 from deniable.fixes import for_unit
 from deniable.query.algebra import Question
-from deniable.session.tables import Table
-from deniable.units import Unit
+from deniable.query.bind.scope import Known
 
 
-def question_from_ibis(
-    expression: object,
-    *,
-    tables: Mapping[str, Table],
-    unit: Unit,
-    private_keys: bool = False,
-    epsilon: float | None = None,
-) -> Question:
+def question_from_ibis(expression: object, **known: Unpack[Known]) -> Question:
     """What an Ibis expression asks of a session's tables, or an error that says what to write.
 
-    `private_keys`: groups whose list is not public may be chosen privately; that takes a budget
-    with a δ. `epsilon` is that of the budget, if it has one. Errors depend on the expression and on
-    public facts only.
+    Errors depend on the expression and on public facts only.
     """
     if not _is_ibis(expression):
         raise BadParameter.of(
@@ -51,13 +41,12 @@ def question_from_ibis(
     from .answers import ask
     from .rows import Asking
 
-    asking = Asking(tables=tables, unit=unit, private_keys=private_keys, epsilon=epsilon)
     try:
-        return ask(expression, asking)
+        return ask(expression, Asking(**known))
     except RecursionError:
         raise UnsupportedQuery("this query is nested too deeply") from None
     except DeniableError as error:
-        error.medium, error.fixes = "ibis", for_unit(error.fixes, unit.column)
+        error.medium, error.fixes = "ibis", for_unit(error.fixes, known["unit"].column)
         raise
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
+from typing import Unpack
 
 from sqlglot import exp
 
@@ -12,11 +12,9 @@ from deniable.fixes import EXAMPLE, for_tables, for_unit
 from deniable.query.algebra import Expression, Question
 from deniable.query.bind.builder import check_private
 from deniable.query.bind.members import members
-from deniable.query.bind.scope import Binding, Scope
+from deniable.query.bind.scope import Binding, Known, Scope
 from deniable.query.bind.spelling import together
 from deniable.query.bind.unions import union
-from deniable.session.tables import Table
-from deniable.units import Unit
 
 from .answers import question
 from .check import check
@@ -27,32 +25,20 @@ from .people import per_person
 from .text import Asking, named_twice, parse
 
 
-def question_from_sql(
-    text: str,
-    *,
-    tables: Mapping[str, Table],
-    unit: Unit,
-    private_keys: bool = False,
-    epsilon: float | None = None,
-) -> Question:
+def question_from_sql(text: str, **known: Unpack[Known]) -> Question:
     """What a text asks of a session's tables, or an error that says what to write instead.
 
-    `private_keys`: groups whose list is not public may be chosen privately; that takes a budget
-    with a δ. `epsilon` is that of the budget, if it has one. Errors depend on the text and on
-    public facts only: no data, no cost.
+    Errors depend on the text and on public facts only: no data, no cost.
     """
     try:
         source, tree = parse(text)
         check(source, tree)
-        asking = Asking(
-            text=source, tables=tables, unit=unit, private_keys=private_keys, epsilon=epsilon
-        )
-        return _asked(tree, asking)
+        return _asked(tree, Asking(text=source, **known))
     except RecursionError:
         raise UnsupportedQuery("this query is nested too deeply") from None
     except DeniableError as error:
-        private = [name for name, table in tables.items() if not table.public]
-        error.fixes = for_tables(for_unit(error.fixes, unit.column), private)
+        private = [name for name, table in known["tables"].items() if not table.public]
+        error.fixes = for_tables(for_unit(error.fixes, known["unit"].column), private)
         raise
 
 

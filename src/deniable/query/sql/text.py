@@ -24,7 +24,7 @@ from deniable.snippets import Snippet
 
 DIALECT: Final = "duckdb"
 ONLY_QUESTIONS: Final = (
-    "ask with SELECT: COUNT, SUM, AVG, VARIANCE, STDDEV, MEDIAN, QUANTILE, MIN, MAX"
+    "select aggregates: COUNT, SUM, AVG, VARIANCE, STDDEV, MEDIAN, QUANTILE, MIN, MAX"
 )
 _WORDS: Final = ("SELECT", "FROM", "WHERE", "GROUP", "ORDER", "HAVING", "LIMIT", "BETWEEN")
 _LISTING: Final = frozenset({"SHOW", "DESCRIBE", "DESC", "SUMMARIZE", "EXPLAIN"})

@@ -213,7 +213,7 @@ def _calendar(low: Any, high: Any, every: str) -> list[Any]:
         raise BadParameter(
             "running totals need the first and the last day of the stream",
             why="where the data begin and end would be read from the data",
-            fix='dp.bounds(date(2025, 1, 1), date(2025, 12, 31), type="date")',
+            fix='dp.bounds("2025-01-01", "2025-12-31", type="date")',
         )
     if every == "hour" and not isinstance(low, dt.datetime):
         raise BadParameter("a date has no hours", fix='every="day"')
@@ -222,7 +222,7 @@ def _calendar(low: Any, high: Any, every: str) -> list[Any]:
     except OverflowError:
         raise BadParameter(
             f"the first or the last {every} of the stream does not lie within the years 1 to 9999",
-            fix='dp.bounds(date(2025, 1, 1), date(2025, 12, 31), type="date")',
+            fix='dp.bounds("2025-01-01", "2025-12-31", type="date")',
         ) from None
 
 
