@@ -105,7 +105,7 @@ class Stops(Books):
     ) -> tuple[Entry, Failures]:
         """Resume as `resume` does: the new line, and the failures whose causes are erased."""
         record = {"kind": "resume", "asker": named_or_none(asker)}
-        unseen = set() if self._looked else None
+        unseen: set[int] | None = set() if self._looked else None
         shown = self._shown.get(asker, unseen) if seen is None else {each.stop for each in seen}
         failures = Failures()
 
