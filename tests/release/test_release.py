@@ -179,7 +179,7 @@ def test_text_is_a_box_with_errors_and_says_what_they_cover():
     text = str(release())
     assert "│ Oslo   │ 41 ± 30 │ 38.50 ± 1    │" in text
     assert "spent ε 0.1 · protects any one person (id; counted as at most 10 rows)" in text
-    assert "not the bias from clipping" in text
+    assert "not any bias from clipping" in text
     assert "age: the mean of ages clipped" in text
     assert "free: answered before" in str(release(free="answered before"))
 

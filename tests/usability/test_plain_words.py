@@ -78,24 +78,6 @@ def test_the_steps_of_a_join_are_in_the_order_in_which_they_are_done():
     assert private == second
 
 
-def test_only_biases_that_there_can_be_are_named_below_an_answer():
-    covered = "± covers the noise (95 % confidence)"
-    s, spend = opened(), dp.epsilon(0.1)
-    assert s.count(spend=spend).provenance.note == covered
-    clipped = f"{covered}, not the bias from clipping values"
-    assert s.mean("x", spend=spend).provenance.note == clipped
-    assert s.sql("SELECT MAX(x) AS m FROM data").release(spend=spend).provenance.note == clipped
-    table = pa.table({"x": [1, 2], "id": [1, 2]})
-    s = dp.open(table, unit=dp.person("id", rows=2), budget=dp.epsilon(1), schema=dp.Schema(
-        columns={"x": dp.bounds(1, 9)}))  # fmt: skip
-    limited = "not the bias from limiting a person's rows"
-    assert s.count(spend=spend).provenance.note == f"{covered}, {limited}"
-    both = "not the bias from clipping values or limiting a person's rows"
-    assert s.mean("x", spend=spend).provenance.note == f"{covered}, {both}"
-    people = s.sql("SELECT COUNT(DISTINCT id) AS n FROM data").release(spend=spend)
-    assert people.provenance.note == covered
-
-
 @pytest.mark.parametrize(
     ("text", "said"),
     [

@@ -2,25 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
-from typing import Any, Final
+from typing import Any
 
-_COVERED: Final = "± covers the noise (95 % confidence)"
-_BIASES: Final = {
-    "clipped": "clipping values",
-    "a person with more than": "limiting a person's rows",
-}
-"""What limits move an answer, by the words with which its columns say so."""
-ONLY_NOISE: Final = f"{_COVERED}, not the bias from {' or '.join(_BIASES.values())}"
-
-
-def bias_note(estimands: Iterable[str]) -> str:
-    """What ± covers, and which of these biases it does not, where they apply."""
-    told = " ".join(estimands)
-    biases = [what for sign, what in _BIASES.items() if sign in told]
-    return _COVERED + (f", not the bias from {' or '.join(biases)}" if biases else "")
+ONLY_NOISE = (
+    "± covers the noise (95 % confidence), not any bias from clipping values "
+    "or limiting a person's rows"
+)
 
 
 def version() -> str:

@@ -29,7 +29,7 @@ from deniable.mechanisms import Mechanism, Step
 from deniable.mechanisms.combine import Composed
 from deniable.release import Noisy, Provenance, Release, answer_of, spread_of
 from deniable.release.numbers import amount
-from deniable.release.provenance import bias_note, version
+from deniable.release.provenance import version
 from deniable.sampling.source import current
 from deniable.schema import Column
 from deniable.sensitive import Sensitive
@@ -187,7 +187,6 @@ def released(
         table=table or ", ".join(sorted(session.tables)),
         price=given(entry.price).to_dict(),
         data_version=session.version,
-        note=bias_note(answer.estimand for answer in columns[1].values()),
         **facts_of(session, entry),
     )
     return Release(
