@@ -27,8 +27,7 @@ from deniable.query.algebra import (
     substitute,
 )
 from deniable.query.algebra.meaning import EPOCH
-from deniable.query.allocate import Allocation, clipping
-from deniable.query.allocate.filters import unmet
+from deniable.query.allocate import Allocation, remarks
 from deniable.query.allocate.foresight import people_needed
 from deniable.query.integers import Group, limited
 from deniable.release import Noisy, Spread, Tabulated
@@ -46,7 +45,7 @@ _MOST_ENCLOSED: Final = 20_000  # range arithmetic takes a while for each row
 def answer(allocation: Allocation, groups: Sequence[Group], drawn: Sequence[Any]) -> Columns:
     """The keys and columns that were asked for, each with its ± and what it estimates."""
     table = tabled(allocation, groups, drawn)
-    notes = "; ".join(unmet(allocation.plan.question))
+    notes = "; ".join(remarks.unmet(allocation.plan.question))
     estimands = {n: "; ".join(filter(None, (notes, e))) for n, e in table.estimands.items()}
     return replace(table, estimands=estimands).present()
 
@@ -83,7 +82,7 @@ def estimand(allocation: Allocation, estimator: Estimator) -> str:
         notes.append(f"a person in more than {few} group{'s' * (few > 1)} counts in only {few}")
     if not plan.single and estimator.aggregate.function is not Function.PERSONS:
         notes.append(limited(plan.rows))
-    notes += clipping.estimand_of(plan.question, [estimator.aggregate])
+    notes += remarks.estimand_of(plan.question, [estimator.aggregate])
     if estimator.estimand:
         notes.append(estimator.estimand)
     if allocation.among > 1:

@@ -3,8 +3,7 @@
 basis         in which numbers tallies are released: themselves, or what a row moves less
 part          a vector: whole numbers that are rounded and get noise of one scale
 allocation    which vectors a question needs, how much each matters, and all of its noise
-filters       conditions that no row can meet
-clipping      columns that are clipped before anything is computed from them
+remarks       what the schema shows: columns that are clipped first, conditions that no row can meet
 foresight     the ± of every answer, in advance
 within        the least loss for a ±
 words         the plan as people read it

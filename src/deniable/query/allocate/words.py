@@ -34,10 +34,9 @@ from deniable.workload.split import spread_of
 from deniable.workload.trees import Tree
 
 from .allocation import Allocation
-from .clipping import clipped_first, listed
-from .filters import unmet
 from .foresight import errors, people_needed
 from .part import Part
+from .remarks import clipped_first, listed, unmet
 
 _MANY_GROUPS: Final = 1_000
 _JOINS: Final = re.compile(r"\w+ join with .* on the same person(?!.*, once a row$)")

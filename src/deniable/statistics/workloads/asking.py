@@ -13,7 +13,7 @@ from deniable.losses import Loss
 from deniable.losses.filters import Price
 from deniable.parameters import called
 from deniable.query.algebra import Aggregate, Expression, Key
-from deniable.query.allocate import clipping
+from deniable.query.allocate import remarks
 from deniable.query.answer import CONFIDENCES
 from deniable.query.bind.bins import cell_of
 from deniable.query.integers import limited
@@ -199,7 +199,7 @@ def estimand_of(query: Query) -> str:
     """What is estimated, where rows are left out or values are clipped."""
     plan = query.integers
     notes = [limited(plan.rows)] if plan.weight != 1 else []
-    notes += clipping.estimand_of(plan.question, plan.question.aggregates)
+    notes += remarks.estimand_of(plan.question, plan.question.aggregates)
     notes += [part.estimand for part in plan.parts.values()]
     return "; ".join(filter(None, notes))
 
