@@ -83,8 +83,10 @@ class _Connection(sqlite3.Connection):
     turn: FileTurn
 
     def close(self) -> None:
-        super().close()
-        self.turn.close()
+        try:
+            super().close()
+        finally:
+            self.turn.close()
 
 
 class SqliteStore(SqlStore[_Connection]):
