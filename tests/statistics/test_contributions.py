@@ -1,9 +1,12 @@
 """How much of the data is one person's, and that plans and answers say what limits leave out."""
 
+import math
+
 import pytest
 
 import deniable as dp
 from deniable.errors import MissingUnit
+from deniable.statistics import contributions
 
 KEYS = ["a", "b", "c", "d", "e"]
 SURE = dp.epsilon(1e6)  # the noise is 0 but for a chance below e^-10000
@@ -148,6 +151,19 @@ def test_the_table_ends_one_row_after_the_last_that_is_told_from_noise():
         assert "65 to 128" in text
         assert "129 to 256" not in text
         assert note in text
+
+
+@pytest.mark.parametrize(("times", "shown"), [(1.1, 3), (1.9, 14)])
+def test_a_count_stands_out_if_noise_alone_hardly_makes_it(monkeypatch, times, shown):
+    found = opened(dp.person("who", rows=5)).contributions(spend=dp.epsilon(0.5))
+    counts = [9.0, 9.0, *[0.0] * 10, times, 0.0]
+    errors = {0.95: 1.0, 0.99: math.log(100) / math.log(20)}
+
+    def people(_, *, confidence=0.95):
+        return counts, errors[confidence]
+
+    monkeypatch.setattr(contributions, "_people", people)
+    assert len(contributions._shortened(found.rows)[1]) == shown
 
 
 def test_two_tables_state_their_one_cost_and_their_notes_once():

@@ -147,9 +147,13 @@ def _table(release: Release, column: str, title: str, most: int | None = None) -
 
 
 def _shortened(release: Release) -> tuple[str, list[list[str]]]:
-    """The title, and the rows up to one after the last count that exceeds its ±."""
+    """The title, and the rows up to one after the last count that is hardly noise alone.
+
+    At 95 % one of fourteen cells would pass its ± by chance in a third of all tables.
+    """
     counts, error = _people(release)
-    last = max((place for place, count in enumerate(counts) if count > error), default=0)
+    _, highest = _people(release, confidence=0.99)
+    last = max((place for place, count in enumerate(counts) if count > highest), default=0)
     ((title, labels),) = release.keys.items()
     shown = zip(labels[: last + 2], release.answers["people"].cells, strict=False)
     return title, [[str(label), plus_minus(count, error)] for label, count in shown]
@@ -176,7 +180,7 @@ def _limit(release: Release, steps: Sequence[int]) -> int:
     return steps[-1]
 
 
-def _people(release: Release) -> tuple[list[float], float]:
+def _people(release: Release, *, confidence: float = 0.95) -> tuple[list[float], float]:
     """The noisy counts, and their ±."""
     people = release.answers["people"]
-    return np.array(people.cells, dtype=np.float64).tolist(), float(people.errors()[0])
+    return np.array(people.cells, dtype=np.float64).tolist(), float(people.errors(confidence)[0])
