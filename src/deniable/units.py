@@ -131,7 +131,7 @@ def person(
 ) -> Unit:
     """All rows with the same value in `column` are one person's.
 
-    Together they count as at most `rows` rows: each weighs less if there are more. None is dropped.
+    Together they count as at most `rows` rows: each weighs less if there are more.
     """
     if not isinstance(column, str) or not column:
         raise BadParameter.of(
