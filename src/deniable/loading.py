@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import gc
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from importlib import import_module
 
 
@@ -21,7 +23,8 @@ def on_first_use(
     def load(name: str) -> object:
         if name not in home:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
-        value: object = getattr(import_module(f".{home[name]}", package), name)
+        with _uncollected():
+            value: object = getattr(import_module(f".{home[name]}", package), name)
         setattr(held, name, value)
         return value
 
@@ -29,3 +32,15 @@ def on_first_use(
         return sorted({*vars(held), *home})
 
     return load, names
+
+
+@contextmanager
+def _uncollected() -> Iterator[None]:
+    """Import without looking for garbage: modules make much, and nearly all of it stays."""
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()

@@ -259,6 +259,7 @@ class Query:
         weights: Mapping[str, float] | None = None,
     ) -> Allocation:
         parameters.spend_or_within(spend, within)
+        known = self._size(size)
         if spend is not None:
             paid, filter_ = self.session.spending(spend), self.session.ledger.filter
             by = None if weights is None else emphasis(self.integers, weights)
@@ -268,7 +269,7 @@ class Query:
                 "within= says how good each column must be, which leaves nothing to weigh",
                 fix='within={"n": 100, "age": 2}    or spend= with weights=',
             )
-        return self._least(within, size=self._size(size))
+        return self._least(within, size=known)
 
     def _least(self, within: Within | None, *, size: float | None) -> Allocation:
         """The cheapest noise; pure noise where that does not fit, as into a share in ε."""

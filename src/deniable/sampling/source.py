@@ -1,15 +1,14 @@
 """Where randomness comes from: uniform 64-bit words, each used once.
 
-The operating system seeds OpenSSL's generator (an AES-256 counter DRBG, [BK15]), which
-reseeds itself in a forked child. What we keep is a small buffer a thread, so that one scalar draw
-does not pay for a system call; it is dropped in a forked child, since a buffer shared by parent and
-child would be the same noise twice.
+Few words come from the operating system itself; many from OpenSSL's generator (an AES-256 counter
+DRBG, [BK15]), which the system seeds and which reseeds itself in a forked child. What we keep is a
+small buffer a thread, so that one scalar draw does not pay for a system call; it is dropped in a
+forked child, since a buffer shared by parent and child would be the same noise twice.
 """
 
 from __future__ import annotations
 
 import os
-import ssl
 import threading
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
@@ -23,8 +22,8 @@ from deniable.errors import BadParameter
 
 Words = NDArray[np.uint64]
 
-# Requests from this many words on go straight to OpenSSL; smaller ones are cut from a block.
-BLOCK = 1024
+# Requests for more words than this go straight to OpenSSL; smaller ones are cut from a block.
+BLOCK = 128
 
 
 class Source(ABC):
@@ -43,7 +42,7 @@ class Source(ABC):
 
 
 class SystemSource(Source):
-    """The operating system's cryptographic generator, through OpenSSL; safe with forks and threads.
+    """The operating system's cryptographic generator; safe with forks and threads.
 
     A call takes the thread's whole block away, cuts off what it needs and puts the rest back. So a
     signal handler or finalizer that draws in between finds no block and opens its own: a word may
@@ -55,7 +54,7 @@ class SystemSource(Source):
 
     def words(self, count: int) -> Words:
         """Fresh words from this thread's block, or straight from OpenSSL when many are wanted."""
-        if count >= BLOCK:
+        if count > BLOCK:
             return _fresh(count)
         life = this_process()
         kept: tuple[Words, tuple[int, int]] | None = self._thread.__dict__.pop("kept", None)
@@ -109,7 +108,15 @@ _forks = [0]
 
 def _fresh(count: int) -> Words:
     # A view of the bytes: a writable copy would cost more than the generator does.
-    return np.frombuffer(ssl.RAND_bytes(8 * count), dtype=np.uint64)
+    return np.frombuffer(_bytes(8 * count), dtype=np.uint64)
+
+
+def _bytes(count: int) -> bytes:
+    if count <= 8 * BLOCK:
+        return os.urandom(count)
+    import ssl  # quicker for many words, and slower to load than all that one question needs
+
+    return ssl.RAND_bytes(count)
 
 
 def _forked() -> None:
