@@ -7,7 +7,7 @@ import pyarrow as pa
 import pytest
 
 import deniable as dp
-from deniable.ledger import Entry, open_ledger
+from deniable.ledger import Entry, answers, open_ledger
 from deniable.losses import Renyi
 from deniable.session.asked import columns_of
 
@@ -56,7 +56,7 @@ def test_no_line_is_written_that_no_reader_accepts(ledger, text, where):
     ledger.verify()
 
 
-@pytest.mark.parametrize("text", NOT_TEXT, ids=repr)
+@pytest.mark.parametrize("text", [*NOT_TEXT, 0, [], {}, False], ids=repr)
 @pytest.mark.parametrize("where", ["question", "title", "table"])
 def test_a_question_its_title_and_its_table_are_text(ledger, text, where):
     session = session_on(ledger)
@@ -138,3 +138,27 @@ def test_two_threads_that_ask_each_others_question_do_not_wait_for_ever(ledger, 
         assert not each.is_alive()
     assert refused
     assert "another thread is answering" in refused[0]
+
+
+@pytest.mark.parametrize("nested", [False, True])
+def test_a_turn_is_given_back_whatever_ends_the_question(nested):
+    def interrupted(question):
+        with pytest.raises(KeyboardInterrupt), answers.asking(question):
+            raise KeyboardInterrupt
+
+    if nested:
+        with answers.asking("outer"):
+            interrupted("inner")
+            with answers.asking("outer"):
+                interrupted("outer")
+            assert answers._turns.any_ours()
+    else:
+        interrupted("inner")
+    assert not answers._turns.any_ours()
+    free = []
+    for question in ("inner", "outer"):
+        lock = answers._turns.of(question).lock
+        thread = threading.Thread(target=lambda lock=lock: free.append(lock.acquire(timeout=5)))
+        thread.start()
+        thread.join()
+    assert free == [True, True]

@@ -20,14 +20,15 @@ def opened(**more):
 def in_child(run):
     """What a function gives in a forked child, as text."""
     read, write = os.pipe()
-    if os.fork() == 0:
+    child = os.fork()
+    if child == 0:
         try:
             os.write(write, str(run()).encode())
         except BaseException as error:
             os.write(write, type(error).__name__.encode())
         finally:
             os._exit(0)
-    os.wait()
+    os.waitpid(child, 0)
     os.close(write)
     with os.fdopen(read) as file:
         return file.read()
@@ -36,9 +37,10 @@ def in_child(run):
 def test_a_computation_that_forks_answers_in_one_process_only(tmp_path):
     session, parent = opened(ledger=tmp_path / "ledger.db"), os.getpid()
     read, write = os.pipe()
+    forked = []
 
     def forking():
-        os.fork()
+        forked.append(os.fork())
         return 3
 
     try:
@@ -49,12 +51,13 @@ def test_a_computation_that_forks_answers_in_one_process_only(tmp_path):
     if os.getpid() != parent:
         os.write(write, said.encode())
         os._exit(0)
-    os.wait()
+    os.waitpid(forked[0], 0)
     os.close(write)
     with os.fdopen(read) as file:
         assert file.read() == "DP601"
     assert said.startswith("answered")
-    assert [entry.kind for entry in session.ledger.entries] == ["charge", "answer", "stop"]
+    first, *others = [entry.kind for entry in session.ledger.entries]
+    assert (first, sorted(others)) == ("charge", ["answer", "stop"])  # in the order of a race
 
 
 def test_a_child_with_its_parents_number_is_another_process(monkeypatch):

@@ -17,7 +17,7 @@ from deniable.progress import Progress
 from deniable.sampling.source import this_process
 
 from .entry import Entry
-from .stores.store import Lookups, Store
+from .stores.store import Lookups, Store, is_ours
 from .trust import broken, in_place, intact
 
 if TYPE_CHECKING:
@@ -55,14 +55,18 @@ class _Turns:
         with self._lock:
             return self._open.setdefault(question, _Turn())
 
+    def any_ours(self) -> bool:
+        """Whether this thread has a turn."""
+        with self._lock:
+            return any(is_ours(turn.lock) for turn in self._open.values())
+
     def forked(self) -> None:
         """Nobody has a turn in a new process: the threads that had one are the parent's."""
         self._lock = threading.RLock()  # another thread of the parent may hold it for good
         self._open.clear()
 
 
-_NESTED = 10.0  # seconds: two threads could wait for each other's question without end
-_mine = threading.local()
+_NESTED = 10.0  # seconds
 _turns = _Turns()
 os.register_at_fork(after_in_child=_turns.forked)
 
@@ -78,19 +82,21 @@ def asking(question: str | None) -> Iterator[None]:
         yield
         return
     turn = _turns.of(question)  # held by its name: nothing else keeps it
-    nested = getattr(_mine, "nested", 0)
-    if not turn.lock.acquire(timeout=_NESTED if nested else -1):
-        raise NotReady(
-            "another thread is answering this question, and may be waiting for this one",
-            why="a question was asked while another one was being answered",
-            fix="ask the one before or after the other, not in present= or ready=",
-        )
-    _mine.nested = nested + 1
-    try:
+    if is_ours(turn.lock) or not _turns.any_ours():
+        with turn.lock:
+            yield
+        return
+    try:  # one question in another: two threads could wait for each other's without end
+        if not turn.lock.acquire(timeout=_NESTED):
+            raise NotReady(
+                "another thread is answering this question, and may be waiting for this one",
+                why="a question was asked while another one was being answered",
+                fix="ask the one before or after the other, not in present= or ready=",
+            )
         yield
     finally:
-        _mine.nested = nested
-        turn.lock.release()
+        if is_ours(turn.lock):  # also if an interrupt came before the wait had ended
+            turn.lock.release()
 
 
 class Once:
@@ -140,10 +146,8 @@ class Once:
         return paid[-1] if paid else None
 
     def _waits(self, charge: Entry) -> bool:
-        ours = (
-            this_process(),
-            charge.hash,
-        ) in _ours  # left by an interrupt: this thread has the turn
+        # One of ours was left by an interrupt: this thread has the turn.
+        ours = (this_process(), charge.hash) in _ours
         age = (dt.datetime.now(dt.UTC) - charge.time).total_seconds()
         return not ours and charge.hash not in self._given_up and abs(age) < self._store.patience
 

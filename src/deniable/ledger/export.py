@@ -11,6 +11,7 @@ from typing import Final
 from deniable import parameters
 from deniable.errors import BadParameter
 
+_FIRST: Final = b'{"budget":'  # how the first line of every ledger begins
 BESIDE: Final = ("-journal", "-wal", "-shm")
 """Endings of what SQLite keeps beside its file, and removes."""
 
@@ -49,11 +50,11 @@ def _same(path: Path, own: Path | None) -> bool:
 
 
 def _may_go(path: Path) -> bool:
-    """Whether nothing is lost by writing there: nothing, a pipe, or lines of JSON."""
+    """Whether nothing is lost by writing there: nothing, a pipe, or an earlier export."""
     try:
         if not stat.S_ISREG(path.stat().st_mode):
             return True
         with path.open("rb") as file:
-            return file.read(1) in b"{"
+            return file.read(len(_FIRST)) in (b"", _FIRST)
     except FileNotFoundError:
         return True

@@ -135,7 +135,7 @@ class Session:
         table (by default, all of them), the stored answer is returned, free; the ledger shows its
         `title`, if any. `present` turns the noisy values into columns; it sees nothing else.
         """
-        asked.check_texts(question=question or "", table=table, title=title)
+        asked.check_texts(question="" if question is None else question, table=table, title=title)
         steps = checked(step, unit=self.unit)
         if steps[0].handle is not None:
             return self._asked(steps[0], question=question)

@@ -141,12 +141,18 @@ def nothing_there(where: str) -> LedgerFailure:
     )
 
 
+def is_ours(lock: RLock) -> bool:
+    """Whether this thread holds the lock."""
+    owned: bool = lock._is_owned()  # type: ignore[attr-defined]  # noqa: SLF001  (as `threading.Condition` asks)
+    return owned
+
+
 def refuse_reentry(lock: RLock) -> None:
     """An error if a signal handler or a finalizer asks while its thread is in the ledger already.
 
     Two writers in one thread would overwrite each other, and its lock does not keep them apart.
     """
-    if lock._is_owned():  # type: ignore[attr-defined]  # noqa: SLF001  (as `threading.Condition` asks)
+    if is_ours(lock):
         raise LedgerFailure(
             "this thread is already reading or writing the ledger",
             why="a signal handler or a finalizer asked in the middle of that",
