@@ -158,7 +158,7 @@ def test_a_turn_is_given_back_whatever_ends_the_question(nested):
     free = []
     for question in ("inner", "outer"):
         lock = answers._turns.of(question).lock
-        thread = threading.Thread(target=lambda lock=lock: free.append(lock.acquire(timeout=5)))
+        thread = threading.Thread(target=lambda lock=lock: free.append(lock.acquire(timeout=100)))
         thread.start()
         thread.join()
     assert free == [True, True]
